@@ -146,6 +146,10 @@ impl JudgeReportText {
                 "people_detail": self.0.alpha_people,
                 "judges_detail": self.0.alpha_judges,
             },
+            "worst": self.0.weakest().map(|weakest| json!({
+                "name": self.0.rater_data.judges.get(weakest.judge).map(|(_, spec)| &spec.name),
+                "reason": weakest.reason,
+            })),
             "verdicts": self.0.rater_data.verdicts.len(),
             "verdicts_never_blind": self.0.rater_data.never_blind,
             "judges_asked_selectively": self.0.selective,
@@ -184,7 +188,11 @@ impl JudgeReportText {
         if let Some(card) = &self.0.ensemble {
             rows.push(row("ensemble", Some(card), None));
         }
-        let mut text = self.findings();
+        let mut text = match self.0.weakest_words() {
+            Some(words) => format!("worst: {words}\n"),
+            None => String::new(),
+        };
+        text.push_str(&self.findings());
         text.push_str(&output::table(&header, &rows));
         text.push_str(&self.revealed_words());
         text.push('\n');

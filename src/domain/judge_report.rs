@@ -20,6 +20,7 @@ mod position_shift;
 mod query_tally;
 mod report;
 mod vote_cases;
+mod weakest_judge;
 
 pub use both_orders::{BothOrders, as_shown};
 pub use calibration::Calibration;
@@ -40,6 +41,7 @@ pub use position_shift::PositionShift;
 pub use query_tally::QueryTally;
 pub use report::JudgeReport;
 pub use vote_cases::{CardFits, FitSearch, VoteCases};
+pub use weakest_judge::{JudgeRecord, WeakestJudge, weakest_judge};
 
 use super::battle::Pair;
 use super::vote::{Margin, Outcome};

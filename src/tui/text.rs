@@ -13,7 +13,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
-pub use number::{count, count_of, duration, signed, usd};
+pub use number::{count, count_of, duration, probability, signed, usd};
 
 const ELLIPSIS: &str = "…";
 

@@ -6,6 +6,7 @@ pub mod footer;
 pub mod header;
 pub mod heatmap;
 pub mod help;
+pub(crate) mod list;
 pub mod page;
 pub mod palette;
 pub mod prompt;

@@ -4,9 +4,11 @@ use super::rater_data::{DrawnPairs, JudgedQueries, PersonVerdict, RaterData, rat
 use super::reasoning_audit::{ReasoningAudit, audit_reasoning};
 use crate::domain::agreement;
 use crate::domain::judge_report::{
-    BothOrders, CardFits, FitSearch, JudgeModel, JudgePair, JudgeReport, MarginEvidence,
-    PositionCounts, Rating, ReportSums, VoteCases, judge_alpha, judge_pairs, margin_evidence,
+    BothOrders, CardFits, FitSearch, JudgeModel, JudgePair, JudgeRecord, JudgeReport,
+    MarginEvidence, PositionCounts, Rating, ReportSums, VoteCases, WeakestJudge, judge_alpha,
+    judge_pairs, margin_evidence, weakest_judge,
 };
+use crate::domain::sanitise;
 use crate::domain::vote::{JudgeId, Margin, Outcome, VoteRule};
 use crate::store::corpus::QueryKey;
 use crate::store::judge_calls::JudgeCalls;
@@ -235,6 +237,32 @@ impl RaterReport {
     pub fn changed_since_reveal(&self) -> usize {
         let verdicts = self.rater_data.verdicts.iter();
         verdicts.filter(|v| v.score != v.revealed).count()
+    }
+
+    /// The judge that stands out as the worst, if one does.
+    pub fn weakest(&self) -> Option<WeakestJudge> {
+        let judges = self.rater_data.judges.len();
+        let records: Vec<JudgeRecord<'_>> = (0..judges)
+            .map(|at| JudgeRecord {
+                card: self.cards.iter().find(|card| card.judge == Some(at)),
+                named: self.named.get(at).copied().unwrap_or_default(),
+            })
+            .collect();
+        let pairs = self.pairs.iter().map(|(.., pair)| pair);
+        let kappas: Vec<_> = pairs
+            .filter(|pair| pair.a < judges && pair.b < judges)
+            .filter_map(|pair| Some((pair.a, pair.b, pair.kappa?)))
+            .collect();
+        weakest_judge(&records, &kappas)
+    }
+
+    /// Its name and what sets it apart.
+    pub fn weakest_words(&self) -> Option<String> {
+        let weakest = self.weakest()?;
+        let (_, spec) = self.rater_data.judges.get(weakest.judge)?;
+        let named = self.named.get(weakest.judge).copied().unwrap_or_default();
+        let name = sanitise::line(&spec.name);
+        Some(format!("{name}: {}", weakest.reason.words(named)))
     }
 }
 

@@ -55,6 +55,7 @@ commands! {
     PreviousPane "previous-pane" "Go to the previous pane.";
     StartRun "start-run" "Start judging, or resume where it stopped.";
     SortQueries "sort-queries" "Sort the queries by the next column.";
+    ReverseSort "reverse-sort" "Sort the queries the other way round.";
     ShowMatrix "show-matrix" "Show the battles of the query as a matrix.";
     StopRun "stop-run" "Stop the run; what is judged stays.";
     MoreCalls "more-calls" "Allow twice as many calls at a time.";

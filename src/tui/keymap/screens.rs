@@ -9,6 +9,7 @@ pub(super) const QUERIES: &[Binding] = &[
     hidden(&[key('m')], Do::ShowMatrix, "matrix"),
     shown(&[key('s')], Do::StartRun, "start"),
     shown(&[key('o')], Do::SortQueries, "sort"),
+    hidden(&[key('O')], Do::ReverseSort, "reverse"),
     shown(&[key('w')], Do::ShowQueue, "queue"),
     shown(&[key('J')], Do::ShowJudges, "judges"),
     shown(&[key('C')], Do::ShowAdjudication, "adjudicate"),

@@ -16,59 +16,111 @@ pub struct QueriesScreen {
     pub cursor: usize,
     pub filter: String,
     pub sort: QuerySort,
+    /// Whether the other end of the order comes first.
+    pub reversed: bool,
     /// Whether a list has arrived yet.
     pub loaded: bool,
     /// Queries whose summaries have been asked for since the list arrived, and are on their way.
     pub asked: HashSet<QueryKey>,
 }
 
+/// What the rows are sorted by, and which end comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QuerySort {
     #[default]
     Import,
+    Fought,
+    Settled,
+    Widest,
     Consensus,
     Cycles,
-    Widest,
+    Failed,
+    Verdicts,
 }
 
 impl QuerySort {
-    pub const ALL: [Self; 4] = [Self::Import, Self::Consensus, Self::Cycles, Self::Widest];
+    pub const ALL: [Self; 8] = [
+        Self::Import,
+        Self::Fought,
+        Self::Settled,
+        Self::Widest,
+        Self::Consensus,
+        Self::Cycles,
+        Self::Failed,
+        Self::Verdicts,
+    ];
 
-    pub fn describe(self) -> &'static str {
-        match self {
-            Self::Import => "as imported",
-            Self::Consensus => "least consensus first",
-            Self::Cycles => "most cycles first",
-            Self::Widest => "widest interval first",
-        }
+    /// Whether the largest comes first before the order is reversed: what needs a look is on top.
+    pub fn largest_first(self) -> bool {
+        matches!(self, Self::Widest | Self::Cycles | Self::Failed)
     }
 
-    /// What rows are sorted by, smallest first; rows that are not counted yet come last.
-    fn key(self, summary: Option<&QuerySummary>) -> f64 {
-        let Some(summary) = summary else {
-            return f64::INFINITY;
-        };
+    /// The number to sort by; `None` where there is none.
+    fn value(self, summary: &QuerySummary) -> Option<f64> {
         match self {
-            Self::Import => 0.0,
-            Self::Consensus => summary.consensus().unwrap_or(f64::INFINITY),
-            Self::Cycles => -(summary.cyclic as f64),
-            Self::Widest => {
-                let widest = summary.widest;
-                widest.map_or(f64::INFINITY, |widest| -(widest as f64))
+            Self::Import => None,
+            Self::Fought => {
+                (summary.battles > 0).then(|| summary.fought as f64 / summary.battles as f64)
             }
+            Self::Settled => summary.settled,
+            Self::Widest => summary.widest.map(|ranks| ranks as f64),
+            Self::Consensus => summary.consensus(),
+            Self::Cycles => (summary.triads > 0).then_some(summary.cyclic as f64),
+            Self::Failed => Some(summary.failures as f64),
+            Self::Verdicts => Some(summary.verdicts as f64),
         }
     }
 }
 
+/// How many of the counted queries are settled, and what else is told of all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueryTotals {
+    pub counted: usize,
+    /// Queries with a probability that the top is right.
+    pub decidable: usize,
+    pub settled: usize,
+    pub verdicts: usize,
+    pub failures: usize,
+}
+
 impl QueriesScreen {
-    /// Rows that are shown, as indexes, filtered and sorted.
+    /// Rows that are shown, as indexes, filtered and sorted; rows without the number come last in either order.
     pub fn shown(&self) -> Vec<usize> {
         let mut shown = self.matching();
-        if self.sort != QuerySort::Import {
-            let key = |index: &usize| self.sort.key(self.rows[*index].1.as_ref());
-            shown.sort_by(|x, y| key(x).total_cmp(&key(y)));
+        if self.sort == QuerySort::Import {
+            if self.reversed {
+                shown.reverse();
+            }
+            return shown;
         }
+        let sign = match self.largest_first() {
+            true => -1.0,
+            false => 1.0,
+        };
+        let key = |index: &usize| {
+            let summary = self.rows[*index].1.as_ref();
+            let value = summary.and_then(|summary| self.sort.value(summary));
+            value.map_or(f64::INFINITY, |value| sign * value)
+        };
+        shown.sort_by(|x, y| key(x).total_cmp(&key(y)));
         shown
+    }
+
+    /// Whether the largest number is on top as the rows stand now.
+    pub fn largest_first(&self) -> bool {
+        self.sort.largest_first() != self.reversed
+    }
+
+    pub fn totals(&self) -> QueryTotals {
+        let mut totals = QueryTotals::default();
+        for summary in self.rows.iter().filter_map(|(_, summary)| summary.as_ref()) {
+            totals.counted += 1;
+            totals.decidable += usize::from(summary.settled.is_some());
+            totals.settled += usize::from(summary.stop);
+            totals.verdicts += summary.verdicts;
+            totals.failures += summary.failures;
+        }
+        totals
     }
 
     fn matching(&self) -> Vec<usize> {

@@ -1,5 +1,8 @@
 //! The judges: how good each is, and who agrees with whom.
 
+mod details;
+mod kappas;
+mod table;
 pub(crate) mod update;
 mod view;
 

@@ -1,5 +1,6 @@
 //! The list of queries.
 
+mod columns;
 pub(crate) mod update;
 mod view;
 

@@ -22,7 +22,10 @@ pub fn signed(value: f64, decimals: usize) -> String {
 
 /// What is counted in a sentence: `1 judge`, `2 judges`.
 pub fn count_of(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+    match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{} {noun}s", count(number)),
+    }
 }
 
 /// A whole number from 0 up, grouped: `1,234,567`.
@@ -36,6 +39,15 @@ pub fn count(value: impl std::fmt::Display) -> String {
         grouped.push(digit);
     }
     grouped
+}
+
+/// A probability in whole per cent; what is not certain never reads 0 % or 100 %.
+pub fn probability(value: f64) -> String {
+    match 100.0 * value {
+        percent if percent > 0.0 && percent < 1.0 => "<1 %".to_owned(),
+        percent if percent > 99.0 && percent < 100.0 => ">99 %".to_owned(),
+        percent => format!("{percent:.0} %"),
+    }
 }
 
 /// `850ms`, `12s`, `3m 05s`, `2h 14m`, `3d 04h`: two units at most.

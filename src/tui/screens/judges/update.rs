@@ -1,6 +1,6 @@
 //! Choosing a judge, and what to do about it.
 
-use super::view::rows;
+use super::table::rows;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;

@@ -10,6 +10,7 @@ use crate::tui::navigation;
 use crate::tui::screens::Screen;
 use crate::tui::screens::run;
 use crate::tui::screens::spec::Click;
+use std::collections::HashSet;
 
 const SUMMARIES: usize = 16;
 
@@ -17,6 +18,11 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     match command {
         Command::SortQueries => {
             model.queries.sort = navigation::cycled(&QuerySort::ALL, model.queries.sort, true);
+            model.queries.reversed = false;
+            model.queries.cursor = 0;
+        }
+        Command::ReverseSort => {
+            model.queries.reversed = !model.queries.reversed;
             model.queries.cursor = 0;
         }
         Command::StartRun => return run::update::start(model, None),
@@ -86,10 +92,19 @@ fn stale_summaries(model: &mut Model) -> Vec<Effect> {
     let page = model.areas.page.max(SUMMARIES);
     let queries = &mut model.queries;
     let first = queries.cursor.saturating_sub(page);
-    let near = queries.shown().into_iter().skip(first).take(2 * page);
+    let shown = queries.shown();
+    let near = shown.iter().skip(first).take(2 * page);
+    // Rows can be sorted by a number only where it is known.
+    let others = match queries.sort {
+        QuerySort::Import => [].iter(),
+        _ => shown.iter(),
+    };
+    let mut wanted = HashSet::new();
     let stale: Vec<QueryKey> = near
+        .chain(others)
+        .filter(|index| wanted.insert(**index))
         .filter_map(|index| {
-            let (info, summary) = queries.rows.get(index)?;
+            let (info, summary) = queries.rows.get(*index)?;
             (summary.is_none() && !queries.asked.contains(&info.key)).then_some(info.key)
         })
         .take(SUMMARIES.saturating_sub(queries.asked.len()))

@@ -1,5 +1,6 @@
 //! One row a query, with what there is to doubt about it.
 
+use super::columns::Column;
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
 use crate::store::summary_cache::QuerySummary;
@@ -7,30 +8,13 @@ use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
-use crate::tui::model::queries::QuerySort;
 use crate::tui::text;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::list::{list_head, scrollbar};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
-
-/// A column: its header, its width, and the narrowest screen that shows it.
-struct Column(&'static str, usize, u16);
-
-const COLUMNS: [Column; 8] = [
-    Column("K", 4, 0),
-    Column("battles", 15, 0),
-    Column("consensus", 9, 0),
-    Column("cycles", 7, 100),
-    Column("widest", 8, 110),
-    Column("missing", 7, 140),
-    Column("failed", 6, 100),
-    Column("verdicts", 8, 80),
-];
-
-const BAR: usize = 5;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
@@ -48,21 +32,27 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         return Areas::default();
     }
     let detail_height = if area.height >= 16 { 6 } else { 0 };
-    let [head, list, detail] = Layout::vertical([
+    let [totals, head, list, detail] = Layout::vertical([
+        Constraint::Length(1),
         Constraint::Length(1),
         Constraint::Min(1),
         Constraint::Length(detail_height),
     ])
     .areas(area);
-    let shown = model.queries.shown();
-    let columns: Vec<&Column> = COLUMNS
-        .iter()
-        .filter(|column| area.width + 2 >= column.2)
-        .collect();
-    let fixed: usize = columns.iter().map(|column| column.1 + 1).sum();
+    let queries = &model.queries;
+    let shown = queries.shown();
+    list_head(
+        &totals_text(model),
+        (queries.cursor, shown.len(), queries.rows.len()),
+        Canvas::new(theme, totals, buf),
+    );
+    let columns = Column::shown(area.width + 2, queries.sort);
+    let fixed: usize = columns.iter().map(|column| column.width() + 1).sum();
     let room = usize::from(area.width).saturating_sub(fixed + 2);
-    let longest = shown
-        .iter()
+    let page = usize::from(list.height);
+    let first = (queries.cursor + 1).saturating_sub(page);
+    let longest = shown.iter().skip(first).take(page);
+    let longest = longest
         .map(|index| text::width(&name(model, *index)))
         .max()
         .unwrap_or(5);
@@ -73,23 +63,19 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         format!(
             "  {}  {}",
             text::pad_right("query", name_width),
-            text::pad_right(&headline(model), text_width)
+            text::pad_right("text", text_width)
         ),
         theme.muted(),
     )];
     for column in &columns {
-        header.push(Span::styled(
-            format!(" {}", text::pad_left(column.0, column.1)),
-            theme.muted(),
-        ));
+        header.push(Span::raw(" "));
+        header.push(column.header(queries, theme));
     }
     Line::from(header).render(head, buf);
 
-    let page = usize::from(list.height);
-    let first = (model.queries.cursor + 1).saturating_sub(page);
     for (line, (place, index)) in list.rows().zip(shown.iter().enumerate().skip(first)) {
-        let (info, summary) = &model.queries.rows[*index];
-        let selected = place == model.queries.cursor;
+        let (info, summary) = &queries.rows[*index];
+        let selected = place == queries.cursor;
         let mut spans = vec![
             Span::raw(if selected { "▌ " } else { "  " }),
             Span::styled(
@@ -101,17 +87,18 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         ];
         for column in &columns {
             spans.push(Span::raw(" "));
-            spans.extend(cell(column, info.documents, summary.as_ref(), theme));
+            spans.extend(column.cell(info.documents, summary.as_ref(), theme));
         }
         if selected {
             buf.set_style(line, theme.selection());
         }
         Line::from(spans).render(line, buf);
     }
-    if shown.is_empty() && model.queries.loaded {
+    scrollbar(first, shown.len(), Canvas::new(theme, list, buf));
+    if shown.is_empty() && queries.loaded {
         let text = format!(
             "No query matches “{}”. Esc shows all.",
-            sanitise::line(&model.queries.filter)
+            sanitise::line(&queries.filter)
         );
         Line::styled(text, theme.muted()).render(list, buf);
     }
@@ -131,66 +118,31 @@ fn name(model: &Model, index: usize) -> String {
     sanitise::line(model.queries.rows[index].0.id.as_str()).into_owned()
 }
 
-fn headline(model: &Model) -> String {
-    let mut words = "text".to_owned();
-    if model.queries.sort != QuerySort::Import {
-        words = format!("text · sorted: {}", model.queries.sort.describe());
+/// What is known of all queries in a line: whether the tops are settled comes first.
+fn totals_text(model: &Model) -> String {
+    let queries = &model.queries;
+    let totals = queries.totals();
+    let mut parts = Vec::new();
+    if totals.decidable > 0 {
+        parts.push(format!(
+            "top settled in {} of {}",
+            text::count(totals.settled),
+            queries_of(totals.decidable)
+        ));
     }
-    if !model.queries.filter.is_empty() {
-        words = format!(
-            "{words} · filter: {}",
-            sanitise::line(&model.queries.filter)
-        );
+    if totals.counted < queries.rows.len() && totals.counted > 0 {
+        parts.push(format!("{} counted", text::count(totals.counted)));
     }
-    words
-}
-
-fn cell(
-    column: &Column,
-    documents: usize,
-    summary: Option<&QuerySummary>,
-    theme: &Theme,
-) -> Vec<Span<'static>> {
-    let right =
-        |words: String, style: Style| vec![Span::styled(text::pad_left(&words, column.1), style)];
-    if column.0 == "K" {
-        return right(text::count(documents), Style::new());
+    if totals.verdicts > 0 {
+        parts.push(text::count_of(totals.verdicts, "verdict"));
     }
-    let Some(summary) = summary else {
-        return right("…".to_owned(), theme.muted());
-    };
-    let none = || right("–".to_owned(), theme.faint());
-    let number = |count: usize, style: Style| match count {
-        0 => right("0".to_owned(), theme.faint()),
-        _ => right(text::count(count), style),
-    };
-    match column.0 {
-        "battles" if summary.battles == 0 => right("not run".to_owned(), theme.muted()),
-        "battles" => {
-            let figure = format!("{}/{}", summary.fought, summary.battles);
-            let filled = BAR * summary.fought / summary.battles;
-            vec![
-                Span::styled("█".repeat(filled), theme.bar_fill()),
-                Span::styled("░".repeat(BAR - filled), theme.bar_back()),
-                Span::raw(text::pad_left(&figure, column.1 - BAR)),
-            ]
-        }
-        "consensus" => summary.consensus().map_or_else(none, |share| {
-            right(format!("{:.0} %", 100.0 * share), Style::new())
-        }),
-        "cycles" if summary.triads == 0 => none(),
-        "cycles" => right(
-            format!("{}/{}", summary.cyclic, summary.triads),
-            Style::new(),
-        ),
-        "widest" if summary.judged == 0 => none(),
-        "widest" => summary.widest.map_or_else(none, |ranks| {
-            right(text::count_of(ranks, "rank"), Style::new())
-        }),
-        "missing" => number(summary.missing, theme.warn()),
-        "failed" => number(summary.failures, theme.bad()),
-        _ => number(summary.verdicts, theme.override_mark()),
+    if totals.failures > 0 {
+        parts.push(text::count_of(totals.failures, "failed call"));
     }
+    if !queries.filter.is_empty() {
+        parts.push(format!("filter: {}", sanitise::line(&queries.filter)));
+    }
+    parts.join(" · ")
 }
 
 fn render_detail(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
@@ -223,24 +175,59 @@ fn render_detail(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
 }
 
 fn summary_text(summary: &QuerySummary) -> String {
-    let mut words = format!("{} of {} battles fought", summary.fought, summary.battles);
+    let mut parts = vec![format!(
+        "{} of {} battles fought",
+        text::count(summary.fought),
+        text::count(summary.battles)
+    )];
+    if let Some(sure) = summary.settled {
+        let words = match (summary.stop, summary.to_separate) {
+            (true, _) => "settled at 95 %".to_owned(),
+            (false, Some(battles)) => format!(
+                "not settled at 95 %: about {} between the two documents at the cut would tell",
+                text::count_of(battles, "battle")
+            ),
+            (false, None) => "not settled at 95 %".to_owned(),
+        };
+        parts.push(format!(
+            "P(top {} right) {}, {words}",
+            summary.top,
+            text::probability(sure)
+        ));
+    }
+    if let Some(widest) = summary.widest.filter(|_| summary.judged > 0) {
+        parts.push(format!(
+            "the widest 95 % interval in the top ten spans {}",
+            text::count_of(widest, "rank")
+        ));
+    }
     if summary.judged > 0 {
-        words += &format!(
-            ", judges of one mind on {} of {}",
+        parts.push(format!(
+            "judges unanimous on {} of {}",
             summary.unanimous, summary.judged
-        );
+        ));
     }
     if summary.triads > 0 {
-        words += &format!(", {} of {} triads cyclic", summary.cyclic, summary.triads);
-    }
-    if let Some(widest) = summary.widest {
-        words += &format!(", widest 95 % interval in the top ten {widest} ranks");
+        parts.push(format!(
+            "{} of {} triads cyclic",
+            summary.cyclic, summary.triads
+        ));
     }
     if summary.missing > 0 {
-        words += &format!(", {} votes missing", summary.missing);
+        parts.push(format!(
+            "{} missing",
+            text::count_of(summary.missing, "vote")
+        ));
     }
     if summary.verdicts > 0 {
-        words += &format!(", {} overruled", summary.verdicts);
+        parts.push(text::count_of(summary.verdicts, "verdict"));
     }
-    words + "."
+    parts.join(" · ")
+}
+
+fn queries_of(count: usize) -> String {
+    match count {
+        1 => "1 query".to_owned(),
+        _ => format!("{} queries", text::count(count)),
+    }
 }

@@ -1,0 +1,178 @@
+//! What is told in words about the judge under the cursor.
+
+use super::table::{rows, share};
+use crate::app::judge_report::ranking_shift::RankingShift;
+use crate::app::judge_report::report::RaterReport;
+use crate::domain::judge_report::{BothOrders, JudgeReport, PositionCounts};
+use crate::domain::sanitise;
+use crate::tui::model::Model;
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use ratatui::text::Line;
+
+/// What is told below the table about the judge under the cursor.
+pub(super) fn detail_lines(
+    model: &Model,
+    report: &RaterReport,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let rows = rows(report);
+    let Some(row) = rows.get(model.judges.cursor.min(rows.len() - 1)) else {
+        return Vec::new();
+    };
+    let name = &row.name;
+    let mut words: Vec<String> = Vec::new();
+    let named = row.place.and_then(|at| report.named.get(at));
+    if let Some(finding) = named.and_then(PositionCounts::finding_words) {
+        words.push(format!("{name}: {finding}."));
+    }
+    let both = row.place.and_then(|at| report.both_orders.get(at));
+    let offline = row
+        .place
+        .is_some_and(|at| report.rater_data.judges[at].1.is_offline());
+    if let Some(both) = both.and_then(BothOrders::words).filter(|_| !offline) {
+        words.push(format!("{name} {both}."));
+    }
+    if let Some(card) = row.card {
+        words.extend(revealed(report, card));
+        words.extend(sentences(name, card));
+    }
+    if let Some(at) = row.place {
+        let with: Vec<String> = report
+            .pairs
+            .iter()
+            .filter(|(a, b, _)| a == name || b == name)
+            .filter_map(|(a, b, pair)| {
+                let other = sanitise::line(if a == name { b } else { a }).into_owned();
+                let kappa = pair.kappa?;
+                let interval = kappa.interval.map_or(String::new(), |interval| {
+                    format!(" ({:.2}–{:.2})", interval.low, interval.high)
+                });
+                Some(format!(
+                    "{other} {:.2}{interval} on {}",
+                    kappa.value, pair.n
+                ))
+            })
+            .collect();
+        if !with.is_empty() {
+            words.push(format!("Cohen's κ (95 %) with {}.", with.join(" · ")));
+        }
+        let audit = report.audits.get(at).copied().unwrap_or_default();
+        if audit.votes > 0 {
+            words.push(format!(
+                "Reasoning of {} votes: {}.",
+                audit.votes,
+                audit.words()
+            ));
+        }
+        let failures = report.calls.get(at).map(|calls| &calls.failures);
+        if let Some(failures) = failures.filter(|failures| !failures.is_empty()) {
+            let list: Vec<String> = failures
+                .iter()
+                .map(|(cause, count)| format!("{count} {cause}"))
+                .collect();
+            words.push(format!("Failed calls: {}.", list.join(", ")));
+        }
+        if let Some((judge, without)) = model.judges.without
+            && report
+                .rater_data
+                .judges
+                .get(at)
+                .is_some_and(|(id, _)| *id == judge)
+        {
+            words.push(dropped(name, &without));
+        } else {
+            words.push("d: what would change without this judge. Enter: the battles where it differs from the others.".to_owned());
+        }
+    }
+    if let Some(alpha) = &report.alpha_judges {
+        let interval = alpha.interval.map_or(String::new(), |interval| {
+            format!(" (95 %: {:.2}–{:.2})", interval.low, interval.high)
+        });
+        words.push(format!(
+            "Krippendorff's α over the judges: {:.2}{interval}.",
+            alpha.value
+        ));
+    }
+    if let Some(alpha) = &report.alpha_people {
+        words.push(format!(
+            "Krippendorff's α over the people: {:.2}.",
+            alpha.value
+        ));
+    }
+    if report.rater_data.verdicts.is_empty() {
+        words.push(
+            "No verdict yet: agreement with people needs some. w opens the queue.".to_owned(),
+        );
+    }
+    let lines = |sentence: &String| text::lines(sentence, columns, theme.text());
+    words.iter().flat_map(lines).collect()
+}
+
+/// Agreement with what people say since they saw the votes, where that is something else than what they said blind.
+fn revealed(report: &RaterReport, card: &JudgeReport) -> Option<String> {
+    let (changed, all) = (
+        report.changed_since_reveal(),
+        report.rater_data.verdicts.len(),
+    );
+    let raw = card.people.revealed.raw.filter(|_| changed > 0)?;
+    Some(format!(
+        "With the votes in sight {changed} of {all} verdicts changed; raw agreement with them as they are now: {}.",
+        share(raw)
+    ))
+}
+
+fn sentences(name: &str, card: &JudgeReport) -> Vec<String> {
+    let mut words = Vec::new();
+    if let Some(position) = &card.position {
+        let side = if position.value > 0.0 {
+            "first"
+        } else {
+            "second"
+        };
+        let interval = position.interval.map_or(String::new(), |interval| {
+            format!(
+                " (95 %: {} to {})",
+                text::signed(interval.low, 2),
+                text::signed(interval.high, 2)
+            )
+        });
+        words.push(match position.value.abs() < 0.005 {
+            true => format!("{name} leans to neither side{interval}."),
+            false => format!(
+                "{name} leans by {:.2}{interval} towards the document shown {side}, on a scale of 0 to 1 either way.",
+                position.value.abs()
+            ),
+        });
+    }
+    if let Some(longer) = card.length.longer {
+        words.push(format!(
+            "It prefers the longer document in {} of the battles that it decides.",
+            share(longer)
+        ));
+    }
+    if let Some(calibration) = &card.calibration {
+        words.push(format!(
+            "Sure or not, against people: expected calibration error {:.2}, Brier {:.2}, on {} pairs.",
+            calibration.ece, calibration.brier, calibration.n
+        ));
+    }
+    if let Some(surprise) = &card.surprise {
+        words.push(format!(
+            "Predictability of its votes by the fit: {:.2} bit a vote (a coin has 1, less is more predictable).",
+            surprise.bits
+        ));
+    }
+    words
+}
+
+fn dropped(name: &str, without: &RankingShift) -> String {
+    match without.tau {
+        None => format!("{name} is the only judge wherever it counts."),
+        Some(tau) => format!(
+            "Without {name}: the top changes in {} of {} queries, {} documents leave it, mean Kendall τ to the present ranking {tau:.3}.",
+            without.top_changed, without.queries, without.leaving
+        ),
+    }
+}

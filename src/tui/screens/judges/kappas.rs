@@ -1,0 +1,68 @@
+//! Who agrees with whom, as a grid of Cohen's κ; people stand after the judges.
+
+use crate::app::judge_report::report::RaterReport;
+use crate::domain::sanitise;
+use crate::tui::canvas::Canvas;
+use crate::tui::text;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Widget};
+
+const CELL: usize = 6;
+/// Fewer pairs than these say little: their κ has no colour.
+const FEW: usize = 20;
+const NAME: usize = 14;
+/// More raters than these are told in words alone.
+const MOST: usize = 10;
+
+fn raters(report: &RaterReport) -> Vec<String> {
+    let judges = report.rater_data.judges.iter();
+    judges
+        .map(|(_, spec)| &spec.name)
+        .chain(&report.rater_data.people)
+        .map(|name| sanitise::line(name).into_owned())
+        .collect()
+}
+
+/// Columns and rows that the grid takes; `None` where nothing can be compared.
+pub(super) fn size(report: &RaterReport) -> Option<(u16, u16)> {
+    let raters = raters(report).len();
+    let known = report.pairs.iter().any(|(.., pair)| pair.kappa.is_some());
+    (known && raters <= MOST).then_some(((NAME + raters * CELL) as u16, raters as u16 + 3))
+}
+
+pub(super) fn render(report: &RaterReport, canvas: Canvas<'_>) {
+    let Canvas { theme, area, buf } = canvas;
+    let raters = raters(report);
+    let mut header = vec![Span::raw(" ".repeat(NAME))];
+    for at in 1..=raters.len() {
+        header.push(Span::styled(
+            text::pad_left(&at.to_string(), CELL - 1),
+            theme.muted(),
+        ));
+        header.push(Span::raw(" "));
+    }
+    let mut lines = vec![Line::styled("Cohen's κ", theme.title()), Line::from(header)];
+    for (row, name) in raters.iter().enumerate() {
+        let label = text::pad_right(&format!("{} {name}", row + 1), NAME - 1);
+        let mut spans = vec![Span::raw(label), Span::raw(" ")];
+        for column in 0..raters.len() {
+            let pair = report.pairs.iter().map(|(.., pair)| pair);
+            let kappa = pair
+                .filter(|pair| (pair.a, pair.b) == (row.min(column), row.max(column)))
+                .find_map(|pair| pair.kappa);
+            spans.push(match kappa {
+                Some(kappa) => Span::styled(
+                    text::pad_left(&format!("{:.2}", kappa.value).replace('-', "−"), CELL),
+                    match kappa.n {
+                        0..FEW => theme.faint(),
+                        _ => theme.heat(kappa.value.max(0.0)).style,
+                    },
+                ),
+                None => Span::styled(text::pad_left("·", CELL), theme.faint()),
+            });
+        }
+        lines.push(Line::from(spans));
+    }
+    lines.push(Line::styled("1: alike · 0: as by chance", theme.muted()));
+    Paragraph::new(lines).render(area, buf);
+}

@@ -1,0 +1,256 @@
+//! The table of judges: what each column holds, in figures and as a point with its interval.
+
+use crate::app::judge_report::report::RaterReport;
+use crate::domain::agreement::{Interval, Share};
+use crate::domain::analysis::wilson;
+use crate::domain::judge_report::{JudgeReport, PositionCounts};
+use crate::domain::sanitise;
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::Areas;
+use crate::tui::model::Model;
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use ratatui::layout::{Constraint, Layout};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    NamesFirst,
+    /// The same as a point between 0 and 100 %, with its interval.
+    NamesFirstTrack,
+    Flips,
+    FlipsRange,
+    Lean,
+    Votes,
+    Ties,
+    Failed,
+    People,
+    PeopleTrack,
+    Corrected,
+    Cycles,
+    Latency,
+    Price,
+}
+
+/// A column, its header, its width, the narrowest screen that shows it and the widest.
+const COLUMNS: [(Column, &str, usize, u16, u16); 14] = [
+    (Column::NamesFirst, "names 1st", 9, 0, u16::MAX),
+    (
+        Column::NamesFirstTrack,
+        "0 %  50 % 100 %",
+        15,
+        120,
+        u16::MAX,
+    ),
+    (Column::FlipsRange, "flips", 14, 150, u16::MAX),
+    (Column::Flips, "flips", 5, 0, 149),
+    (Column::Lean, "lean", 5, 0, u16::MAX),
+    (Column::Votes, "votes", 7, 0, u16::MAX),
+    (Column::Ties, "ties", 5, 0, u16::MAX),
+    (Column::Failed, "failed", 6, 100, u16::MAX),
+    (Column::People, "agrees with people", 20, 0, u16::MAX),
+    (Column::PeopleTrack, "0 %  50 % 100 %", 15, 170, u16::MAX),
+    (Column::Corrected, "corrected", 14, 185, u16::MAX),
+    (Column::Cycles, "cycles", 9, 105, u16::MAX),
+    (Column::Latency, "p50", 8, 160, u16::MAX),
+    (Column::Price, "$/1,000", 8, 130, u16::MAX),
+];
+
+/// Draws the table; `area` has a row more than there are judges.
+pub(super) fn table(model: &Model, report: &RaterReport, canvas: Canvas<'_>) -> Areas {
+    let Canvas { theme, area, buf } = canvas;
+    let rows = rows(report);
+    let [head, list] = Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(area);
+    let columns: Vec<_> = COLUMNS
+        .iter()
+        .filter(|(.., from, to)| (*from..=*to).contains(&(area.width + 2)))
+        .collect();
+    let fixed: usize = columns.iter().map(|(_, _, width, ..)| width + 1).sum();
+    let room = usize::from(area.width)
+        .saturating_sub(fixed + 2)
+        .clamp(4, 24);
+    let mut header = vec![Span::styled(
+        format!("  {}", text::pad_right("judge", room)),
+        theme.muted(),
+    )];
+    for (_, name, width, ..) in &columns {
+        header.push(Span::styled(
+            format!(" {}", text::pad_left(name, *width)),
+            theme.muted(),
+        ));
+    }
+    Line::from(header).render(head, buf);
+    for (line, (place, row)) in list.rows().zip(rows.iter().enumerate()) {
+        let selected = place == model.judges.cursor;
+        if selected {
+            buf.set_style(line, theme.selection());
+        }
+        let mut spans = vec![
+            Span::raw(if selected { "▌ " } else { "  " }),
+            Span::styled(text::pad_right(&row.name, room), theme.strong()),
+        ];
+        for (column, _, width, ..) in &columns {
+            spans.push(Span::raw(" "));
+            spans.extend(cell(*column, *width, row, theme));
+        }
+        Line::from(spans).render(line, buf);
+    }
+    Areas {
+        list,
+        lines: rows.len(),
+        page: usize::from(list.height),
+        ..Areas::default()
+    }
+}
+
+/// A judge, or the ensemble, and what is known of it.
+pub(super) struct JudgeRow<'a> {
+    pub(super) name: String,
+    pub(super) card: Option<&'a JudgeReport>,
+    /// Its place among the judges; `None` for the ensemble.
+    pub(super) place: Option<usize>,
+    named: Option<PositionCounts>,
+    failed: Option<usize>,
+    latency_ms: Option<f64>,
+    usd_per_1000: Option<f64>,
+}
+
+/// Every judge, and the ensemble last.
+pub(super) fn rows(report: &RaterReport) -> Vec<JudgeRow<'_>> {
+    let judges = report.rater_data.judges.iter().enumerate();
+    let mut rows: Vec<_> = judges
+        .map(|(place, (_, spec))| {
+            let calls = report.calls.get(place);
+            JudgeRow {
+                name: sanitise::line(&spec.name).into_owned(),
+                card: report.cards.iter().find(|card| card.judge == Some(place)),
+                place: Some(place),
+                named: report.named.get(place).copied(),
+                failed: calls.map(|calls| calls.failures.values().sum()),
+                latency_ms: calls.and_then(|calls| calls.latency_p50_ms),
+                usd_per_1000: calls.and_then(|calls| calls.usd_per_1000),
+            }
+        })
+        .collect();
+    if let Some(card) = &report.ensemble {
+        rows.push(JudgeRow {
+            name: "ensemble".to_owned(),
+            card: Some(card),
+            place: None,
+            named: None,
+            failed: None,
+            latency_ms: None,
+            usd_per_1000: None,
+        });
+    }
+    rows
+}
+
+fn cell(column: Column, width: usize, row: &JudgeRow<'_>, theme: &Theme) -> Vec<Span<'static>> {
+    let figure =
+        |words: String, style: Style| vec![Span::styled(text::pad_left(&words, width), style)];
+    let plain = |words: Option<String>| match words {
+        Some(words) => figure(words, Style::new()),
+        None => figure("–".to_owned(), theme.faint()),
+    };
+    let finding = row.named.and_then(|named| named.finding());
+    let mark = if finding.is_some() {
+        theme.bad()
+    } else {
+        theme.strong()
+    };
+    let card = row.card;
+    let people = card.map(|card| &card.people.all);
+    let raw = people.and_then(|all| all.raw);
+    match column {
+        Column::NamesFirst => match row.named.and_then(|named| named.first_share()) {
+            Some(first) if finding.is_some() => figure(percent(first), theme.bad()),
+            first => plain(first.map(percent)),
+        },
+        Column::NamesFirstTrack => match row.named.and_then(first_interval) {
+            Some((value, interval)) => track(value, interval, width, mark, theme),
+            None => plain(None),
+        },
+        Column::Flips => plain(
+            card.and_then(|card| card.flips.as_ref())
+                .map(|flips| percent(flips.changed.value)),
+        ),
+        Column::FlipsRange => plain(
+            card.and_then(|card| card.flips.as_ref())
+                .map(|flips| share(flips.changed)),
+        ),
+        Column::Lean => plain(
+            card.and_then(|card| card.position.as_ref())
+                .map(|shift| text::signed(shift.value, 2)),
+        ),
+        Column::Votes => plain(card.map(|card| text::count(card.votes))),
+        Column::Ties => plain(
+            card.and_then(|card| card.ties)
+                .map(|ties| percent(ties.value)),
+        ),
+        Column::Failed => match row.failed {
+            Some(failed) if failed > 0 => figure(text::count(failed), theme.bad()),
+            failed => plain(failed.map(text::count)),
+        },
+        Column::People => plain(raw.map(share)),
+        Column::PeopleTrack => match raw {
+            Some(raw) => track(raw.value, raw.interval, width, theme.strong(), theme),
+            None => plain(None),
+        },
+        Column::Corrected => plain(people.and_then(|all| {
+            let corrected = all.corrected?;
+            Some(range(corrected.value, corrected.interval))
+        })),
+        Column::Cycles => plain(
+            card.map(|card| card.triads)
+                .filter(|triads| triads.all > 0)
+                .map(|triads| format!("{}/{}", triads.cyclic, triads.all)),
+        ),
+        Column::Latency => plain(row.latency_ms.map(|ms| format!("{ms:.0} ms"))),
+        Column::Price => plain(row.usd_per_1000.map(|usd| format!("{usd:.2}"))),
+    }
+}
+
+fn first_interval(named: PositionCounts) -> Option<(f64, Interval)> {
+    let (low, high) = wilson(named.first, named.first + named.second, 0.95)?;
+    Some((named.first_share()?, Interval { low, high }))
+}
+
+/// A point with its interval between 0 and 100 %; a half is marked.
+fn track(
+    value: f64,
+    interval: Interval,
+    width: usize,
+    mark: Style,
+    theme: &Theme,
+) -> Vec<Span<'static>> {
+    let place = |share: f64| ((width - 1) as f64 * share.clamp(0.0, 1.0)).round() as usize;
+    let (low, at, high) = (place(interval.low), place(value), place(interval.high));
+    (0..width)
+        .map(|cell| match cell {
+            cell if cell == at => Span::styled("●", mark),
+            cell if (low..=high).contains(&cell) => Span::styled("━", mark),
+            cell if cell == width / 2 => Span::styled("┊", theme.faint()),
+            _ => Span::styled("·", theme.faint()),
+        })
+        .collect()
+}
+
+fn percent(value: f64) -> String {
+    format!("{:.0} %", 100.0 * value)
+}
+
+pub(super) fn share(share: Share) -> String {
+    range(share.value, share.interval)
+}
+
+fn range(value: f64, interval: Interval) -> String {
+    format!(
+        "{:.0} % ({:.0}–{:.0})",
+        100.0 * value,
+        100.0 * interval.low,
+        100.0 * interval.high
+    )
+}

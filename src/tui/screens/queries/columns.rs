@@ -1,0 +1,160 @@
+//! The columns of the list of queries: what stands in each and how it is headed.
+
+use crate::store::summary_cache::QuerySummary;
+use crate::tui::model::queries::{QueriesScreen, QuerySort};
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+/// Cells of the bars for progress and for the widest interval.
+const BAR: usize = 6;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    Documents,
+    Battles,
+    TopRight,
+    Widest,
+    Consensus,
+    Cycles,
+    Missing,
+    Failed,
+    Verdicts,
+}
+
+impl Column {
+    pub(super) const ALL: [Self; 9] = [
+        Self::Documents,
+        Self::Battles,
+        Self::TopRight,
+        Self::Widest,
+        Self::Consensus,
+        Self::Cycles,
+        Self::Missing,
+        Self::Failed,
+        Self::Verdicts,
+    ];
+
+    /// Its header, its width, and the narrowest screen that shows it.
+    fn shape(self) -> (&'static str, usize, u16) {
+        match self {
+            Self::Documents => ("K", 5, 70),
+            Self::Battles => ("battles", 16, 0),
+            Self::TopRight => ("P(top right)", 12, 0),
+            Self::Widest => ("widest", 10, 110),
+            Self::Consensus => ("consensus", 10, 130),
+            Self::Cycles => ("cycles", 9, 140),
+            Self::Missing => ("missing", 8, 150),
+            Self::Failed => ("failed", 7, 100),
+            Self::Verdicts => ("verdicts", 9, 80),
+        }
+    }
+
+    fn sort(self) -> Option<QuerySort> {
+        match self {
+            Self::Documents | Self::Missing => None,
+            Self::Battles => Some(QuerySort::Fought),
+            Self::TopRight => Some(QuerySort::Settled),
+            Self::Widest => Some(QuerySort::Widest),
+            Self::Consensus => Some(QuerySort::Consensus),
+            Self::Cycles => Some(QuerySort::Cycles),
+            Self::Failed => Some(QuerySort::Failed),
+            Self::Verdicts => Some(QuerySort::Verdicts),
+        }
+    }
+
+    /// The columns that a screen so wide shows; what the rows are sorted by is always among them.
+    pub(super) fn shown(width: u16, sort: QuerySort) -> Vec<Self> {
+        let all = Self::ALL.into_iter();
+        all.filter(|column| width >= column.shape().2 || column.sort() == Some(sort))
+            .collect()
+    }
+
+    pub(super) fn width(self) -> usize {
+        self.shape().1
+    }
+
+    /// The header, with an arrow where the rows are sorted by it: `▼` where the largest is on top.
+    pub(super) fn header(self, queries: &QueriesScreen, theme: &Theme) -> Span<'static> {
+        let (name, width, _) = self.shape();
+        if self.sort() != Some(queries.sort) {
+            return Span::styled(text::pad_left(name, width), theme.muted());
+        }
+        let arrow = if queries.largest_first() {
+            "▼"
+        } else {
+            "▲"
+        };
+        Span::styled(
+            text::pad_left(&format!("{arrow}{name}"), width),
+            theme.strong(),
+        )
+    }
+
+    pub(super) fn cell(
+        self,
+        documents: usize,
+        summary: Option<&QuerySummary>,
+        theme: &Theme,
+    ) -> Vec<Span<'static>> {
+        let width = self.width();
+        let right =
+            |words: String, style: Style| vec![Span::styled(text::pad_left(&words, width), style)];
+        if self == Self::Documents {
+            return right(text::count(documents), Style::new());
+        }
+        let Some(summary) = summary else {
+            return right("…".to_owned(), theme.muted());
+        };
+        let none = || right("–".to_owned(), theme.faint());
+        let number = |count: usize, style: Style| match count {
+            0 => right("0".to_owned(), theme.faint()),
+            _ => right(text::count(count), style),
+        };
+        let bar = |share: f64, figure: String, fill: Style| {
+            let filled = ((BAR as f64 * share) as usize).min(BAR);
+            let room = width - BAR;
+            vec![
+                Span::raw(" "),
+                Span::styled("━".repeat(filled), fill),
+                Span::styled("┄".repeat(BAR - filled), theme.bar_back()),
+                Span::raw(text::pad_left(&figure, room - 1)),
+            ]
+        };
+        match self {
+            Self::Battles if summary.battles == 0 => right("not run".to_owned(), theme.muted()),
+            Self::Battles => bar(
+                summary.fought as f64 / summary.battles as f64,
+                format!("{}/{}", summary.fought, summary.battles),
+                theme.bar_fill(),
+            ),
+            Self::TopRight => match summary.settled {
+                None => none(),
+                Some(sure) if summary.stop => {
+                    right(format!("✓ {}", text::probability(sure)), theme.good())
+                }
+                Some(sure) => right(text::probability(sure), Style::new()),
+            },
+            Self::Widest if summary.judged == 0 => none(),
+            Self::Widest => summary.widest.map_or_else(none, |ranks| {
+                bar(
+                    ranks as f64 / documents.max(1) as f64,
+                    ranks.to_string(),
+                    theme.warn(),
+                )
+            }),
+            Self::Consensus => summary.consensus().map_or_else(none, |share| {
+                right(format!("{:.0} %", 100.0 * share), Style::new())
+            }),
+            Self::Cycles if summary.triads == 0 => none(),
+            Self::Cycles => right(
+                format!("{}/{}", summary.cyclic, summary.triads),
+                Style::new(),
+            ),
+            Self::Missing => number(summary.missing, theme.warn()),
+            Self::Failed => number(summary.failures, theme.bad()),
+            Self::Verdicts | Self::Documents => number(summary.verdicts, theme.override_mark()),
+        }
+    }
+}

@@ -19,7 +19,7 @@ pub use intransitive::{
     CyclicTriad, DecidedPair, cyclic_triads, decided_pairs, decided_pairs_of_judge,
 };
 pub use policy::Policy;
-pub use queue_design::{QueueCandidate, QueueDesign, build_queue};
+pub use queue_design::{MostUrgent, QueueCandidate, QueueDesign, build_queue};
 pub use scoring::{DEFAULT_TOP, Scoring, effective_top, score_pairs};
 
 #[cfg(test)]

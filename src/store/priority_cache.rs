@@ -106,22 +106,27 @@ impl QueryPriorities {
 }
 
 impl Db {
-    /// Every query's urgencies, `None` where they are out of date or were never computed.
-    pub fn cached_priorities(&self) -> Result<Vec<(QueryKey, String, Option<QueryPriorities>)>> {
+    /// Hands on every query's urgencies, one query after the other; `None` where they are out of date or were never computed.
+    pub fn each_priorities(
+        &self,
+        scope: Option<QueryKey>,
+        mut with: impl FnMut(QueryKey, &str, Option<QueryPriorities>) -> Result<()>,
+    ) -> Result<()> {
         let mut statement = self.connection.prepare_cached(
             "SELECT query.id, query.name, urgency.value
              FROM query LEFT JOIN urgency ON urgency.query = query.id AND urgency.revision = query.revision
-             ORDER BY query.id",
+             WHERE query.id BETWEEN ?1 AND ?2 ORDER BY query.id",
         )?;
-        let mut rows = statement.query([])?;
-        let mut cached_priorities = Vec::new();
+        let (first, last) = scope.map_or((i64::MIN, i64::MAX), |query| (query.0, query.0));
+        let mut rows = statement.query([first, last])?;
         while let Some(row) = rows.next()? {
             let value: Option<Vec<u8>> = row.get(2)?;
+            let name: String = row.get(1)?;
             // A cache that an older version wrote is no error: it is made anew.
             let priorities = value.and_then(QueryPriorities::kept);
-            cached_priorities.push((QueryKey(row.get(0)?), row.get(1)?, priorities));
+            with(QueryKey(row.get(0)?), &name, priorities)?;
         }
-        Ok(cached_priorities)
+        Ok(())
     }
 
     /// The queries whose urgencies are out of date or were never computed.

@@ -4,12 +4,13 @@ use super::assignment_history::assignment_history;
 use super::dissent::pairs_against;
 use crate::domain::battle::Pair;
 use crate::domain::priority::{
-    Assignment, DrawReason, PairKey, Policy, QueueCandidate, QueueDesign, build_queue,
+    Assignment, DrawReason, MostUrgent, PairKey, Policy, QueueCandidate, QueueDesign, build_queue,
 };
 use crate::domain::sampling::SeededRng;
 use crate::domain::vote::JudgeId;
 use crate::store::assignments::{AssignmentRow, query_number};
 use crate::store::corpus::QueryKey;
+use crate::store::priority_cache::QueryPriorities;
 use crate::store::{Db, Result};
 use std::collections::{HashMap, HashSet};
 
@@ -75,7 +76,20 @@ impl QueueItem {
 
 /// The queue: what was judged and taken back or passed over first, then the design's order, then what was put off.
 pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueItem>> {
-    let (mut candidates, keys) = candidates(db, request.policy, request.scope)?;
+    let ledger = assignment_history(db, &request.annotator, request.scope)?;
+    let design = QueueDesign::new(request.policy, request.seed, &request.annotator);
+    let all = request.conflicts
+        || request.against.is_some()
+        || request.overlap > 0.0
+        || request.gold > 0.0;
+    let most_urgent = match all {
+        true => None,
+        false => MostUrgent::new(&design, request.limit + ledger.lines.len()),
+    };
+    let (mut candidates, keys) = match most_urgent {
+        None => candidates(db, request.policy, request.scope)?,
+        Some(most_urgent) => urgent_candidates(db, request.policy, request.scope, most_urgent)?,
+    };
     if let Some(judge) = request.against {
         let against = pairs_against(db, judge)?;
         candidates.retain(|candidate| {
@@ -98,7 +112,6 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
             candidate.priority = candidate.priority.or(Some(0.0));
         }
     }
-    let ledger = assignment_history(db, &request.annotator, request.scope)?;
     if request.overlap > 0.0 {
         let others = judged_by_others(db, &request.annotator)?;
         for candidate in &mut candidates {
@@ -110,7 +123,6 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
         }
     }
     let shown: Vec<Assignment> = ledger.lines.iter().map(|(_, shown)| *shown).collect();
-    let design = QueueDesign::new(request.policy, request.seed, &request.annotator);
     let waiting = |line: &AssignmentRow, standing| QueueItem {
         query: line.query,
         pair: line.shown.key.pair,
@@ -156,26 +168,48 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
     Ok(items)
 }
 
+/// Pairs as candidates, and the queries of their numbers.
+type Candidates = (Vec<QueueCandidate>, HashMap<u64, QueryKey>);
+
 /// The pairs of the frame as candidates, from what is kept; queries whose numbers are out of date are computed.
-pub fn candidates(
+pub fn candidates(db: &Db, policy: Policy, scope: Option<QueryKey>) -> Result<Candidates> {
+    let (mut candidates, mut keys) = (Vec::new(), HashMap::new());
+    each_candidates(db, scope, |key, number, priorities| {
+        keys.insert(number, key);
+        candidates.extend(priorities.candidates(number, policy));
+    })?;
+    Ok((candidates, keys))
+}
+
+/// Only those that a queue without controls can hold.
+fn urgent_candidates(
     db: &Db,
     policy: Policy,
     scope: Option<QueryKey>,
-) -> Result<(Vec<QueueCandidate>, HashMap<u64, QueryKey>)> {
-    let (mut candidates, mut keys) = (Vec::new(), HashMap::new());
-    for (key, name, priorities) in db.cached_priorities()? {
-        if scope.is_some_and(|scope| scope != key) {
-            continue;
-        }
+    mut most_urgent: MostUrgent,
+) -> Result<Candidates> {
+    let mut keys = HashMap::new();
+    each_candidates(db, scope, |key, number, priorities| {
+        keys.insert(number, key);
+        let of_query = priorities.candidates(number, policy);
+        of_query.for_each(|candidate| most_urgent.add(candidate));
+    })?;
+    Ok((most_urgent.into_candidates(), keys))
+}
+
+fn each_candidates(
+    db: &Db,
+    scope: Option<QueryKey>,
+    mut with: impl FnMut(QueryKey, u64, &QueryPriorities),
+) -> Result<()> {
+    db.each_priorities(scope, |key, name, priorities| {
         let priorities = match priorities {
             Some(priorities) => priorities,
             None => db.priorities_now(key)?.1,
         };
-        let number = query_number(&name);
-        keys.insert(number, key);
-        candidates.extend(priorities.candidates(number, policy));
-    }
-    Ok((candidates, keys))
+        with(key, query_number(name), &priorities);
+        Ok(())
+    })
 }
 
 /// The gold items that a person has not been shown, in the order of the seed.

@@ -3,6 +3,7 @@
 use super::Policy;
 use super::inclusion::{Assignment, DrawReason, PairKey};
 use crate::domain::sampling::SeededRng;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashSet};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,6 +13,100 @@ pub struct QueueCandidate {
     pub priority: Option<f64>,
     /// Whether a judge has voted on it: only those are in the frame that controls are drawn from.
     pub voted: bool,
+}
+
+impl QueueCandidate {
+    /// The priority, where it says something.
+    fn urgency(&self) -> Option<f64> {
+        self.priority.filter(|priority| priority.is_finite())
+    }
+
+    /// Sorts the most urgent first, equal ones by a hash of their pair.
+    fn place(&self, ties: u64) -> (Reverse<OrderedPriority>, u64, PairKey) {
+        let priority = OrderedPriority(self.urgency().unwrap_or(f64::NEG_INFINITY));
+        (Reverse(priority), hash(ties, self.key), self.key)
+    }
+}
+
+/// A priority in the order of its bits, which is total.
+#[derive(Clone, Copy, Debug)]
+struct OrderedPriority(f64);
+
+impl Ord for OrderedPriority {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl PartialOrd for OrderedPriority {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for OrderedPriority {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for OrderedPriority {}
+
+/// The candidates that a queue without controls can hold, gathered from any number of them in bounded memory.
+#[derive(Debug)]
+pub struct MostUrgent {
+    ties: u64,
+    keep: usize,
+    kept: Vec<QueueCandidate>,
+    /// What a candidate has to reach to be kept.
+    least: f64,
+}
+
+impl MostUrgent {
+    /// Fewest candidates that are gathered between two clearings.
+    const ROOM: usize = 4_096;
+
+    /// For a queue of `keep` items, what has been shown before among them; `None` where chance draws some of them, who may
+    /// be anybody.
+    pub fn new(design: &QueueDesign, keep: usize) -> Option<Self> {
+        (design.share == 0.0 && design.repeats == 0.0).then(|| Self {
+            ties: Seeds::new(design.seed).ties,
+            keep,
+            kept: Vec::new(),
+            least: f64::NEG_INFINITY,
+        })
+    }
+
+    pub fn add(&mut self, candidate: QueueCandidate) {
+        if candidate
+            .urgency()
+            .is_none_or(|urgency| urgency < self.least)
+        {
+            return;
+        }
+        self.kept.push(candidate);
+        if self.kept.len() >= 2 * self.keep + Self::ROOM {
+            self.drop_rest();
+        }
+    }
+
+    /// The most urgent ones, in no order.
+    pub fn into_candidates(mut self) -> Vec<QueueCandidate> {
+        self.drop_rest();
+        self.kept
+    }
+
+    fn drop_rest(&mut self) {
+        let ties = self.ties;
+        if self.kept.len() <= self.keep {
+            return;
+        }
+        self.kept
+            .sort_by_cached_key(|candidate| candidate.place(ties));
+        self.kept.truncate(self.keep);
+        let last = self.kept.last().and_then(QueueCandidate::urgency);
+        self.least = last.unwrap_or(f64::INFINITY);
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,19 +206,8 @@ pub fn build_queue(
     let seeds = Seeds::new(design.seed);
     let seen: HashSet<PairKey> = shown.iter().map(|line| line.key).collect();
     let open = || candidates.iter().filter(|c| !seen.contains(&c.key));
-    let mut urgent: Vec<(f64, u64, &QueueCandidate)> = open()
-        .filter_map(|c| {
-            Some((
-                c.priority.filter(|p| p.is_finite())?,
-                hash(seeds.ties, c.key),
-                c,
-            ))
-        })
-        .collect();
-    urgent.sort_unstable_by(|x, y| {
-        y.0.total_cmp(&x.0)
-            .then((x.1, x.2.key).cmp(&(y.1, y.2.key)))
-    });
+    let mut urgent: Vec<&QueueCandidate> = open().filter(|c| c.urgency().is_some()).collect();
+    urgent.sort_by_cached_key(|c| c.place(seeds.ties));
     let voted = candidates.iter().filter(|c| c.voted);
     let frame = voted.fold(0, |sum, c| sum ^ hash(seeds.ties, c.key));
     let mut random: Vec<(u64, &QueueCandidate)> = open()
@@ -133,7 +217,7 @@ pub fn build_queue(
     random.sort_unstable_by_key(|(hash, c)| (*hash, c.key));
 
     let mut left = open().filter(|c| c.voted).count();
-    let mut urgent = urgent.into_iter().map(|(_, _, c)| c);
+    let mut urgent = urgent.into_iter();
     let mut random = random.into_iter().map(|(_, c)| c);
     let mut repeats = Repeats::new(shown, seeds.repeats, design.gap);
     let mut placed: HashSet<PairKey> = HashSet::new();

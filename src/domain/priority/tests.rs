@@ -396,3 +396,36 @@ fn nothing_to_look_at_is_an_empty_queue() {
         (1, 1, 6, 10)
     );
 }
+
+/// Candidates gathered in bounded memory make the queue that all of them make, ties and what was shown before included.
+#[test]
+fn the_most_urgent_candidates_make_the_queue_that_all_make() {
+    let mut rng = SeededRng::new(3, &["most urgent"]);
+    let candidates: Vec<QueueCandidate> = (0..30_000)
+        .map(|at| QueueCandidate {
+            key: PairKey {
+                query: at as u64 % 300,
+                pair: Pair::new(at / 300, 1_000).unwrap(),
+            },
+            // Many are equal, and some have none.
+            priority: (rng.below(9) > 0).then(|| rng.below(40) as f64 / 40.0),
+            voted: true,
+        })
+        .collect();
+    let design = QueueDesign::new(Policy::Value, 5, "ann");
+    let mut shown = Vec::new();
+    for _ in 0..3 {
+        let mut most_urgent = MostUrgent::new(&design, 50 + shown.len()).unwrap();
+        candidates.iter().for_each(|one| most_urgent.add(*one));
+        let few = most_urgent.into_candidates();
+        assert_eq!(few.len(), 50 + shown.len());
+        let all = build_queue(&candidates, &shown, &design, 50);
+        assert_eq!(build_queue(&few, &shown, &design, 50), all);
+        shown.extend(all.iter().map(|entry| Assignment {
+            key: entry.key,
+            draw: entry.draw,
+        }));
+    }
+    let mixed = QueueDesign::new(Policy::Mixed, 5, "ann");
+    assert!(MostUrgent::new(&mixed, 50).is_none());
+}

@@ -74,8 +74,17 @@ async fn summaries_of_many_queries_are_those_of_one_at_a_time() {
     let one_by_one: Vec<QuerySummary> = one_by_one.iter().map(as_text).collect();
     let on_disk: Vec<_> = kept(&bench).await.into_iter().flatten().collect();
     assert_eq!(on_disk, one_by_one);
-    let cached_priorities = bench.store.read(|db| db.cached_priorities()).await.unwrap();
-    for ((.., urgency), numbers) in cached_priorities.into_iter().zip(&fresh) {
+    let kept = bench.store.read(|db| {
+        let mut kept = Vec::new();
+        db.each_priorities(None, |_, _, priorities| {
+            kept.push(priorities);
+            Ok(())
+        })?;
+        Ok(kept)
+    });
+    let kept = kept.await.unwrap();
+    assert_eq!(kept.len(), fresh.len());
+    for (urgency, numbers) in kept.into_iter().zip(&fresh) {
         assert_eq!(urgency, numbers.priorities);
     }
 }

@@ -162,6 +162,17 @@ fn undo_in_the_queue_brings_the_pair_back_first() {
 }
 
 #[test]
+fn why_one_document_stands_above_another_is_said_of_any_pair() {
+    for size in SIZES {
+        let mut bench = Bench::judged(size.0, size.1);
+        bench.press("enter l e");
+        snapshot(name("why", size), bench.shot());
+        bench.press("esc t");
+        snapshot(name("cycles", size), bench.shot());
+    }
+}
+
+#[test]
 fn every_depth_has_its_own_ramp() {
     let mut bench = Bench::judged(120, 40);
     bench.press("enter n");

@@ -2,6 +2,7 @@
 
 pub mod adjudication;
 pub mod battle;
+pub mod comparison;
 pub mod cycles;
 pub mod document;
 pub mod judges;
@@ -37,6 +38,7 @@ use crate::domain::sanitise;
 use crate::store::corpus::QueryKey;
 use adjudication::AdjudicationScreen;
 use battle::BattleScreen;
+use comparison::ComparisonScreen;
 use cycles::CyclesScreen;
 use document::DocumentScreen;
 use judges::JudgesScreen;
@@ -112,6 +114,7 @@ pub struct Model {
     pub queue: QueueScreen,
     pub judges: JudgesScreen,
     pub cycles: CyclesScreen,
+    pub comparison: ComparisonScreen,
     /// Also the document being ruled on.
     pub adjudication: AdjudicationScreen,
     pub open: Option<OpenQuery>,
@@ -178,6 +181,7 @@ impl Model {
             },
             judges: JudgesScreen::default(),
             cycles: CyclesScreen::default(),
+            comparison: ComparisonScreen::default(),
             adjudication: AdjudicationScreen::default(),
             open: None,
             prefetched: None,

@@ -2,6 +2,7 @@
 
 pub(crate) mod adjudication;
 pub(crate) mod battle;
+pub(crate) mod comparison;
 pub(crate) mod cycles;
 pub(crate) mod document;
 pub(crate) mod judges;

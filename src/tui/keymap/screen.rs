@@ -20,6 +20,8 @@ pub enum Screen {
     Judges,
     /// Battles of a query that contradict each other.
     Cycles,
+    /// Why one document stands above another.
+    Comparison,
     /// Picks against labels.
     Adjudication,
     /// A document on which pick and label disagree, ruled on blind first.
@@ -28,7 +30,7 @@ pub enum Screen {
 
 impl Screen {
     /// In the order of the printed key tables.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Queries,
         Self::Run,
         Self::Matrix,
@@ -38,6 +40,7 @@ impl Screen {
         Self::Review,
         Self::Judges,
         Self::Cycles,
+        Self::Comparison,
         Self::Adjudication,
         Self::Ruling,
     ];
@@ -54,6 +57,7 @@ impl Screen {
             Self::Review => ("review", "Review", screens::REVIEW),
             Self::Judges => ("judges", "Judges", screens::JUDGES),
             Self::Cycles => ("cycles", "Cycles", screens::CYCLES),
+            Self::Comparison => ("why", "Why", screens::COMPARISON),
             Self::Adjudication => ("adjudication", "Adjudication", screens::ADJUDICATION),
             Self::Ruling => ("ruling", "Ruling", screens::RULING),
         }

@@ -31,6 +31,7 @@ pub(super) const RUN: &[Binding] = &[
 #[rustfmt::skip]
 pub(super) const MATRIX: &[Binding] = &[
     shown(&[ENTER], Do::Open, "battle"),
+    shown(&[key('e')], Do::ExplainOrder, "why"),
     shown(&[key('n')], Do::NextSurprise, "surprise"),
     hidden(&[key('N')], Do::PreviousSurprise, "previous"),
     shown(&[key('v')], Do::NextLayer, "layer"),
@@ -69,6 +70,7 @@ pub(super) const BATTLE: &[Binding] = &[
     hidden(&[key('N')], Do::PreviousBattle, "previous"),
     shown(&[key('f')], Do::ToggleFullText, "full text"),
     shown(&[TAB], Do::NextReasoning, "judge"),
+    hidden(&[key('e')], Do::ExplainOrder, "why"),
     hidden(&[key('w')], Do::ToggleRawReply, "raw reply"),
     hidden(&[key('s')], Do::ToggleScrollLock, "scroll lock"),
 ];
@@ -121,7 +123,15 @@ pub(super) const JUDGES: &[Binding] = &[
 #[rustfmt::skip]
 pub(super) const CYCLES: &[Binding] = &[
     shown(&[ENTER], Do::Open, "weakest"),
+    shown(&[key('e')], Do::ExplainOrder, "why"),
     shown(&[key('w')], Do::ShowQueue, "queue"),
+];
+
+#[rustfmt::skip]
+pub(super) const COMPARISON: &[Binding] = &[
+    shown(&[ENTER], Do::Open, "battle"),
+    shown(&[key('h')], Do::Left, "with A"),
+    shown(&[key('l')], Do::Right, "with B"),
 ];
 
 #[rustfmt::skip]

@@ -2,8 +2,8 @@
 
 use super::spec::ScreenSpec;
 use super::{
-    Screen, adjudication, battle, cycles, document, judges, matrix, queries, queue, review, ruling,
-    run,
+    Screen, adjudication, battle, comparison, cycles, document, judges, matrix, queries, queue,
+    review, ruling, run,
 };
 
 pub(crate) fn spec(screen: Screen) -> ScreenSpec {
@@ -17,6 +17,7 @@ pub(crate) fn spec(screen: Screen) -> ScreenSpec {
         Screen::Review => review::SPEC,
         Screen::Judges => judges::SPEC,
         Screen::Cycles => cycles::SPEC,
+        Screen::Comparison => comparison::SPEC,
         Screen::Adjudication => adjudication::SPEC,
         Screen::Ruling => ruling::SPEC,
     }

@@ -1,4 +1,4 @@
-//! The K×K heatmap: every battle of a query in one picture, at six zooms.
+//! The K×K heatmap: every battle of a query in one picture, at seven zooms.
 //!
 //! Rows and columns are display positions; the caller maps them to documents, so that reordering is a matter of
 //! handing over another source. A cell is read from the row's side: 0 the row's document is worse, 1 it is better.

@@ -8,6 +8,7 @@ use crate::tui::layout::inset;
 use crate::tui::model::Model;
 use crate::tui::model::cycles::{CycleRow, rows};
 use crate::tui::model::open_query::OpenQuery;
+use crate::tui::screens::battle::numbers::{percent, votes_text};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::notice;
@@ -47,7 +48,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         Constraint::Min(1),
     ])
     .areas(area);
-    let words = format!("{} cycles · one battle of each three is wrong", rows.len());
+    let words = format!(
+        "{} · one battle of each three is wrong, most likely the first (⇢)",
+        text::count_of(rows.len(), "cycle")
+    );
     text::line(&words, usize::from(head.width), theme.muted()).render(head, buf);
     let page = usize::from(list.height);
     let cursor = model.cycles.cursor.min(rows.len() - 1);
@@ -56,20 +60,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         if place == cursor {
             buf.set_style(line, theme.selection());
         }
-        let names: Vec<String> = row
-            .triad
-            .documents
-            .iter()
-            .map(|document| open.name(*document))
-            .collect();
-        let words = format!(
-            "{} · weakest {} × {}, {:.2} against {:.2}",
-            names.join(" "),
-            open.name(row.triad.weakest.low()),
-            open.name(row.triad.weakest.high()),
-            row.triad.strength,
-            row.triad.against
-        );
+        let words = arrows(open, row, usize::from(line.width).saturating_sub(16));
         Line::from(vec![
             Span::raw(if place == cursor { "▌ " } else { "  " }),
             Span::styled(text::pad_right(&who(open, row), 14), theme.strong()),
@@ -86,6 +77,22 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     areas.page = page;
     areas.first = first;
     areas
+}
+
+/// `A ⇢ B → C → A` by titles, the weakest win first; by identifiers where there is little room.
+fn arrows(open: &OpenQuery, row: &CycleRow, columns: usize) -> String {
+    let each = columns.saturating_sub(9) / 4;
+    let called = |document: usize| match each {
+        24.. => text::truncate(&open.headline(document), each).into_owned(),
+        _ => open.name(document),
+    };
+    let mut words = String::new();
+    for (at, edge) in row.edges.iter().enumerate() {
+        let arrow = if at == 0 { " ⇢ " } else { " → " };
+        words += &format!("{}{arrow}", called(edge.winner));
+    }
+    let back = row.edges.first().map(|edge| called(edge.winner));
+    words + &back.unwrap_or_default()
 }
 
 fn who(open: &OpenQuery, row: &CycleRow) -> String {
@@ -114,25 +121,28 @@ fn edge_lines(
     columns: usize,
 ) -> Vec<Line<'static>> {
     let (words, style) = match weakest {
-        true => ("weakest", theme.warn()),
-        false => ("stronger", theme.muted()),
+        true => ("⇢ weakest, most likely the mistake", theme.warn()),
+        false => ("→ stronger", theme.muted()),
     };
     let mut lines = vec![text::line(words, columns, style)];
     let mut say = |words: String, style| lines.extend(text::lines(&words, columns, style));
     say(
-        format!("{} over {}", open.name(edge.winner), open.name(edge.loser)),
+        format!("A {} → B {}", open.name(edge.winner), open.name(edge.loser)),
         theme.strong(),
     );
+    for (letter, document) in [("A", edge.winner), ("B", edge.loser)] {
+        say(
+            format!("{letter}: {}", open.headline(document)),
+            theme.muted(),
+        );
+    }
+    if let Some(votes) = votes_text(open, edge.winner, edge.loser) {
+        say(votes, theme.text());
+    }
     let fitted = open.view.expected(edge.winner, edge.loser);
+    let fitted = fitted.map_or(String::new(), |p| format!(" · fit: A wins {}", percent(p)));
     say(
-        format!(
-            "strength {:.2} of 0.50{}",
-            edge.strength,
-            fitted.map_or(String::new(), |p| format!(
-                " · the fit gives it {:.0} %",
-                100.0 * p
-            ))
-        ),
+        format!("strength {:.2} of 0.50{fitted}", edge.strength),
         theme.text(),
     );
     if let Some(pair) = Pair::new(edge.winner, edge.loser) {
@@ -154,21 +164,13 @@ fn edge_lines(
             } else {
                 -margin.get()
             };
-            let words = if towards > 0.0 {
-                format!("{name}: for {} {towards:.2}", open.name(edge.winner))
-            } else if towards < 0.0 {
-                format!("{name}: for {} {:.2}", open.name(edge.loser), -towards)
-            } else {
-                format!("{name}: tie")
+            let words = match towards {
+                for_a if for_a > 0.0 => format!("{name} → A {for_a:.2}"),
+                for_b if for_b < 0.0 => format!("{name} → B {:.2}", -for_b),
+                _ => format!("{name} = tie"),
             };
             say(words, theme.judge(index.unwrap_or(0)));
         }
-    }
-    for document in [edge.winner, edge.loser] {
-        say(
-            format!("{}: {}", open.name(document), open.headline(document)),
-            theme.muted(),
-        );
     }
     lines
 }

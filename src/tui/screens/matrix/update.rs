@@ -124,7 +124,7 @@ pub(crate) fn look_at_first(model: &mut Model) {
 /// Closer step by step, and from the closest back to what fits.
 fn next_zoom(zoom: Option<Zoom>, shown: Option<Zoom>) -> Option<Zoom> {
     match (zoom, shown) {
-        (Some(Zoom::Large), _) | (None, Some(Zoom::Large)) => {
+        (Some(Zoom::Huge), _) | (None, Some(Zoom::Huge)) => {
             zoom.map_or(Some(Zoom::Overview), |_| None)
         }
         (_, Some(shown)) => Some(shown.closer()),

@@ -5,6 +5,8 @@ use ratatui::layout::Rect;
 use super::state::{HeatmapState, Zoom};
 
 const MARGIN_MAX: usize = 56;
+/// The largest cells do not take these columns from the titles.
+const TITLES_MIN: usize = 30;
 const LENS_MIN: usize = 30;
 const LENS_MAX: usize = 44;
 const LENS_GAP: usize = 3;
@@ -68,7 +70,7 @@ fn bands(area: Rect) -> Bands {
 
 fn margin_min(area: Rect, zoom: Zoom) -> usize {
     match (area.width, zoom) {
-        (90.., Zoom::Number | Zoom::Tile | Zoom::Large) => 18,
+        (90.., zoom) if zoom.has_numbers() => 18,
         (60.., _) => 14,
         (24.., _) => 6,
         _ => 0,
@@ -83,6 +85,7 @@ fn room(area: Rect, zoom: Zoom) -> usize {
 pub fn fit(k: usize, area: Rect) -> Zoom {
     let lines = bands(area).lines;
     [
+        Zoom::Huge,
         Zoom::Large,
         Zoom::Tile,
         Zoom::Number,
@@ -92,7 +95,9 @@ pub fn fit(k: usize, area: Rect) -> Zoom {
     .into_iter()
     .find(|&zoom| {
         let high = k.saturating_mul(zoom.lines_a_row()) <= lines * zoom.rows_a_line();
-        high && k.saturating_mul(zoom.columns()) <= room(area, zoom)
+        let titles = if zoom >= Zoom::Large { TITLES_MIN } else { 0 };
+        let columns = room(area, zoom).min(usize::from(area.width).saturating_sub(titles));
+        high && k.saturating_mul(zoom.columns()) <= columns
     })
     .unwrap_or(Zoom::Overview)
 }

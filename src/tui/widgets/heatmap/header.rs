@@ -73,7 +73,7 @@ fn label(painter: &Painter<'_>, at: usize, x: usize, lit: bool, buf: &mut Buffer
     let rank = painter.source.rank(at);
     let lead = match painter.frame.view.zoom.columns() {
         4 => 4usize.saturating_sub(rank.width()),
-        6 => 4usize.saturating_sub(rank.width() / 2),
+        wide @ 5.. => (wide / 2 + 1).saturating_sub(rank.width() / 2),
         _ => 0,
     };
     let last = usize::from(header.right()).saturating_sub(rank.width());

@@ -224,12 +224,7 @@ fn name(
     let words = if titled { &margin.title } else { &margin.id };
     let lines = text::wrap(words, columns);
     let room = usize::from(area.height);
-    // One line stands beside the rank; two begin there where there are three.
-    let y = match lines.len().min(room) {
-        1 => middle(area),
-        2 if room > 2 => area.y + 1,
-        _ => area.y,
-    };
+    let y = area.y + (room - lines.len().min(room)) as u16 / 2;
     let rows = usize::from(area.bottom() - y);
     for (at, line) in lines.iter().enumerate().take(rows) {
         let rest = if at + 1 == rows {

@@ -71,6 +71,9 @@ pub(super) fn square(painter: &Painter<'_>, at: Rect, row: usize, col: usize, bu
         None => empty(painter, cell, number, crossed),
     };
     let style = match (cell.value, under_cursor) {
+        (Some(_), true) if at.height < 2 => {
+            style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
+        }
         (Some(_), true) => style.add_modifier(Modifier::BOLD),
         (None, true) => theme.cursor_cell(),
         (None, false) if crossed.0 || crossed.1 => style.patch(cross_tint(theme)),
@@ -79,7 +82,8 @@ pub(super) fn square(painter: &Painter<'_>, at: Rect, row: usize, col: usize, bu
     if under_cursor {
         match (at.width, at.height) {
             (..4, _) => symbols = ['[', ']', ' ', ' '],
-            (_, ..3) => symbols[0] = '▸',
+            // A sign is part of the number.
+            (_, ..3) if cell.signed.is_none() => symbols[0] = '▸',
             _ => {}
         }
     } else if painter.is_cut_before(col) && symbols[0] == ' ' && number && at.width < 6 {
@@ -91,12 +95,12 @@ pub(super) fn square(painter: &Painter<'_>, at: Rect, row: usize, col: usize, bu
             for x in at.left()..at.right() {
                 put(buf, x, line.y, ' ', style);
             }
-            let lead = u16::from(at.width >= 6);
+            let lead = at.width.saturating_sub(4) / 2;
             for (x, symbol) in (at.x + lead..at.right()).zip(symbols) {
                 put(buf, x, line.y, symbol, style);
             }
         } else {
-            let below = line.y > middle;
+            let below = line.y == middle + 1;
             let share = cell.value.filter(|_| below && plain(theme));
             ground(share, line, style, under_cursor, buf);
         }
@@ -158,7 +162,10 @@ fn valued(painter: &Painter<'_>, cell: HeatCell, value: f64, number: bool) -> ([
             HeatCell {
                 signed: Some(number),
                 ..
-            } => sign_of(number),
+            } => match painter.options.scale {
+                CellScale::Sigmas => sign_of(number, 10.0),
+                _ => sign_of(number, 100.0),
+            },
             _ => ' ',
         };
         let shown = cell.signed.map_or(value, f64::abs);
@@ -234,10 +241,11 @@ fn empty(
     (symbols, style)
 }
 
-fn sign_of(number: f64) -> char {
-    match (number * 100.0).round() {
-        hundredths if hundredths > 0.0 => '+',
-        hundredths if hundredths < 0.0 => '−',
+/// The sign of a number of which so many parts of 1 are printed.
+fn sign_of(number: f64, parts: f64) -> char {
+    match (number * parts).round() {
+        printed if printed > 0.0 => '+',
+        printed if printed < 0.0 => '−',
         _ => ' ',
     }
 }

@@ -14,6 +14,8 @@ pub enum Zoom {
     Tile,
     /// Six columns and three rows a cell, with the number.
     Large,
+    /// Ten columns and five rows a cell, with the number.
+    Huge,
 }
 
 impl Zoom {
@@ -24,7 +26,8 @@ impl Zoom {
             Self::Dense => Self::Block,
             Self::Block => Self::Number,
             Self::Number => Self::Tile,
-            Self::Tile | Self::Large => Self::Large,
+            Self::Tile => Self::Large,
+            Self::Large | Self::Huge => Self::Huge,
         }
     }
 
@@ -34,6 +37,7 @@ impl Zoom {
             Self::Block => 2,
             Self::Number | Self::Tile => 4,
             Self::Large => 6,
+            Self::Huge => 10,
         }
     }
 
@@ -50,6 +54,7 @@ impl Zoom {
         match self {
             Self::Tile => 2,
             Self::Large => 3,
+            Self::Huge => 5,
             _ => 1,
         }
     }

@@ -27,7 +27,7 @@ const DEPTHS: [ColourDepth; 4] = [
     ColourDepth::Ansi256,
     ColourDepth::True,
 ];
-const ZOOMS: [Option<Zoom>; 7] = [
+const ZOOMS: [Option<Zoom>; 8] = [
     None,
     Some(Zoom::Overview),
     Some(Zoom::Dense),
@@ -35,6 +35,7 @@ const ZOOMS: [Option<Zoom>; 7] = [
     Some(Zoom::Number),
     Some(Zoom::Tile),
     Some(Zoom::Large),
+    Some(Zoom::Huge),
 ];
 
 fn theme(depth: ColourDepth) -> Theme {
@@ -126,7 +127,7 @@ proptest! {
     fn the_cursor_stays_in_view_wherever_it_goes(
         k in 1usize..400,
         size in (0u16..160, 0u16..60),
-        zoom in 0usize..7,
+        zoom in 0usize..8,
         moves in proptest::collection::vec((-90isize..90, -90isize..90), 1..12),
     ) {
         let source = Triangle::new(k);
@@ -243,19 +244,19 @@ fn the_cell_under_the_cursor_stands_out_at_every_zoom_and_depth() {
         for depth in DEPTHS {
             let source = Triangle::new(30);
             let at = HeatmapState {
-                cursor: (5, 10),
+                cursor: (2, 3),
                 zoom,
             };
             let away = HeatmapState {
-                cursor: (20, 20),
+                cursor: (5, 6),
                 zoom,
             };
             let ((with, view), (without, _)) = (
                 paint(&source, (118, 35), &at, depth),
                 paint(&source, (118, 35), &away, depth),
             );
-            let x = view.body.x + (10 * view.zoom.columns()) as u16;
-            let y = view.body.y + (5 / view.zoom.rows_a_line() * view.zoom.lines_a_row()) as u16;
+            let x = view.body.x + (3 * view.zoom.columns()) as u16;
+            let y = view.body.y + (2 / view.zoom.rows_a_line() * view.zoom.lines_a_row()) as u16;
             assert_ne!(
                 with.cell((x, y)),
                 without.cell((x, y)),
@@ -263,7 +264,7 @@ fn the_cell_under_the_cursor_stands_out_at_every_zoom_and_depth() {
             );
             assert_eq!(
                 view.at(x, y),
-                Some((5 / view.zoom.rows_a_line() * view.zoom.rows_a_line(), 10))
+                Some((2 / view.zoom.rows_a_line() * view.zoom.rows_a_line(), 3))
             );
         }
     }
@@ -290,6 +291,7 @@ fn without_colour_no_colour_is_used() {
 fn the_closest_zoom_that_shows_everything_is_chosen() {
     let area = Rect::new(0, 0, 118, 35);
     assert_eq!(frame::fit(8, area), Zoom::Large);
+    assert_eq!(frame::fit(8, Rect::new(0, 0, 150, 54)), Zoom::Huge);
     assert_eq!(frame::fit(15, area), Zoom::Tile);
     assert_eq!(frame::fit(25, area), Zoom::Number);
     assert_eq!(frame::fit(25, Rect::new(0, 0, 150, 54)), Zoom::Tile);
@@ -368,7 +370,13 @@ fn an_expectation_is_told_apart_from_a_vote_and_a_cut_is_drawn() {
             0
         }
     }
-    for zoom in [Zoom::Block, Zoom::Number, Zoom::Tile, Zoom::Large] {
+    for zoom in [
+        Zoom::Block,
+        Zoom::Number,
+        Zoom::Tile,
+        Zoom::Large,
+        Zoom::Huge,
+    ] {
         for depth in DEPTHS {
             let mut buf = Buffer::empty(Rect::new(0, 0, 140, 40));
             let state = HeatmapState {

@@ -1,0 +1,72 @@
+//! Why one of two documents stands above the other, and which piece of the evidence is under the cursor.
+
+use crate::domain::ranking::OrderEvidence;
+use crate::tui::model::open_query::OpenQuery;
+
+#[derive(Debug, Default)]
+pub struct ComparisonScreen {
+    pub a: usize,
+    pub b: usize,
+    /// Among [`Self::entries`].
+    pub cursor: usize,
+    /// Whether an opponent's battle with B is meant, and not that with A.
+    pub right: bool,
+    /// Computed when the pair or the query's votes change, not for every frame.
+    pub evidence: Option<OrderEvidence>,
+}
+
+/// A line that can be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EvidenceEntry {
+    /// The battle between the two.
+    Direct,
+    /// A link of the chain of wins.
+    Link(usize),
+    /// A common opponent.
+    Opponent(usize),
+}
+
+impl ComparisonScreen {
+    pub(crate) fn of(open: &OpenQuery, a: usize, b: usize) -> Self {
+        Self {
+            a,
+            b,
+            evidence: open.view.order_evidence(a, b),
+            ..Self::default()
+        }
+    }
+
+    /// What can be opened, in the order in which it is shown.
+    pub(crate) fn entries(&self) -> Vec<EvidenceEntry> {
+        let Some(evidence) = &self.evidence else {
+            return Vec::new();
+        };
+        // A chain of one link is the battle between the two.
+        let links = if evidence.chain.len() > 1 {
+            evidence.chain.len()
+        } else {
+            0
+        };
+        let mut entries = vec![EvidenceEntry::Direct];
+        entries.extend((0..links).map(EvidenceEntry::Link));
+        entries.extend((0..evidence.common.len()).map(EvidenceEntry::Opponent));
+        entries
+    }
+
+    /// The two documents of the battle under the cursor, A's side first.
+    pub(crate) fn chosen(&self) -> Option<(usize, usize)> {
+        let evidence = self.evidence.as_ref()?;
+        let entries = self.entries();
+        match *entries.get(self.cursor.min(entries.len().saturating_sub(1)))? {
+            EvidenceEntry::Direct => Some((self.a, self.b)),
+            EvidenceEntry::Link(at) => {
+                let link = evidence.chain.get(at)?;
+                Some((link.winner, link.loser))
+            }
+            EvidenceEntry::Opponent(at) => {
+                let common = evidence.common.get(at)?;
+                Some((if self.right { self.b } else { self.a }, common.document))
+            }
+        }
+    }
+}

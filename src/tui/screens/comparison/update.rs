@@ -1,0 +1,81 @@
+//! Opening the comparison of two documents and walking through its evidence.
+
+use crate::tui::keymap::Command;
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::model::comparison::ComparisonScreen;
+use crate::tui::model::cycles;
+use crate::tui::navigation::moved;
+use crate::tui::screens::Screen;
+use crate::tui::screens::spec::Copied;
+
+/// The pair that the screen on top is about, A first.
+fn pair(model: &Model) -> Option<(usize, usize)> {
+    let open = model.open.as_ref()?;
+    match model.screen() {
+        Screen::Matrix => {
+            let order = model.matrix_order();
+            let (row, column) = model.matrix.heat.clamped(order.len());
+            Some((*order.get(row)?, *order.get(column)?))
+        }
+        Screen::Battle => Some((model.battle.a, model.battle.b)),
+        Screen::Cycles => {
+            let rows = cycles::rows(open);
+            let at = model.cycles.cursor.min(rows.len().checked_sub(1)?);
+            Some(rows.get(at)?.weakest())
+        }
+        _ => None,
+    }
+}
+
+pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
+    let Some((a, b)) = pair(model).filter(|(a, b)| a != b) else {
+        model.inform("choose two documents first: a cell off the diagonal");
+        return Vec::new();
+    };
+    if let Some(open) = &model.open {
+        model.comparison = ComparisonScreen::of(open, a, b);
+        model.stack.push(Screen::Comparison);
+    }
+    Vec::new()
+}
+
+/// The votes may have changed.
+pub(super) fn renew(model: &mut Model) -> Vec<Effect> {
+    if let Some(open) = &model.open {
+        let (a, b) = (model.comparison.a, model.comparison.b);
+        model.comparison.evidence = open.view.order_evidence(a, b);
+    }
+    Vec::new()
+}
+
+pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    let count = model.comparison.entries().len();
+    match command {
+        Command::Open => {
+            return match model.comparison.chosen() {
+                Some((a, b)) => model.open_battle(a, b),
+                None => Vec::new(),
+            };
+        }
+        Command::Left => model.comparison.right = false,
+        Command::Right => model.comparison.right = true,
+        _ => {
+            let from = model.comparison.cursor.min(count.saturating_sub(1));
+            model.comparison.cursor = moved(from, command, count, model.areas.page);
+        }
+    }
+    Vec::new()
+}
+
+pub(super) fn copy(model: &Model) -> Copied {
+    let Some(open) = &model.open else {
+        return Copied::SelectedQuery;
+    };
+    let id = |document: usize| {
+        let found = open.documents.get(document);
+        found.map_or(String::new(), |document| document.id.to_string())
+    };
+    let (a, b) = (id(model.comparison.a), id(model.comparison.b));
+    Copied::Text(format!("{}\t{a}\t{b}", open.info.id))
+}

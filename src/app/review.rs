@@ -4,6 +4,7 @@ pub mod annotator_statistics;
 mod assignment_history;
 mod dissent;
 pub mod override_pair;
+pub mod pair_description;
 pub mod pair_verdicts;
 pub mod review_queue;
 pub mod undo;

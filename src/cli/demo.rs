@@ -108,6 +108,7 @@ fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
                 .to_string_lossy()
                 .into_owned()
         },
+        sample: demo,
         ..TuiOptions::default()
     };
     let path = store.path().to_owned();
@@ -123,6 +124,11 @@ fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
     };
     let options = TuiOptions {
         paid: chosen.ensemble.iter().any(|judge| is_paid(judge.as_ref())),
+        judges: chosen
+            .ensemble
+            .iter()
+            .map(|judge| judge.spec().name.clone())
+            .collect(),
         note: chosen.notes.join("; "),
         missing_keys: chosen.missing_keys(),
         ..options

@@ -99,6 +99,7 @@ impl QueueCommand {
         };
         let policy = self.policy.unwrap_or(context.config.judging.policy);
         let request = QueueRequest {
+            only: None,
             conflicts: self.conflicts,
             gold: context.config.judging.gold,
             overlap: self.overlap.unwrap_or(context.config.judging.overlap),

@@ -12,6 +12,7 @@ use crate::app::embedded_reasoning::EmbeddedReasoning;
 use crate::app::judge_report::ranking_shift::ranking_without_judge;
 use crate::app::judge_report::report::rater_report;
 use crate::app::review::annotator_statistics::annotator_statistics;
+use crate::app::review::pair_description::describe_pair;
 use crate::app::review::review_queue::QueueRequest;
 use crate::app::review::review_queue::build_review_queue;
 use crate::app::review::undo::undone_text;
@@ -410,6 +411,9 @@ pub fn answer(
             return Ok(None);
         }
         Effect::Queue(request, generation) => queued(db, &request, generation)?,
+        Effect::DescribePair(query, pair) => {
+            Msg::PairDescribed(query, pair, describe_pair(db, query, pair)?)
+        }
         Effect::Guideline => Msg::GuidelineLoaded(db.guideline()?),
         Effect::Without(judge) => Msg::Without(judge, ranking_without_judge(db, judge)?),
         Effect::Save(verdict) => {

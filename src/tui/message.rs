@@ -9,6 +9,7 @@ use crate::app::annotate::{RunError, RunOutcome};
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
+use crate::app::review::pair_description::PairDescription;
 use crate::app::review::review_queue::{QueueItem, QueueRequest};
 use crate::client::RunControl;
 use crate::domain::adjudication::DisagreementRule;
@@ -48,6 +49,7 @@ pub enum Msg {
     Undone(Option<(StoredVerdict, QueryInfo, String)>),
     /// A queue and what the verdicts so far say, for the given generation.
     Queued(u64, Vec<QueueItem>, AnnotatorStatistics),
+    PairDescribed(QueryKey, Pair, PairDescription),
     JudgesReported(Box<RaterReport>),
     Without(JudgeId, RankingShift),
     /// Figures about picks, labels and rulings, for the given generation.
@@ -80,6 +82,8 @@ pub enum Effect {
     Undo,
     /// Work out a queue, for the given generation.
     Queue(QueueRequest, u64),
+    /// Say more about a pair of the queue.
+    DescribePair(QueryKey, Pair),
     /// Load a query with some of its texts before it is wanted.
     Prefetch(QueryKey, Vec<usize>),
     PutOff(QueryKey, Pair, NewAssignment),

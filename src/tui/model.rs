@@ -91,6 +91,10 @@ pub struct TuiOptions {
     pub judging: JudgingConfig,
     /// What the header calls the project.
     pub project: String,
+    /// Whether it is the bundled sample.
+    pub sample: bool,
+    /// The names of the judges that a run would ask.
+    pub judges: Vec<String>,
     /// Whether calls may cost money.
     pub paid: bool,
     /// What is to be told about the judges at the start.

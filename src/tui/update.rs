@@ -56,6 +56,9 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::NotSaved(error) => return results::not_saved(model, &error),
         Msg::Undone(undone) => return results::undone(model, undone),
         Msg::Progress(progress) => return run::update::progressed(model, progress),
+        Msg::PairDescribed(query, pair, description) => {
+            queue::update::described(model, query, pair, description)
+        }
         Msg::Queued(generation, items, stats) => {
             return queue::update::queued(model, generation, items, stats);
         }

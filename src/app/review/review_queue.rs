@@ -19,6 +19,8 @@ pub struct QueueRequest {
     pub policy: Policy,
     /// One query, or the whole project.
     pub scope: Option<QueryKey>,
+    /// Only pairs of these queries, where there are some.
+    pub only: Option<HashSet<QueryKey>>,
     /// Who is to judge.
     pub annotator: String,
     /// Where ties, controls and repeats come from.
@@ -88,7 +90,12 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
     };
     let (mut candidates, keys) = match most_urgent {
         None => candidates(db, request.policy, request.scope)?,
-        Some(most_urgent) => urgent_candidates(db, request.policy, request.scope, most_urgent)?,
+        Some(most_urgent) => urgent_candidates(db, request, most_urgent)?,
+    };
+    // What chance draws, it draws from all pairs.
+    let limit = match request.only {
+        Some(_) => usize::MAX,
+        None => request.limit,
     };
     if let Some(judge) = request.against {
         let against = pairs_against(db, judge)?;
@@ -138,7 +145,7 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
             false => waiting(line, QueueItemState::PassedOver),
         })
         .collect();
-    for entry in build_queue(&candidates, &shown, &design, request.limit) {
+    for entry in build_queue(&candidates, &shown, &design, limit) {
         if let Some(query) = keys.get(&entry.key.query) {
             items.push(QueueItem {
                 query: *query,
@@ -164,6 +171,9 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
         open_gold(db, request, &shown, &candidates)?
     };
     mix_in(&mut items, gold, request.gold);
+    if let Some(only) = &request.only {
+        items.retain(|item| only.contains(&item.query));
+    }
     items.truncate(request.limit);
     Ok(items)
 }
@@ -184,15 +194,17 @@ pub fn candidates(db: &Db, policy: Policy, scope: Option<QueryKey>) -> Result<Ca
 /// Only those that a queue without controls can hold.
 fn urgent_candidates(
     db: &Db,
-    policy: Policy,
-    scope: Option<QueryKey>,
+    request: &QueueRequest,
     mut most_urgent: MostUrgent,
 ) -> Result<Candidates> {
     let mut keys = HashMap::new();
-    each_candidates(db, scope, |key, number, priorities| {
+    let wanted = |key| request.only.as_ref().is_none_or(|only| only.contains(&key));
+    each_candidates(db, request.scope, |key, number, priorities| {
         keys.insert(number, key);
-        let of_query = priorities.candidates(number, policy);
-        of_query.for_each(|candidate| most_urgent.add(candidate));
+        if wanted(key) {
+            let of_query = priorities.candidates(number, request.policy);
+            of_query.for_each(|candidate| most_urgent.add(candidate));
+        }
     })?;
     Ok((most_urgent.into_candidates(), keys))
 }

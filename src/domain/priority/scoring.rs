@@ -65,7 +65,10 @@ pub fn score_pairs(view: &View, scoring: &Scoring) -> Vec<PairPriority> {
     let priority: Box<dyn Fn(Pair) -> Option<f64>> = match scoring.policy {
         Policy::Value | Policy::Mixed => {
             let inside = top_probabilities(view, top);
-            Box::new(move |pair| value(view, &inside, pair))
+            Box::new(move |pair| {
+                let parts = parts(view, &inside, top, pair)?;
+                Some(parts.wrong * parts.in_top)
+            })
         }
         Policy::Impact => {
             let impacts = impact::impacts(view, top, scoring.exact);
@@ -152,10 +155,31 @@ pub(crate) fn error_probability(view: &View, pair: Pair) -> Option<f64> {
     })
 }
 
-fn value(view: &View, inside: &[Option<f64>], pair: Pair) -> Option<f64> {
+/// What the value of a verdict on a pair is made of: the policy `Value` is their product.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ValueParts {
+    /// P(the ensemble's outcome on the pair is wrong).
+    pub wrong: f64,
+    /// P(at least one of the two is truly in the top).
+    pub in_top: f64,
+    /// The ranks that count as the top.
+    pub top: usize,
+}
+
+/// The parts of a pair's value; `None` where the judges have not voted on it or the fit has no scores.
+pub fn value_parts(view: &View, pair: Pair) -> Option<ValueParts> {
+    let top = effective_top(view.entered().len(), DEFAULT_TOP);
+    parts(view, &top_probabilities(view, top), top, pair)
+}
+
+fn parts(view: &View, inside: &[Option<f64>], top: usize, pair: Pair) -> Option<ValueParts> {
     let of = |document: usize| inside.get(document).copied().flatten();
     let outside = (1.0 - of(pair.low())?) * (1.0 - of(pair.high())?);
-    Some(error_probability(view, pair)? * (1.0 - outside))
+    Some(ValueParts {
+        wrong: error_probability(view, pair)?,
+        in_top: 1.0 - outside,
+        top,
+    })
 }
 
 fn uncertainty(view: &View, pair: Pair) -> Option<f64> {

@@ -1,7 +1,9 @@
 //! The queue: what it holds and how it is ordered.
 
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
+use crate::app::review::pair_description::PairDescription;
 use crate::app::review::review_queue::QueueItem;
+use crate::domain::battle::Pair;
 use crate::domain::priority::Policy;
 use crate::domain::vote::JudgeId;
 use crate::store::corpus::QueryKey;
@@ -18,9 +20,13 @@ pub struct QueueScreen {
     pub against: Option<JudgeId>,
     /// What is to be judged, first things first.
     pub items: Vec<QueueItem>,
+    /// The pair that was described last, for the line under the cursor; `None` while it is on its way.
+    pub described: Option<(QueryKey, Pair, Option<PairDescription>)>,
     /// The item under the cursor, among those shown.
     pub cursor: usize,
     pub filter: String,
+    /// Whether the items are of the queries that match the filter alone.
+    pub narrowed: bool,
     pub loaded: bool,
     /// What was asked for last, so that an overtaken answer is dropped.
     pub generation: u64,

@@ -3,6 +3,7 @@
 mod columns;
 pub(crate) mod update;
 mod view;
+mod welcome;
 
 use super::spec::{Find, ScreenSpec};
 

@@ -9,6 +9,7 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "review",
     returned: update::returned,
     find: Find::Rows(|model| (&mut model.queue.cursor, &mut model.queue.filter)),
+    filtered: update::filtered,
     copy: |model| match model.open {
         Some(_) => Copied::Hidden,
         None => Copied::SelectedQuery,

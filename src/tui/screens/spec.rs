@@ -31,6 +31,8 @@ pub(crate) struct ScreenSpec {
     /// The screen has been left.
     pub(crate) closed: fn(&mut Model),
     pub(crate) find: Find,
+    /// The words that rows are kept by have changed.
+    pub(crate) filtered: Update,
     /// Brings the place of the search into view, in the text of this side.
     pub(crate) reveal: fn(&mut Model, usize),
     /// Why no verdict can be given now; `None` where one can.
@@ -81,6 +83,7 @@ impl ScreenSpec {
             leave: |_| Vec::new(),
             closed: |_| {},
             find: Find::Nothing,
+            filtered: |_| Vec::new(),
             reveal: |_, _| {},
             obstacle: |_| Some("no verdict is given on this screen"),
             reason: |_, _| Vec::new(),

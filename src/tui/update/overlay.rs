@@ -46,6 +46,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             Some(Overlay::Prompt(_, PromptFor::Filter)) => {
                 if let Find::Rows(list) = spec(model.screen()).find {
                     list(model).1.clear();
+                    return (spec(model.screen()).filtered)(model);
                 }
             }
             Some(Overlay::Prompt(_, PromptFor::Search)) => model.search = None,
@@ -98,7 +99,7 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
         (Some(Overlay::Prompt(_, purpose)), OverlayResult::Typed(text)) => match purpose {
             PromptFor::Filter => {
                 keep_rows(model, text);
-                Vec::new()
+                (spec(model.screen()).filtered)(model)
             }
             PromptFor::Search => {
                 text_search::look_for(model, &text);

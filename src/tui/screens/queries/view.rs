@@ -1,12 +1,13 @@
 //! One row a query, with what there is to doubt about it.
 
 use super::columns::Column;
+use super::welcome;
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
 use crate::store::summary_cache::QuerySummary;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
-use crate::tui::layout::inset;
+use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -20,15 +21,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let area = inset(area);
     if model.queries.loaded && model.queries.rows.is_empty() {
-        let lines = vec![
-            Line::default(),
-            Line::styled("This project holds no queries yet.", theme.strong()),
-            Line::default(),
-            Line::raw("overrule import DATASET.jsonl     brings in queries with their documents"),
-            Line::raw("overrule import ai_scores.json    brings in an existing zBench run"),
-            Line::raw("overrule demo                     opens the bundled sample"),
-        ];
-        Paragraph::new(lines).render(area, buf);
+        Paragraph::new(welcome::empty_project(model, theme)).render(area, buf);
         return Areas::default();
     }
     let detail_height = if area.height >= 16 { 6 } else { 0 };
@@ -95,6 +88,14 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         Line::from(spans).render(line, buf);
     }
     scrollbar(first, shown.len(), Canvas::new(theme, list, buf));
+    if queries.filter.is_empty() && queries.totals().verdicts == 0 {
+        let lines = welcome::next_steps(model, theme);
+        let mut free = list;
+        cut(&mut free, shown.len() as u16 + 1);
+        if shown.len() < page && usize::from(free.height) >= lines.len() {
+            Paragraph::new(lines).render(free, buf);
+        }
+    }
     if shown.is_empty() && queries.loaded {
         let text = format!(
             "No query matches “{}”. Esc shows all.",

@@ -1,14 +1,17 @@
 //! Walking the queue and choosing what it holds.
 
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
+use crate::app::review::pair_description::PairDescription;
 use crate::app::review::review_queue::QueueItem;
+use crate::domain::battle::Pair;
 use crate::domain::priority::Policy;
 use crate::domain::vote::JudgeId;
+use crate::store::corpus::QueryKey;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::navigation::{cycled, moved};
-use crate::tui::requests;
+use crate::tui::requests::{self, LISTED};
 use crate::tui::screens::{Screen, review};
 
 /// Goes to the queue, over the project or over the query that is open in a matrix.
@@ -50,7 +53,45 @@ pub(crate) fn queued(
         model.queue.cursor = 0;
         return review::update::review_item(model, 0);
     }
-    Vec::new()
+    model.queue.described = None;
+    describe(model)
+}
+
+/// A list that does not hold everything is asked for anew, of the queries that match.
+pub(super) fn filtered(model: &mut Model) -> Vec<Effect> {
+    if model.queue.items.len() < LISTED && !model.queue.narrowed {
+        return describe(model);
+    }
+    requests::queue(model)
+}
+
+/// Asks for more about the pair under the cursor.
+pub(crate) fn describe(model: &mut Model) -> Vec<Effect> {
+    let shown = model.shown_items();
+    let at = shown.get(model.queue.cursor).copied();
+    let Some(item) = at.and_then(|at| model.queue.items.get(at)) else {
+        return Vec::new();
+    };
+    let (query, pair) = (item.query, item.pair);
+    if matches!(&model.queue.described, Some((known, of, _)) if (*known, *of) == (query, pair)) {
+        return Vec::new();
+    }
+    model.queue.described = Some((query, pair, None));
+    vec![Effect::DescribePair(query, pair)]
+}
+
+/// Only the pair that was asked for last is shown.
+pub(crate) fn described(
+    model: &mut Model,
+    query: QueryKey,
+    pair: Pair,
+    description: PairDescription,
+) {
+    if let Some((wanted, of, found)) = &mut model.queue.described
+        && (*wanted, *of) == (query, pair)
+    {
+        *found = Some(description);
+    }
 }
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
@@ -72,7 +113,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         _ => {
             let (count, page) = (model.shown_items().len(), model.areas.page);
             model.queue.cursor = moved(model.queue.cursor, command, count, page);
-            return Vec::new();
+            return describe(model);
         }
     }
     ask_anew(model)

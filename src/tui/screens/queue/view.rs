@@ -11,24 +11,40 @@ use crate::tui::requests::LISTED;
 use crate::tui::screens::review::panel::statistics_lines;
 use crate::tui::text;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::list::{list_head, scrollbar};
 use crate::tui::widgets::notice;
 use ratatui::layout::{Constraint, Layout};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
+/// Below this P(a verdict corrects something in the top), a verdict hardly matters.
+const CUT: f64 = 0.05;
+
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let area = inset(area);
-    let [head, list, foot] = Layout::vertical([
-        Constraint::Length(3),
+    let details = if area.height >= 20 { 4 } else { 0 };
+    let [totals, settled, head, list, detail, foot] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Length(1),
+        Constraint::Length(1),
         Constraint::Min(1),
+        Constraint::Length(details),
         Constraint::Length(3),
     ])
     .areas(area);
     let columns = usize::from(area.width);
-    Paragraph::new(headline(model, theme, columns)).render(head, buf);
-    Paragraph::new(statistics_lines(&model.queue.stats, theme, columns)).render(foot, buf);
     let shown = model.shown_items();
+    list_head(
+        &headline(model),
+        (model.queue.cursor, shown.len(), model.queue.items.len()),
+        Canvas::new(theme, totals, buf),
+    );
+    text::line(&settled_text(model), columns, theme.muted()).render(settled, buf);
+    if details > 0 {
+        Paragraph::new(description(model, theme, columns)).render(detail, buf);
+    }
+    Paragraph::new(statistics_lines(&model.queue.stats, theme, columns)).render(foot, buf);
     let mut areas = Areas {
         list,
         page: usize::from(list.height),
@@ -40,7 +56,12 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         return areas;
     }
     let page = usize::from(list.height);
-    let first = (model.queue.cursor + 1).saturating_sub(page);
+    let cut = cut_place(model, &shown);
+    let mut first = (model.queue.cursor + 1).saturating_sub(page);
+    // The cut takes a line of the page.
+    if first > 0 && cut.is_some_and(|cut| (first..=model.queue.cursor).contains(&cut)) {
+        first += 1;
+    }
     areas.first = first;
     let names: Vec<String> = shown
         .iter()
@@ -59,8 +80,27 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         .max()
         .unwrap_or(5)
         .clamp(5, 22);
-    let placed = shown.iter().enumerate().skip(first);
-    for ((row, (place, at)), name) in list.rows().zip(placed).zip(&names) {
+    let unit = unit(model.queue.policy);
+    let room = |last: usize| columns.saturating_sub(width + 5 + 4 + last + 3);
+    Line::styled(
+        format!(
+            "     #  {}  {} {unit}",
+            text::pad_right("query", width),
+            text::pad_right("text", room(text::width(unit)))
+        ),
+        theme.muted(),
+    )
+    .render(head, buf);
+    let mut rows = list.rows();
+    for ((place, at), name) in shown.iter().enumerate().skip(first).zip(&names) {
+        if cut == Some(place)
+            && let Some(row) = rows.next()
+        {
+            let words = format!(" below: P(a verdict corrects the top) under {CUT:.2} ");
+            let rule = "┄".repeat(columns.saturating_sub(text::width(&words) + 4));
+            Line::styled(format!("┄┄┄┄{words}{rule}"), theme.muted()).render(row, buf);
+        }
+        let Some(row) = rows.next() else { break };
         let item = &model.queue.items[*at];
         let selected = place == model.queue.cursor;
         let found = model.queries.info(item.query);
@@ -68,7 +108,6 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             sanitise::line(&info.text).into_owned()
         });
         let priority = priority_text(model.queue.policy, item);
-        let room = columns.saturating_sub(width + 5 + 4 + priority.chars().count() + 3);
         if selected {
             buf.set_style(row, theme.selection());
         }
@@ -78,13 +117,78 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             Span::raw("  "),
             Span::styled(text::pad_right(name, width), theme.strong()),
             Span::raw("  "),
-            Span::raw(text::pad_right(&words, room)),
+            Span::raw(text::pad_right(&words, room(text::width(&priority)))),
             Span::raw(" "),
             Span::styled(priority, theme.muted()),
         ])
         .render(row, buf);
     }
+    scrollbar(first, shown.len(), Canvas::new(theme, list, buf));
     areas
+}
+
+/// The first row of those whose value is under the cut, where some are above.
+fn cut_place(model: &Model, shown: &[usize]) -> Option<usize> {
+    if model.queue.policy != Policy::Value {
+        return None;
+    }
+    let value = |at: &usize| {
+        let item = &model.queue.items[*at];
+        item.priority
+            .filter(|_| item.standing == QueueItemState::Fresh)
+    };
+    let under = |at: &usize| value(at).is_some_and(|value| value < CUT);
+    shown.iter().position(under).filter(|place| *place > 0)
+}
+
+/// The two documents of the pair under the cursor as they will be shown, and why the pair comes so early.
+fn description(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let mut lines = vec![text::rule(columns, theme.faint())];
+    let queue = &model.queue;
+    let shown = model.shown_items();
+    let item = shown.get(queue.cursor).and_then(|at| queue.items.get(*at));
+    let (Some(item), Some((query, pair, Some(described)))) = (item, &queue.described) else {
+        return lines;
+    };
+    if (item.query, item.pair) != (*query, *pair) {
+        return lines;
+    }
+    let (a, _) = item.sides(model.options.request.seed, &model.options.annotator);
+    let titles = match a == pair.low() {
+        true => [&described.titles[0], &described.titles[1]],
+        false => [&described.titles[1], &described.titles[0]],
+    };
+    for (side, title) in ["A", "B"].into_iter().zip(titles) {
+        let words = format!("{side}  {}", sanitise::line(title));
+        lines.push(text::line(&words, columns, theme.text()));
+    }
+    // Controls and repeats look like the rest.
+    if queue.policy == Policy::Value
+        && let (Some(value), Some(parts)) = (item.priority, described.value)
+    {
+        let words = format!(
+            "P(the judges are wrong) {} × P(A or B is in the top {}) {} = {value:.3}",
+            text::probability(parts.wrong),
+            parts.top,
+            text::probability(parts.in_top),
+        );
+        lines.push(text::line(&words, columns, theme.muted()));
+    }
+    lines
+}
+
+/// What the last column holds.
+fn unit(policy: Policy) -> &'static str {
+    match policy {
+        Policy::Value => "value",
+        Policy::Impact => "impact",
+        Policy::Uncertain => "P(wrong)",
+        Policy::Split => "entropy",
+        Policy::Surprise => "surprise",
+        Policy::Cycle => "weight",
+        Policy::Failed => "votes",
+        Policy::Mixed | Policy::Random => "",
+    }
 }
 
 /// Why an item comes so early. Controls and repeats look like the rest: knowing them would change how they are judged.
@@ -101,7 +205,7 @@ fn priority_text(policy: Policy, item: &QueueItem) -> String {
     }
 }
 
-fn headline(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+fn headline(model: &Model) -> String {
     let queue = &model.queue;
     let scope = match queue.scope {
         None => "all queries".to_owned(),
@@ -112,32 +216,21 @@ fn headline(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> 
             })
         }
     };
-    let count = match queue.items.len() {
-        _ if !queue.loaded => "…".to_owned(),
-        LISTED => format!("{LISTED} and more"),
-        items => items.to_string(),
-    };
-    let filter = if queue.filter.is_empty() {
-        String::new()
-    } else {
-        format!(" · filter: {}", sanitise::line(&queue.filter))
-    };
-    let against = if queue.conflicts {
-        " · where people differ"
+    let mut parts = vec![format!("{}: {}", queue.policy, queue.policy.words()), scope];
+    if queue.conflicts {
+        parts.push("where people differ".to_owned());
     } else if queue.against.is_some() {
-        " · one judge against the others"
-    } else {
-        ""
-    };
-    let first = format!(
-        "{} · {scope}{against} · {count} to judge{filter}",
-        queue.policy
-    );
-    vec![
-        text::line(&first, columns, theme.strong()),
-        text::line(queue.policy.words(), columns, theme.muted()),
-        text::line(&settled_text(model), columns, theme.muted()),
-    ]
+        parts.push("one judge against the others".to_owned());
+    }
+    if !queue.filter.is_empty() {
+        parts.push(format!("filter: {}", sanitise::line(&queue.filter)));
+    }
+    match queue.items.len() {
+        _ if !queue.loaded => parts.push("working it out …".to_owned()),
+        LISTED => parts.push(format!("the first {}", text::count(LISTED))),
+        _ => {}
+    }
+    parts.join(" · ")
 }
 
 /// The stopping rule: where the top is sure, further judgments do not change it.

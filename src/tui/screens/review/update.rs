@@ -80,7 +80,7 @@ pub(crate) fn review_item(model: &mut Model, at: usize) -> Vec<Effect> {
         model.queue.current = None;
         return Vec::new();
     };
-    model.queue.current = Some(CurrentItem::new(item, at == 0));
+    model.queue.current = Some(CurrentItem::new(item, at == 0 && !model.queue.narrowed));
     show_pair(model, &item);
     let open = model.open.as_ref().map(|open| open.info.key);
     let mut effects = match open == Some(item.query) {

@@ -6,6 +6,7 @@ pub mod annotate;
 pub mod battles;
 pub mod choose_judges;
 pub mod embedded_reasoning;
+pub mod embedder_check;
 pub mod embeddings;
 pub mod error;
 pub mod evaluate;

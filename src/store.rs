@@ -20,6 +20,7 @@ pub mod imports;
 pub mod integrity;
 pub mod judge_calls;
 pub mod judge_tallies;
+pub mod judge_weights;
 pub mod judges;
 pub mod labels;
 pub mod ledger;

@@ -116,6 +116,24 @@ impl JudgeConfiguration<'_> {
         })
     }
 
+    /// Every embedder of `overrule.toml` by name, or what is wrong with it.
+    pub fn embedders(&self) -> Result<Vec<(String, Result<Embedder, AppError>)>, AppError> {
+        let timeouts = Timeouts {
+            reply_bytes: VECTORS,
+            ..Timeouts::default()
+        };
+        self.read(timeouts, |file, found, sources| {
+            // The commented default names some that nobody has asked for.
+            let configs = file.embedders.iter().filter(|_| found);
+            Ok(configs
+                .map(|config| {
+                    let made = Embedder::new(config, sources).map_err(AppError::invalid);
+                    (config.name.clone(), made)
+                })
+                .collect())
+        })
+    }
+
     fn chosen(
         &self,
         names: &[String],

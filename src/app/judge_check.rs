@@ -5,6 +5,7 @@ use crate::domain::vote::Outcome;
 use crate::judge::{
     Judge, JudgePrompt, JudgeReply, OFFLINE_LABEL, PoolText, PresentedPair, call_adapting,
 };
+use crate::store::{Store, StoreError};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -120,6 +121,29 @@ pub async fn examine(judge: &dyn Judge) -> CheckResult {
         )
         .remedy("its votes depend on the order: see its flips and its lean in `overrule judges`"),
     }
+}
+
+/// How many votes of a judge were cast with other weights than those that its server has now.
+///
+/// # Errors
+/// The project cannot be read.
+pub async fn votes_by_other_weights(store: &Store, judge: &dyn Judge) -> Result<usize, StoreError> {
+    let Some(now) = judge.weights().await else {
+        return Ok(0);
+    };
+    let spec = judge.spec().clone();
+    store
+        .read(move |db| {
+            let known = db.all_judges()?;
+            let Some((id, _)) = known.iter().find(|(_, known)| known.is_same_judge(&spec)) else {
+                return Ok(0);
+            };
+            match db.weights_of(*id)?.is_some_and(|before| before != now) {
+                true => db.votes_of(*id),
+                false => Ok(0),
+            }
+        })
+        .await
 }
 
 /// How it answered: time, form, price, and what was found out about its server.

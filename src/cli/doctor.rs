@@ -1,6 +1,8 @@
 //! `overrule doctor`: what is there, what is not, and what to do about it.
 
-use crate::app::judge_check::{self, CheckResult};
+use crate::app::annotate::progress::replaced_weights;
+use crate::app::embedder_check;
+use crate::app::judge_check::{self, CheckResult, votes_by_other_weights};
 use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output;
@@ -52,9 +54,13 @@ impl HealthCheck {
 impl DoctorCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let chosen = context.judges(self.insecure_http).available()?;
+        let embedders = context.judges(self.insecure_http).embedders()?;
         let names = chosen.ensemble.iter().map(|judge| &judge.spec().name);
         let names = names.chain(chosen.missing.iter().map(|missing| &missing.judge));
-        let widest = names.map(|name| clean(name).width() + "judge ".len()).max();
+        let judges = names.map(|name| clean(name).width() + "judge ".len());
+        let others = embedders.iter();
+        let others = others.map(|(name, _)| clean(name).width() + "embedder ".len());
+        let widest = judges.chain(others).max();
         let mut printer = CheckPrinter {
             width: widest.unwrap_or(0).max("configuration".len()),
             checks: Vec::new(),
@@ -76,16 +82,36 @@ impl DoctorCommand {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
+        let project = context.project();
+        let store = project.exists().then(|| Store::open_existing(project).ok());
+        let store = store.flatten();
         for judge in chosen.ensemble {
             let uncalled = self.offline && !judge.spec().is_offline();
-            let result = match uncalled {
+            let mut result = match uncalled {
                 true => judge_check::configured(judge.as_ref()),
                 false => runtime.block_on(judge_check::examine(judge.as_ref())),
             };
+            if let Some(store) = store.as_ref().filter(|_| !uncalled) {
+                let votes = runtime.block_on(votes_by_other_weights(store, judge.as_ref()))?;
+                if votes > 0 {
+                    result.found += &format!("; {}", replaced_weights(votes));
+                }
+            }
             printer.add(HealthCheck {
                 name: format!("judge {}", judge.spec().name),
                 result,
             })?;
+        }
+        for (name, embedder) in embedders {
+            let result = match &embedder {
+                Err(error) => CheckResult::new(false, error.to_string()),
+                Ok(embedder) if self.offline && embedder.is_remote() => {
+                    embedder_check::configured(embedder)
+                }
+                Ok(embedder) => runtime.block_on(embedder_check::examine(embedder)),
+            };
+            let name = format!("embedder {name}");
+            printer.add(HealthCheck { name, result })?;
         }
         if self.json {
             output::json(&printer.checks)?;

@@ -1,5 +1,6 @@
 //! `overrule judges`: a card a judge, and who agrees with whom.
 
+use crate::app::annotate::progress::replaced_weights;
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::ranking_shift::ranking_with_responses;
 use crate::app::judge_report::rater_data::all_ratings;
@@ -100,6 +101,7 @@ impl JudgeReportText {
             row["calls"] = json!(calls);
             row["named"] = json!(self.0.named[at]);
             row["both_orders"] = both_orders(&self.0.both_orders[at]);
+            row["votes_before_other_weights"] = json!(self.0.replaced[at]);
             row["finding"] = json!(self.0.named[at].finding());
             row["reasoning"] = json!(self.0.audits[at]);
             row["margins"] = json!(self.0.margins.get(&at));
@@ -323,6 +325,9 @@ impl JudgeReportText {
             let both = self.0.both_orders[at].words();
             if let Some(words) = both.filter(|_| !spec.is_offline()) {
                 text += &format!("{name} {words}\n");
+            }
+            if let Some(votes) = self.0.replaced[at] {
+                text += &format!("{name} {}\n", replaced_weights(votes));
             }
         }
         text

@@ -52,6 +52,8 @@ pub struct JudgeReply {
     pub cost_usd: Option<f64>,
     /// From sending to the last byte.
     pub latency: Duration,
+    /// What the provider says of the system that answered.
+    pub fingerprint: Option<String>,
     /// How likely the model itself holds each answer to be, where it was asked and said so.
     pub odds: Option<AnswerProbabilities>,
     pub limits: RateLimits,

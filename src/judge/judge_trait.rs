@@ -106,6 +106,11 @@ pub trait Judge: Send + Sync + fmt::Debug {
         Vec::new()
     }
 
+    /// What tells the weights behind the model's name from others, where its server has them and says so. Asks the server.
+    fn weights(&self) -> BoxFuture<'_, Option<String>> {
+        Box::pin(async { None })
+    }
+
     fn batch(&self) -> Option<&dyn BatchApi> {
         None
     }

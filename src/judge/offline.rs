@@ -63,6 +63,7 @@ impl LexicalJudge {
             usage,
             cost_usd: Some(0.0),
             latency: started.elapsed(),
+            fingerprint: None,
             odds: None,
             limits: RateLimits::default(),
         }

@@ -26,6 +26,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 pub(crate) mod token_counts;
+mod weights;
 mod wire_format;
 
 pub use connection::ApiConnection;

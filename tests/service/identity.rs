@@ -88,3 +88,54 @@ fn a_run_of_which_nothing_succeeded_writes_no_scores_and_lists_causes() {
     );
     assert!(!desk.path("out.jsonl").exists());
 }
+
+#[test]
+fn weights_that_were_replaced_under_a_name_are_noticed() {
+    let desk = Desk::new("");
+    let text = format!(
+        "[[judge]]\nname = \"q\"\nprovider = \"ollama\"\nmodel = \"qwen3:8b\"\nbase_url = {:?}\n",
+        desk.server.root()
+    );
+    std::fs::write(desk.path("overrule.toml"), text).unwrap();
+    let words = "q answers with other weights than those of 36 votes before";
+    desk.server.list_models(&["other@x", "qwen3:8b@one"]);
+    assert!(!told(&desk.annotate(&[])).contains("other weights"));
+    assert!(!told(&desk.run(&["doctor"])).contains("other weights"));
+    desk.server.list_models(&["qwen3:8b@two"]);
+    let doctor = told(&desk.run(&["doctor"]));
+    assert!(
+        doctor.contains("answers with other weights than those of 36 votes before"),
+        "{doctor}"
+    );
+    let output = told(&desk.annotate(&["--cycles", "5"]));
+    assert!(output.contains(words), "{output}");
+    // It is told once, and stays in the report.
+    let output = told(&desk.annotate(&["--cycles", "6"]));
+    assert!(!output.contains("other weights"), "{output}");
+    assert!(told(&desk.run(&["judges"])).contains(words));
+    assert!(!told(&desk.run(&["doctor"])).contains("other weights"));
+}
+
+#[test]
+fn the_doctor_embeds_a_text_with_each_embedder() {
+    let desk = Desk::new("");
+    let text = format!(
+        "[[embedder]]\nname = \"vectors\"\nprovider = \"compatible\"\nmodel = \"counter\"\nbase_url = {:?}\n\
+         [[embedder]]\nname = \"paid\"\nprovider = \"openai\"\nmodel = \"m\"\nkey_env = \"NOWHERE\"\n",
+        desk.server.v1()
+    );
+    std::fs::write(desk.path("overrule.toml"), text).unwrap();
+    let output = desk.run(&["doctor"]);
+    assert_eq!(output.status.code(), Some(3));
+    let words = told(&output);
+    assert!(
+        words.contains("ok  embedder vectors") && words.contains(" dimensions; "),
+        "{words}"
+    );
+    assert!(
+        words.contains("!!  embedder paid") && words.contains("NOWHERE"),
+        "{words}"
+    );
+    let words = told(&desk.run(&["doctor", "--offline"]));
+    assert!(words.contains("compatible counter: not called"), "{words}");
+}

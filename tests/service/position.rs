@@ -172,6 +172,7 @@ fn a_probe_survives_export_and_merge() {
     );
     let output = desk.run(&["--project", "copy.db", "import", "votes", "votes.jsonl"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    desk.run(&["--project", "merged.db", "import", "in.jsonl"]);
     let output = desk.run(&["--project", "merged.db", "merge", "overrule.db"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     for project in ["copy.db", "merged.db"] {

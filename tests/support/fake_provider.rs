@@ -264,7 +264,7 @@ impl FakeProvider {
         self.state().no_logprobs = true;
     }
 
-    /// Lists these models where Ollama and OpenAI list theirs.
+    /// Lists these models where Ollama and OpenAI list theirs; what stands after an @ is the digest.
     pub(crate) fn list_models(&self, models: &[&str]) {
         let models = models.iter().map(|model| (*model).to_owned());
         self.state().models = Some(models.collect());
@@ -427,7 +427,11 @@ async fn handle(
     let Some(dialect) = Dialect::of(&recorded) else {
         let mut state = state.lock().unwrap();
         let answer = batches::handle(&mut state, &recorded, address);
-        remember(&mut state, &recorded);
+        // A server without a list of models is asked for one, which is no call of a model.
+        let is_list = ["/api/tags", "/v1/models"].contains(&recorded.target.as_str());
+        if state.models.is_some() || !is_list {
+            remember(&mut state, &recorded);
+        }
         return Ok(answer);
     };
     let model = dialect.model(&recorded);

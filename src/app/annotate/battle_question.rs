@@ -34,6 +34,11 @@ pub(super) struct VoteReply {
 }
 
 impl VoteReply {
+    /// What the provider says of the system that answered.
+    pub(super) fn fingerprint(&self) -> Option<&str> {
+        self.reply.fingerprint.as_deref()
+    }
+
     pub(super) fn opinion(&self) -> &Opinion {
         &self.opinion
     }

@@ -5,6 +5,7 @@ mod events;
 mod orders;
 mod planning;
 mod refit;
+mod weights;
 
 use super::error::RunError;
 use super::progress::{RunPhase, RunProgress};
@@ -80,6 +81,8 @@ struct Dispatcher {
     said: Vec<Option<(String, Instant)>>,
     /// Judges that were dropped before the run began, a bit each.
     dropped_before: u64,
+    /// Judges of whose weights something is known in this run.
+    weighed: Vec<bool>,
     /// Calls that have not ended, those of judges that are gone left out.
     waited_for: usize,
     missing: usize,
@@ -177,6 +180,7 @@ pub(super) async fn run(
         away: vec![false; judges.len()],
         resting: vec![false; judges.len()],
         said: vec![None; judges.len()],
+        weighed: vec![false; judges.len()],
         dropped_before,
         ensemble,
         judges,
@@ -244,6 +248,9 @@ impl Dispatcher {
         let all = queries.clone();
         let waiting = self.plan(request, ensemble, queries).await?;
         self.watch_orders(&all, &waiting).await?;
+        if !waiting.is_empty() {
+            self.ask_for_weights().await?;
+        }
         self.progress.phase = RunPhase::Judging;
         self.report(true);
         for (judge, gate) in self.progress.judges.iter().zip(&self.gates) {

@@ -1,5 +1,6 @@
 //! How far a run is: counts, rate, time left, spend.
 
+use crate::app::wording::counted;
 use crate::domain::judge_report::{AnswerFinding, BothOrders, PositionCounts};
 use crate::judge::{FailureCause, JudgeSpec, Usage};
 use serde::Serialize;
@@ -69,6 +70,8 @@ pub struct JudgeProgress {
     pub both_orders: BothOrders,
     /// What they show to be wrong with the judge, in words that go on after its name.
     pub finding: Option<String>,
+    /// Votes that were cast with other weights than those it answers with now.
+    pub votes_by_other_weights: usize,
     /// What was found out about its server, in words that go on after its name.
     pub server_notes: Vec<&'static str>,
 }
@@ -78,6 +81,11 @@ impl JudgeProgress {
     pub fn failed(&mut self, cause: FailureCause) {
         self.failures += 1;
         *self.causes.entry(cause).or_default() += 1;
+    }
+
+    /// That its weights were replaced, in words that go on after its name.
+    pub fn replaced_words(&self) -> Option<String> {
+        (self.votes_by_other_weights > 0).then(|| replaced_weights(self.votes_by_other_weights))
     }
 
     /// The failures by cause in words, the most frequent first: `9 rate limited, 3 timed out`. `None` without failures.
@@ -248,6 +256,15 @@ impl RunProgress {
         }
         self.log.push_back(line);
     }
+}
+
+/// That the weights behind a judge's model were replaced after so many votes, in words that go on after its name.
+pub fn replaced_weights(votes: usize) -> String {
+    format!(
+        "answers with other weights than those of {} before: what stands behind its model's name was replaced; another name \
+         keeps the votes apart",
+        counted(votes, "vote")
+    )
 }
 
 /// Calls a second in words; where there are few, the seconds from one to the next.

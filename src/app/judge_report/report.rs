@@ -33,6 +33,8 @@ pub struct RaterReport {
     pub named: Vec<PositionCounts>,
     /// What each judge says of pairs that it saw in both orders, in the same order.
     pub both_orders: Vec<BothOrders>,
+    /// How many votes of each judge were cast before its weights were replaced last, in the same order.
+    pub replaced: Vec<Option<usize>>,
     /// What looking into each judge's reasoning found.
     pub audits: Vec<ReasoningAudit>,
     /// Everybody's agreement with everybody, people included, by name.
@@ -82,11 +84,13 @@ pub fn rater_report(
     let crashed = || StoreError::Corrupt("reading the calls has crashed".to_owned());
     let (calls, audits) = calls.map_err(|_| crashed())??;
     let ids: Vec<JudgeId> = judged.judges.iter().map(|(id, _)| *id).collect();
-    let (named, both_orders) = store.read_blocking(move |db| {
+    let (named, both_orders, replaced) = store.read_blocking(move |db| {
         let scope = scope.map(|query| [query]);
         let scope = scope.as_ref().map(|scope| &scope[..]);
         let named = db.position_counts(&ids, scope)?;
-        Ok((named, db.both_orders(&ids, scope)?))
+        let replaced = ids.iter().map(|id| db.votes_before_replacement(*id));
+        let replaced = replaced.collect::<Result<Vec<_>>>()?;
+        Ok((named, db.both_orders(&ids, scope)?, replaced))
     })?;
     let (rater_data, selective, rule) = store.read_blocking(move |db| {
         let data = rater_data(db, &judged, scope, &drawn)?;
@@ -94,7 +98,7 @@ pub fn rater_report(
     })?;
     let mut report = walk.report(rater_data, &fits);
     (report.calls, report.audits, report.named) = (calls, audits, named);
-    report.both_orders = both_orders;
+    (report.both_orders, report.replaced) = (both_orders, replaced);
     report.selective = selective;
     report.uses_margins = matches!(rule, VoteRule::Margin | VoteRule::Calibrated);
     Ok(wanted().then_some(report))
@@ -222,6 +226,7 @@ impl ReportWalk {
             calls: Vec::new(),
             named: Vec::new(),
             both_orders: Vec::new(),
+            replaced: Vec::new(),
             audits: Vec::new(),
             joint: None,
             selective: false,

@@ -181,6 +181,9 @@ impl RunProgressDisplay {
             if let Some(finding) = &judge.finding {
                 output::message(&format!("{}: {finding}", judge.name));
             }
+            if let Some(words) = judge.replaced_words() {
+                output::message(&format!("{} {words}", judge.name));
+            }
             if let Some(words) = judge.both_orders.words().filter(|_| !judge.offline) {
                 output::message(&format!("{} {words}", judge.name));
             }
@@ -222,6 +225,9 @@ fn assumed(usd: f64) -> String {
 
 fn judge_words(judge: &JudgeProgress) -> String {
     let mut words = format!("{}/{}", judge.votes + judge.failures, judge.total);
+    if judge.in_flight > 0 && !judge.offline {
+        words += &format!(" · {} in flight", judge.in_flight);
+    }
     if judge.failures > 0 {
         words += &format!(" · {} failed", judge.failures);
     }

@@ -85,6 +85,7 @@ impl WireFormat for Anthropic {
             stop_reason: stop.clone(),
             request_id: received.request_id().or_else(|| text_at(value, "/id")),
             tokens: counts.settle(usage, written),
+            fingerprint: None,
             charged_usd: None,
         };
         let reply = settings.reply(fields, received);

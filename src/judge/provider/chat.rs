@@ -168,6 +168,7 @@ pub fn reply(
             .request_id()
             .or_else(|| text_at(value, "/x_groq/id"))
             .or_else(|| text_at(value, "/id")),
+        fingerprint: text_at(value, "/system_fingerprint"),
         tokens: tokens(value),
         charged_usd: charged(value, received).filter(|_| settings.price.is_none()),
     };

@@ -72,6 +72,7 @@ impl ApiConnection {
                     &mut reply.model,
                     &mut reply.stop_reason,
                     &mut reply.request_id,
+                    &mut reply.fingerprint,
                 ] {
                     hide_in(&spellings, field);
                 }

@@ -120,6 +120,7 @@ impl WireFormat for Gemini {
             stop_reason: stop.clone().or_else(|| blocked.clone()),
             request_id: text_at(value, "/responseId"),
             tokens: counts.settle(usage, 0),
+            fingerprint: None,
             charged_usd: None,
         };
         let mut reply = settings.reply(fields, received);

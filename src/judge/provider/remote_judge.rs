@@ -8,7 +8,7 @@ use super::learnt::{Learnt, Refusal};
 use super::response::HttpResponse;
 use super::settings::JudgeSettings;
 use super::wire_format::WireFormat;
-use super::{error_response, output_cap};
+use super::{error_response, output_cap, weights};
 use crate::judge::batch::BatchApi;
 use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Retry, Usage};
 use crate::judge::judge_trait::Judge;
@@ -293,6 +293,10 @@ impl Judge for RemoteJudge {
 
     fn server_notes(&self) -> Vec<&'static str> {
         self.learnt().words()
+    }
+
+    fn weights(&self) -> BoxFuture<'_, Option<String>> {
+        weights::listed(&self.settings, &self.connection).boxed()
     }
 
     fn batch(&self) -> Option<&dyn BatchApi> {

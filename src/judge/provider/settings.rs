@@ -45,6 +45,8 @@ pub(crate) struct AnswerFields {
     pub model: Option<String>,
     pub stop_reason: Option<String>,
     pub request_id: Option<String>,
+    /// What it says of the system that answered.
+    pub fingerprint: Option<String>,
     /// Tokens, where the provider counts them in a way that makes sense.
     pub tokens: Option<ChargedTokens>,
     /// What the provider itself says it charged.
@@ -83,6 +85,7 @@ impl JudgeSettings {
             usage: fields.tokens.map(|tokens| tokens.usage).unwrap_or_default(),
             cost_usd: cost,
             latency: received.latency,
+            fingerprint: fields.fingerprint,
             odds: None,
             limits: rate_limits::read(received),
         }

@@ -108,6 +108,7 @@ impl Judge for Scripted {
                 usage: Usage::default(),
                 cost_usd: self.price,
                 latency: Duration::from_millis(1),
+                fingerprint: None,
                 odds: None,
                 limits: RateLimits::default(),
             })

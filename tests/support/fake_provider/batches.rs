@@ -34,7 +34,11 @@ pub(super) fn handle(state: &mut State, recorded: &Recorded, address: SocketAddr
     if let (Some(models), "GET") = (&state.models, recorded.method.as_str()) {
         let named = |key: &str| -> Vec<Value> {
             let models = models.iter();
-            models.map(|model| json!({ key: model })).collect()
+            let entry = |model: &String| match model.split_once('@') {
+                Some((name, digest)) => json!({ key: name, "digest": digest }),
+                None => json!({ key: model }),
+            };
+            models.map(entry).collect()
         };
         match path {
             "/api/tags" => return whole(200, &json!({"models": named("name")})),

@@ -138,6 +138,8 @@ impl Dispatcher {
                 judge.votes += 1;
                 // As it was shown them: A is the first.
                 judge.answers.count(voted.opinion().margin.outcome(), false);
+                self.hear_of_weights(judge_index, voted.fingerprint())
+                    .await?;
             }
             QuestionEnd::Duplicate(voted) => {
                 let exchange = BattleQuestion::exchange(&voted);

@@ -344,6 +344,7 @@ fn the_key_is_in_no_field_of_what_a_call_came_to() {
             usage: Usage::default(),
             cost_usd: None,
             latency: std::time::Duration::ZERO,
+            fingerprint: None,
             odds: None::<AnswerProbabilities>,
             limits: crate::judge::RateLimits::default(),
         };

@@ -1,6 +1,7 @@
 //! What is told in words about the judge under the cursor.
 
 use super::table::{rows, share};
+use crate::app::annotate::progress::replaced_weights;
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
 use crate::domain::judge_report::{BothOrders, JudgeReport, PositionCounts};
@@ -33,6 +34,9 @@ pub(super) fn detail_lines(
         .is_some_and(|at| report.rater_data.judges[at].1.is_offline());
     if let Some(both) = both.and_then(BothOrders::words).filter(|_| !offline) {
         words.push(format!("{name} {both}."));
+    }
+    if let Some(votes) = row.place.and_then(|at| *report.replaced.get(at)?) {
+        words.push(format!("{name} {}.", replaced_weights(votes)));
     }
     if let Some(card) = row.card {
         words.extend(revealed(report, card));

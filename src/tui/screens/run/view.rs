@@ -153,7 +153,8 @@ fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Paragraph
         Line::from(vec![
             label("limits"),
             Span::raw(format!(
-                "at most {} calls in flight a judge{pace}",
+                "{}at most {} calls at a time set for each judge{pace}",
+                in_flight(model, progress),
                 text::count(model.run.control.concurrency)
             )),
         ]),
@@ -175,6 +176,22 @@ fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Paragraph
         ]),
     ];
     Paragraph::new(lines)
+}
+
+/// Calls in flight now, of as many as the judges are found to take; nothing while none are made.
+fn in_flight(model: &Model, progress: &RunProgress) -> String {
+    let going = progress.judges.iter();
+    let going = going.filter(|judge| judge.stopped.is_none() && !judge.dropped);
+    let (now, most) = going.fold((0, 0), |(now, most), judge| {
+        (now + judge.in_flight, most + judge.window)
+    });
+    match (model.run.running, progress.phase) {
+        (true, RunPhase::Judging) => {
+            let (now, most) = (text::count(now), text::count(most));
+            format!("{now} calls in flight of at most {most} now · ")
+        }
+        _ => String::new(),
+    }
 }
 
 /// A bar over the whole width with the share at its end; without colour it is made of `█` and `░`.
@@ -214,7 +231,7 @@ fn judge_table(progress: &RunProgress, chosen: usize, theme: &Theme, area: Rect,
         "failed",
         "tokens in",
         "out",
-        "mean ms",
+        "a call",
         "spent"
     );
     let mut lines = vec![Line::styled(head, theme.muted())];
@@ -255,7 +272,7 @@ fn judge_line(
     let latency = if calls == 0 {
         "–".to_owned()
     } else {
-        format!("{:.2}", judge.latency_ms / calls as f64)
+        latency_words(judge.latency_ms / calls as f64)
     };
     let failed = format!("{:>7}", text::count(judge.failures));
     Line::from(vec![
@@ -287,6 +304,19 @@ fn judge_line(
     ])
 }
 
+/// How long a call takes, in the unit that suits it.
+fn latency_words(ms: f64) -> String {
+    if ms >= 10_000.0 {
+        format!("{:.0} s", ms / 1e3)
+    } else if ms >= 1_000.0 {
+        format!("{:.1} s", ms / 1e3)
+    } else if ms >= 10.0 {
+        format!("{ms:.0} ms")
+    } else {
+        format!("{ms:.2} ms")
+    }
+}
+
 /// How a judge is being used, as far as that is not as usual.
 fn state_words(judge: &JudgeProgress) -> String {
     let mut words = Vec::new();
@@ -307,6 +337,10 @@ fn state_words(judge: &JudgeProgress) -> String {
             sanitise::line(why)
         ));
     }
+    if judge.votes_by_other_weights > 0 {
+        let votes = text::count(judge.votes_by_other_weights);
+        words.push(format!("other weights than those of {votes} earlier votes"));
+    }
     if judge.assumed_usd > 0.0 {
         words.push(format!("{} of it assumed", text::usd(judge.assumed_usd)));
     }
@@ -319,7 +353,11 @@ fn state_words(judge: &JudgeProgress) -> String {
     words.push(if judge.offline {
         "words, not tokens".to_owned()
     } else {
-        format!("at most {} at a time", text::count(judge.window))
+        format!(
+            "{} in flight, at most {}",
+            text::count(judge.in_flight),
+            text::count(judge.window)
+        )
     });
     if let Some(per_minute) = judge.learned_per_minute {
         words.push(format!("limit met: about {per_minute:.0} a minute"));

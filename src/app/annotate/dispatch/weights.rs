@@ -1,0 +1,59 @@
+//! Whether the judges answer with the weights that they cast their earlier votes with.
+
+use super::Dispatcher;
+use crate::app::annotate::error::RunError;
+use crate::client::now_ms;
+use crate::store::judge_weights::FingerprintSource;
+use futures::future::join_all;
+
+impl Dispatcher {
+    /// Asks the servers that have the weights, all at once.
+    pub(super) async fn ask_for_weights(&mut self) -> Result<(), RunError> {
+        let judges = self.ensemble.clone();
+        let answers = join_all(judges.iter().map(|judge| judge.weights())).await;
+        for (judge_index, fingerprint) in answers.into_iter().enumerate() {
+            if let Some(fingerprint) = fingerprint {
+                let listed = FingerprintSource::Listed;
+                self.note_weights(judge_index, fingerprint, listed).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes what the first answer of a judge says, where its server has listed nothing.
+    pub(super) async fn hear_of_weights(
+        &mut self,
+        judge_index: usize,
+        fingerprint: Option<&str>,
+    ) -> Result<(), RunError> {
+        match fingerprint.filter(|_| !self.weighed[judge_index]) {
+            Some(fingerprint) => {
+                let source = FingerprintSource::Answer;
+                self.note_weights(judge_index, fingerprint.to_owned(), source)
+                    .await
+            }
+            None => Ok(()),
+        }
+    }
+
+    async fn note_weights(
+        &mut self,
+        judge_index: usize,
+        fingerprint: String,
+        source: FingerprintSource,
+    ) -> Result<(), RunError> {
+        self.weighed[judge_index] = true;
+        let judge = self.judges[judge_index];
+        let note =
+            move |db: &mut crate::store::Db| db.note_weights(judge, &fingerprint, source, now_ms());
+        if let Some(votes) = self.store.write(note).await? {
+            let judge = &mut self.progress.judges[judge_index];
+            judge.votes_by_other_weights = votes;
+            if let Some(words) = judge.replaced_words() {
+                let line = format!("{} {words}", judge.name);
+                self.progress.say(line);
+            }
+        }
+        Ok(())
+    }
+}

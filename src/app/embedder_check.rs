@@ -1,0 +1,42 @@
+//! Whether an embedder works: one short text, and what its vector is.
+
+use crate::app::judge_check::CheckResult;
+use crate::embedding::Embedder;
+
+/// A text that any embedder has a vector for.
+const TEXT: &str = "Paris is the capital of France.";
+
+/// What can be said of an embedder without a call.
+pub fn configured(embedder: &Embedder) -> CheckResult {
+    let price = price(embedder, &[TEXT.to_owned()]);
+    CheckResult::new(true, format!("{}: not called; {price}", embedder.model))
+}
+
+/// Embeds one short text.
+pub async fn examine(embedder: &Embedder) -> CheckResult {
+    let texts = [embedder.passage(TEXT)];
+    match embedder.embed(&texts).await {
+        Ok(embedded) => {
+            let dimensions = embedded.vectors.first().map_or(0, Vec::len);
+            let cost = match embedded.exchange.cost_usd {
+                Some(usd) if usd > 0.0 => format!("this call cost ${usd:.8}"),
+                _ => price(embedder, &texts).to_owned(),
+            };
+            let ms = 1e3 * embedded.exchange.latency.as_secs_f64();
+            let found = format!(
+                "{}: vectors of {dimensions} dimensions; {ms:.1} ms a call; {cost}",
+                embedder.model
+            );
+            CheckResult::new(true, found)
+        }
+        Err(error) => CheckResult::new(false, error.cause.to_string()).remedy(error.message),
+    }
+}
+
+fn price(embedder: &Embedder, texts: &[String]) -> &'static str {
+    match embedder.worst_usd(texts) {
+        Some(usd) if usd > 0.0 => "price known",
+        Some(_) => "free",
+        None => "price unknown",
+    }
+}

@@ -1,0 +1,108 @@
+//! What tells the weights behind a model's name from others, as the server that has them lists it.
+
+use super::address::join;
+use super::connection::ApiConnection;
+use super::settings::JudgeSettings;
+use reqwest::Method;
+use serde_json::Value;
+use std::time::Duration;
+
+/// A server on one's own machine answers at once; nothing waits longer for what only warns.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Asks the server: Ollama has a digest of each model, llama.cpp its size and number of parameters, vLLM where it was
+/// loaded from. `None` where the server is not one's own, says nothing of the kind or does not answer.
+pub(super) async fn listed(settings: &JudgeSettings, connection: &ApiConnection) -> Option<String> {
+    let is_ollama = settings.spec.provider == "ollama";
+    let route = match settings.spec.provider.as_str() {
+        "ollama"
+            if connection
+                .base
+                .path()
+                .trim_end_matches('/')
+                .ends_with("/api") =>
+        {
+            "/tags"
+        }
+        "ollama" => "/api/tags",
+        "compatible" | "vllm" | "llamacpp" | "lmstudio" => "/models",
+        _ => return None,
+    };
+    let url = join(&connection.base, route);
+    let headers = connection.headers.clone();
+    let answer = connection.http.send(Method::GET, &url, headers, None);
+    let answer = tokio::time::timeout(PATIENCE, answer).await.ok()?.ok()?;
+    let list: Value = serde_json::from_slice(&answer.body).ok()?;
+    match is_ollama {
+        true => digest(&list, &settings.spec.model),
+        false => file(&list, &settings.spec.model),
+    }
+}
+
+/// Ollama's digest of a model; a name without a tag means the latest.
+fn digest(list: &Value, model: &str) -> Option<String> {
+    let latest = format!("{model}:latest");
+    let mut models = list.get("models")?.as_array()?.iter();
+    let named = |entry: &&Value| {
+        let name = entry.get("name").and_then(Value::as_str);
+        name.is_some_and(|name| name == model || name == latest)
+    };
+    let digest = models.find(named)?.get("digest")?.as_str()?;
+    Some(digest.to_owned())
+}
+
+/// What is known of the file of a model: of the only one, where the server does not go by names.
+fn file(list: &Value, model: &str) -> Option<String> {
+    let models = list.get("data")?.as_array()?;
+    let named = |entry: &&Value| entry.get("id").and_then(Value::as_str) == Some(model);
+    let entry = match (models.iter().find(named), &models[..]) {
+        (Some(entry), _) => entry,
+        (None, [only]) => only,
+        _ => return None,
+    };
+    let root = entry.get("root").and_then(Value::as_str);
+    let mut parts: Vec<String> = root.iter().map(|root| format!("root {root}")).collect();
+    for name in ["n_params", "size"] {
+        let number = entry
+            .pointer(&format!("/meta/{name}"))
+            .and_then(Value::as_u64);
+        parts.extend(number.map(|number| format!("{name} {number}")));
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_digest_is_of_the_model_or_its_latest_tag() {
+        let list = json!({"models": [
+            {"name": "qwen3:8b", "digest": "aa"}, {"name": "qwen3:latest", "digest": "bb"}, {"name": "old"},
+        ]});
+        assert_eq!(digest(&list, "qwen3:8b").as_deref(), Some("aa"));
+        assert_eq!(digest(&list, "qwen3").as_deref(), Some("bb"));
+        assert_eq!(digest(&list, "old"), None);
+        assert_eq!(digest(&json!({"models": "none"}), "old"), None);
+    }
+
+    #[test]
+    fn a_file_is_told_by_its_size_or_its_place() {
+        let llama = json!({"data": [{"id": "q.gguf", "meta": {"n_params": 494_032_768u64, "size": 397_000_000u64}}]});
+        let told = Some("n_params 494032768, size 397000000");
+        assert_eq!(file(&llama, "q.gguf").as_deref(), told);
+        assert_eq!(
+            file(&llama, "whatever").as_deref(),
+            told,
+            "it has one model only"
+        );
+        let vllm = json!({"data": [{"id": "judge", "root": "Qwen/Qwen3-8B", "created": 1}, {"id": "other", "root": "x"}]});
+        assert_eq!(file(&vllm, "judge").as_deref(), Some("root Qwen/Qwen3-8B"));
+        assert_eq!(file(&vllm, "nowhere"), None);
+        assert_eq!(
+            file(&json!({"data": [{"id": "m", "object": "model"}]}), "m"),
+            None
+        );
+    }
+}

@@ -18,6 +18,16 @@ pub fn counted(count: usize, noun: &str) -> String {
     }
 }
 
+/// A time in words: `0.25 s`, `25 s`, `42 min`, `3.5 h`.
+pub fn duration_words(seconds: f64) -> String {
+    match seconds {
+        ..9.95 => format!("{seconds:.2} s"),
+        ..99.5 => format!("{seconds:.0} s"),
+        ..5_970.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.1} h", seconds / 3_600.0),
+    }
+}
+
 /// The first of some names, safe to print, and how many more there are.
 pub fn first_names<S: AsRef<str>>(names: &[S]) -> String {
     first_of(names, LISTED)

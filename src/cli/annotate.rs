@@ -18,9 +18,11 @@ use crate::app::output_file::write_whole;
 use crate::app::run_lock::RunLock;
 use crate::app::wording::counted;
 use crate::client::RunControl;
+use crate::judge::{JudgeEnsemble, PoolText, PresentedPair};
 use crate::store::outstanding::CallSelection;
 use clap::Args;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Debug, Args)]
 #[command(
@@ -95,6 +97,9 @@ pub(super) struct AnnotateCommand {
     /// Say what would be done, and stop
     #[arg(long)]
     dry_run: bool,
+    /// With --dry-run: make one call to each judge whose time is not known, also where it costs money
+    #[arg(long, requires = "dry_run")]
+    measure: bool,
     /// Print JSON: the estimate with --dry-run, else an event a line
     #[arg(long)]
     json: bool,
@@ -134,22 +139,36 @@ impl AnnotateCommand {
             let project = context.project().exists().then(|| context.open());
             let project = project.transpose()?;
             let documents: Vec<usize> = dataset.pools()?.map(|pool| pool.documents.len()).collect();
-            Ok(CostEstimate::of_pools(
+            let mut estimate = CostEstimate::of_pools(
                 dataset.pools()?,
                 &documents,
                 &ensemble,
                 &request,
                 project.as_ref(),
                 self.batch,
-            )?)
+            )?;
+            if let Some(project) = &project {
+                estimate.recall_times(project)?;
+            }
+            Ok(estimate)
         };
         if self.dry_run {
-            let estimate = estimate()?;
+            let mut estimate = estimate()?;
+            let called = self.measure(&dataset, &ensemble, &mut estimate)?;
             if self.json {
                 return output::json(&estimate);
             }
-            output::text(&cost::describe(&estimate))?;
-            return output::text("dry run: nothing was called and nothing was changed\n");
+            output::text(&cost::describe(&estimate, &ensemble))?;
+            return output::text(&match called {
+                0 => "dry run: nothing was called and nothing was changed\n".to_owned(),
+                _ => format!(
+                    "dry run: {} made to see how long a call takes; nothing was changed\n",
+                    match called {
+                        1 => "one call was".to_owned(),
+                        calls => format!("{calls} calls were"),
+                    }
+                ),
+            });
         }
         let budget = self.budget.or(usual.budget);
         if let Some(budget) = budget {
@@ -163,7 +182,7 @@ impl AnnotateCommand {
         if paid {
             let estimate = estimate()?;
             if estimate.calls() > 0 {
-                confirm_spending(&cost::describe(&estimate), self.yes)?;
+                confirm_spending(&cost::describe(&estimate, &ensemble), self.yes)?;
             }
         }
         let store = context.open_or_create()?;
@@ -209,6 +228,32 @@ impl AnnotateCommand {
         let (outcome, left_out) =
             watch::watch(&store, ensemble, request, control, self.json, finish)?;
         finish_run(&outcome, budget_reached, left_out, keep, &out)
+    }
+}
+
+impl AnnotateCommand {
+    /// Makes a call to judges whose time nobody knows, as far as that costs nothing or is asked for; returns how many.
+    fn measure(
+        &self,
+        dataset: &datasets::CheckedDataset,
+        ensemble: &JudgeEnsemble,
+        estimate: &mut CostEstimate,
+    ) -> Result<usize, CommandFailure> {
+        let mut pools = dataset.pools()?.filter(|pool| pool.documents.len() > 1);
+        let Some(pool) = pools.next().filter(|_| !self.batch) else {
+            return Ok(0);
+        };
+        let documents = pool.documents.iter().take(2);
+        let texts = documents.map(|document| Arc::from(document.content.as_str()));
+        let case = PresentedPair {
+            pool: Arc::new(PoolText::new(pool.query.text.clone(), texts.collect())),
+            first: 0,
+            second: 1,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        Ok(runtime.block_on(estimate.measure(ensemble, &case, self.measure)))
     }
 }
 

@@ -199,3 +199,32 @@ fn a_probe_survives_export_and_merge() {
         );
     }
 }
+
+#[test]
+fn the_dry_run_says_how_long_a_run_would_take() {
+    let desk = Desk::new("");
+    configure(&desk, "reads");
+    let words = told(&desk.annotate(&["--dry-run"]));
+    assert!(
+        words.contains("time: about ") && words.contains("1 at a time, by one call just now"),
+        "{words}"
+    );
+    assert!(
+        words.contains("dry run: one call was made to see how long a call takes"),
+        "{words}"
+    );
+    assert_eq!(desk.server.total_calls(), 1);
+    desk.annotate(&[]);
+    let words = told(&desk.annotate(&["--cycles", "5", "--dry-run"]));
+    assert!(words.contains("by the latest run"), "{words}");
+    assert!(words.contains("dry run: nothing was called"), "{words}");
+    // What costs money is called only when that is asked for.
+    let paid = Desk::new("");
+    let words = told(&paid.annotate(&["--dry-run"]));
+    assert!(
+        !words.contains("time: ") && words.contains("nothing was called"),
+        "{words}"
+    );
+    let words = told(&paid.annotate(&["--dry-run", "--measure"]));
+    assert!(words.contains("3 calls were made"), "{words}");
+}

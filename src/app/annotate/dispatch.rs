@@ -8,6 +8,7 @@ mod refit;
 mod weights;
 
 use super::error::RunError;
+use super::estimate::time::{time_setting, window_setting};
 use super::progress::{RunPhase, RunProgress};
 use super::question_source::SourceTask;
 use super::request::{RunOutcome, RunRequest};
@@ -18,7 +19,7 @@ use crate::client::gate::RateGate;
 use crate::client::{RunControl, lock, now_ms, window};
 use crate::domain::judge_report::BothOrders;
 use crate::domain::vote::JudgeId;
-use crate::judge::{Judge, JudgeEnsemble, JudgeSpec};
+use crate::judge::{JudgeEnsemble, JudgeSpec};
 use crate::store::corpus::QueryKey;
 use crate::store::judges::EnsembleId;
 use crate::store::ledger::Spent;
@@ -133,7 +134,7 @@ pub(super) async fn run(
         .await?;
     let names: Vec<String> = ensemble
         .iter()
-        .map(|judge| window_setting(judge.as_ref()))
+        .map(|judge| window_setting(&judge.spec().name))
         .collect();
     let campaign = request.campaign.map(|campaign| (campaign, request.seed));
     let (asked, of) = (judges.clone(), request.queries.clone());
@@ -215,11 +216,15 @@ pub(super) async fn run(
         (Ok(()), false) => "done",
     };
     let windows = dispatcher.windows();
+    let times = dispatcher.call_times();
     // Whatever came of it, the run gets its end, and the next one begins with the windows that this one found.
     let ended = store
         .write(move |db| {
             for (name, size) in &windows {
                 db.remember(name, &size.to_string())?;
+            }
+            for (name, seconds) in &times {
+                db.remember(name, &seconds.to_string())?;
             }
             db.end_run(run, state, now_ms())
         })
@@ -301,7 +306,20 @@ impl Dispatcher {
                 } else {
                     size
                 };
-                (window_setting(judge.as_ref()), size)
+                (window_setting(&judge.spec().name), size)
+            })
+            .collect()
+    }
+
+    /// How long the calls of judges behind a network took, in seconds.
+    fn call_times(&self) -> Vec<(String, f64)> {
+        let judges = self.progress.judges.iter();
+        let asked = judges.filter(|judge| !judge.offline && judge.latency_ms > 0.0);
+        asked
+            .map(|judge| {
+                let calls = (judge.votes + judge.failures).saturating_sub(judge.reused);
+                let mean_s = judge.latency_ms / calls.max(1) as f64 / 1e3;
+                (time_setting(&judge.name), mean_s)
             })
             .collect()
     }
@@ -332,9 +350,4 @@ impl Dispatcher {
 
 fn specs_of(ensemble: &JudgeEnsemble) -> Vec<JudgeSpec> {
     ensemble.iter().map(|judge| judge.spec().clone()).collect()
-}
-
-/// Where a judge's window is remembered.
-fn window_setting(judge: &dyn Judge) -> String {
-    format!("window of {}", judge.spec().name)
 }

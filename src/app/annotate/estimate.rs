@@ -1,6 +1,7 @@
 //! What a run would need, without making a call or changing the project.
 
 mod query;
+pub(super) mod time;
 
 use super::changed_judges::ChangedJudge;
 use super::plan::probe_shares;
@@ -29,6 +30,19 @@ pub struct JudgeEstimate {
     pub cost_usd: Option<f64>,
     /// Dollars at the very most, `None` where the price is unknown.
     pub worst_usd: Option<f64>,
+    /// How long its calls take, where that is known.
+    pub time: Option<CallTime>,
+}
+
+/// How long the calls of a judge take.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CallTime {
+    /// Of one call.
+    pub seconds: f64,
+    /// Calls in flight.
+    pub at_once: usize,
+    /// Whether it is of one call made just now, and not of an earlier run.
+    pub measured: bool,
 }
 
 /// What a run would need.

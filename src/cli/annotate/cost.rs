@@ -1,12 +1,13 @@
 //! What a run would need, said beforehand.
 
 use crate::app::annotate::estimate::CostEstimate;
-use crate::app::wording::counted;
+use crate::app::wording::{counted, duration_words};
+use crate::cli::output::clean;
 use crate::cli::spending::{estimate_table, usd};
-use crate::judge::{OFFLINE_LABEL, provider};
+use crate::judge::{JudgeEnsemble, OFFLINE_LABEL, provider};
 
 /// The estimate as a table, with what it rests on.
-pub(super) fn describe(estimate: &CostEstimate) -> String {
+pub(super) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble) -> String {
     let most = if estimate.rounds { "at most " } else { "" };
     let mut text = format!(
         "{} queries, {most}{} battles, {} votes there already\n",
@@ -19,6 +20,7 @@ pub(super) fn describe(estimate: &CostEstimate) -> String {
         usd(estimate.cost_usd()),
         usd(estimate.worst_usd())
     ));
+    text.push_str(&time_words(estimate, ensemble));
     if estimate.probed > 0 {
         let pairs = counted(estimate.probed, "pair");
         text.push_str(&format!(
@@ -48,4 +50,27 @@ pub(super) fn describe(estimate: &CostEstimate) -> String {
         text.push_str(&format!("{}\n", provider::ESTIMATE));
     }
     text
+}
+
+/// How long it would take, with what that follows from; empty where nothing is known of a judge's calls.
+fn time_words(estimate: &CostEstimate, ensemble: &JudgeEnsemble) -> String {
+    let Some(seconds) = estimate.seconds(ensemble).filter(|_| !estimate.batch) else {
+        return String::new();
+    };
+    let judges = estimate.judges.iter().filter_map(|judge| {
+        let time = judge.time.filter(|_| judge.calls > 0)?;
+        let from = match time.measured {
+            true => "one call just now",
+            false => "the latest run",
+        };
+        Some(format!(
+            "{} {} a call, {} at a time, by {from}",
+            clean(&judge.name),
+            duration_words(time.seconds),
+            time.at_once
+        ))
+    });
+    let judges: Vec<String> = judges.collect();
+    let time = duration_words(seconds);
+    format!("time: about {time} ({})\n", judges.join("; "))
 }

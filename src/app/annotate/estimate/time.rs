@@ -1,0 +1,97 @@
+//! How long a run would take: from how long calls of its judges took before, or from one that is made to see.
+
+use super::{CallTime, CostEstimate};
+use crate::judge::provider::address::is_loopback;
+use crate::judge::{Judge, JudgeEnsemble, PresentedPair, call_adapting};
+use crate::store::{Db, Store, StoreError};
+use reqwest::Url;
+use std::collections::BTreeMap;
+
+/// Where the mean time of a judge's calls is remembered.
+pub(in crate::app::annotate) fn time_setting(name: &str) -> String {
+    format!("call time of {name}")
+}
+
+/// Where the calls in flight that a judge ended with are remembered.
+pub(in crate::app::annotate) fn window_setting(name: &str) -> String {
+    format!("window of {name}")
+}
+
+impl CostEstimate {
+    /// Takes over how long the judges' calls took in the latest run on a project.
+    pub fn recall_times(&mut self, store: &Store) -> Result<(), StoreError> {
+        for judge in self.judges.iter_mut().filter(|judge| !judge.offline) {
+            let name = judge.name.clone();
+            judge.time = store.read_blocking(move |db| recalled(db, &name))?;
+        }
+        Ok(())
+    }
+
+    /// Makes one call on `case` to each judge whose time nobody knows and that is free on this machine, or to each of them
+    /// where that is asked for. Returns how many were made.
+    pub async fn measure(
+        &mut self,
+        ensemble: &JudgeEnsemble,
+        case: &PresentedPair,
+        all: bool,
+    ) -> usize {
+        let mut made = 0;
+        let unknown = ensemble.iter().zip(&mut self.judges);
+        for (judge, of) in unknown.filter(|(_, of)| !of.offline && of.time.is_none()) {
+            if of.calls == 0 || !(all || is_free_here(judge.as_ref())) {
+                continue;
+            }
+            let prompt = judge.prompt(case);
+            made += 1;
+            if let Ok(reply) = call_adapting(|| judge.call(case, &prompt)).await {
+                of.time = Some(CallTime {
+                    seconds: reply.latency.as_secs_f64(),
+                    at_once: 1,
+                    measured: true,
+                });
+            }
+        }
+        made
+    }
+
+    /// Seconds that the run would take, where every judge's time is known: judges go on side by side, but for those of one
+    /// server on this machine, which share it.
+    pub fn seconds(&self, ensemble: &JudgeEnsemble) -> Option<f64> {
+        let mut servers: BTreeMap<String, f64> = BTreeMap::new();
+        for (judge, of) in ensemble.iter().zip(&self.judges) {
+            if of.offline || of.calls == 0 {
+                continue;
+            }
+            let time = of.time?;
+            let at_once = time.at_once.clamp(1, of.calls);
+            let seconds = of.calls as f64 * time.seconds / at_once as f64;
+            let place = match judge.server().filter(|_| judge.limits().slots_unknown) {
+                Some(server) => server.to_owned(),
+                None => format!("judge {}", of.name),
+            };
+            *servers.entry(place).or_default() += seconds;
+        }
+        servers.into_values().max_by(f64::total_cmp)
+    }
+}
+
+fn recalled(db: &Db, name: &str) -> Result<Option<CallTime>, StoreError> {
+    let number = |setting: String| -> Result<Option<f64>, StoreError> {
+        Ok(db.remembered(&setting)?.and_then(|text| text.parse().ok()))
+    };
+    let Some(seconds) = number(time_setting(name))? else {
+        return Ok(None);
+    };
+    Ok(Some(CallTime {
+        seconds,
+        at_once: number(window_setting(name))?.map_or(1, |window| window as usize),
+        measured: false,
+    }))
+}
+
+/// Whether a call costs nothing, and nobody else's time.
+fn is_free_here(judge: &dyn Judge) -> bool {
+    let url = judge.server().and_then(|server| Url::parse(server).ok());
+    let free = judge.estimate(&Default::default()).1 == Some(0.0);
+    free && url.is_some_and(|url| is_loopback(&url))
+}

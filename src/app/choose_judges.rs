@@ -44,6 +44,9 @@ pub struct JudgeConfiguration<'a> {
     pub insecure_http: bool,
 }
 
+/// An embedder by its name, or what is wrong with it.
+pub type NamedEmbedder = (String, Result<Embedder, AppError>);
+
 type MadeJudges = Result<(JudgeEnsemble, Vec<MissingKey>), EnsembleError>;
 
 impl JudgeConfiguration<'_> {
@@ -117,7 +120,7 @@ impl JudgeConfiguration<'_> {
     }
 
     /// Every embedder of `overrule.toml` by name, or what is wrong with it.
-    pub fn embedders(&self) -> Result<Vec<(String, Result<Embedder, AppError>)>, AppError> {
+    pub fn embedders(&self) -> Result<Vec<NamedEmbedder>, AppError> {
         let timeouts = Timeouts {
             reply_bytes: VECTORS,
             ..Timeouts::default()

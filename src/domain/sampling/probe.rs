@@ -11,6 +11,9 @@ pub const PROBED_PAIRS: usize = 60;
 /// Calls of a judge for each pair of its probe, so that it costs 2 % at most.
 const CALLS_A_PAIR: usize = 50;
 
+/// Calls of a run below which nothing is probed: one pair would say nothing.
+const FEWEST_CALLS: usize = 100;
+
 /// How many pairs of each query are probed, where the queries have so many documents and play so many cycles: `most` in all
 /// at the most, and one for fifty calls of a judge, spread over the queries. Pairs that the plan itself asks about in both
 /// orders are taken off.
@@ -21,7 +24,11 @@ pub fn probe_shares(most: usize, documents: &[usize], cycles: usize) -> Vec<usiz
         .collect();
     let calls: usize = planned.iter().map(|(battles, _)| battles).sum();
     let twice: usize = planned.iter().map(|(_, twice)| twice).sum();
-    let pairs = most.min(calls / CALLS_A_PAIR).saturating_sub(twice);
+    let affordable = match calls {
+        ..FEWEST_CALLS => 0,
+        _ => calls / CALLS_A_PAIR,
+    };
+    let pairs = most.min(affordable).saturating_sub(twice);
     let mut before = 0;
     planned
         .iter()
@@ -70,6 +77,8 @@ mod tests {
     #[rstest]
     // Too few calls for a pair.
     #[case(60, &[9, 6], 0)]
+    #[case(60, &[9, 9], 0)]
+    #[case(60, &[9, 9, 9], 2)]
     // 2 % of 400 calls.
     #[case(60, &[20, 20, 20, 20, 20], 8)]
     #[case(60, &[100; 100], 60)]

@@ -35,8 +35,9 @@ mod spending;
 mod status;
 mod undo;
 
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::store::upgrade::tell_upgrades;
+use crate::tui::keymap;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{CommandFactory, Parser, Subcommand};
 use command::{CommandContext, CommandResult};
@@ -164,6 +165,13 @@ fn run(arguments: Arguments) -> CommandResult {
         .transpose()?;
     tell_upgrades(output::upgrade);
     let (config, config_file) = Config::load(arguments.config.as_deref())?;
+    if let Some(path) = &config_file {
+        let keys = config.keymap.bound(&config.text);
+        keymap::remap::install(&keys).map_err(|error| ConfigError::Parse {
+            path: path.clone(),
+            message: error.to_string(),
+        })?;
+    }
     let context = CommandContext {
         named_project: arguments.project,
         named_annotator: arguments.annotator,

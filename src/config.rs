@@ -1,5 +1,7 @@
 //! Configuration: command line over environment over file over defaults.
 
+pub mod keymap;
+
 use crate::domain::priority::Policy;
 use crate::domain::ranking::RankingSettings;
 use crate::domain::sampling::adaptive::{self, AdaptivePlan, Sampler, Strategy};
@@ -17,6 +19,11 @@ pub struct Config {
     pub run: RunConfig,
     pub judging: JudgingConfig,
     pub keys: KeysConfig,
+    /// Keys of the workbench that are bound otherwise.
+    pub keymap: keymap::KeymapConfig,
+    /// The text that this was read from, for the lines of what is wrong with it.
+    #[serde(skip)]
+    pub text: String,
     /// The numbers of a new project.
     pub rating: RankingSettings,
 }
@@ -215,7 +222,7 @@ impl Config {
         let config: Result<Self, String> =
             toml::from_str(&text).map_err(|error| error.to_string().trim_end().to_owned());
         match config.and_then(Self::checked) {
-            Ok(config) => Ok((config, Some(path))),
+            Ok(config) => Ok((Self { text, ..config }, Some(path))),
             Err(message) => Err(ConfigError::Parse { path, message }),
         }
     }

@@ -209,6 +209,50 @@ impl Db {
         Ok(Some(latest))
     }
 
+    /// Makes a ruling of the annotator again that was taken back, with those that it stands for, as rows of their own;
+    /// `None` where it is not one or has not been taken back.
+    pub fn redo_ruling(
+        &self,
+        annotator: &str,
+        uid: &str,
+        now_ms: i64,
+    ) -> Result<Option<StoredRuling>> {
+        let mut chain = Vec::new();
+        let mut next = Some(uid.to_owned());
+        while let Some(uid) = next {
+            let row = self.maybe(
+                &format!(
+                    "SELECT {COLUMNS} {FROM}
+                     WHERE ruling.uid = ?1 AND ruling.annotator = ?2 AND NOT ({NOT_UNDONE})"
+                ),
+                [&uid, annotator],
+                stored,
+            )?;
+            let Some(row) = row else { break };
+            next = row.replaces.clone();
+            chain.push(row);
+        }
+        let mut before: Option<StoredRuling> = None;
+        for row in chain.into_iter().rev() {
+            let again = StoredRuling {
+                ruling: Ruling {
+                    uid: Uuid::now_v7().to_string(),
+                    created_ms: self.next_ruling_ms(annotator, now_ms)?,
+                    ..row.ruling
+                },
+                revealed_ms: match (&before, row.revealed_ms) {
+                    (Some(before), Some(_)) => Some(before.ruling.created_ms),
+                    (_, revealed) => revealed,
+                },
+                replaces: before.map(|before| before.ruling.uid),
+                ..row
+            };
+            self.add_ruling_as(&again)?;
+            before = Some(again);
+        }
+        Ok(before)
+    }
+
     /// Takes a ruling back, unless it has been taken back before, which it says.
     pub(crate) fn add_ruling_undo(&self, undo: &RulingUndo) -> Result<bool> {
         let added = self.change(
@@ -392,5 +436,15 @@ mod tests {
         let undone = db.ruling_undos().unwrap();
         let times: Vec<i64> = undone.iter().map(|undo| undo.created_ms).collect();
         assert_eq!(times, [1_002, 1_003]);
+        let redo = |uid: &str| db.redo_ruling("ada", uid, 6).unwrap();
+        let again = redo(&undone[0].ruling).unwrap();
+        assert_eq!(again.ruling.finding, Finding::Not);
+        assert_ne!(again.ruling.uid, undone[0].ruling, "a row of its own");
+        assert_eq!(
+            db.rulings_on(query, &again.ruling.document).unwrap().len(),
+            1
+        );
+        assert!(redo(&again.ruling.uid).is_none(), "it stands");
+        assert_eq!(undo().unwrap().ruling.finding, Finding::Not);
     }
 }

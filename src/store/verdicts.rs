@@ -237,6 +237,69 @@ impl Db {
         Ok(Some(latest))
     }
 
+    /// Gives a verdict of the annotator again that was taken back, with those that it stands for, as rows of their own;
+    /// `None` where it is not one or has not been taken back.
+    pub fn redo_verdict(
+        &self,
+        annotator: &str,
+        uid: &str,
+        now_ms: i64,
+    ) -> Result<Option<StoredVerdict>> {
+        let mut chain = Vec::new();
+        let mut next = Some(uid.to_owned());
+        while let Some(uid) = next {
+            let row = self.maybe(
+                &format!(
+                    "SELECT {COLUMNS} FROM verdict
+                     WHERE verdict.uid = ?1 AND verdict.annotator = ?2 AND NOT ({NOT_UNDONE})"
+                ),
+                [&uid, annotator],
+                stored,
+            )?;
+            let Some(row) = row else { break };
+            next = row.replaces.clone();
+            chain.push(row);
+        }
+        let mut before: Option<Verdict> = None;
+        for row in chain.iter().rev() {
+            let uid = Uuid::now_v7().to_string();
+            let verdict = &row.verdict;
+            let created_ms = self.next_verdict_ms(annotator, now_ms)?;
+            let revealed = before.as_ref().map(|before| before.created_ms);
+            let again = NewVerdict {
+                query: row.query,
+                a: verdict.a,
+                b: verdict.b,
+                decision: verdict.decision,
+                note: verdict.note.clone(),
+                annotator: annotator.to_owned(),
+                blind: row.blind,
+                active_ms: row.active_ms,
+                created_ms,
+                confidence: row.confidence,
+                cause: row.cause,
+                policy: row.policy.clone(),
+                role: row.role.clone(),
+                inclusion: row.inclusion,
+                revealed_ms: row.revealed_ms.map(|ms| revealed.unwrap_or(ms)),
+                shown: row.shown.clone(),
+                replaces: before.map(|before| before.uid),
+                item: None,
+                after_reveal: false,
+            };
+            self.add_verdict_as(&uid, &again)?;
+            before = Some(Verdict {
+                uid,
+                created_ms,
+                ..verdict.clone()
+            });
+        }
+        let latest = chain.into_iter().next();
+        Ok(latest
+            .zip(before)
+            .map(|(row, verdict)| StoredVerdict { verdict, ..row }))
+    }
+
     /// Takes a verdict back, unless it has been taken back before, which it says.
     pub(super) fn add_undo(
         &self,

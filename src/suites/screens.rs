@@ -119,7 +119,7 @@ fn a_document_is_ruled_on_blind_and_then_with_label_and_picks_in_sight() {
         snapshot(name("adjudication", size), bench.shot());
         bench.press("enter");
         snapshot(name("ruling-blind", size), bench.shot());
-        bench.press("3 5");
+        bench.press("b 7");
         snapshot(name("ruling-open", size), bench.shot());
         bench.press("enter esc");
         snapshot(name("adjudication-ruled", size), bench.shot());
@@ -131,7 +131,7 @@ fn undo_in_adjudication_brings_the_document_back() {
     let mut bench = Bench::picked(120, 40);
     bench.press("C");
     let all = bench.model.adjudication.disagreements.clone();
-    bench.press("enter 1 enter");
+    bench.press("enter a enter");
     assert_eq!(bench.model.adjudication.disagreements.len(), all.len() - 1);
     bench.press("u esc");
     assert_eq!(bench.model.adjudication.disagreements, all);

@@ -15,7 +15,7 @@ use crate::app::review::annotator_statistics::annotator_statistics;
 use crate::app::review::pair_description::describe_pair;
 use crate::app::review::review_queue::QueueRequest;
 use crate::app::review::review_queue::build_review_queue;
-use crate::app::review::undo::undone_text;
+use crate::app::review::undo::{redone_text, undone_text};
 use crate::client::{RunControl, lock, now_ms};
 use crate::judge::JudgeEnsemble;
 use crate::judge::provider::calls_in_flight;
@@ -115,6 +115,8 @@ impl Runner {
             effect,
             Effect::Save(_)
                 | Effect::Undo
+                | Effect::Redo(_)
+                | Effect::RedoRuling(_)
                 | Effect::PutOff(..)
                 | Effect::Rule(_)
                 | Effect::UndoRuling
@@ -432,6 +434,14 @@ pub fn answer(
                 Msg::Undone(Some((undone, info, words)))
             }
         },
+        Effect::Redo(uid) => match db.redo_verdict(annotator, &uid, now_ms)? {
+            None => Msg::Redone(None),
+            Some(redone) => {
+                let info = db.query(redone.query)?;
+                let words = redone_text(db, &redone)?;
+                Msg::Redone(Some((redone, info, words)))
+            }
+        },
         Effect::LoadDisagreements(rule, roll, generation) => {
             let overview = overview(db, &rule, roll, annotator)?;
             Msg::Disagreements(generation, Box::new(overview))
@@ -445,6 +455,9 @@ pub fn answer(
                 ..ruling
             })?;
             Msg::Ruled
+        }
+        Effect::RedoRuling(uid) => {
+            Msg::RulingRedone(db.redo_ruling(annotator, &uid, now_ms)?.map(Box::new))
         }
         Effect::UndoRuling => Msg::RulingUndone(db.undo_ruling(annotator, now_ms)?.map(Box::new)),
         Effect::ReportJudges(_)

@@ -7,6 +7,7 @@ pub(crate) mod binding;
 pub(crate) mod command;
 mod key_chord;
 mod print;
+pub(crate) mod remap;
 mod scope;
 mod screen;
 mod screens;

@@ -47,6 +47,8 @@ pub enum Msg {
     NotSaved(String),
     /// What an undo took back, and what is in force on the pair now, in words.
     Undone(Option<(StoredVerdict, QueryInfo, String)>),
+    /// What was given again, in the same words.
+    Redone(Option<(StoredVerdict, QueryInfo, String)>),
     /// A queue and what the verdicts so far say, for the given generation.
     Queued(u64, Vec<QueueItem>, AnnotatorStatistics),
     PairDescribed(QueryKey, Pair, PairDescription),
@@ -60,6 +62,8 @@ pub enum Msg {
     NotRuled(String),
     /// What an undo took back.
     RulingUndone(Option<Box<StoredRuling>>),
+    /// What was given again.
+    RulingRedone(Option<Box<StoredRuling>>),
     /// A query that will be wanted next.
     Prefetched(Box<OpenQuery>),
     GuidelineLoaded(Option<String>),
@@ -80,6 +84,8 @@ pub enum Effect {
     Save(NewVerdict),
     /// Take back the latest verdict.
     Undo,
+    /// Give the verdict of this identifier again, which was taken back.
+    Redo(String),
     /// Work out a queue, for the given generation.
     Queue(QueueRequest, u64),
     /// Say more about a pair of the queue.
@@ -97,6 +103,8 @@ pub enum Effect {
     Rule(NewRuling),
     /// Take back the latest ruling.
     UndoRuling,
+    /// Give the ruling of this identifier again, which was taken back.
+    RedoRuling(String),
     /// Work out what a run over the project, or over one query of it, would cost.
     Estimate(Option<QueryKey>),
     Start(Option<QueryKey>),

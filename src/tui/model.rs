@@ -150,6 +150,10 @@ pub struct Model {
     pub search: Option<TextSearch>,
     /// Long texts begin at their top instead of at the passage nearest to the query.
     pub from_top: bool,
+    /// Verdicts that were taken back and can be given again, the latest last.
+    pub undone_verdicts: Vec<String>,
+    /// The same of rulings.
+    pub undone_rulings: Vec<String>,
     /// When a line was last accepted.
     pub typed: Option<Instant>,
     /// What was before the person when a reason was asked for.
@@ -204,6 +208,8 @@ impl Model {
             layouts: LayoutCache::default(),
             search: None,
             from_top: false,
+            undone_verdicts: Vec::new(),
+            undone_rulings: Vec::new(),
             typed: None,
             explained: None,
         }

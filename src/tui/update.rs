@@ -2,7 +2,9 @@
 
 pub(crate) mod commands;
 mod mouse;
+pub(crate) mod offers;
 mod overlay;
+mod redo;
 mod requests;
 mod results;
 mod text_search;
@@ -19,6 +21,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
     let before = model.subject();
     let texts = matches!(msg, Msg::Texts(..) | Msg::Opened(..) | Msg::Evidence(..));
     let effects = answer(model, msg, now);
+    redo::forget(model, &effects);
     if model.subject() != before {
         model.search = None;
     } else if texts {
@@ -55,6 +58,7 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::Saved(key) => return results::saved(model, key),
         Msg::NotSaved(error) => return results::not_saved(model, &error),
         Msg::Undone(undone) => return results::undone(model, undone),
+        Msg::Redone(redone) => return results::redone(model, redone),
         Msg::Progress(progress) => return run::update::progressed(model, progress),
         Msg::PairDescribed(query, pair, description) => {
             queue::update::described(model, query, pair, description)
@@ -75,6 +79,7 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             return adjudication::update::not_stored(model);
         }
         Msg::RulingUndone(undone) => return adjudication::update::undone(model, undone),
+        Msg::RulingRedone(redone) => return adjudication::update::redone(model, redone),
         Msg::Prefetched(open) => {
             let now = model.open.as_ref();
             if now.is_none_or(|now| now.info.key != open.info.key) {

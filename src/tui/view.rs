@@ -5,8 +5,10 @@ use super::drawing::{Areas, Caches};
 use super::model::{Model, Overlay};
 use super::screens::Screen;
 use super::screens::registry::spec;
+use super::screens::spec::Find;
 use super::text;
 use super::theme::Theme;
+use super::update;
 use super::widgets::footer::Footer;
 use super::widgets::header::Header;
 use crate::domain::sanitise;
@@ -39,7 +41,14 @@ pub fn view(
     };
     header.render(theme, top, buf);
     let mut areas = (spec(model.screen()).view)(model, Canvas::new(theme, body, buf), caches);
-    let mut footer = Footer::new(model.scope());
+    let offered = |command| update::offers::offers(model, command);
+    let mut footer = Footer::new(model.scope()).only(offered);
+    let find = match spec(model.screen()).find {
+        Find::Rows(_) => "filter",
+        Find::Document => "find",
+        Find::Texts(_) | Find::Nothing => "search",
+    };
+    footer = footer.relabel("filter", find);
     if let Some(search) = &model.search {
         let words = sanitise::line(&search.words);
         let words = text::truncate(&words, usize::from(area.width) / 3);

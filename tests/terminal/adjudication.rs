@@ -59,10 +59,10 @@ fn a_benchmark_becomes_corrected_labels_in_one_sitting() {
     overrule(folder, "pick");
     let (mut terminal, mut from) = begin(folder);
     for at in 0..5 {
-        from = rule(&mut terminal, ["1", "3", "2", "4"][at % 4], 1 + at, from);
+        from = rule(&mut terminal, ["a", "b", "t", "x"][at % 4], 1 + at, from);
     }
     terminal.wait("Does this document");
-    terminal.keys("q");
+    terminal.keys("qy");
     assert_eq!(terminal.end(), 0);
     let db = rusqlite::Connection::open(folder.join("overrule.db")).unwrap();
     let stored: i64 = db
@@ -75,12 +75,12 @@ fn a_benchmark_becomes_corrected_labels_in_one_sitting() {
     terminal.keys("u");
     terminal.wait("taken back");
     terminal.wait("4 ruled by you");
-    let mut from = rule(&mut terminal, "3", 5, from);
+    let mut from = rule(&mut terminal, "b", 5, from);
     for at in 0..5 {
-        from = rule(&mut terminal, ["1", "3"][at % 2], 6 + at, from);
+        from = rule(&mut terminal, ["a", "b"][at % 2], 6 + at, from);
     }
     terminal.wait("Does this document");
-    terminal.keys("q");
+    terminal.keys("qy");
     assert_eq!(terminal.end(), 0);
 
     let found: Value = serde_json::from_str(&overrule(folder, "adjudication --json")).unwrap();

@@ -63,7 +63,7 @@ fn calls_in_flight_are_waited_for_however_one_leaves() {
         let mut terminal = running(folder.path(), &server);
         if leave == "q" {
             terminal.keys("q");
-            terminal.wait("Leave?");
+            terminal.wait("Quit?");
             terminal.keys("y");
         } else {
             terminal.signal(leave);

@@ -236,7 +236,7 @@ fn a_first_run_chooses_as_the_configuration_says() {
     terminal.wait("scifact-641");
     terminal.keys("s");
     terminal.wait("every battle has all its votes");
-    terminal.keys("q");
+    terminal.keys("qy");
     assert_eq!(terminal.end(), 0);
     let db = rusqlite::Connection::open(folder.path().join("sample.db")).unwrap();
     let count = |sql: &str| -> i64 { db.query_row(sql, [], |row| row.get(0)).unwrap() };
@@ -270,7 +270,7 @@ fn the_main_job_from_start_to_undo() {
     terminal.wait_gone(" × ");
     terminal.keys("r");
     terminal.wait("tokens in");
-    terminal.keys("q");
+    terminal.keys("qy");
     assert_eq!(terminal.end(), 0);
     terminal.assert_clean();
 
@@ -307,7 +307,7 @@ fn help_palette_and_filter_open_and_close() {
     terminal.wait_gone("scifact-415");
     terminal.wait("scifact-641");
     terminal.keys("\r");
-    terminal.keys("q");
+    terminal.keys("qy");
     assert_eq!(terminal.end(), 0);
     terminal.assert_clean();
 }
@@ -331,7 +331,7 @@ fn a_panic_in_a_worker_is_told_and_the_screen_stays() {
     terminal.wait("asked to panic in a worker");
     terminal.keys("\r");
     terminal.wait("not judged yet");
-    terminal.keys("q");
+    terminal.keys("qy");
     assert_eq!(terminal.end(), 0);
     terminal.assert_clean();
 }
@@ -364,7 +364,7 @@ fn without_colour_nothing_is_coloured_and_the_matrix_can_be_read() {
     terminal.wait("every battle has all its votes");
     terminal.keys("\r");
     terminal.wait("row worse");
-    terminal.keys("q");
+    terminal.keys("qy");
     assert_eq!(terminal.end(), 0);
     let raw = String::from_utf8_lossy(&terminal.raw);
     for colour in ["[38;5;", "[38;2;", "[48;5;", "[48;2;"] {
@@ -398,7 +398,7 @@ fn a_new_size_is_drawn_at_once() {
         lines.len() == 24 && lines[23].contains("? help") && screen.contains("scifact-641")
     };
     assert!(terminal.until(drawn), "{}", terminal.screen());
-    terminal.keys("q");
+    terminal.keys("qy");
     assert_eq!(terminal.end(), 0);
 }
 
@@ -425,13 +425,13 @@ fn hostile_documents_reach_no_terminal_raw() {
         ("n", "surprise 1 of"),
         ("\r", "A verdict that contradicts"),
         ("f", "P(A stands above B)"),
-        ("w", "P(A stands above B)"),
+        ("W", "P(A stands above B)"),
         ("\x1b", "row worse"),
         ("d", "most surprising first"),
         ("e", "reasoning"),
         ("\x1b", "row worse"),
         ("r", "No run yet"),
-        ("q", ""),
+        ("qy", ""),
     ] {
         terminal.keys(keys);
         if keys == "\x1b" {

@@ -74,7 +74,7 @@ fn twenty_pairs_take_forty_keys_and_survive_a_restart() {
     for at in 0..10 {
         from = judge(&mut terminal, ["a", "b", "t", "x"][at % 4], &names, from);
     }
-    terminal.keys("q");
+    terminal.keys("qy");
     assert_eq!(terminal.end(), 0);
     assert_eq!(verdicts(folder.path(), "blind = 1"), 10);
     assert_eq!(
@@ -90,7 +90,7 @@ fn twenty_pairs_take_forty_keys_and_survive_a_restart() {
     for at in 0..11 {
         from = judge(&mut terminal, ["b", "a", "t"][at % 3], &names, from);
     }
-    terminal.keys("q");
+    terminal.keys("qy");
     assert_eq!(terminal.end(), 0);
     assert_eq!(verdicts(folder.path(), "blind = 1"), 20);
     assert_eq!(

@@ -54,6 +54,18 @@ fn nothing_by(annotator: &str, what: &str) -> AppError {
     invalid!("no {what} by {:?} to take back", sanitise::line(annotator))
 }
 
+/// What was given again, in words.
+pub fn redone_text(db: &Db, redone: &StoredVerdict) -> Result<String> {
+    let documents = db.documents(redone.query)?;
+    let name = |at: usize| {
+        let document = documents.get(at);
+        document.map_or(String::new(), |document| document.id.to_string())
+    };
+    let (a, b) = (name(redone.verdict.a), name(redone.verdict.b));
+    let words = redone.verdict.decision.words(&a, &b);
+    Ok(format!("given again: {words}"))
+}
+
 /// What was taken back and what is in force on the pair now, in words.
 pub fn undone_text(db: &Db, undone: &StoredVerdict) -> Result<String> {
     let (a, b) = (undone.verdict.a, undone.verdict.b);

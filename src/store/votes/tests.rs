@@ -264,6 +264,15 @@ fn a_verdict_and_its_reason_are_taken_back_together() {
     one.db.add_verdict(&explained).unwrap();
     assert_eq!(standing(), 1, "the reason stands for both");
     assert!(one.has_changed());
+    let undone = one.db.undo_verdict("ada", 9).unwrap().unwrap();
+    assert_eq!(standing(), 0);
+    assert!(one.has_changed());
+    let redo = |who: &str, uid: &str| one.db.redo_verdict(who, uid, 9).unwrap();
+    assert!(redo("bob", &undone.verdict.uid).is_none(), "it is not his");
+    let again = redo("ada", &undone.verdict.uid).unwrap();
+    assert_eq!(standing(), 1, "with its reason, as rows of their own");
+    assert_eq!(again.verdict.note.as_deref(), Some("it says so"));
+    assert!(redo("ada", &again.verdict.uid).is_none(), "it stands");
     assert!(one.db.undo_verdict("ada", 9).unwrap().is_some());
     assert_eq!(standing(), 0);
     assert!(one.has_changed());

@@ -5,7 +5,7 @@ use super::key_chord::KeyChord;
 use crossterm::event::KeyCode;
 
 /// Some keys that run one command where the binding's table holds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Binding {
     /// The one to show first.
     pub keys: &'static [KeyChord],

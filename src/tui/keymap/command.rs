@@ -12,7 +12,6 @@ macro_rules! commands {
         }
 
         impl Command {
-            #[cfg(test)]
             pub(crate) const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
             pub fn name(self) -> &'static str {
@@ -34,8 +33,9 @@ commands! {
     NextMatch "next-match" "Go to the next place where the words stand.";
     PreviousMatch "previous-match" "Go to the previous place where the words stand.";
     Undo "undo" "Take back the last verdict or, in adjudication, ruling.";
+    Redo "redo" "Give again what was taken back last.";
     Back "back" "Close what is on top, or return to the screen before.";
-    Quit "quit" "Leave; asks first while a run is going.";
+    Quit "quit" "Leave; asks first, but on the first screen.";
     Suspend "suspend" "Put the program to sleep and return to the shell.";
     Redraw "redraw" "Draw the whole screen again.";
     NextRamp "next-ramp" "Change the colours of the heatmap.";
@@ -87,7 +87,7 @@ commands! {
     JudgeTie "judge-tie" "Rule that A and B are equally good.";
     CannotTell "cannot-tell" "Rule that this battle cannot be decided.";
     WriteNote "write-note" "Write down the reason for the verdict.";
-    ToggleFullText "toggle-full-text" "Show excerpts or full texts; in a ruling, the text's top.";
+    ToggleFullText "toggle-full-text" "Begin long texts at their top or at the best passage.";
     ToggleScrollLock "toggle-scroll-lock" "Scroll the two documents together or apart.";
     ToggleRawReply "toggle-raw-reply" "Show the judge's reply as sent or with its labels put right.";
     NextReasoning "next-reasoning" "Show the next judge's reasoning.";
@@ -128,6 +128,11 @@ commands! {
 }
 
 impl Command {
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let mut all = Self::ALL.iter().copied();
+        all.find(|command| command.name() == name)
+    }
+
     /// Whether it gives a verdict or a ruling: only its own key may, in the verdict state.
     pub(crate) fn decides(self) -> bool {
         matches!(

@@ -1,6 +1,7 @@
 //! One key as it is bound and printed.
 
 use std::fmt;
+use std::str::FromStr;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
@@ -47,6 +48,62 @@ impl KeyChord {
         };
         Some(Self { code, ctrl })
     }
+}
+
+/// A name that is no key's.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{0:?} is no key; write a character, Ctrl- with one, or Enter, Esc, Tab, Space, Up, PgDn, F5 and so on"
+)]
+pub struct UnknownKey(String);
+
+impl FromStr for KeyChord {
+    type Err = UnknownKey;
+
+    fn from_str(name: &str) -> Result<Self, UnknownKey> {
+        let unknown = || UnknownKey(name.to_owned());
+        let (rest, ctrl) = match name.strip_prefix("Ctrl-").filter(|rest| !rest.is_empty()) {
+            Some(rest) => (rest, true),
+            None => (name, false),
+        };
+        let mut chars = rest.chars();
+        let code = match (chars.next(), chars.next()) {
+            (Some('↑'), None) => KeyCode::Up,
+            (Some('↓'), None) => KeyCode::Down,
+            (Some('←'), None) => KeyCode::Left,
+            (Some('→'), None) => KeyCode::Right,
+            // A chord has the small letter, whatever the terminal reports.
+            (Some(c), None) if ctrl => KeyCode::Char(c.to_ascii_lowercase()),
+            (Some(c), None) if !c.is_control() => KeyCode::Char(c),
+            _ => named_code(rest).ok_or_else(unknown)?,
+        };
+        Ok(Self { code, ctrl })
+    }
+}
+
+fn named_code(name: &str) -> Option<KeyCode> {
+    Some(match name {
+        "Space" => KeyCode::Char(' '),
+        "Enter" => KeyCode::Enter,
+        "Esc" => KeyCode::Esc,
+        "Tab" => KeyCode::Tab,
+        "Shift-Tab" => KeyCode::BackTab,
+        "Backspace" => KeyCode::Backspace,
+        "Delete" => KeyCode::Delete,
+        "Insert" => KeyCode::Insert,
+        "Home" => KeyCode::Home,
+        "End" => KeyCode::End,
+        "PgUp" => KeyCode::PageUp,
+        "PgDn" => KeyCode::PageDown,
+        "Up" => KeyCode::Up,
+        "Down" => KeyCode::Down,
+        "Left" => KeyCode::Left,
+        "Right" => KeyCode::Right,
+        _ => {
+            let number = name.strip_prefix('F')?.parse().ok()?;
+            return (1..=24).contains(&number).then_some(KeyCode::F(number));
+        }
+    })
 }
 
 impl fmt::Display for KeyChord {

@@ -6,7 +6,12 @@ use super::screen::Screen;
 use super::shared;
 use crossterm::event::KeyCode;
 use serde::{Serialize, Serializer};
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::OnceLock;
+
+/// The tables of scopes whose keys the user has changed.
+static REMAPPED: OnceLock<HashMap<Scope, &'static [Binding]>> = OnceLock::new();
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
@@ -22,9 +27,12 @@ pub enum Scope {
 
 /// Keys that a scope takes from the global table for another command.
 #[cfg(test)]
-pub(super) const SHADOWS: [(Scope, KeyChord); 5] = [
+pub(super) const SHADOWS: [(Scope, KeyChord); 7] = [
     // `q` in an overlay closes the overlay: quitting the program from its help page would surprise.
     (Scope::List, KeyChord::char('q')),
+    // Tab goes to the next judge where judges are gone through.
+    (Scope::Screen(Screen::Run), super::binding::TAB),
+    (Scope::Screen(Screen::Matrix), super::binding::TAB),
     (Scope::Screen(Screen::Battle), super::binding::TAB),
     (Scope::Screen(Screen::Review), super::binding::TAB),
     (Scope::Input, super::binding::ENTER),
@@ -32,6 +40,11 @@ pub(super) const SHADOWS: [(Scope, KeyChord); 5] = [
 ];
 
 impl Scope {
+    /// Uses other tables from now on, in the whole process; only once.
+    pub(super) fn remap(tables: HashMap<Self, &'static [Binding]>) {
+        drop(REMAPPED.set(tables));
+    }
+
     /// Every scope, in the order of the printed tables.
     pub fn all() -> impl Iterator<Item = Self> {
         let screens = Screen::ALL.map(Self::Screen);
@@ -56,7 +69,22 @@ impl Scope {
         self.entry().1
     }
 
+    /// Its name in JSON and in the configuration.
+    pub fn name(self) -> &'static str {
+        self.entry().0
+    }
+
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::all().find(|scope| scope.name() == name)
+    }
+
+    /// Its bindings, as the user has them.
     pub fn own(self) -> &'static [Binding] {
+        let remapped = REMAPPED.get().and_then(|tables| tables.get(&self));
+        remapped.copied().unwrap_or(self.built_in())
+    }
+
+    pub(super) fn built_in(self) -> &'static [Binding] {
         self.entry().2
     }
 
@@ -75,6 +103,6 @@ impl fmt::Display for Scope {
 
 impl Serialize for Scope {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.entry().0)
+        serializer.serialize_str(self.name())
     }
 }

@@ -18,12 +18,12 @@ pub(super) const QUERIES: &[Binding] = &[
 #[rustfmt::skip]
 pub(super) const RUN: &[Binding] = &[
     shown(&[key('s')], Do::StartRun, "start"),
-    shown(&[key('x')], Do::StopRun, "stop"),
+    shown(&[key('S')], Do::StopRun, "stop"),
     shown(&[key('+'), key('=')], Do::MoreCalls, "more"),
     shown(&[key('-')], Do::FewerCalls, "fewer"),
-    shown(&[key('b')], Do::SetBudget, "budget"),
-    shown(&[key('n')], Do::NextJudge, "next judge"),
-    shown(&[key('d')], Do::DropJudge, "drop judge"),
+    shown(&[key('$')], Do::SetBudget, "budget"),
+    shown(&[TAB], Do::NextJudge, "next judge"),
+    shown(&[key('X')], Do::DropJudge, "drop judge"),
     shown(&[key(']')], Do::Faster, "faster"),
     shown(&[key('[')], Do::Slower, "slower"),
 ];
@@ -39,13 +39,13 @@ pub(super) const MATRIX: &[Binding] = &[
     shown(&[key('o')], Do::FlipOrder, "order"),
     shown(&[key('d')], Do::RowDocument, "row doc"),
     hidden(&[key('D')], Do::ColumnDocument, "column doc"),
-    hidden(&[key('J')], Do::NextJudgeLayer, "judge"),
+    hidden(&[TAB], Do::NextJudgeLayer, "judge"),
     shown(&[key('z')], Do::Zoom, "zoom"),
     shown(&[key('E')], Do::ToggleExpectations, "expected"),
     hidden(&[key('s')], Do::StartRun, "start"),
     hidden(&[key('T')], Do::ToggleTitles, "titles, ids"),
     shown(&[key('w')], Do::ShowQueue, "queue"),
-    hidden(&[key('t')], Do::ShowCycles, "cycles"),
+    hidden(&[key('L')], Do::ShowCycles, "cycles"),
 ];
 
 #[rustfmt::skip]
@@ -68,11 +68,11 @@ pub(super) const BATTLE: &[Binding] = &[
     shown(&[key('i')], Do::WriteNote, "reason"),
     shown(&[key('n')], Do::NextBattle, "next"),
     hidden(&[key('N')], Do::PreviousBattle, "previous"),
-    shown(&[key('f')], Do::ToggleFullText, "full text"),
+    shown(&[key('f')], Do::ToggleFullText, "text top"),
     shown(&[TAB], Do::NextReasoning, "judge"),
     hidden(&[key('e')], Do::ExplainOrder, "why"),
-    hidden(&[key('w')], Do::ToggleRawReply, "raw reply"),
-    hidden(&[key('s')], Do::ToggleScrollLock, "scroll lock"),
+    hidden(&[key('W')], Do::ToggleRawReply, "raw reply"),
+    hidden(&[key('|')], Do::ToggleScrollLock, "scroll lock"),
 ];
 
 #[rustfmt::skip]
@@ -80,9 +80,9 @@ pub(super) const QUEUE: &[Binding] = &[
     shown(&[ENTER], Do::Open, "judge"),
     shown(&[key('o')], Do::NextPolicy, "order"),
     hidden(&[key('O')], Do::PreviousPolicy, "order back"),
-    shown(&[key('m')], Do::WholeProject, "scope"),
-    shown(&[key('d')], Do::Conflicts, "conflicts"),
-    shown(&[key('v')], Do::Guideline, "guideline"),
+    shown(&[key('P')], Do::WholeProject, "scope"),
+    shown(&[key('F')], Do::Conflicts, "conflicts"),
+    shown(&[key('H')], Do::Guideline, "guideline"),
 ];
 
 #[rustfmt::skip]
@@ -94,10 +94,10 @@ pub(super) const REVIEW: &[Binding] = &[
     shown(&[ENTER], Do::Open, "keep, next"),
     hidden(&[key('A')], Do::JudgeAStrongly, "A by far"),
     hidden(&[key('B')], Do::JudgeBStrongly, "B by far"),
-    shown(&[key('s')], Do::PutOff, "later"),
+    shown(&[key('Z')], Do::PutOff, "later"),
     shown(&[key('i')], Do::WriteNote, "reason"),
-    shown(&[key('f')], Do::ToggleFullText, "full text"),
-    shown(&[key('v')], Do::Guideline, "guideline"),
+    shown(&[key('f')], Do::ToggleFullText, "text top"),
+    shown(&[key('H')], Do::Guideline, "guideline"),
     hidden(&[key('n')], Do::NextBattle, "next"),
     hidden(&[key('N')], Do::PreviousBattle, "previous"),
     hidden(&[key('1')], Do::Guess, "a guess"),
@@ -110,13 +110,13 @@ pub(super) const REVIEW: &[Binding] = &[
     hidden(&[key('8')], Do::CauseDocument, "document"),
     hidden(&[key('9')], Do::CauseOther, "other"),
     hidden(&[TAB], Do::NextReasoning, "judge"),
-    hidden(&[key('w')], Do::ToggleRawReply, "raw reply"),
+    hidden(&[key('W')], Do::ToggleRawReply, "raw reply"),
 ];
 
 #[rustfmt::skip]
 pub(super) const JUDGES: &[Binding] = &[
     shown(&[ENTER], Do::Open, "its battles"),
-    shown(&[key('d')], Do::DropJudge, "without it"),
+    shown(&[key('X')], Do::DropJudge, "without it"),
     shown(&[key('w')], Do::ShowQueue, "queue"),
 ];
 
@@ -139,28 +139,28 @@ pub(super) const ADJUDICATION: &[Binding] = &[
     shown(&[ENTER], Do::Open, "rule"),
     shown(&[key('o')], Do::NextPolicy, "order"),
     hidden(&[key('O')], Do::PreviousPolicy, "order back"),
-    shown(&[key('d')], Do::Conflicts, "other lists"),
-    shown(&[key('t')], Do::ShowTables, "tables"),
+    shown(&[key('F')], Do::Conflicts, "other lists"),
+    shown(&[key('K')], Do::ShowTables, "tables"),
     shown(&[TAB], Do::NextPane, "ranking"),
-    shown(&[key('v')], Do::Guideline, "guideline"),
+    shown(&[key('H')], Do::Guideline, "guideline"),
 ];
 
 #[rustfmt::skip]
 pub(super) const RULING: &[Binding] = &[
-    shown(&[key('1')], Do::RuleRelevant, "relevant"),
-    hidden(&[key('2')], Do::RulePartially, "partially"),
-    shown(&[key('3')], Do::RuleNot, "not"),
-    hidden(&[key('4'), key('x')], Do::RuleCannotTell, "can't tell"),
+    shown(&[key('a')], Do::RuleRelevant, "relevant"),
+    shown(&[key('t')], Do::RulePartially, "partially"),
+    shown(&[key('b')], Do::RuleNot, "not"),
+    shown(&[key('x')], Do::RuleCannotTell, "can't tell"),
     shown(&[ENTER], Do::Open, "keep, next"),
-    shown(&[key('s')], Do::PutOff, "later"),
+    shown(&[key('Z')], Do::PutOff, "later"),
     shown(&[key('i')], Do::WriteNote, "reason"),
-    shown(&[key('f')], Do::ToggleFullText, "top, passage"),
-    shown(&[key('v')], Do::Guideline, "guideline"),
-    hidden(&[key('5')], Do::FaultLabelWrong, "label wrong"),
-    hidden(&[key('6')], Do::FaultLabelMissing, "missing"),
-    hidden(&[key('7')], Do::FaultJudgeWrong, "judge wrong"),
-    hidden(&[key('8')], Do::FaultBoth, "both"),
-    hidden(&[key('9')], Do::FaultQuery, "query"),
+    shown(&[key('f')], Do::ToggleFullText, "text top"),
+    shown(&[key('H')], Do::Guideline, "guideline"),
+    hidden(&[key('4')], Do::FaultJudgeWrong, "judge wrong"),
+    hidden(&[key('5')], Do::FaultBoth, "both"),
+    hidden(&[key('6')], Do::FaultQuery, "query"),
+    hidden(&[key('7')], Do::FaultLabelWrong, "label wrong"),
+    hidden(&[key('8')], Do::FaultLabelMissing, "missing"),
     hidden(&[key('n')], Do::NextDocument, "next"),
     hidden(&[key('N')], Do::PreviousDocument, "previous"),
 ];

@@ -11,6 +11,7 @@ pub(crate) const GLOBAL: &[Binding] = &[
     hidden(&[key('M')], Do::Manual, "manual"),
     shown(&[key(':')], Do::Palette, "commands"),
     shown(&[key('u')], Do::Undo, "undo"),
+    shown(&[key('U'), ctrl('r')], Do::Redo, "redo"),
     shown(&[key('p')], Do::PauseRun, "pause"),
     shown(&[key('r')], Do::ShowRun, "run"),
     shown(&[ESC], Do::Back, "back"),

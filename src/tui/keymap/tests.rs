@@ -48,6 +48,80 @@ fn a_scope_redefines_a_global_key_only_where_listed() {
     }
 }
 
+/// Keys that say the same in other words on some screens: the next one, the order of what is listed, the next judge.
+const FAMILIES: [&[Command]; 9] = [
+    &[
+        Command::NextSurprise,
+        Command::NextDocument,
+        Command::NextBattle,
+        Command::NextMatch,
+    ],
+    &[
+        Command::PreviousSurprise,
+        Command::PreviousDocument,
+        Command::PreviousBattle,
+        Command::PreviousMatch,
+    ],
+    &[
+        Command::SortQueries,
+        Command::FlipOrder,
+        Command::SortBattles,
+        Command::NextPolicy,
+    ],
+    &[
+        Command::NextPane,
+        Command::NextJudge,
+        Command::NextJudgeLayer,
+        Command::NextReasoning,
+    ],
+    // The verdicts: for the first, for both, for the second, for neither.
+    &[Command::JudgeA, Command::RuleRelevant],
+    &[Command::JudgeTie, Command::RulePartially],
+    &[Command::JudgeB, Command::RuleNot],
+    &[Command::CannotTell, Command::RuleCannotTell],
+    // What a full screen and a typed line call accepting.
+    &[Command::Open, Command::Submit],
+];
+
+/// Causes have the digits from 4 on; those that both screens know have the same.
+const CAUSES: [(char, Command, Command); 5] = [
+    ('4', Command::CauseJudge, Command::FaultJudgeWrong),
+    ('5', Command::CauseDefensible, Command::FaultBoth),
+    ('6', Command::CauseQuery, Command::FaultQuery),
+    ('7', Command::CauseGuideline, Command::FaultLabelWrong),
+    ('8', Command::CauseDocument, Command::FaultLabelMissing),
+];
+
+#[test]
+fn a_key_means_one_thing_in_the_whole_program() {
+    let same = |one: Command, other: Command| {
+        one == other
+            || FAMILIES
+                .iter()
+                .any(|all| all.contains(&one) && all.contains(&other))
+            || CAUSES
+                .iter()
+                .any(|(_, a, b)| [*a, *b] == [one, other] || [*b, *a] == [one, other])
+    };
+    let closes = [Command::Back, Command::Cancel, Command::Quit];
+    let mut meanings: Vec<(KeyChord, Command, Scope)> = Vec::new();
+    for scope in Scope::all() {
+        for binding in scope.own() {
+            for key in binding.keys {
+                for (known, command, place) in &meanings {
+                    let both = closes.contains(command) && closes.contains(&binding.command);
+                    assert!(
+                        known != key || same(*command, binding.command) || both,
+                        "{key} is {command} in {place} and {} in {scope}",
+                        binding.command
+                    );
+                }
+                meanings.push((*key, binding.command, scope));
+            }
+        }
+    }
+}
+
 #[test]
 fn every_command_has_a_key_a_name_and_a_sentence() {
     let mut names = HashSet::new();

@@ -32,6 +32,8 @@ pub struct AdjudicationScreen {
     pub places: HashMap<QueryKey, usize>,
     /// Disagreements put off, which come after all others.
     pub put_off: Vec<(QueryKey, DocId)>,
+    /// What was ruled on in this session, to be returned to.
+    pub done: Vec<AdjudicationItem>,
     pub current: Option<CurrentRuling>,
     pub prefetched: Option<Box<DocumentEvidence>>,
 }

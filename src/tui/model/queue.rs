@@ -31,5 +31,7 @@ pub struct QueueScreen {
     /// What was asked for last, so that an overtaken answer is dropped.
     pub generation: u64,
     pub stats: AnnotatorStatistics,
+    /// What was judged in this session, to be returned to.
+    pub done: Vec<CurrentItem>,
     pub current: Option<CurrentItem>,
 }

@@ -23,6 +23,7 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     find: Find::Texts(update::texts),
     reveal: update::reveal,
     obstacle: update::obstacle,
+    offers: update::offers,
     leave: update::leave,
     reason: verdict::explain,
     copy: update::copy,

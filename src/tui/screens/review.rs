@@ -18,6 +18,7 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     find: Find::Texts(battle::update::texts),
     reveal: battle::update::reveal,
     obstacle: update::obstacle,
+    offers: update::offers,
     leave: update::leave,
     closed: update::close,
     reason: update::note,

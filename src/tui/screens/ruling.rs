@@ -12,6 +12,7 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     find: Find::Texts(update::texts),
     reveal: update::reveal,
     obstacle: update::obstacle,
+    offers: update::offers,
     leave: update::leave,
     closed: |model| model.adjudication.current = None,
     reason: update::note,

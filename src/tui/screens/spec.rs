@@ -37,6 +37,8 @@ pub(crate) struct ScreenSpec {
     pub(crate) reveal: fn(&mut Model, usize),
     /// Why no verdict can be given now; `None` where one can.
     pub(crate) obstacle: fn(&Model) -> Option<&'static str>,
+    /// Whether one of the screen's own commands can do something now; the others are not offered.
+    pub(crate) offers: fn(&Model, Command) -> bool,
     pub(crate) reason: fn(&mut Model, &str) -> Vec<Effect>,
     /// Takes back what the person decided last.
     pub(crate) undo: fn() -> Effect,
@@ -86,6 +88,7 @@ impl ScreenSpec {
             filtered: |_| Vec::new(),
             reveal: |_, _| {},
             obstacle: |_| Some("no verdict is given on this screen"),
+            offers: |_, _| true,
             reason: |_, _| Vec::new(),
             undo: || Effect::Undo,
             copy: |_| Copied::SelectedQuery,

@@ -1,6 +1,6 @@
 //! What a key or the palette asks for, on every screen.
 
-use super::{text_search, verdict_state};
+use super::{offers, redo, text_search, verdict_state};
 use crate::app::manual::Chapter;
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
@@ -26,13 +26,18 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         return Vec::new();
     }
     match command {
-        Command::Quit if model.run.running => {
-            let question =
-                "A run is going on. Leave? What has been judged is kept; `s` goes on next time.";
+        Command::Quit if model.run.running || model.stack.len() > 1 => {
+            let resume = keymap::key_name(Command::StartRun, scope);
+            let question = match model.run.running {
+                true => format!(
+                    "A run is going on. Quit? What has been judged is kept; press {resume} next time to resume."
+                ),
+                false => "Quit Overrule? What you have decided is stored.".to_owned(),
+            };
             let asked =
                 |overlay: &Overlay| matches!(overlay, Overlay::Confirm(_, ConfirmFor::Quit));
             if !model.overlays.iter().any(asked) {
-                model.confirm("Quit", question, ConfirmFor::Quit);
+                model.confirm("Quit", &question, ConfirmFor::Quit);
             }
         }
         Command::Quit => return quit(model),
@@ -55,7 +60,9 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Help => model.overlays.push(Overlay::Help(Help::new(scope))),
         Command::Manual => read_manual(model),
         Command::Palette => {
-            let palette = Palette::new(scope, offered(scope));
+            let mut commands = offered(scope);
+            commands.retain(|command| offers::offers(model, *command));
+            let palette = Palette::new(scope, commands);
             model.overlays.push(Overlay::Palette(palette));
         }
         Command::Filter => match spec(screen).find {
@@ -76,6 +83,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             Find::Nothing => {}
         },
         Command::Undo => return vec![(spec(screen).undo)()],
+        Command::Redo => return redo::redo(model),
         Command::Back => return back(model),
         Command::NextRamp => {
             model.ramp = model.ramp.next();

@@ -63,36 +63,80 @@ fn reload_when_all_is_stored(model: &mut Model) -> Vec<Effect> {
     }
 }
 
-pub(super) fn undone(
-    model: &mut Model,
-    undone: Option<(StoredVerdict, QueryInfo, String)>,
-) -> Vec<Effect> {
+type Again = Option<(StoredVerdict, QueryInfo, String)>;
+
+pub(super) fn undone(model: &mut Model, undone: Again) -> Vec<Effect> {
     let Some((stored, info, words)) = undone else {
         model.inform("no verdict of yours to take back");
         return Vec::new();
     };
+    model.undone_verdicts.push(stored.verdict.uid.clone());
+    let queued = stored.shown.is_some();
+    let effects = show_again(model, &stored, &info, &words);
+    let pair = Pair::new(stored.verdict.a, stored.verdict.b);
+    match (model.screen(), pair) {
+        (Screen::Review, Some(pair)) => [
+            effects,
+            review::update::take_up(model, info.key, pair, queued),
+        ]
+        .concat(),
+        _ => effects,
+    }
+}
+
+pub(super) fn redone(model: &mut Model, redone: Again) -> Vec<Effect> {
+    let Some((stored, info, words)) = redone else {
+        model.inform("that verdict cannot be given again");
+        return Vec::new();
+    };
+    let mut effects = show_again(model, &stored, &info, &words);
+    let pair = Pair::new(stored.verdict.a, stored.verdict.b);
+    let current = model.queue.current.as_ref();
+    let about = current.zip(pair);
+    if about.is_some_and(|(current, pair)| current.is_about(info.key, pair)) {
+        effects.extend(review::update::done_again(model));
+    }
+    effects
+}
+
+/// Shows the pair on which a verdict was taken back or given again, and what that changed.
+fn show_again(
+    model: &mut Model,
+    stored: &StoredVerdict,
+    info: &QueryInfo,
+    words: &str,
+) -> Vec<Effect> {
     let mut effects = queries::update::summarise_anew(model, info.key);
-    match &model.open {
-        Some(open) if open.info.key == info.key => {
-            let before = RankingBefore::of(open, sanitise::line(&words).into_owned());
-            let shown = (model.battle.a, model.battle.b);
-            let verdict = (stored.verdict.a, stored.verdict.b);
-            let here = shown == verdict || shown == (verdict.1, verdict.0);
-            model.battle.before = (here && model.screen() == Screen::Battle).then_some(before);
-            model.say(Level::Good, &words);
+    let (a, b) = (stored.verdict.a, stored.verdict.b);
+    let here = model
+        .open
+        .as_ref()
+        .is_some_and(|open| open.info.key == info.key);
+    let prefix = if here {
+        String::new()
+    } else {
+        format!("{}: ", info.id)
+    };
+    model.say(Level::Good, &format!("{prefix}{words}"));
+    let screen = model.screen();
+    if screen == Screen::Battle {
+        let before = model.open.as_ref().filter(|_| here);
+        let before = before.map(|open| RankingBefore::of(open, sanitise::line(words).into_owned()));
+        if !here || model.battle.pair() != Pair::new(a, b) {
+            model.battle = model.battle.on(a, b);
         }
-        _ => model.say(Level::Good, &format!("{}: {words}", info.id)),
+        model.battle.before = before;
+    }
+    match (screen, here) {
+        (Screen::Battle, true) => effects.extend(requests::pair(model)),
+        (Screen::Battle, false) => return [effects, model.open_query(info.key)].concat(),
+        (Screen::Matrix, true) => model.look_at(a, b),
+        (Screen::Queue, _) => {
+            model.queue.current = None;
+            effects.extend(requests::queue(model));
+        }
+        _ => {}
     }
     effects.extend(model.reload());
-    let current = model.queue.current.as_ref();
-    if let Some(chosen) = current.filter(|current| !current.queued) {
-        let pair = Pair::new(stored.verdict.a, stored.verdict.b);
-        if pair.is_some_and(|pair| chosen.is_about(info.key, pair)) {
-            review::update::begin_again(model);
-        }
-    } else if matches!(model.screen(), Screen::Queue | Screen::Review) {
-        model.queue.current = None;
-        effects.extend(requests::queue(model));
-    }
     effects
 }

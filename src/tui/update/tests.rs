@@ -1,5 +1,6 @@
 use super::commands::{keep_all, on_command};
 use super::update;
+use crate::domain::battle::Pair;
 use crate::domain::corpus::QueryId;
 use crate::domain::verdict::{Decision, Verdict};
 use crate::store::corpus::{QueryInfo, QueryKey};
@@ -98,7 +99,7 @@ fn a_verdict_that_was_not_stored_is_stored_on_the_way_back_to_the_document() {
 }
 
 #[test]
-fn undo_stays_on_the_pair_that_was_chosen_on_the_document() {
+fn undo_returns_to_the_pair_whose_verdict_it_took_back() {
     let mut model = reviewing();
     on_command(&mut model, Command::Sure);
     let undone = |a, b| {
@@ -135,14 +136,14 @@ fn undo_stays_on_the_pair_that_was_chosen_on_the_document() {
     };
     tell(&mut model, undone(2, 3));
     let current = model.queue.current.clone().unwrap();
-    assert!(
-        current.confidence.is_some(),
-        "another pair's undo: {current:?}"
-    );
+    assert!(current.is_about(QueryKey(7), Pair::new(2, 3).unwrap()));
     on_command(&mut model, Command::JudgeA);
     tell(&mut model, undone(1, 0));
     let current = model.queue.current.clone().unwrap();
     assert!(current.is_blind() && !current.queued && model.battle.blind);
+    assert!(current.is_about(QueryKey(7), Pair::new(0, 1).unwrap()));
+    let effects = on_command(&mut model, Command::Redo);
+    assert_eq!(effects, [Effect::Redo("v".to_owned())]);
     on_command(&mut model, Command::Back);
     assert_eq!(model.screen(), Screen::Document);
 }

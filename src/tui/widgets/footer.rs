@@ -14,17 +14,22 @@ const HELP: &str = "help";
 #[derive(Clone, Debug)]
 pub struct Footer {
     lead: String,
-    hints: Vec<(String, &'static str)>,
+    hints: Vec<(Command, String, &'static str)>,
 }
 
 impl Footer {
     pub fn new(scope: Scope) -> Self {
         let hints = hints(scope).into_iter();
-        let hints =
-            hints.filter_map(|binding| Some((binding.keys.first()?.to_string(), binding.hint)));
+        let hints = hints.filter_map(|binding| {
+            Some((
+                binding.command,
+                binding.keys.first()?.to_string(),
+                binding.hint,
+            ))
+        });
         let mut hints: Vec<_> = hints.collect();
         if scope != Scope::Input {
-            hints.push((key_name(Command::Help, scope), HELP));
+            hints.push((Command::Help, key_name(Command::Help, scope), HELP));
         }
         Self {
             lead: String::new(),
@@ -32,9 +37,15 @@ impl Footer {
         }
     }
 
+    /// Leaves out what cannot be done now.
+    pub fn only(mut self, offered: impl Fn(Command) -> bool) -> Self {
+        self.hints.retain(|(command, ..)| offered(*command));
+        self
+    }
+
     /// Replaces a label, where the state knows a better word: `resume` for `start`.
     pub fn relabel(mut self, from: &str, to: &'static str) -> Self {
-        for (_, hint) in &mut self.hints {
+        for (_, _, hint) in &mut self.hints {
             if *hint == from {
                 *hint = to;
             }
@@ -48,8 +59,8 @@ impl Footer {
         self
     }
 
-    fn fitting(&self, columns: usize) -> Vec<&(String, &'static str)> {
-        let size = |hint: &(String, &str)| width(&hint.0) + 1 + width(hint.1);
+    fn fitting(&self, columns: usize) -> Vec<&(Command, String, &'static str)> {
+        let size = |hint: &(Command, String, &str)| width(&hint.1) + 1 + width(hint.2);
         let Some((last, rest)) = self.hints.split_last() else {
             return Vec::new();
         };
@@ -79,7 +90,7 @@ impl Footer {
         let room = usize::from(line.right().saturating_sub(x));
         let gap = if self.lead.is_empty() { 0 } else { GAP.len() };
         let hints = self.fitting(room.saturating_sub(gap));
-        for (at, (key, hint)) in hints.into_iter().enumerate() {
+        for (at, (_, key, hint)) in hints.into_iter().enumerate() {
             let put = |x: u16, text: &str, style, buf: &mut Buffer| {
                 buf.set_stringn(
                     x,
@@ -138,6 +149,6 @@ mod tests {
     fn labels_follow_the_state() {
         let footer = Footer::new(Scope::Screen(Screen::Run)).relabel("start", "resume");
         let line = shown(&footer, 60);
-        assert!(line.starts_with("s resume  x stop"), "{line}");
+        assert!(line.starts_with("s resume  S stop"), "{line}");
     }
 }

@@ -48,12 +48,19 @@ impl Palette {
     }
 
     fn search(&mut self) {
-        let text = self
-            .commands
-            .iter()
-            .map(|command| format!("{}  {}", command.name(), command.doc()));
-        let found = rank(self.prompt.text(), text).into_iter();
-        self.found = found.map(|one| (one.index, one.chars)).collect();
+        let words = self.prompt.text();
+        let names = rank(words, self.commands.iter().map(|command| command.name()));
+        let docs = rank(words, self.commands.iter().map(|command| command.doc()));
+        self.found = names
+            .into_iter()
+            .map(|one| (one.index, one.chars))
+            .collect();
+        // What only its sentence says comes after what is called so.
+        for one in docs {
+            if self.found.iter().all(|(index, _)| *index != one.index) {
+                self.found.push((one.index, Vec::new()));
+            }
+        }
         self.selected = 0;
         self.top.set(0);
     }

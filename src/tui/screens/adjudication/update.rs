@@ -150,6 +150,16 @@ pub(crate) fn undone(model: &mut Model, undone: Option<Box<StoredRuling>>) -> Ve
     let (query, document, finding) = (&ruling.query, &ruling.document, ruling.finding.words());
     let words = format!("taken back: query {query}, document {document}: {finding}");
     model.say(Level::Good, &words);
+    model.undone_rulings.push(ruling.uid.clone());
+    let mut effects = requests::disagreements(model);
+    if model.screen() == Screen::Ruling {
+        let current = model.adjudication.current.as_ref();
+        let here = current.is_some_and(|now| now.is_about(undone.query, &ruling.document));
+        if !here {
+            let taken = ruling::update::take_up(model, undone.query, &ruling.document);
+            effects.extend(taken.unwrap_or_default());
+        }
+    }
     if let Some(current) = &mut model.adjudication.current
         && current.is_about(undone.query, &ruling.document)
     {
@@ -162,5 +172,23 @@ pub(crate) fn undone(model: &mut Model, undone: Option<Box<StoredRuling>>) -> Ve
             ..current.clone()
         };
     }
-    requests::disagreements(model)
+    effects
+}
+
+/// Tells what was ruled again, and shows it.
+pub(crate) fn redone(model: &mut Model, redone: Option<Box<StoredRuling>>) -> Vec<Effect> {
+    let Some(redone) = redone else {
+        model.inform("that ruling cannot be made again");
+        return Vec::new();
+    };
+    let ruling = redone.ruling;
+    let (query, document, finding) = (&ruling.query, &ruling.document, ruling.finding.words());
+    let words = format!("ruled again: query {query}, document {document}: {finding}");
+    model.say(Level::Good, &words);
+    let mut effects = requests::disagreements(model);
+    if model.screen() == Screen::Ruling {
+        let taken = ruling::update::take_up(model, redone.query, &ruling.document);
+        effects.extend(taken.unwrap_or_default());
+    }
+    effects
 }

@@ -196,6 +196,20 @@ pub(crate) fn obstacle(model: &Model) -> Option<&'static str> {
     (!shown).then_some("no verdict yet: the texts are still loading")
 }
 
+/// What can be done on the pair now.
+pub(super) fn offers(model: &Model, command: Command) -> bool {
+    match command {
+        Command::ToggleFullText => model.areas.lines > model.areas.page,
+        Command::NextReasoning | Command::ToggleRawReply => {
+            let open = model.open.as_ref();
+            open.is_some_and(|open| {
+                !calls::of_pair(open, model.battle.a, model.battle.b).is_empty()
+            })
+        }
+        _ => true,
+    }
+}
+
 /// A reason without a verdict is about nothing.
 pub(super) fn leave(model: &mut Model) -> Vec<Effect> {
     if model.screen() == Screen::Battle && model.battle.note.take().is_some() {

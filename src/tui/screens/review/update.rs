@@ -63,6 +63,25 @@ pub(super) fn obstacle(model: &Model) -> Option<&'static str> {
     }
 }
 
+/// What can be done with the pair now.
+pub(super) fn offers(model: &Model, command: Command) -> bool {
+    let current = model.queue.current.as_ref();
+    let queued = current.is_some_and(|current| current.queued);
+    let blind = is_blind(model);
+    match command {
+        Command::Open | Command::NextReasoning | Command::ToggleRawReply => {
+            current.is_some() && !blind
+        }
+        Command::PutOff => queued && blind,
+        Command::NextBattle | Command::PreviousBattle => queued && model.queue.items.len() > 1,
+        Command::WriteNote => current.is_some(),
+        Command::ToggleFullText => model.areas.lines > model.areas.page,
+        command if CAUSES.of(command).is_some() => !blind,
+        command if CONFIDENCES.of(command).is_some() => current.is_some(),
+        _ => true,
+    }
+}
+
 fn is_blind(model: &Model) -> bool {
     let current = model.queue.current.as_ref();
     current.is_none_or(CurrentItem::is_blind)
@@ -230,7 +249,7 @@ fn final_verdict(model: &mut Model) -> Option<Effect> {
 fn keep(model: &mut Model) -> Vec<Effect> {
     let Some(effect) = final_verdict(model) else {
         if model.queue.current.is_some() {
-            model.inform("decide first: a, b, t or x; s puts the pair off");
+            model.inform("decide first; then Enter keeps the verdict and goes on");
         }
         return Vec::new();
     };
@@ -244,12 +263,15 @@ fn finish_item(model: &mut Model) -> Vec<Effect> {
     let Some(done) = model.queue.current.take() else {
         return Vec::new();
     };
-    if !done.queued {
+    let named = (done.item.query, done.item.pair);
+    let queued = done.queued;
+    model.queue.done.push(done);
+    if !queued {
         model.stack.pop();
         close(model);
         return Vec::new();
     }
-    remove(model, (done.item.query, done.item.pair));
+    remove(model, named);
     let mut effects = requests::queue(model);
     if model.queue.items.is_empty() {
         // The list was short of what is left, or nothing is: the answer tells.
@@ -310,10 +332,53 @@ fn begin_chosen(model: &mut Model, item: QueueItem) {
     ready(model);
 }
 
-/// The verdict on the pair under review was taken back: the pair is judged blind once more.
-pub(crate) fn begin_again(model: &mut Model) {
-    if let Some(item) = model.queue.current.as_ref().map(|current| current.item) {
-        begin_chosen(model, item);
+/// Takes up a pair whose verdict was taken back: it is judged blind once more.
+pub(crate) fn take_up(model: &mut Model, query: QueryKey, pair: Pair, queued: bool) -> Vec<Effect> {
+    let at = model
+        .queue
+        .done
+        .iter()
+        .rposition(|done| done.is_about(query, pair));
+    let done = at.map(|at| model.queue.done.remove(at));
+    let current = model.queue.current.as_ref();
+    let done = done.or_else(|| current.filter(|now| now.is_about(query, pair)).cloned());
+    let item = done.as_ref().map_or(
+        QueueItem {
+            query,
+            pair,
+            draw: DrawReason::Priority,
+            priority: None,
+            standing: QueueItemState::Fresh,
+        },
+        |done| done.item,
+    );
+    model.queue.current = Some(CurrentItem {
+        queued,
+        ..CurrentItem::new(item, done.is_some_and(|done| done.first))
+    });
+    show_pair(model, &item);
+    if queued {
+        remove(model, (query, pair));
+        model.queue.items.insert(0, item);
+        model.queue.cursor = 0;
+    }
+    let open = model.open.as_ref().map(|open| open.info.key);
+    let mut effects = match open == Some(query) {
+        true => requests::pair(model),
+        false => model.open_query(query),
+    };
+    ready(model);
+    if queued {
+        effects.extend(requests::queue(model));
+    }
+    effects
+}
+
+/// The verdict on the pair under review was given again: it is done.
+pub(crate) fn done_again(model: &mut Model) -> Vec<Effect> {
+    match model.screen() {
+        Screen::Review => finish_item(model),
+        _ => Vec::new(),
     }
 }
 
@@ -348,6 +413,7 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     let mut effects = leave(model);
     if let (Some(judged), Some(here)) = (judged, here) {
         // It is done: coming back would show it blind to somebody who has seen everything.
+        model.queue.done.extend(model.queue.current.clone());
         remove(model, judged);
         next -= usize::from(next > here);
     }

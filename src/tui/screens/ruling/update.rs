@@ -4,6 +4,8 @@ use super::panel;
 use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
 use crate::app::adjudication::document_evidence::DocumentEvidence;
 use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
+use crate::domain::corpus::DocId;
+use crate::store::corpus::QueryKey;
 use crate::store::rulings::{NewRuling, RulingContext};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
@@ -72,6 +74,22 @@ pub(super) fn obstacle(model: &Model) -> Option<&'static str> {
     let current = model.adjudication.current.as_ref();
     let shown = current.is_some_and(|current| current.evidence.is_some());
     (!shown).then_some("no ruling yet: the document is still loading")
+}
+
+/// What can be done with the document now.
+pub(super) fn offers(model: &Model, command: Command) -> bool {
+    let current = model.adjudication.current.as_ref();
+    let ruled = current.is_some_and(|current| current.ruled.is_some());
+    let several = model.adjudication.disagreements.len() > 1;
+    match command {
+        Command::Open => ruled,
+        Command::PutOff => current.is_some() && !ruled,
+        Command::NextDocument | Command::PreviousDocument => several,
+        Command::WriteNote => current.is_some(),
+        Command::ToggleFullText => model.areas.lines > model.areas.page,
+        command if panel::CAUSES.of(command).is_some() => ruled,
+        _ => true,
+    }
 }
 
 /// Calls a disagreement, by its index, and loads the next one before it is wanted.
@@ -230,10 +248,32 @@ pub(crate) fn leave(model: &mut Model) -> Vec<Effect> {
 fn keep(model: &mut Model) -> Vec<Effect> {
     let ruled = |current: &CurrentRuling| current.ruled.is_some();
     if !model.adjudication.current.as_ref().is_some_and(ruled) {
-        model.inform("rule first: 1 2 3 or 4");
+        model.inform("rule first; then Enter keeps the ruling and goes on");
         return Vec::new();
     }
     next(model)
+}
+
+/// Takes up a document whose ruling was taken back or made again, with what has been seen in sight; `None` where it is
+/// not known here.
+pub(crate) fn take_up(model: &mut Model, query: QueryKey, document: &DocId) -> Option<Vec<Effect>> {
+    let named = |item: &AdjudicationItem| item.query == query && item.document == *document;
+    let adjudication = &mut model.adjudication;
+    let at = match adjudication.disagreements.iter().position(named) {
+        Some(at) => at,
+        None => {
+            let done = adjudication.done.iter().rposition(named)?;
+            let item = adjudication.done.remove(done);
+            adjudication.disagreements.insert(0, item);
+            0
+        }
+    };
+    let mut effects = leave(model);
+    effects.extend(begin_ruling(model, at));
+    if let Some(current) = &mut model.adjudication.current {
+        current.open = true;
+    }
+    Some(effects)
 }
 
 /// Where the disagreement stands among all, and whether it has been ruled on.
@@ -263,7 +303,8 @@ fn next(model: &mut Model) -> Vec<Effect> {
         };
     }
     if let Some((at, _)) = at {
-        model.adjudication.disagreements.remove(at);
+        let done = model.adjudication.disagreements.remove(at);
+        model.adjudication.done.push(done);
     }
     effects.extend(go(model, at.map_or(0, |(at, _)| at)));
     effects
@@ -312,7 +353,8 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     let mut effects = leave(model);
     if ruled && model.adjudication.list == AdjudicationList::Open {
         // It is done: coming back would hide what the person has seen.
-        model.adjudication.disagreements.remove(at);
+        let done = model.adjudication.disagreements.remove(at);
+        model.adjudication.done.push(done);
         to -= usize::from(to > at);
     }
     effects.extend(go(model, to));

@@ -1,0 +1,267 @@
+//! The user's own keys, checked as a whole before any of them is used: a table without doubled and unreachable keys.
+
+use super::binding::Binding;
+use super::command::Command;
+use super::key_chord::KeyChord;
+use super::scope::Scope;
+use crate::config::keymap::BoundKeys;
+use crate::tui::fuzzy::rank;
+use crossterm::event::KeyCode;
+use std::collections::HashMap;
+
+/// The scopes whose keys the user has changed.
+type Tables = HashMap<Scope, Vec<Binding>>;
+
+/// What the user's keys leave no sense in, and where.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: [keymap.{screen}] {message}")]
+pub struct RemapError {
+    line: usize,
+    screen: String,
+    message: String,
+}
+
+/// Uses the user's keys from now on, in the whole process; they are checked first.
+pub fn install(wanted: &[BoundKeys]) -> Result<(), RemapError> {
+    let tables = tables(wanted)?;
+    if !tables.is_empty() {
+        let tables = tables.into_iter();
+        // Kept until the process ends, as the table that is built in.
+        let kept = tables.map(|(scope, table)| (scope, &*Box::leak(table.into_boxed_slice())));
+        Scope::remap(kept.collect());
+    }
+    Ok(())
+}
+
+/// The tables of the scopes that change.
+fn tables(wanted: &[BoundKeys]) -> Result<Tables, RemapError> {
+    let mut tables = Tables::new();
+    for one in wanted {
+        let wrong = |message: String| wrong(one, message);
+        let scope = Scope::named(&one.screen).ok_or_else(|| {
+            let names: Vec<&str> = Scope::all().map(Scope::name).collect();
+            wrong(format!("is no screen; there are {}", names.join(", ")))
+        })?;
+        let command = Command::named(&one.command)
+            .ok_or_else(|| wrong(format!("{}: {}", one.command, unknown(&one.command))))?;
+        let table = tables
+            .entry(scope)
+            .or_insert_with(|| scope.built_in().to_vec());
+        let binding = table.iter_mut().find(|binding| binding.command == command);
+        let binding = binding.ok_or_else(|| {
+            let of = |scope: &Scope| {
+                let mut own = scope.built_in().iter();
+                own.any(|binding| binding.command == command)
+            };
+            let where_else: Vec<&str> = Scope::all().filter(of).map(Scope::name).collect();
+            let names = where_else.join(", ");
+            wrong(format!("{command}: the command belongs to {names}"))
+        })?;
+        let keys: Result<Vec<KeyChord>, RemapError> = one
+            .keys
+            .iter()
+            .map(|key| {
+                key.parse()
+                    .map_err(|error| wrong(format!("{command}: {error}")))
+            })
+            .collect();
+        let keys = keys?;
+        if keys.is_empty() {
+            return Err(wrong(format!("{command}: a command needs a key")));
+        }
+        let types = |key: &&KeyChord| matches!(key.code, KeyCode::Char(_)) && !key.ctrl;
+        if let Some(key) = keys.iter().find(types).filter(|_| scope == Scope::Input) {
+            return Err(wrong(format!("{command}: {key} types a character here")));
+        }
+        binding.keys = Box::leak(keys.into_boxed_slice());
+    }
+    for one in wanted {
+        check(one, &tables)?;
+    }
+    Ok(tables)
+}
+
+fn wrong(one: &BoundKeys, message: String) -> RemapError {
+    RemapError {
+        line: one.line,
+        screen: one.screen.clone(),
+        message,
+    }
+}
+
+/// That a command's keys are its own in its scope, and that they leave every command that works everywhere a key there.
+fn check(one: &BoundKeys, tables: &Tables) -> Result<(), RemapError> {
+    let (Some(scope), Some(command)) = (Scope::named(&one.screen), Command::named(&one.command))
+    else {
+        return Ok(());
+    };
+    let own = |scope: Scope| match tables.get(&scope) {
+        Some(table) => table.as_slice(),
+        None => scope.built_in(),
+    };
+    let binding = own(scope).iter().find(|binding| binding.command == command);
+    let keys = binding.map_or(&[][..], |binding| binding.keys);
+    for (at, key) in keys.iter().enumerate() {
+        let mut others = own(scope).iter().filter(|other| other.command != command);
+        if let Some(other) = others.find(|other| other.keys.contains(key)) {
+            let other = other.command;
+            return Err(wrong(
+                one,
+                format!("{command}: {key} is the key of {other} too"),
+            ));
+        }
+        if keys[..at].contains(key) {
+            return Err(wrong(one, format!("{command}: {key} stands there twice")));
+        }
+    }
+    let hidden = |scope: Scope, binding: &Binding, own: &[Binding]| {
+        let taken = |key: &KeyChord| {
+            let mut others = own.iter();
+            others.any(|other| other.command != binding.command && other.keys.contains(key))
+        };
+        scope != Scope::Input && binding.keys.iter().all(taken)
+    };
+    let everywhere = own(Scope::Global);
+    let concerned =
+        |place: &Scope| *place != Scope::Global && [*place, Scope::Global].contains(&scope);
+    for place in Scope::all().filter(concerned) {
+        for binding in everywhere {
+            let built_in = Scope::Global.built_in().iter();
+            let before = built_in
+                .filter(|before| before.command == binding.command)
+                .any(|before| hidden(place, before, place.built_in()));
+            if !before && hidden(place, binding, own(place)) {
+                let lost = binding.command;
+                return Err(wrong(
+                    one,
+                    format!("{command}: leaves {lost} without a key on {}", place.name()),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// That there is no such command, and which one may be meant.
+fn unknown(name: &str) -> String {
+    let names = Command::ALL.iter().map(|command| command.name());
+    let close = rank(name, names)
+        .first()
+        .and_then(|one| Command::ALL.get(one.index));
+    match close {
+        Some(close) => format!("no such command; did you mean {close}?"),
+        None => "no such command; `overrule keys` lists them".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bound(screen: &str, command: &str, keys: &[&str], line: usize) -> BoundKeys {
+        BoundKeys {
+            screen: screen.to_owned(),
+            command: command.to_owned(),
+            keys: keys.iter().map(ToString::to_string).collect(),
+            line,
+        }
+    }
+
+    fn error(wanted: &[BoundKeys]) -> String {
+        tables(wanted).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn keys_are_bound_anew_and_the_others_stay() {
+        let swapped = [
+            bound("review", "judge-a", &["b", "Left"], 3),
+            bound("review", "judge-b", &["a"], 4),
+        ];
+        let tables = tables(&swapped).unwrap();
+        let table = &tables[&Scope::named("review").unwrap()];
+        let keys = |command| {
+            let mut all = table.iter();
+            all.find(|binding| binding.command == command).unwrap().keys
+        };
+        assert_eq!(
+            keys(Command::JudgeA),
+            ["b".parse().unwrap(), "←".parse().unwrap()]
+        );
+        assert_eq!(keys(Command::JudgeB), [KeyChord::char('a')]);
+        assert_eq!(keys(Command::JudgeTie), [KeyChord::char('t')]);
+    }
+
+    #[test]
+    fn what_cannot_be_bound_is_said_with_its_line() {
+        for (wanted, parts) in [
+            (
+                bound("reviews", "judge-a", &["1"], 2),
+                ["line 2", "is no screen"],
+            ),
+            (
+                bound("review", "judgea", &["z"], 9),
+                ["line 9", "did you mean judge-a?"],
+            ),
+            (
+                bound("review", "zoom", &["z"], 9),
+                ["zoom", "belongs to matrix"],
+            ),
+            (
+                bound("review", "judge-a", &["aa"], 5),
+                ["line 5", "\"aa\" is no key"],
+            ),
+            (
+                bound("review", "judge-a", &[], 5),
+                ["line 5", "needs a key"],
+            ),
+            (
+                bound("review", "judge-a", &["b"], 6),
+                ["[keymap.review] judge-a", "b is the key of judge-b too"],
+            ),
+            (
+                bound("battle", "judge-a", &["c", "c"], 6),
+                ["judge-a", "twice"],
+            ),
+            (
+                bound("battle", "judge-a", &["u"], 7),
+                ["line 7", "leaves undo without a key on battle"],
+            ),
+            (
+                bound("global", "undo", &["a"], 8),
+                ["line 8", "leaves undo without a key on"],
+            ),
+            (
+                bound("input", "submit", &["s"], 8),
+                ["line 8", "types a character"],
+            ),
+        ] {
+            let error = error(&[wanted]);
+            for part in parts {
+                assert!(error.contains(part), "{part:?} in {error:?}");
+            }
+        }
+        assert_eq!(tables(&[]), Ok(Tables::new()));
+    }
+
+    #[test]
+    fn the_built_in_table_has_nothing_that_would_be_refused() {
+        let mut wanted = Vec::new();
+        for scope in Scope::all().filter(|scope| *scope != Scope::Input) {
+            for binding in scope.built_in() {
+                let keys: Vec<String> = binding.keys.iter().map(ToString::to_string).collect();
+                wanted.push(BoundKeys {
+                    screen: scope.name().to_owned(),
+                    command: binding.command.name().to_owned(),
+                    keys,
+                    line: 1,
+                });
+            }
+        }
+        for (scope, table) in tables(&wanted).unwrap() {
+            let keys = |table: &[Binding]| -> Vec<&'static [KeyChord]> {
+                table.iter().map(|binding| binding.keys).collect()
+            };
+            assert_eq!(keys(&table), keys(scope.built_in()), "{scope}");
+        }
+    }
+}

@@ -97,7 +97,7 @@ fn a_pair_is_judged_blind_and_then_with_the_judges_in_sight() {
         snapshot(name("review-open", size), bench.shot());
         bench.press("enter esc");
         snapshot(name("queue-judged", size), bench.shot());
-        bench.press("esc J d");
+        bench.press("esc esc J X");
         snapshot(name("judges", size), bench.shot());
     }
 }
@@ -105,7 +105,7 @@ fn a_pair_is_judged_blind_and_then_with_the_judges_in_sight() {
 #[test]
 fn agreement_since_the_reveal_stands_beside_the_blind_one() {
     let mut bench = Bench::judged(120, 40);
-    bench.press("w enter b a enter esc esc J");
+    bench.press("w enter b a enter esc esc esc J");
     let shot = bench.shot();
     let words = "With the votes in sight 1 of 1 verdicts changed; raw agreement with them";
     assert!(shot.contains(words), "{shot}");

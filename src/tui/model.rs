@@ -13,6 +13,7 @@ pub mod queue;
 pub mod review;
 pub mod ruling;
 pub mod run;
+pub mod session;
 pub mod text_search;
 
 use super::drawing::Areas;
@@ -47,6 +48,7 @@ use open_query::OpenQuery;
 use queries::QueriesScreen;
 use queue::QueueScreen;
 use run::RunScreen;
+use session::ReviewSession;
 use std::time::Instant;
 use text_search::TextSearch;
 
@@ -154,6 +156,8 @@ pub struct Model {
     pub undone_verdicts: Vec<String>,
     /// The same of rulings.
     pub undone_rulings: Vec<String>,
+    /// What was judged since review was opened.
+    pub session: ReviewSession,
     /// When a line was last accepted.
     pub typed: Option<Instant>,
     /// What was before the person when a reason was asked for.
@@ -210,6 +214,7 @@ impl Model {
             from_top: false,
             undone_verdicts: Vec::new(),
             undone_rulings: Vec::new(),
+            session: ReviewSession::default(),
             typed: None,
             explained: None,
         }

@@ -196,6 +196,11 @@ impl Theme {
         self.ink(&ACCENT).add_modifier(Modifier::UNDERLINED)
     }
 
+    /// The same of a judge whose reasoning is not shown.
+    pub fn quote_of_others(&self) -> Style {
+        Style::new().add_modifier(Modifier::UNDERLINED)
+    }
+
     /// A judge's quote that does not occur in the text.
     pub fn quote_missing(&self) -> Style {
         self.ink_or(&BAD, Modifier::DIM)

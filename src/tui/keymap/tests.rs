@@ -49,7 +49,7 @@ fn a_scope_redefines_a_global_key_only_where_listed() {
 }
 
 /// Keys that say the same in other words on some screens: the next one, the order of what is listed, the next judge.
-const FAMILIES: [&[Command]; 9] = [
+const FAMILIES: [&[Command]; 11] = [
     &[
         Command::NextSurprise,
         Command::NextDocument,
@@ -62,6 +62,9 @@ const FAMILIES: [&[Command]; 9] = [
         Command::PreviousBattle,
         Command::PreviousMatch,
     ],
+    &[Command::ReverseSort, Command::PreviousPolicy],
+    // Why: the order of two documents, or a judge's reasoning in full.
+    &[Command::ExplainOrder, Command::ExpandReasoning],
     &[
         Command::SortQueries,
         Command::FlipOrder,

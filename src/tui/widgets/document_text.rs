@@ -79,6 +79,8 @@ impl PreparedText {
 pub struct TextMarks {
     /// Underlined: what judges quoted, or what a label rests on.
     pub quotes: Vec<Range<usize>>,
+    /// Underlined without colour: what the judges quoted whose reasoning is not shown.
+    pub others: Vec<Range<usize>>,
     /// Places where the words of a search stand.
     pub found: Vec<Range<usize>>,
     /// The one that is shown.
@@ -200,6 +202,7 @@ pub fn render(
         near.map(|range| (range.clone(), style)).collect()
     };
     let marks = [
+        near(&marked.others, theme.quote_of_others()),
         near(&marked.quotes, theme.quote()),
         near(terms, theme.match_term()),
         near(&marked.found, theme.found()),

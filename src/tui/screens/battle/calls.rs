@@ -294,6 +294,20 @@ pub(crate) fn reasoning_of(
     Reasoning { lines, found }
 }
 
+/// What a judge quotes from the screen's A and B.
+pub(crate) fn quoted(call: &JudgeCall<'_>, texts: &QuoteTexts<'_>) -> [Vec<Range<usize>>; 2] {
+    let voted = call.detail.filter(|detail| detail.result.is_ok());
+    let sent = voted.map_or("", |detail| detail.reasoning.text());
+    let mut found = [Vec::new(), Vec::new()];
+    for quote in reasoning::quotes(clip(sent)).into_iter().take(LOOKED_UP) {
+        for (places, text) in found.iter_mut().zip(&texts.documents) {
+            let text = text.iter();
+            places.extend(text.flat_map(|text| text.folded.find(&clip(sent)[quote.clone()])));
+        }
+    }
+    found
+}
+
 fn clip(text: &str) -> &str {
     let mut end = text.len().min(SHOWN_BYTES);
     while !text.is_char_boundary(end) {

@@ -138,7 +138,11 @@ fn others(open: &OpenQuery, pair: Pair, in_force: Option<&Verdict>) -> String {
             let words = verdict
                 .decision
                 .words(&open.name(verdict.a), &open.name(verdict.b));
-            format!("{} said: {words}", sanitise::line(&verdict.annotator))
+            let why = verdict
+                .note
+                .as_deref()
+                .map_or(String::new(), |note| format!(" ({})", sanitise::line(note)));
+            format!("{} said: {words}{why}", sanitise::line(&verdict.annotator))
         })
         .collect();
     match opinions.is_empty() {

@@ -1,5 +1,6 @@
 //! The two texts side by side.
 
+use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
 use crate::tui::layout::cut;
@@ -12,6 +13,15 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Widget;
 use std::ops::Range;
+
+/// Columns that the beginning of a title needs to be worth showing, with the dot before it.
+const TITLE: usize = 15;
+
+/// What judges quote from A and from B: the one whose reasoning is shown, and the others.
+pub(crate) struct Quotes<'a> {
+    pub chosen: &'a [Vec<Range<usize>>; 2],
+    pub others: &'a [Vec<Range<usize>>; 2],
+}
 
 /// Columns of each text in so many of the pair.
 fn split(area: Rect) -> [Rect; 3] {
@@ -43,7 +53,7 @@ pub(super) fn rows(model: &Model, open: &OpenQuery, columns: u16) -> usize {
 pub(crate) fn render(
     model: &Model,
     open: &OpenQuery,
-    quotes: &[Vec<Range<usize>>; 2],
+    quotes: &Quotes<'_>,
     areas: &mut Areas,
     canvas: Canvas<'_>,
 ) {
@@ -55,7 +65,7 @@ pub(crate) fn render(
     areas.page = 0;
     for (side, pane) in [left, right].into_iter().enumerate() {
         let canvas = Canvas::new(theme, pane, buf);
-        let (lines, page, first) = one(model, open, side, &quotes[side], canvas);
+        let (lines, page, first) = one(model, open, side, quotes, canvas);
         (areas.sides[side], areas.firsts[side]) = (lines, first);
         areas.page = areas.page.max(page);
     }
@@ -67,7 +77,7 @@ fn one(
     model: &Model,
     open: &OpenQuery,
     side: usize,
-    quotes: &[Range<usize>],
+    quotes: &Quotes<'_>,
     canvas: Canvas<'_>,
 ) -> (usize, usize, usize) {
     let Canvas { theme, area, buf } = canvas;
@@ -78,10 +88,14 @@ fn one(
     let letter = if side == 0 { "A" } else { "B" };
     let focus = battle.side < 2 && (battle.together || battle.side == side);
     let columns = usize::from(body.width);
-    let name = if battle.blind {
-        letter.to_owned()
-    } else {
-        format!("{letter} {}", open.name(document))
+    let title = open.documents.get(document).and_then(|document| {
+        let title = sanitise::line(document.title.as_deref()?.trim()).into_owned();
+        (!title.is_empty()).then_some(title)
+    });
+    let name = match (battle.blind, &title) {
+        (true, Some(title)) => format!("{letter} · {title}"),
+        (true, None) => letter.to_owned(),
+        (false, _) => format!("{letter} {}", open.name(document)),
     };
     let Some(source) = open.texts.get(&document) else {
         heading(&name, focus, theme, top, buf);
@@ -95,7 +109,8 @@ fn one(
     let page = usize::from(body.height);
     let search = model.search.as_ref();
     let marks = TextMarks {
-        quotes: quotes.to_vec(),
+        quotes: quotes.chosen[side].clone(),
+        others: quotes.others[side].clone(),
         found: search.map_or(Vec::new(), |search| search.in_text(side)),
         current: search.and_then(|search| search.current_in(side)),
     };
@@ -111,6 +126,12 @@ fn one(
         words
     } else {
         name
+    };
+    let words = match &title {
+        Some(title) if !battle.blind && text::width(&words) + TITLE <= room => {
+            format!("{words} · {title}")
+        }
+        _ => words,
     };
     let words = format!("{}{place}", text::truncate(&words, room));
     heading(&words, focus, theme, top, buf);

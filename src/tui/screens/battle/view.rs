@@ -12,26 +12,31 @@ use crate::tui::screens::Screen;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{heading, notice};
-use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
+use std::ops::Range;
 
 /// From this width on the judges stand beside the texts instead of below.
 const WIDE: u16 = 150;
+/// Calls whose quotes are looked up for a frame at most.
+const QUOTING: usize = 12;
+/// Below this height the texts come before everything else.
+const SMALL: u16 = 18;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
-    view_with(model, Canvas::new(theme, area, buf), &|columns| {
+    view_with(model, Canvas::new(theme, area, buf), None, &|columns| {
         let open = model.open.as_ref();
         open.map_or(Vec::new(), |open| panel::lines(model, open, theme, columns))
     })
 }
 
-/// Draws the screen with another panel for the verdict, of so many columns.
+/// Draws the screen with another panel for the verdict, of so many columns, and another line below the query.
 pub(crate) fn view_with(
     model: &Model,
     canvas: Canvas<'_>,
+    headline: Option<String>,
     panel: &dyn Fn(usize) -> Vec<Line<'static>>,
 ) -> Areas {
     let Canvas { theme, area, buf } = canvas;
@@ -47,7 +52,8 @@ pub(crate) fn view_with(
         return areas;
     }
     let height = rest.height;
-    head(model, open, theme, cut(&mut rest, 2), buf);
+    let canvas = Canvas::new(theme, cut(&mut rest, 2), buf);
+    head(model, open, headline, canvas);
     let wide = area.width >= WIDE;
     let (pair, mut side) = if wide {
         let [pair, _, side] = Layout::horizontal([
@@ -72,13 +78,21 @@ pub(crate) fn view_with(
             Screen::Review => 3,
             _ => 5,
         };
-        (most(&figures, 6), most(&panel, share))
+        match height < SMALL {
+            // The texts have half of the rows; the footer has the keys.
+            true => (1, 1),
+            false => (most(&figures, 6), most(&panel, share)),
+        }
     };
     let panel_area = cut_bottom(&mut side, panel_rows);
     let pair = if wide {
         pair
     } else {
-        let most = side.height.saturating_sub(figures_rows) / 2;
+        let half = (height + 2).div_ceil(2);
+        let most = match height < SMALL {
+            true => half,
+            false => side.height.saturating_sub(figures_rows) / 2,
+        };
         let rows = texts::rows(model, open, side.width).min(usize::from(most)) as u16;
         cut(&mut side, rows)
     };
@@ -104,7 +118,11 @@ pub(crate) fn view_with(
     );
     areas.aside = judged;
     let canvas = Canvas::new(theme, pair, buf);
-    texts::render(model, open, &reasoning.found, &mut areas, canvas);
+    let quotes = texts::Quotes {
+        chosen: &reasoning.found,
+        others: &quoted_by_others(model, open, &shown),
+    };
+    texts::render(model, open, &quotes, &mut areas, canvas);
     if wide {
         let mut below = panel_area;
         heading("your verdict", false, theme, cut(&mut below, 1), buf);
@@ -132,7 +150,27 @@ fn chosen_reasoning<'a>(
     (reasoning, shown)
 }
 
-fn head(model: &Model, open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
+/// What the judges whose reasoning is not shown quote from A and from B.
+fn quoted_by_others(
+    model: &Model,
+    open: &OpenQuery,
+    shown: &[calls::JudgeCall<'_>],
+) -> [Vec<Range<usize>>; 2] {
+    let texts = QuoteTexts::of(model, open, model.battle.a, model.battle.b);
+    let chosen = model.battle.judge.min(shown.len().saturating_sub(1));
+    let mut found = [Vec::new(), Vec::new()];
+    for (at, call) in shown.iter().enumerate().take(QUOTING) {
+        if at != chosen {
+            let [in_a, in_b] = calls::quoted(call, &texts);
+            found[0].extend(in_a);
+            found[1].extend(in_b);
+        }
+    }
+    found
+}
+
+fn head(model: &Model, open: &OpenQuery, headline: Option<String>, canvas: Canvas<'_>) {
+    let Canvas { theme, area, buf } = canvas;
     let columns = usize::from(area.width);
     let (a, b) = (model.battle.a, model.battle.b);
     let rank = |document: usize| match open.standing(document) {
@@ -146,13 +184,16 @@ fn head(model: &Model, open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Bu
         1 => "",
         _ => " · fought more than once",
     };
-    let title = format!(
-        "A {} ({}) against B {} ({}){fought}",
-        open.name(a),
-        rank(a),
-        open.name(b),
-        rank(b)
-    );
+    let pair = || {
+        format!(
+            "A {} ({}) against B {} ({}){fought}",
+            open.name(a),
+            rank(a),
+            open.name(b),
+            rank(b)
+        )
+    };
+    let title = headline.unwrap_or_else(pair);
     let query = sanitise::line(&open.info.text);
     Paragraph::new(vec![
         Line::from(vec![

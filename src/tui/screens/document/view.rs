@@ -111,6 +111,7 @@ fn read_pane(
     let search = model.search.as_ref();
     let marks = TextMarks {
         quotes: Vec::new(),
+        others: Vec::new(),
         found: search.map_or(Vec::new(), |search| search.in_text(0)),
         current: search.and_then(|search| search.current_in(0)),
     };

@@ -2,9 +2,10 @@
 
 use crate::app::review::annotator_statistics::{AnnotatorStatistics, Fraction};
 use crate::domain::sanitise;
-use crate::domain::verdict::{Confidence, Decision, ErrorCause};
+use crate::domain::verdict::{Confidence, Decision, ErrorCause, Verdict};
 use crate::tui::keymap::{Command, Scope, key_name};
 use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
 use crate::tui::model::review::CurrentItem;
 use crate::tui::screens::Screen;
 use crate::tui::screens::battle::panel::decision_keys;
@@ -43,8 +44,83 @@ pub(super) fn blind(
     }
     lines.extend(decision_keys(Screen::Review, theme, columns));
     lines.extend(confidences(current, theme, columns));
-    lines.extend(statistics_lines(&model.queue.stats, theme, columns));
+    lines.extend(account(model, theme, columns));
     lines
+}
+
+/// `You: A · judges A 2 : 1 B · bea B · rank of A 6 → 4`: what was decided and what everybody else says, in a line.
+pub(super) fn headline(model: &Model, current: &CurrentItem) -> Option<String> {
+    let open = model.open.as_ref()?;
+    let (a, b) = (model.battle.a, model.battle.b);
+    let mut parts = vec![format!("You: {}", letter(current.decision?))];
+    let votes = open.view.vote_count(a, b);
+    parts.push(match votes.votes() {
+        0 => "no vote of a judge".to_owned(),
+        _ => format!("judges {votes}"),
+    });
+    let others: Vec<String> = others(model, open)
+        .map(|verdict| {
+            let who = sanitise::line(&verdict.annotator);
+            format!("{who} {}", letter(verdict.seen_from(a)))
+        })
+        .collect();
+    if !others.is_empty() {
+        parts.push(others.join(", "));
+    }
+    if let Some(before) = &model.battle.before {
+        let now = open.ranks();
+        let moved = |document: usize, name: &str| {
+            let was = before.ranks.get(document).copied().flatten()?;
+            let is = now.get(document).copied().flatten()?;
+            (was != is).then(|| format!("rank of {name} {was} → {is}"))
+        };
+        let moves: Vec<String> = [moved(a, "A"), moved(b, "B")]
+            .into_iter()
+            .flatten()
+            .collect();
+        parts.push(match moves.is_empty() {
+            true => "ranks of A and B unchanged".to_owned(),
+            false => moves.join(", "),
+        });
+    }
+    Some(parts.join(" · "))
+}
+
+fn letter(decision: Decision) -> &'static str {
+    match decision {
+        Decision::A => "A",
+        Decision::MuchA => "A by far",
+        Decision::B => "B",
+        Decision::MuchB => "B by far",
+        Decision::Tie => "tie",
+        Decision::CannotTell => "cannot tell",
+    }
+}
+
+/// What other people say of the pair.
+fn others<'a>(model: &'a Model, open: &'a OpenQuery) -> impl Iterator<Item = &'a Verdict> {
+    let pair = model.battle.pair();
+    let said = pair
+        .map_or(Vec::new(), |pair| open.people.on(pair))
+        .into_iter();
+    said.filter(|verdict| verdict.annotator != model.options.annotator)
+}
+
+/// Who said what, and why, a person a line.
+fn people(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let Some(open) = &model.open else {
+        return Vec::new();
+    };
+    let lines = others(model, open).flat_map(|verdict| {
+        let said = verdict.seen_from(model.battle.a).words("A", "B");
+        let why = match &verdict.note {
+            Some(note) => format!(": {note}"),
+            None => ", no reason given".to_owned(),
+        };
+        let words = format!("{} said: {said}{why}", verdict.annotator);
+        text::lines(&sanitise::line(&words), columns, theme.override_mark())
+    });
+    lines.collect()
 }
 
 pub(super) fn open(
@@ -61,8 +137,16 @@ pub(super) fn open(
         words = format!("{words}; now: {}", text_of(current.decision));
     }
     let mut lines = text::lines(&words, columns, theme.override_mark());
-    let enter = key_name(Command::Open, SCOPE);
-    let words = format!("{enter} keeps it and goes on; a b t x and A B change it");
+    lines.extend(people(model, theme, columns));
+    let key = |command| key_name(command, SCOPE);
+    let words = format!(
+        "{} keeps it and goes to the next; {} {} {} {} change it",
+        key(Command::Open),
+        key(Command::JudgeA),
+        key(Command::JudgeTie),
+        key(Command::JudgeB),
+        key(Command::CannotTell),
+    );
     lines.extend(text::lines(&words, columns, theme.strong()));
     lines.extend(CAUSES.rows(current.cause, ErrorCause::words, SCOPE, theme, columns));
     lines.extend(confidences(current, theme, columns));
@@ -70,8 +154,16 @@ pub(super) fn open(
         let note = format!("reason: {}", sanitise::line(note));
         lines.extend(text::lines(&note, columns, theme.text()));
     }
-    lines.extend(statistics_lines(&model.queue.stats, theme, columns));
+    lines.extend(account(model, theme, columns));
     lines
+}
+
+/// How it goes; first that it goes too fast.
+fn account(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let warning = model.session.warning();
+    let warning = warning.map(|words| text::line(&words, columns, theme.warn()));
+    let figures = statistics_lines(&model.queue.stats, theme, columns);
+    warning.into_iter().chain(figures).collect()
 }
 
 fn confidences(current: &CurrentItem, theme: &Theme, columns: usize) -> Vec<Line<'static>> {

@@ -5,19 +5,23 @@ use crate::app::review::review_queue::{QueueItem, QueueItemState};
 use crate::domain::battle::Pair;
 use crate::domain::priority::DrawReason;
 use crate::domain::verdict::{Decision, ErrorCause};
+use crate::domain::vote::Outcome;
 use crate::store::assignments::NewAssignment;
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
-use crate::tui::model::Model;
 use crate::tui::model::battle::BattleScreen;
 use crate::tui::model::review::{CurrentItem, active_ms};
+use crate::tui::model::session::{JudgedPair, words_read};
+use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::neighbour;
 use crate::tui::requests;
 use crate::tui::screens::battle::verdict::decision_of;
 use crate::tui::screens::spec::Copied;
 use crate::tui::screens::{Screen, battle};
+use crate::tui::widgets::page::Page;
+use std::cmp::Ordering;
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     if let Some(decision) = decision_of(command) {
@@ -172,6 +176,7 @@ fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
         return Vec::new();
     }
     let (active_ms, confidence) = (active_ms(&mut current.since, now), current.confidence);
+    let named = (current.item.query, current.item.pair);
     let note = current.note.clone();
     current.blind = Some(decision);
     current.decision = Some(decision);
@@ -179,6 +184,7 @@ fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
     let item = current.queued.then_some(NewAssignment { policy, draw });
     let (query, a, b) = (current.item.query, model.battle.a, model.battle.b);
     model.battle.blind = false;
+    note_session(model, named, decision, active_ms);
     battle::verdict::remember_ranking(model, decision.words("A", "B"));
     battle::verdict::apply(model, decision, note.clone());
     model.saving += 1;
@@ -190,6 +196,39 @@ fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
         item,
         ..NewVerdict::open(query, a, b, decision, &model.options.annotator)
     })]
+}
+
+/// Takes a blind decision into the account of the session, before it moves the ranking.
+fn note_session(
+    model: &mut Model,
+    (query, pair): (QueryKey, Pair),
+    decision: Decision,
+    active_ms: Option<i64>,
+) {
+    let texts = battle::update::texts(model);
+    let words = texts
+        .iter()
+        .flatten()
+        .map(|text| words_read(&text.text))
+        .sum();
+    let Some(open) = &model.open else { return };
+    let votes = open.view.vote_count(model.battle.a, model.battle.b);
+    let majority = (votes.votes() > 0).then(|| match votes.a.cmp(&votes.b) {
+        Ordering::Greater => Outcome::A,
+        Ordering::Less => Outcome::B,
+        Ordering::Equal => Outcome::Tie,
+    });
+    model.session.begin(open);
+    model.session.decided(JudgedPair {
+        query,
+        pair,
+        seconds: active_ms.map(|ms| ms as f64 / 1_000.0),
+        words,
+        agrees: majority
+            .zip(decision.direction())
+            .map(|(these, own)| these == own),
+        changed: false,
+    });
 }
 
 fn blame(model: &mut Model, cause: ErrorCause) -> Vec<Effect> {
@@ -230,6 +269,13 @@ fn final_verdict(model: &mut Model) -> Option<Effect> {
         .as_mut()
         .filter(|current| !current.is_blind())?;
     let decision = current.decision?;
+    let changed = current.blind.and_then(Decision::direction) != decision.direction();
+    model
+        .session
+        .kept(current.item.query, current.item.pair, changed);
+    if let Some(open) = &model.open {
+        model.session.ranked(open);
+    }
     current.unsaved = false;
     let active_ms = active_ms(&mut current.since, now);
     let new = NewVerdict {
@@ -339,6 +385,7 @@ pub(crate) fn take_up(model: &mut Model, query: QueryKey, pair: Pair, queued: bo
         .done
         .iter()
         .rposition(|done| done.is_about(query, pair));
+    model.session.undone(query, pair);
     let done = at.map(|at| model.queue.done.remove(at));
     let current = model.queue.current.as_ref();
     let done = done.or_else(|| current.filter(|now| now.is_about(query, pair)).cloned());
@@ -382,8 +429,17 @@ pub(crate) fn done_again(model: &mut Model) -> Vec<Effect> {
     }
 }
 
-/// Nothing is under review any more.
+/// Nothing is under review any more; what was done is summed up.
 pub(crate) fn close(model: &mut Model) {
+    let session = std::mem::take(&mut model.session);
+    if let Some(summary) = session
+        .summary()
+        .filter(|_| model.screen() == Screen::Queue)
+    {
+        model
+            .overlays
+            .push(Overlay::Page(Page::new("This session", &summary)));
+    }
     model.queue.current = None;
     model.battle.blind = false;
 }

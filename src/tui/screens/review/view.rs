@@ -32,21 +32,46 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
     let columns = usize::from(rest.width);
     if !current.is_blind() {
-        return battle::view::view_with(model, Canvas::new(theme, area, buf), &|columns| {
+        let headline = panel::headline(model, current);
+        let canvas = Canvas::new(theme, area, buf);
+        return battle::view::view_with(model, canvas, headline, &|columns| {
             panel::open(model, current, theme, columns)
         });
     }
     let ask = "Which document serves this query better? Judges, scores and names are hidden until you have decided.";
+    let ask = text::lines(ask, columns, theme.muted());
+    let mut lines = panel::blind(model, current, theme, columns);
+    let spare = beside_texts(area.height);
     let mut head = query_lines(&open.info.text, theme, columns);
-    head.extend(text::lines(ask, columns, theme.muted()));
+    head.truncate((spare / 3).max(1));
+    if head.len() + ask.len() + lines.len() <= spare {
+        head.extend(ask);
+    }
     let rows = head.len() as u16;
     Paragraph::new(head).render(cut(&mut rest, rows), buf);
-    let lines = panel::blind(model, current, theme, columns);
+    let room = spare.saturating_sub(usize::from(rows));
+    if lines.len() > room {
+        // The rule above the keys is what can be missed most easily.
+        lines.remove(0);
+        lines.truncate(room);
+    }
     let rows = lines.len() as u16;
     Paragraph::new(lines).render(cut_bottom(&mut rest, rows), buf);
     let canvas = Canvas::new(theme, rest, buf);
-    battle::texts::render(model, open, &Default::default(), &mut areas, canvas);
+    let none = Default::default();
+    let quotes = battle::texts::Quotes {
+        chosen: &none,
+        others: &none,
+    };
+    battle::texts::render(model, open, &quotes, &mut areas, canvas);
     areas
+}
+
+/// Rows of a screen of this height that may hold something else than the texts: these have half of the terminal's rows,
+/// which are two more.
+pub(crate) fn beside_texts(height: u16) -> usize {
+    let texts = (height + 2).div_ceil(2);
+    usize::from(height.saturating_sub(texts))
 }
 
 pub(crate) fn query_lines(query: &str, theme: &Theme, columns: usize) -> Vec<Line<'static>> {

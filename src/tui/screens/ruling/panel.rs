@@ -24,11 +24,11 @@ pub(super) const FINDINGS: Choice<Finding> = Choice(&[
 ]);
 
 pub(super) const CAUSES: Choice<DisagreementCause> = Choice(&[
-    (Command::FaultLabelWrong, DisagreementCause::LabelWrong),
-    (Command::FaultLabelMissing, DisagreementCause::LabelMissing),
     (Command::FaultJudgeWrong, DisagreementCause::JudgeWrong),
     (Command::FaultBoth, DisagreementCause::BothDefensible),
     (Command::FaultQuery, DisagreementCause::QueryUnclear),
+    (Command::FaultLabelWrong, DisagreementCause::LabelWrong),
+    (Command::FaultLabelMissing, DisagreementCause::LabelMissing),
 ]);
 
 /// Lines of a judge's reason at most.
@@ -94,7 +94,7 @@ fn ruled(current: &CurrentRuling, theme: &Theme, columns: usize) -> Vec<Line<'st
     }
     let enter = key_name(Command::Open, SCOPE);
     let mut lines = text::lines(
-        &format!("{words} · {enter} keeps it and goes on"),
+        &format!("{words} · {enter} keeps it and goes to the next"),
         columns,
         theme.override_mark(),
     );
@@ -103,6 +103,33 @@ fn ruled(current: &CurrentRuling, theme: &Theme, columns: usize) -> Vec<Line<'st
         lines.extend(text::lines(&note, columns, theme.text()));
     }
     lines
+}
+
+/// `You: not relevant · label: grade 1 · picked by 1 of 3 · bea relevant`: what was ruled and what everybody else says.
+pub(super) fn headline(
+    model: &Model,
+    current: &CurrentRuling,
+    evidence: &DocumentEvidence,
+) -> Option<String> {
+    let finding = current.finding.filter(|_| current.open)?;
+    let mut parts = vec![format!("You: {}", finding.words())];
+    parts.push(match evidence.label {
+        Some(grade) => format!("label: grade {grade}"),
+        None => "no label".to_owned(),
+    });
+    let known = evidence.picks.iter().filter_map(|pick| pick.picked);
+    let known: Vec<bool> = known.collect();
+    if !known.is_empty() {
+        let picked = known.iter().filter(|picked| **picked).count();
+        parts.push(format!("picked by {picked} of {}", known.len()));
+    }
+    let annotator = &model.options.annotator;
+    let others = evidence.rulings.iter();
+    for ruling in others.filter(|ruling| ruling.annotator != *annotator) {
+        let who = sanitise::line(&ruling.annotator);
+        parts.push(format!("{who} {}", ruling.finding.words()));
+    }
+    Some(parts.join(" · "))
 }
 
 /// The benchmark's label, and what it rests on.

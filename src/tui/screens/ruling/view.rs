@@ -8,13 +8,16 @@ use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::model::ruling::CurrentRuling;
-use crate::tui::screens::review::view::query_lines;
+use crate::tui::screens::review::view::{beside_texts, query_lines};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::document_text::TextMarks;
 use crate::tui::widgets::{document_text, folded_rows, heading, notice};
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
+
+/// Below this height the text comes before everything else.
+const SMALL: u16 = 18;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
@@ -35,12 +38,28 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         return areas;
     };
     let columns = usize::from(rest.width);
-    let head = head(current, evidence, theme, columns);
+    let spare = beside_texts(area.height);
+    let mut head = head(model, current, evidence, theme, columns);
+    let small = area.height < SMALL;
+    if small {
+        // The query's first line, and what was ruled.
+        let last = head
+            .pop()
+            .filter(|_| current.open && current.finding.is_some());
+        head.truncate(1);
+        head.extend(last);
+    }
     let rows = head.len() as u16;
     Paragraph::new(head).render(cut(&mut rest, rows), buf);
     let mut lines = panel::lines(model, current, evidence, theme, columns);
-    // The document keeps a third of what is left.
-    let room = rest.height * 2 / 3;
+    // The document keeps half of the terminal's rows; once everything is in sight on a tall one, a third of what is left.
+    let room = match small || !current.open {
+        true => (spare as u16).saturating_sub(rows).max(1),
+        false => rest.height * 2 / 3,
+    };
+    if small {
+        lines.remove(0);
+    }
     lines = folded_rows(lines, room, theme);
     let rows = lines.len() as u16;
     Paragraph::new(lines).render(cut_bottom(&mut rest, rows), buf);
@@ -51,12 +70,16 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
 }
 
 fn head(
+    model: &Model,
     current: &CurrentRuling,
     evidence: &DocumentEvidence,
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
     let mut lines = query_lines(&evidence.asked, theme, columns);
+    if let Some(words) = panel::headline(model, current, evidence) {
+        lines.push(text::line(&words, columns, theme.strong()));
+    }
     if !current.open {
         let words = "Does this document answer the query? Underlined: the passage nearest to it. Label, picks and judges are hidden until you have ruled.";
         lines.extend(text::lines(words, columns, theme.muted()));
@@ -106,6 +129,7 @@ fn document(
     };
     let marks = TextMarks {
         quotes: lit.unwrap_or_else(passage),
+        others: Vec::new(),
         found: search.map_or(Vec::new(), |search| search.in_text(0)),
         current: found,
     };

@@ -1,0 +1,228 @@
+//! What a person decided in review since it was opened: how many, how fast, and what that changed.
+
+use crate::domain::battle::Pair;
+use crate::store::corpus::QueryKey;
+use crate::tui::model::open_query::OpenQuery;
+use crate::tui::text::{self, count_of};
+use std::time::Duration;
+
+/// Ranks whose documents are compared at the end.
+const TOP: usize = 10;
+/// Words of a text that are taken to be read at most: who knows the answer from there stops.
+const READ_WORDS: usize = 200;
+/// Words a minute above which a text can hardly have been read.
+const MOST_WORDS_A_MINUTE: f64 = 1_000.0;
+/// Of so many decisions in a row, so many faster ones are said.
+const LATEST: usize = 5;
+const FAST: usize = 3;
+
+/// One pair that was judged.
+#[derive(Clone, Debug)]
+pub struct JudgedPair {
+    pub query: QueryKey,
+    pub pair: Pair,
+    /// Active seconds until the blind decision.
+    pub seconds: Option<f64>,
+    /// Words of both texts, as far as they are taken to be read.
+    pub words: usize,
+    /// Whether the judges' majority says the same; `None` where there is none or the person cannot tell.
+    pub agrees: Option<bool>,
+    /// Whether seeing the judges changed it.
+    pub changed: bool,
+}
+
+impl JudgedPair {
+    fn is_fast(&self) -> bool {
+        self.seconds
+            .is_some_and(|seconds| self.words as f64 * 60.0 > MOST_WORDS_A_MINUTE * seconds)
+    }
+}
+
+/// The documents at the top of a query when it was first judged in the session, and now.
+#[derive(Debug)]
+struct TopOfQuery {
+    query: QueryKey,
+    name: String,
+    before: Vec<String>,
+    now: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+pub struct ReviewSession {
+    judged: Vec<JudgedPair>,
+    tops: Vec<TopOfQuery>,
+}
+
+fn top(open: &OpenQuery) -> Vec<String> {
+    let first = open.view.by_zelo.iter().take(TOP);
+    first.map(|document| open.name(*document)).collect()
+}
+
+/// The words of a text that are taken to be read.
+pub fn words_read(text: &str) -> usize {
+    crate::domain::text::words(text).take(READ_WORDS).count()
+}
+
+impl ReviewSession {
+    /// Remembers the top of a query before its first verdict of the session.
+    pub fn begin(&mut self, open: &OpenQuery) {
+        if self.tops.iter().all(|known| known.query != open.info.key) {
+            self.tops.push(TopOfQuery {
+                query: open.info.key,
+                name: crate::domain::sanitise::line(open.info.id.as_str()).into_owned(),
+                before: top(open),
+                now: top(open),
+            });
+        }
+    }
+
+    pub fn decided(&mut self, judged: JudgedPair) {
+        self.judged.push(judged);
+    }
+
+    /// The verdict on a pair was kept, as it was given or changed.
+    pub fn kept(&mut self, query: QueryKey, pair: Pair, changed: bool) {
+        let mut all = self.judged.iter_mut().rev();
+        if let Some(judged) = all.find(|judged| (judged.query, judged.pair) == (query, pair)) {
+            judged.changed = changed;
+        }
+    }
+
+    /// The verdict on a pair was taken back.
+    pub fn undone(&mut self, query: QueryKey, pair: Pair) {
+        let is = |judged: &JudgedPair| (judged.query, judged.pair) == (query, pair);
+        if let Some(at) = self.judged.iter().rposition(is) {
+            self.judged.remove(at);
+        }
+    }
+
+    /// The ranking of a query as it is now.
+    pub fn ranked(&mut self, open: &OpenQuery) {
+        let mut tops = self.tops.iter_mut();
+        if let Some(known) = tops.find(|known| known.query == open.info.key) {
+            known.now = top(open);
+        }
+    }
+
+    /// That the latest decisions came faster than the texts can be read.
+    pub fn warning(&self) -> Option<String> {
+        let latest = self.judged.iter().rev().take(LATEST);
+        let fast = latest.filter(|judged| judged.is_fast()).count();
+        (fast >= FAST).then(|| {
+            format!(
+                "{fast} of your last {} decisions came faster than {} words a minute: too fast to read the texts",
+                self.judged.len().min(LATEST),
+                text::count(MOST_WORDS_A_MINUTE as u64),
+            )
+        })
+    }
+
+    /// What was done, line by line; `None` where nothing was judged.
+    pub fn summary(&self) -> Option<String> {
+        if self.judged.is_empty() {
+            return None;
+        }
+        let mut lines = vec![format!("{} judged", count_of(self.judged.len(), "pair"))];
+        let mut seconds: Vec<f64> = self.judged.iter().filter_map(|one| one.seconds).collect();
+        seconds.sort_by(f64::total_cmp);
+        if let Some(median) = seconds.get(seconds.len() / 2) {
+            let total = Duration::from_secs_f64(seconds.iter().sum());
+            lines.push(format!(
+                "{} of reading in all, {median:.0} s for the median pair",
+                text::duration(total)
+            ));
+        }
+        let known: Vec<bool> = self.judged.iter().filter_map(|one| one.agrees).collect();
+        let agreed = known.iter().filter(|agrees| **agrees).count();
+        lines.push(match known.len() {
+            0 => "no pair with a majority of the judges to compare with".to_owned(),
+            all => format!("you and the judges' majority agree on {agreed} of {all}"),
+        });
+        let changed = self.judged.iter().filter(|one| one.changed).count();
+        lines.push(match changed {
+            0 => "no verdict changed after the judges were shown".to_owned(),
+            changed => format!(
+                "{} changed after the judges were shown",
+                count_of(changed, "verdict")
+            ),
+        });
+        lines.push(String::new());
+        let mut moved = false;
+        for query in &self.tops {
+            let only = |these: &[String], those: &[String]| -> Vec<String> {
+                let kept = these.iter().filter(|name| !those.contains(name));
+                kept.cloned().collect()
+            };
+            let entered = only(&query.now, &query.before);
+            let left = only(&query.before, &query.now);
+            if !entered.is_empty() {
+                moved = true;
+                lines.push(format!(
+                    "top {TOP} of query {}: {} came in, {} went out",
+                    query.name,
+                    entered.join(", "),
+                    left.join(", ")
+                ));
+            }
+        }
+        if !moved {
+            lines.push(format!(
+                "no document came into a top {TOP} or went out of one"
+            ));
+        }
+        lines.extend(self.warning().map(|words| format!("\n{words}")));
+        Some(lines.join("\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(words: usize, seconds: f64) -> JudgedPair {
+        JudgedPair {
+            query: QueryKey(1),
+            pair: Pair::new(0, 1).unwrap(),
+            seconds: Some(seconds),
+            words,
+            agrees: Some(true),
+            changed: false,
+        }
+    }
+
+    #[test]
+    fn decisions_faster_than_reading_are_said_and_slow_or_short_ones_are_not() {
+        let mut session = ReviewSession::default();
+        for _ in 0..2 {
+            session.decided(judged(300, 10.0));
+        }
+        assert_eq!(session.warning(), None);
+        session.decided(judged(300, 10.0));
+        assert!(session.warning().unwrap().starts_with("3 of your last 3"));
+        for _ in 0..3 {
+            session.decided(judged(20, 2.0));
+        }
+        assert_eq!(session.warning(), None, "short texts are read fast");
+        assert_eq!(words_read(&"word ".repeat(900)), READ_WORDS);
+    }
+
+    #[test]
+    fn a_session_is_summed_up_and_an_undone_verdict_is_not_in_it() {
+        let mut session = ReviewSession::default();
+        assert_eq!(session.summary(), None);
+        session.decided(judged(20, 4.0));
+        session.decided(JudgedPair {
+            pair: Pair::new(1, 2).unwrap(),
+            agrees: Some(false),
+            ..judged(20, 6.0)
+        });
+        session.kept(QueryKey(1), Pair::new(1, 2).unwrap(), true);
+        let summary = session.summary().unwrap();
+        for part in ["2 pairs judged", "agree on 1 of 2", "1 verdict changed"] {
+            assert!(summary.contains(part), "{part}: {summary}");
+        }
+        session.undone(QueryKey(1), Pair::new(1, 2).unwrap());
+        let summary = session.summary().unwrap();
+        assert!(summary.contains("1 pair judged") && summary.contains("no verdict changed"));
+    }
+}

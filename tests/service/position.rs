@@ -228,3 +228,14 @@ fn the_dry_run_says_how_long_a_run_would_take() {
     let words = told(&paid.annotate(&["--dry-run", "--measure"]));
     assert!(words.contains("3 calls were made"), "{words}");
 }
+
+#[test]
+fn pairs_that_the_plan_asks_about_twice_are_told_too() {
+    let desk = Desk::new("");
+    configure(&desk, "first");
+    let words = told(&desk.annotate(&["--cycles", "8", "--document-limit", "5"]));
+    assert!(
+        words.contains("q05 changes its answer with the order in 100 %"),
+        "{words}"
+    );
+}

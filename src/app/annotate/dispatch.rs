@@ -262,7 +262,8 @@ impl Dispatcher {
             lock(gate).window.expect(judge.total);
         }
         self.judge(request, waiting).await?;
-        self.read_orders().await?;
+        // Plans ask about some pairs in both orders by themselves, in queries without a probe too.
+        self.watch_orders(&all, &[]).await?;
         // Queries that a stop or a lack of money left unfinished have new votes all the same.
         let unfinished: Vec<QueryKey> = self.open.drain().map(|(query, _)| query).collect();
         self.summarise_all(unfinished).await?;

@@ -42,7 +42,8 @@ fn a_judge_that_does_not_read_is_named_by_everyone(
         assert!(desk.path("out.jsonl").exists());
     }
     let words = told(&desk.run(&["judges"]));
-    assert!(words.starts_with(finding), "{words}");
+    // The judge that stands out is named in the first line.
+    assert!(words.lines().next().unwrap().contains(finding), "{words}");
 }
 
 #[test]

@@ -252,7 +252,7 @@ fn the_main_job_from_start_to_undo() {
     terminal.keys("s");
     terminal.wait("every battle has all its votes");
     terminal.keys("\r");
-    terminal.wait("row worse");
+    terminal.wait("zELO, 95 %");
     terminal.wait("offline judges: lexical, not a language model");
     terminal.keys("o");
     terminal.wait("hybrid order");
@@ -363,7 +363,7 @@ fn without_colour_nothing_is_coloured_and_the_matrix_can_be_read() {
     terminal.keys("s");
     terminal.wait("every battle has all its votes");
     terminal.keys("\r");
-    terminal.wait("row worse");
+    terminal.wait("zELO, 95 %");
     terminal.keys("qy");
     assert_eq!(terminal.end(), 0);
     let raw = String::from_utf8_lossy(&terminal.raw);
@@ -421,15 +421,15 @@ fn hostile_documents_reach_no_terminal_raw() {
     let mut before = "";
     for (keys, seen) in [
         ("", "insomnia"),
-        ("\r", "row worse"),
+        ("\r", "zELO, 95 %"),
         ("n", "surprise 1 of"),
         ("\r", "A verdict that contradicts"),
         ("f", "P(A stands above B)"),
         ("W", "P(A stands above B)"),
-        ("\x1b", "row worse"),
+        ("\x1b", "zELO, 95 %"),
         ("d", "most surprising first"),
         ("e", "reasoning"),
-        ("\x1b", "row worse"),
+        ("\x1b", "zELO, 95 %"),
         ("r", "No run yet"),
         ("qy", ""),
     ] {

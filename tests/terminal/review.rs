@@ -29,7 +29,7 @@ fn begin(folder: &Path) -> Terminal {
     let mut terminal = Terminal::start(folder, &[], &[], SIZE);
     terminal.wait("Insomnia can");
     terminal.keys("w");
-    terminal.wait("to judge");
+    terminal.wait("the top is settled");
     terminal.wait("▌    1");
     terminal.keys("\r");
     terminal.wait("Which document");

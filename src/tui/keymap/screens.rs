@@ -87,11 +87,11 @@ pub(super) const QUEUE: &[Binding] = &[
 
 #[rustfmt::skip]
 pub(super) const REVIEW: &[Binding] = &[
+    shown(&[ENTER], Do::Open, "keep, next"),
     shown(&[key('a')], Do::JudgeA, "A better"),
     shown(&[key('b')], Do::JudgeB, "B better"),
     shown(&[key('t')], Do::JudgeTie, "tie"),
     shown(&[key('x')], Do::CannotTell, "can't tell"),
-    shown(&[ENTER], Do::Open, "keep, next"),
     hidden(&[key('A')], Do::JudgeAStrongly, "A by far"),
     hidden(&[key('B')], Do::JudgeBStrongly, "B by far"),
     shown(&[key('Z')], Do::PutOff, "later"),
@@ -147,11 +147,11 @@ pub(super) const ADJUDICATION: &[Binding] = &[
 
 #[rustfmt::skip]
 pub(super) const RULING: &[Binding] = &[
+    shown(&[ENTER], Do::Open, "keep, next"),
     shown(&[key('a')], Do::RuleRelevant, "relevant"),
     shown(&[key('t')], Do::RulePartially, "partially"),
     shown(&[key('b')], Do::RuleNot, "not"),
     shown(&[key('x')], Do::RuleCannotTell, "can't tell"),
-    shown(&[ENTER], Do::Open, "keep, next"),
     shown(&[key('Z')], Do::PutOff, "later"),
     shown(&[key('i')], Do::WriteNote, "reason"),
     shown(&[key('f')], Do::ToggleFullText, "text top"),

@@ -50,6 +50,8 @@ struct TopOfQuery {
 #[derive(Debug, Default)]
 pub struct ReviewSession {
     judged: Vec<JudgedPair>,
+    /// What was taken back, the latest last.
+    undone: Vec<JudgedPair>,
     tops: Vec<TopOfQuery>,
 }
 
@@ -77,6 +79,7 @@ impl ReviewSession {
     }
 
     pub fn decided(&mut self, judged: JudgedPair) {
+        self.undone.clear();
         self.judged.push(judged);
     }
 
@@ -92,7 +95,15 @@ impl ReviewSession {
     pub fn undone(&mut self, query: QueryKey, pair: Pair) {
         let is = |judged: &JudgedPair| (judged.query, judged.pair) == (query, pair);
         if let Some(at) = self.judged.iter().rposition(is) {
-            self.judged.remove(at);
+            self.undone.push(self.judged.remove(at));
+        }
+    }
+
+    /// The verdict on a pair was given again.
+    pub fn redone(&mut self, query: QueryKey, pair: Pair) {
+        let is = |judged: &JudgedPair| (judged.query, judged.pair) == (query, pair);
+        if let Some(at) = self.undone.iter().rposition(is) {
+            self.judged.push(self.undone.remove(at));
         }
     }
 
@@ -224,5 +235,7 @@ mod tests {
         session.undone(QueryKey(1), Pair::new(1, 2).unwrap());
         let summary = session.summary().unwrap();
         assert!(summary.contains("1 pair judged") && summary.contains("no verdict changed"));
+        session.redone(QueryKey(1), Pair::new(1, 2).unwrap());
+        assert!(session.summary().unwrap().contains("2 pairs judged"));
     }
 }

@@ -93,6 +93,9 @@ pub(super) fn redone(model: &mut Model, redone: Again) -> Vec<Effect> {
     let pair = Pair::new(stored.verdict.a, stored.verdict.b);
     let current = model.queue.current.as_ref();
     let about = current.zip(pair);
+    if let Some(pair) = pair {
+        model.session.redone(info.key, pair);
+    }
     if about.is_some_and(|(current, pair)| current.is_about(info.key, pair)) {
         effects.extend(review::update::done_again(model));
     }

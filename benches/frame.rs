@@ -1,4 +1,4 @@
-//! A frame and an override at K = 100 with 400 battles, and a turn of order or layer at K = 500 with 100,000: what a key may
+//! A frame at K = 25, 100 and 200 and an override at K = 100 with 400 battles, and a turn of order or layer at K = 500 with 100,000: what a key may
 //! cost.
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -104,17 +104,20 @@ fn model(k: usize, cycles: usize) -> Model {
 }
 
 fn frames(criterion: &mut Criterion) {
-    let model = model(K, 4);
     let theme = Theme::new(ColourDepth::True, false);
-    for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
-        let area = Rect::new(0, 0, columns, rows);
-        let mut caches = Caches::default();
-        criterion.bench_function(&format!("matrix frame {columns}x{rows}"), |bench| {
-            bench.iter(|| {
-                let mut buffer = Buffer::empty(area);
-                black_box(view(&model, &theme, area, &mut buffer, &mut caches));
+    for k in [25, K, 200] {
+        let model = model(k, 4);
+        for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
+            let area = Rect::new(0, 0, columns, rows);
+            let mut caches = Caches::default();
+            let name = format!("matrix frame K = {k} {columns}x{rows}");
+            criterion.bench_function(&name, |bench| {
+                bench.iter(|| {
+                    let mut buffer = Buffer::empty(area);
+                    black_box(view(&model, &theme, area, &mut buffer, &mut caches));
+                });
             });
-        });
+        }
     }
 }
 

@@ -9,3 +9,6 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "numbers",
     ..ScreenSpec::new(view::view, update::update)
 };
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::priority::DecidedPair;
+use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
@@ -16,6 +17,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
+
+/// Lines of each title at most.
+const TITLE_LINES: usize = 2;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
@@ -83,7 +87,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
 fn arrows(open: &OpenQuery, row: &CycleRow, columns: usize) -> String {
     let each = columns.saturating_sub(9) / 4;
     let called = |document: usize| match each {
-        24.. => text::truncate(&open.headline(document), each).into_owned(),
+        18.. => text::truncate(&open.headline(document), each).into_owned(),
         _ => open.name(document),
     };
     let mut words = String::new();
@@ -121,23 +125,29 @@ fn edge_lines(
     columns: usize,
 ) -> Vec<Line<'static>> {
     let (words, style) = match weakest {
-        true => ("⇢ weakest, most likely the mistake", theme.warn()),
+        true => ("⇢ weakest link", theme.warn()),
         false => ("→ stronger", theme.muted()),
     };
     let mut lines = vec![text::line(words, columns, style)];
-    let mut say = |words: String, style| lines.extend(text::lines(&words, columns, style));
-    say(
-        format!("A {} → B {}", open.name(edge.winner), open.name(edge.loser)),
-        theme.strong(),
-    );
+    let names = format!("A {} → B {}", open.name(edge.winner), open.name(edge.loser));
+    lines.extend(text::lines(&names, columns, theme.strong()));
     for (letter, document) in [("A", edge.winner), ("B", edge.loser)] {
-        say(
-            format!("{letter}: {}", open.headline(document)),
-            theme.muted(),
-        );
+        let title = format!("{letter}: {}", open.headline(document));
+        let title = text::lines(&title, columns, theme.muted());
+        lines.extend(title.into_iter().take(TITLE_LINES));
     }
+    let mut say = |words: String, style| lines.extend(text::lines(&words, columns, style));
     if let Some(votes) = votes_text(open, edge.winner, edge.loser) {
         say(votes, theme.text());
+    }
+    let pair = Pair::new(edge.winner, edge.loser);
+    if let Some(verdict) = pair.and_then(|pair| open.view.verdict(pair)) {
+        let words = verdict.seen_from(edge.winner).words("A", "B");
+        let who = sanitise::line(&verdict.annotator);
+        say(
+            format!("◆ overruled by {who}: {words}"),
+            theme.override_mark(),
+        );
     }
     let fitted = open.view.expected(edge.winner, edge.loser);
     let fitted = fitted.map_or(String::new(), |p| format!(" · fit: A wins {}", percent(p)));

@@ -223,11 +223,15 @@ fn name(
     let titled = columns >= TITLE_MIN && !painter.options.ids && !margin.title.is_empty();
     let words = if titled { &margin.title } else { &margin.id };
     let lines = text::wrap(words, columns);
-    let room = usize::from(area.height);
-    let y = area.y + (room - lines.len().min(room)) as u16 / 2;
-    let rows = usize::from(area.bottom() - y);
-    for (at, line) in lines.iter().enumerate().take(rows) {
-        let rest = if at + 1 == rows {
+    // A blank line keeps the titles of neighbours apart.
+    let room = match usize::from(area.height) {
+        high @ 3.. => high - 1,
+        high => high,
+    };
+    let shown = lines.len().min(room);
+    let y = area.y + area.height.saturating_sub(shown as u16) / 2;
+    for (at, line) in lines.iter().enumerate().take(shown) {
+        let rest = if at + 1 == shown {
             &words[line.start..]
         } else {
             &words[line.clone()]

@@ -70,6 +70,11 @@ pub(super) fn square(painter: &Painter<'_>, at: Rect, row: usize, col: usize, bu
         Some(value) => valued(painter, cell, value, number),
         None => empty(painter, cell, number, crossed),
     };
+    let style = match at.height {
+        // A tall cell would be striped.
+        2.. => style.remove_modifier(Modifier::UNDERLINED),
+        _ => style,
+    };
     let style = match (cell.value, under_cursor) {
         (Some(_), true) if at.height < 2 => {
             style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED)

@@ -4,6 +4,7 @@ mod ai_scores;
 mod annotated;
 mod labels;
 mod member_names;
+pub mod request;
 pub mod rows;
 mod verdicts;
 mod votes;

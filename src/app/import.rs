@@ -3,30 +3,39 @@
 pub mod ai_scores;
 pub mod datasets;
 mod file_content;
+mod folder;
 mod imported;
 mod imported_verdicts;
 mod labels;
 mod pair_games;
 mod picks;
+mod preview;
 mod rankings;
 mod recorded_call;
 mod vote_importer;
 pub mod votes;
 
 use super::error::{AppError, FileProblems};
-use super::input_files;
+use super::input_files::{self, ReadProgress};
+use super::wording::counted;
 use crate::client::now_ms;
 use crate::domain::adjudication::PickRecord;
+use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{Qrels, RankedRun};
 use crate::store::Store;
 use crate::store::imports::ImportRow;
 pub use datasets::REFUSED;
 use file_content::FileContent;
+pub use folder::{FolderEntry, list_folder, refuse_project, typed_path};
+use imported::KnownQueries;
 pub use imported::{PoolsImport, VotesImport};
 use labels::LabelsImport;
 use picks::PicksImport;
+pub use preview::ImportPreview;
+use preview::PoolCounts;
 use rankings::RankingImport;
 use serde::Serialize;
+use std::collections::HashSet;
 use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
 
@@ -36,13 +45,18 @@ pub struct ImportOptions {
     pub skip_bad: bool,
     /// What a ranking is called, where not as its file.
     pub ranking: Option<String>,
+    /// Where to tell how much has been read.
+    pub progress: ReadProgress,
 }
 
 /// A file that has been read through and found good, or good enough.
 #[derive(Debug)]
 pub struct CheckedFile {
     path: PathBuf,
+    /// What it holds, for a sentence.
+    format: &'static str,
     content: CheckedContent,
+    progress: ReadProgress,
     /// What is wrong with the parts that are left out.
     pub problems: FileProblems,
 }
@@ -50,8 +64,8 @@ pub struct CheckedFile {
 /// What is to be imported: pools are read again, the rest is kept.
 #[derive(Debug)]
 enum CheckedContent {
-    Dataset,
-    AiScores,
+    Dataset(PoolCounts),
+    AiScores(PoolCounts),
     Labels(Qrels),
     Ranking(String, RankedRun),
     Picks(Vec<PickRecord>),
@@ -60,14 +74,20 @@ enum CheckedContent {
 /// Reads a file through, whatever it holds.
 pub fn check(path: &Path, options: &ImportOptions) -> Result<CheckedFile, AppError> {
     let mut problems = FileProblems::default();
-    let content = match file_content::recognise(path)? {
+    let progress = &options.progress;
+    let found = file_content::recognise(path)?;
+    let content = match found {
         FileContent::Dataset => {
-            problems = datasets::check_lines(path)?;
-            CheckedContent::Dataset
+            progress.expect(path, 2);
+            let (wrong, counts) = datasets::check_lines(path, progress)?;
+            problems = wrong;
+            CheckedContent::Dataset(counts)
         }
         FileContent::AiScores => {
-            problems = ai_scores::check(path)?;
-            CheckedContent::AiScores
+            progress.expect(path, 3);
+            let (wrong, counts) = ai_scores::check(path, progress)?;
+            problems = wrong;
+            CheckedContent::AiScores(counts)
         }
         FileContent::Picks => CheckedContent::Picks(picks::read(path)?),
         FileContent::Labels(_) => CheckedContent::Labels(input_files::read_labels(path)?),
@@ -82,18 +102,64 @@ pub fn check(path: &Path, options: &ImportOptions) -> Result<CheckedFile, AppErr
     }
     Ok(CheckedFile {
         path: path.to_owned(),
+        format: found.describe(),
         content,
+        progress: options.progress.clone(),
         problems,
     })
 }
 
 impl CheckedFile {
+    /// Counts what the file would bring into a project; without one, nothing is there already.
+    pub fn preview(&self, store: Option<&Store>) -> Result<ImportPreview, AppError> {
+        let known = store.map(KnownQueries::read).transpose()?;
+        let queries: HashSet<&QueryId> = match &self.content {
+            CheckedContent::Dataset(counts) | CheckedContent::AiScores(counts) => {
+                counts.queries.iter().collect()
+            }
+            CheckedContent::Labels(labels) => labels.keys().collect(),
+            CheckedContent::Ranking(_, run) => run.keys().collect(),
+            CheckedContent::Picks(picks) => picks.iter().map(|pick| &pick.query).collect(),
+        };
+        let mut content = counted(queries.len(), "query");
+        let mut add = |count: usize, noun: &str| {
+            content += ", ";
+            content += &counted(count, noun);
+        };
+        match &self.content {
+            CheckedContent::Dataset(counts) => add(counts.documents, "document"),
+            CheckedContent::AiScores(counts) => {
+                add(counts.documents, "document");
+                add(counts.battles, "battle");
+                add(counts.votes, "vote");
+            }
+            CheckedContent::Labels(labels) => {
+                add(labels.values().map(|grades| grades.len()).sum(), "label");
+            }
+            CheckedContent::Ranking(_, run) => {
+                add(run.values().map(Vec::len).sum(), "ranked document");
+            }
+            CheckedContent::Picks(picks) => add(picks.len(), "pick"),
+        }
+        let here = |query: &&&QueryId| known.as_ref().is_some_and(|known| known.contains(query));
+        Ok(ImportPreview {
+            file: input_files::display_name(&self.path),
+            format: self.format,
+            content,
+            queries: queries.len(),
+            queries_here: queries.iter().filter(here).count(),
+        })
+    }
     /// Puts the file into a project: all of it, or nothing.
     pub fn import(self, store: &Store) -> Result<ImportedFile, AppError> {
-        let path = &self.path;
+        let (path, progress) = (&self.path, &self.progress);
         Ok(match self.content {
-            CheckedContent::Dataset => ImportedFile::Pools(datasets::import(store, path)?),
-            CheckedContent::AiScores => ImportedFile::Pools(ai_scores::import(store, path)?),
+            CheckedContent::Dataset(_) => {
+                ImportedFile::Pools(datasets::import(store, path, progress)?)
+            }
+            CheckedContent::AiScores(_) => {
+                ImportedFile::Pools(ai_scores::import(store, path, progress)?)
+            }
             CheckedContent::Labels(labels) => {
                 ImportedFile::Labels(labels::import(store, path, labels)?)
             }

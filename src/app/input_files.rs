@@ -10,13 +10,65 @@ use crate::formats::file_kind::{FileKind, recognise};
 use crate::formats::problem::Problem;
 use crate::formats::{beir, trec};
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader, Read};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub fn open(path: &Path) -> Result<BufReader<File>, AppError> {
     let file = file::open(path);
     let file = file.map_err(|error| AppError::file(path, format!("cannot be opened: {error}")))?;
     Ok(BufReader::with_capacity(1 << 18, file))
+}
+
+/// How much of its files a use case has read, for whoever watches.
+#[derive(Clone, Debug, Default)]
+pub struct ReadProgress {
+    read: Arc<AtomicU64>,
+    expected: Arc<AtomicU64>,
+}
+
+impl ReadProgress {
+    /// The file will be read from its beginning to its end so many times.
+    pub fn expect(&self, path: &Path, passes: u64) {
+        let bytes = std::fs::metadata(path).map_or(0, |found| found.len());
+        self.expected.store(bytes * passes, Ordering::Relaxed);
+    }
+
+    /// The share that has been read, 0..=1; `None` while it is not known how much there is.
+    pub fn share(&self) -> Option<f64> {
+        let expected = self.expected.load(Ordering::Relaxed);
+        let read = self.read.load(Ordering::Relaxed) as f64;
+        (expected > 0).then(|| (read / expected as f64).min(1.0))
+    }
+}
+
+/// A file that tells how much of it has been read.
+#[derive(Debug)]
+pub struct CountedFile {
+    file: File,
+    progress: ReadProgress,
+}
+
+impl Read for CountedFile {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(into)?;
+        self.progress.read.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// Opens a file that may be large.
+pub fn open_counted(
+    path: &Path,
+    progress: &ReadProgress,
+) -> Result<BufReader<CountedFile>, AppError> {
+    let file = open(path)?.into_inner();
+    let progress = progress.clone();
+    Ok(BufReader::with_capacity(
+        1 << 18,
+        CountedFile { file, progress },
+    ))
 }
 
 /// A path as shown.

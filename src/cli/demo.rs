@@ -90,6 +90,7 @@ fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
     };
     let options = TuiOptions {
         annotator: context.annotator(),
+        configuration: context.config_file.clone(),
         request,
         control: RunControl {
             concurrency: config.run.concurrency,

@@ -2,27 +2,17 @@
 
 use super::command::{CommandContext, CommandResult};
 use super::output;
-use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
-use crate::app::embedded_reasoning::REASONING_GONE;
-use crate::app::error::AppError;
+use crate::app::export::request::{ExportKind, ExportRequest};
 use crate::app::export::rows::RowFormat;
-use crate::app::export::{
-    LabelChanges, member_names, write_ai_scores, write_annotated, write_label_changes,
-    write_labels, write_picks, write_rulings, write_verdicts, write_votes,
-};
-use crate::app::output_file::write_whole;
-use crate::app::wording::counted;
+use crate::app::output_file::ProtectedFiles;
 use crate::domain::adjudication::RulingGrades;
-use crate::domain::corpus::QueryId;
 use crate::formats::ai_scores::ZBENCH_JUDGES;
-use crate::store::Store;
-use crate::store::corpus::QueryKey;
 use clap::{Args, ValueEnum};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, Write as _};
+use std::path::PathBuf;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ExportKind {
+enum ExportName {
     /// Documents with zELO scores, JSON lines in zBench's form
     Annotated,
     /// Battles with every vote, in zBench's ai_scores.json form
@@ -55,7 +45,7 @@ enum RowFormatName {
 pub(super) struct ExportCommand {
     /// What to write
     #[arg(value_enum)]
-    kind: ExportKind,
+    kind: ExportName,
     /// Write here instead of stdout
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -126,127 +116,51 @@ fn member(text: &str) -> Result<(String, String), String> {
     }
 }
 
-impl ExportCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        let store = context.open()?;
-        let names = self.query.clone();
-        let keys: Vec<QueryKey> = store.read_blocking(move |db| match names.is_empty() {
-            true => Ok(db.queries()?.into_iter().map(|query| query.key).collect()),
-            false => names.iter().map(|name| db.find_query(name)).collect(),
-        })?;
-        let Some(path) = &self.out else {
-            let mut out = BufWriter::new(io::stdout().lock());
-            self.write(&store, &keys, &mut out)?;
-            return Ok(out.flush()?);
-        };
-        context.check_target(path, &[])?;
-        let rulings = self.labels.rulings_file(path);
-        let rulings = rulings.filter(|_| self.kind == ExportKind::Qrels);
-        if let Some(rulings) = &rulings {
-            context.check_target(rulings, &[])?;
-            write_whole(rulings, |out| {
-                self.write_rulings(&store, RowFormat::Csv, out)
-            })?;
+impl From<ExportName> for ExportKind {
+    fn from(name: ExportName) -> Self {
+        match name {
+            ExportName::Annotated => Self::Annotated,
+            ExportName::AiScores => Self::AiScores,
+            ExportName::Votes => Self::Votes,
+            ExportName::Verdicts => Self::Verdicts,
+            ExportName::Qrels => Self::Qrels,
+            ExportName::Rulings => Self::Rulings,
+            ExportName::Picks => Self::Picks,
         }
-        write_whole(path, |out| self.write(&store, &keys, out))?;
-        for path in std::iter::once(path).chain(&rulings) {
-            output::message(&format!("wrote {}", path.display()));
-        }
-        Ok(())
-    }
-
-    fn write(&self, store: &Store, keys: &[QueryKey], out: &mut dyn Write) -> Result<(), AppError> {
-        let format = match self.format {
-            RowFormatName::Csv => RowFormat::Csv,
-            RowFormatName::Jsonl => RowFormat::Jsonl,
-        };
-        match self.kind {
-            ExportKind::Annotated => {
-                let left_out = write_annotated(store, keys, self.keep_unscored, out, |_| {})?;
-                if left_out > 0 && !self.keep_unscored {
-                    output::message(&format!(
-                        "{left_out} documents without a score are left out"
-                    ));
-                }
-                Ok(())
-            }
-            ExportKind::AiScores => {
-                let (members, warning) = member_names(store, keys, &self.members)?;
-                if let Some(warning) = warning {
-                    output::message(&format!("warning: {warning}"));
-                }
-                write_ai_scores(store, keys, &members, out)
-            }
-            ExportKind::Votes => {
-                let gone = write_votes(store, keys, format, out)?;
-                if gone > 0 {
-                    output::message(&format!(
-                        "{} without it: {REASONING_GONE}",
-                        counted(gone, "vote")
-                    ));
-                }
-                Ok(())
-            }
-            ExportKind::Verdicts => write_verdicts(store, keys, format, out),
-            ExportKind::Qrels => self.write_labels(store, out),
-            ExportKind::Rulings => self.write_rulings(store, format, out),
-            ExportKind::Picks => write_picks(store, |pick| self.wants(&pick.query), out),
-        }
-    }
-
-    fn wants(&self, query: &QueryId) -> bool {
-        self.query.is_empty() || self.query.iter().any(|name| name == query.as_str())
-    }
-
-    /// Labels and rulings, of the queries that are wanted.
-    fn labels_and_rulings(&self, store: &Store) -> Result<AdjudicationData, AppError> {
-        let level = self.labels.level;
-        let mut data = store.read_blocking(move |db| adjudication_data(db, level))?;
-        data.labels.retain(|query, _| self.wants(query));
-        data.rulings.retain(|row| self.wants(&row.ruling.query));
-        Ok(data)
-    }
-
-    fn write_labels(&self, store: &Store, out: &mut dyn Write) -> Result<(), AppError> {
-        let data = self.labels_and_rulings(store)?;
-        let corrections = data.corrections(self.labels.grades);
-        if self.labels.diff {
-            return write_label_changes(&data, &corrections, out);
-        }
-        let corrected = self.labels.corrected;
-        let ending = self.out.as_deref().and_then(Path::extension);
-        let beir = match self.labels.form {
-            Some(form) => form == QrelsFormat::Beir,
-            None => ending.is_some_and(|ending| ending == "tsv"),
-        };
-        write_labels(&data, &corrections, LabelChanges { corrected, beir }, out)?;
-        if corrected {
-            let changed = corrections.iter().filter(|one| one.changes()).count();
-            output::message(&format!(
-                "{} in force, {} changed",
-                counted(corrections.len(), "ruling"),
-                counted(changed, "label")
-            ));
-        }
-        Ok(())
-    }
-
-    fn write_rulings(
-        &self,
-        store: &Store,
-        format: RowFormat,
-        out: &mut dyn Write,
-    ) -> Result<(), AppError> {
-        let data = self.labels_and_rulings(store)?;
-        write_rulings(&data, &data.corrections(self.labels.grades), format, out)
     }
 }
 
-impl QrelsOptions {
-    /// Where the rulings behind what is written to `path` go.
-    fn rulings_file(&self, path: &Path) -> Option<PathBuf> {
-        let mut name = path.file_stem()?.to_owned();
-        name.push("_rulings.csv");
-        self.corrected.then(|| path.with_file_name(name))
+impl ExportCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let store = context.open()?;
+        let request = ExportRequest {
+            kind: self.kind.into(),
+            queries: self.query,
+            format: match self.format {
+                RowFormatName::Csv => RowFormat::Csv,
+                RowFormatName::Jsonl => RowFormat::Jsonl,
+            },
+            keep_unscored: self.keep_unscored,
+            members: self.members,
+            corrected: self.labels.corrected,
+            diff: self.labels.diff,
+            beir: self.labels.form.map(|form| form == QrelsFormat::Beir),
+            grades: self.labels.grades,
+            level: self.labels.level,
+        };
+        let Some(path) = &self.out else {
+            let keys = request.keys(&store)?;
+            let mut out = BufWriter::new(io::stdout().lock());
+            request.write(&store, &keys, None, &mut out, &mut output::message)?;
+            return Ok(out.flush()?);
+        };
+        let protected = ProtectedFiles {
+            project: context.project(),
+            configuration: context.config_file.as_deref(),
+        };
+        for path in request.write_file(&store, path, protected, &mut output::message)? {
+            output::message(&format!("wrote {}", path.display()));
+        }
+        Ok(())
     }
 }

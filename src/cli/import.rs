@@ -80,6 +80,7 @@ impl ImportFiles {
         let options = ImportOptions {
             skip_bad: self.skip_bad,
             ranking: self.name,
+            ..ImportOptions::default()
         };
         let mut files = Vec::new();
         for path in &self.paths {
@@ -87,8 +88,14 @@ impl ImportFiles {
             output::problems(&file.problems);
             files.push(file);
         }
-        let mut imports = Vec::new();
-        if !self.dry_run {
+        let (mut previews, mut imports) = (Vec::new(), Vec::new());
+        if self.dry_run {
+            let known = context.project().exists();
+            let store = known.then(|| context.open()).transpose()?;
+            for file in &files {
+                previews.push(file.preview(store.as_ref())?);
+            }
+        } else {
             let store = context.open_or_create()?;
             for file in files {
                 let import = file.import(&store)?;
@@ -97,11 +104,17 @@ impl ImportFiles {
             }
         }
         if self.json {
-            return output::json(&imports);
+            return match self.dry_run {
+                true => output::json(&previews),
+                false => output::json(&imports),
+            };
         }
         if self.dry_run {
             output::text("nothing is wrong with what would be imported\n")?;
         }
+        previews
+            .iter()
+            .try_for_each(|preview| output::text(&format!("{preview}\n")))?;
         imports
             .iter()
             .try_for_each(|import| output::text(&format!("{import}\n")))

@@ -1,5 +1,8 @@
 //! Effects are carried out here, and their results come back as messages.
 
+mod export;
+mod import;
+
 use super::message::{Effect, Msg};
 use super::model::TuiOptions;
 use super::model::judges::ReportRequest;
@@ -77,6 +80,9 @@ impl Runner {
             Effect::Start(only) => self.start(only, control),
             Effect::Estimate(only) => self.estimate(only),
             Effect::Queue(request, generation) => self.queue(request, generation),
+            Effect::LookAtFiles(wanted, generation) => self.look_at_files(wanted, generation),
+            Effect::Export(order, overwrite) => self.export(order, overwrite),
+            Effect::Import(path) => self.import(&path),
             Effect::ReportJudges(request) => self.report_judges(request),
             effect @ (Effect::Without(_) | Effect::LoadDisagreements(..)) => {
                 self.answer_apart(effect)
@@ -461,6 +467,9 @@ pub fn answer(
         }
         Effect::UndoRuling => Msg::RulingUndone(db.undo_ruling(annotator, now_ms)?.map(Box::new)),
         Effect::ReportJudges(_)
+        | Effect::LookAtFiles(..)
+        | Effect::Import(_)
+        | Effect::Export(..)
         | Effect::Start(_)
         | Effect::Estimate(_)
         | Effect::Steer(_)

@@ -6,6 +6,7 @@ use crate::app::adjudication::overview::AdjudicationOverview;
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::progress::RunProgress;
 use crate::app::annotate::{RunError, RunOutcome};
+use crate::app::import::{FolderEntry, ImportPreview};
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
@@ -24,6 +25,8 @@ use crate::store::verdicts::{NewVerdict, StoredVerdict};
 use crate::store::vote_details::VoteDetail;
 use crate::tui::model::judges::ReportRequest;
 use crate::tui::model::open_query::OpenQuery;
+use crate::tui::widgets::export_dialog::ExportOrder;
+use crate::tui::widgets::import_dialog::Wanted;
 use crossterm::event::{KeyEvent, MouseEvent};
 use std::sync::Arc;
 
@@ -67,6 +70,18 @@ pub enum Msg {
     /// A query that will be wanted next.
     Prefetched(Box<OpenQuery>),
     GuidelineLoaded(Option<String>),
+    /// What is in a folder, for the given generation.
+    FolderListed(u64, Result<Vec<FolderEntry>, String>),
+    /// What a file would bring, or a line for each thing that is wrong with it, for the given generation.
+    ImportChecked(u64, Result<ImportPreview, Vec<String>>),
+    /// How much of the file has been read.
+    ImportProgress(Option<f64>),
+    /// What an import did, or a line for each thing that is wrong with the file.
+    Imported(Result<String, Vec<String>>),
+    /// An export's file exists.
+    ExportExists(ExportOrder, String),
+    /// What an export wrote, or why it did not.
+    Exported(Result<String, String>),
     Estimated(CostEstimate),
     Progress(RunProgress),
     Ended(Result<RunOutcome, RunError>),
@@ -105,6 +120,12 @@ pub enum Effect {
     UndoRuling,
     /// Give the ruling of this identifier again, which was taken back.
     RedoRuling(String),
+    /// Look at what the import's dialog needs, for the given generation.
+    LookAtFiles(Wanted, u64),
+    /// Import a file, by its path as typed.
+    Import(String),
+    /// Write an export; over a file that exists only where that was said.
+    Export(ExportOrder, bool),
     /// Work out what a run over the project, or over one query of it, would cost.
     Estimate(Option<QueryKey>),
     Start(Option<QueryKey>),

@@ -5,6 +5,8 @@ pub mod battle;
 pub mod comparison;
 pub mod cycles;
 pub mod document;
+pub mod export;
+pub mod import;
 pub mod judges;
 pub mod matrix;
 pub mod open_query;
@@ -23,7 +25,9 @@ use super::screens::Screen;
 use super::theme::Ramp;
 use super::widgets::confirm::Confirm;
 use super::widgets::document_text::LayoutCache;
+use super::widgets::export_dialog::ExportDialog;
 use super::widgets::help::Help;
+use super::widgets::import_dialog::ImportDialog;
 use super::widgets::page::Page;
 use super::widgets::palette::Palette;
 use super::widgets::prompt::LinePrompt;
@@ -42,6 +46,8 @@ use battle::BattleScreen;
 use comparison::ComparisonScreen;
 use cycles::CyclesScreen;
 use document::DocumentScreen;
+use export::ExportState;
+use import::ImportState;
 use judges::JudgesScreen;
 use matrix::MatrixScreen;
 use open_query::OpenQuery;
@@ -49,6 +55,7 @@ use queries::QueriesScreen;
 use queue::QueueScreen;
 use run::RunScreen;
 use session::ReviewSession;
+use std::path::PathBuf;
 use std::time::Instant;
 use text_search::TextSearch;
 
@@ -60,6 +67,8 @@ pub enum Overlay {
     Prompt(LinePrompt, PromptFor),
     Confirm(Confirm, ConfirmFor),
     Page(Page),
+    Import(ImportDialog),
+    Export(ExportDialog),
 }
 
 /// What a typed line is for; the screen under it takes it.
@@ -82,6 +91,8 @@ pub enum ConfirmFor {
     Stop,
     /// Begin a run that costs money.
     Start,
+    /// Write an export over a file that exists.
+    Overwrite,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -103,6 +114,8 @@ pub struct TuiOptions {
     pub note: String,
     /// Why no run may start: keys that are missing and what to do.
     pub missing_keys: Option<String>,
+    /// The configuration file in force, which is never written over.
+    pub configuration: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -111,6 +124,8 @@ pub struct Model {
     pub stack: Vec<Screen>,
     pub overlays: Vec<Overlay>,
     pub queries: QueriesScreen,
+    pub import: ImportState,
+    pub export: ExportState,
     pub run: RunScreen,
     pub matrix: MatrixScreen,
     pub document: DocumentScreen,
@@ -177,6 +192,8 @@ impl Model {
             stack: vec![Screen::Queries],
             overlays: Vec::new(),
             queries: QueriesScreen::default(),
+            import: ImportState::default(),
+            export: ExportState::default(),
             run: RunScreen {
                 control: options.control,
                 ..RunScreen::default()

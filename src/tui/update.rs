@@ -1,6 +1,8 @@
 //! Messages change the model and ask for effects. Nothing here waits, reads a clock or draws.
 
 pub(crate) mod commands;
+mod export;
+mod import;
 mod mouse;
 pub(crate) mod offers;
 mod overlay;
@@ -37,7 +39,7 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
     }
     match msg {
         Msg::Key(key) => return overlay::on_key(model, key),
-        Msg::Paste(text) => overlay::on_paste(model, &text),
+        Msg::Paste(text) => return overlay::on_paste(model, &text),
         Msg::Mouse(event) => return mouse::on_mouse(model, event),
         Msg::Resize(columns, rows) => model.size = (columns, rows),
         Msg::Tick => {}
@@ -93,6 +95,20 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::GuidelineLoaded(None) => {
             model.inform("this project has no guideline: overrule config project --guideline FILE");
         }
+        Msg::FolderListed(generation, entries) => {
+            if let Some(dialog) = import::dialog(model, generation) {
+                dialog.listed(entries);
+            }
+        }
+        Msg::ImportChecked(generation, found) => {
+            if let Some(dialog) = import::dialog(model, generation) {
+                dialog.checked(found);
+            }
+        }
+        Msg::ImportProgress(share) => import::progressed(model, share),
+        Msg::Imported(result) => return import::ended(model, result),
+        Msg::ExportExists(order, file) => export::ask_to_overwrite(model, order, &file),
+        Msg::Exported(result) => export::ended(model, result),
         Msg::Estimated(estimate) => return run::update::ask_to_start(model, &estimate),
         Msg::Ended(result) => return run::update::ended(model, result),
         Msg::Failed(error) => {
@@ -103,6 +119,8 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
     Vec::new()
 }
 
+#[cfg(test)]
+mod import_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

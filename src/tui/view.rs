@@ -65,6 +65,8 @@ pub fn view(
         match overlay {
             Overlay::Help(help) => help.render(theme, area, buf),
             Overlay::Page(page) => page.render(theme, area, buf),
+            Overlay::Export(dialog) => areas.caret = dialog.render(theme, area, buf),
+            Overlay::Import(dialog) => areas.caret = dialog.render(theme, area, buf),
             Overlay::Palette(palette) => areas.caret = palette.render(theme, area, buf),
             Overlay::Prompt(prompt, _) => {
                 Clear.render(bottom, buf);
@@ -105,8 +107,25 @@ fn crumbs(model: &Model) -> Vec<String> {
     crumbs
 }
 
-/// The run in a few words: what it does, how far it is, how fast, how long, what it costs.
+/// What goes on, in a few words: the import, then the run.
 fn status(model: &Model) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    if let Some(going) = &model.import.going {
+        let file = sanitise::line(&going.file);
+        let share = going
+            .share
+            .map_or(String::new(), |share| format!(" {:.0} %", 100.0 * share));
+        parts.push(format!("importing {file}{share}"));
+    }
+    if let Some(file) = &model.export.going {
+        parts.push(format!("writing {}", sanitise::line(file)));
+    }
+    parts.extend(Some(run_status(model)).filter(|words| !words.is_empty()));
+    parts.join(" · ")
+}
+
+/// The run in a few words: what it does, how far it is, how fast, how long, what it costs.
+fn run_status(model: &Model) -> String {
     let Some(progress) = &model.run.progress else {
         return String::new();
     };

@@ -2,10 +2,12 @@
 
 pub mod confirm;
 pub(crate) mod document_text;
+pub mod export_dialog;
 pub mod footer;
 pub mod header;
 pub mod heatmap;
 pub mod help;
+pub mod import_dialog;
 pub(crate) mod list;
 pub mod page;
 pub mod palette;
@@ -154,6 +156,16 @@ pub(crate) fn key_rows(
         used += width + 1;
     }
     rows.into_iter().map(Line::from).collect()
+}
+
+/// Keys with what they do, in one line.
+pub(crate) fn key_line(keys: &[(&str, &str)], theme: &Theme, area: Rect, buf: &mut Buffer) {
+    let mut spans = Vec::new();
+    for (key, does) in keys {
+        spans.push(Span::styled((*key).to_owned(), theme.key_hint()));
+        spans.push(Span::styled(format!(" {does}  "), theme.muted()));
+    }
+    Line::from(spans).render(area, buf);
 }
 
 /// Commands that choose among answers, each with what it chooses.

@@ -1,9 +1,10 @@
 //! zBench's `ai_scores.json`: votes taken over as they were recorded, with no call made.
 
 use super::imported::PoolsImport;
+use super::preview::PoolCounts;
 use super::recorded_call::{recorded_call, recorded_judge, recorded_vote};
 use crate::app::error::{AppError, FileProblems};
-use crate::app::input_files::{display_name, open, stem};
+use crate::app::input_files::{ReadProgress, display_name, open_counted, stem};
 use crate::client::now_ms;
 use crate::domain::battle::BattleId;
 use crate::domain::corpus::{Document, JsonObject, Pool, Query};
@@ -27,6 +28,11 @@ struct TextHashes {
 }
 
 impl TextHashes {
+    fn documents(&self) -> usize {
+        let named = self.known.keys();
+        named.filter(|(_, document)| document.is_some()).count()
+    }
+
     /// What a pair says differently from an earlier one: one identifier must not stand for two texts.
     fn contradicted_by(&mut self, pair: &ZbenchPair) -> Option<String> {
         let query = pair.query_id.as_str().to_owned();
@@ -88,25 +94,48 @@ impl GatheredPool {
     }
 }
 
-/// What is wrong with a file, pair by pair.
-pub(super) fn check(path: &Path) -> Result<FileProblems, AppError> {
+/// What is wrong with a file, pair by pair, and how much of it is good.
+pub(super) fn check(
+    path: &Path,
+    progress: &ReadProgress,
+) -> Result<(FileProblems, PoolCounts), AppError> {
     let name = display_name(path);
     let mut problems = FileProblems::of(path);
     let mut texts = TextHashes::default();
-    let pairs = ai_scores::read_scored_pairs(open(path)?, &name, ExpectedJudges::Any);
+    let mut counts = PoolCounts::default();
+    let file = open_counted(path, progress)?;
+    let pairs = ai_scores::read_scored_pairs(file, &name, ExpectedJudges::Any);
     for (at, pair) in pairs.enumerate() {
-        let pair = problems.keep(pair);
-        if let Some(what) = pair.and_then(|pair| texts.contradicted_by(&pair)) {
-            let what = format!("scored_pairs[{at}]: {what}");
-            problems.add(Problem::new(&name, None, &what));
+        let Some(pair) = problems.keep(pair) else {
+            continue;
+        };
+        match texts.contradicted_by(&pair) {
+            Some(what) => {
+                let what = format!("scored_pairs[{at}]: {what}");
+                problems.add(Problem::new(&name, None, &what));
+            }
+            None => {
+                let votes = pair.votes.iter();
+                counts.votes += votes
+                    .filter(|(_, vote)| matches!(vote, RecordedVote::Vote { .. }))
+                    .count();
+                counts.battles += 1;
+                counts.queries.insert(pair.query_id);
+            }
         }
     }
-    Ok(problems)
+    counts.documents = texts.documents();
+    Ok((problems, counts))
 }
 
 /// Imports a file in one transaction.
-pub(super) fn import(store: &Store, path: &Path) -> Result<PoolsImport, AppError> {
-    let (readers, name, dataset) = ([open(path)?, open(path)?], display_name(path), stem(path));
+pub(super) fn import(
+    store: &Store,
+    path: &Path,
+    progress: &ReadProgress,
+) -> Result<PoolsImport, AppError> {
+    let readers = [open_counted(path, progress)?, open_counted(path, progress)?];
+    let (name, dataset) = (display_name(path), stem(path));
     Ok(store.write_blocking(move |db| add(db, readers, &name, &dataset))?)
 }
 

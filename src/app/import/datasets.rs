@@ -2,8 +2,9 @@
 
 use super::file_content::{FileContent, recognise};
 use super::imported::PoolsImport;
+use super::preview::PoolCounts;
 use crate::app::error::{AppError, FileProblems, invalid};
-use crate::app::input_files::{display_name, open, stem};
+use crate::app::input_files::{ReadProgress, display_name, open, open_counted, stem};
 use crate::domain::corpus::Pool;
 use crate::domain::sanitise;
 use crate::formats::dataset;
@@ -39,7 +40,7 @@ pub fn check(path: &Path, skip_bad: bool) -> Result<CheckedDataset, AppError> {
             other.describe()
         ));
     }
-    let problems = check_lines(path)?;
+    let (problems, _) = check_lines(path, &ReadProgress::default())?;
     if !skip_bad {
         problems.clone().refuse(REFUSED)?;
     }
@@ -75,7 +76,7 @@ impl CheckedDataset {
 
     /// Puts the dataset into the project, all of it; the keys are those of the queries wanted.
     pub fn import(&self, store: &Store) -> Result<PoolsImport, AppError> {
-        let mut imported = import(store, &self.path)?;
+        let mut imported = import(store, &self.path, &ReadProgress::default())?;
         if !self.only.is_empty() {
             let only = self.only.clone();
             imported.keys = store.read_blocking(move |db| {
@@ -98,16 +99,23 @@ impl CheckedDataset {
     }
 }
 
-/// What is wrong with a dataset, line by line.
-pub(super) fn check_lines(path: &Path) -> Result<FileProblems, AppError> {
+/// What is wrong with a dataset, line by line, and how much of it is good.
+pub(super) fn check_lines(
+    path: &Path,
+    progress: &ReadProgress,
+) -> Result<(FileProblems, PoolCounts), AppError> {
     let mut problems = FileProblems::of(path);
+    let mut counts = PoolCounts::default();
     let mut any = false;
-    for pool in dataset::read_pools(open(path)?, &display_name(path)) {
+    for pool in dataset::read_pools(open_counted(path, progress)?, &display_name(path)) {
         any = true;
-        problems.keep(pool);
+        if let Some(pool) = problems.keep(pool) {
+            counts.documents += pool.documents.len();
+            counts.queries.insert(pool.query.id);
+        }
     }
     match any {
-        true => Ok(problems),
+        true => Ok((problems, counts)),
         false => Err(AppError::file(
             path,
             "holds no query; expected one JSON object a line",
@@ -116,8 +124,13 @@ pub(super) fn check_lines(path: &Path) -> Result<FileProblems, AppError> {
 }
 
 /// Imports a file in one transaction.
-pub(super) fn import(store: &Store, path: &Path) -> Result<PoolsImport, AppError> {
-    let (reader, name, dataset) = (open(path)?, display_name(path), stem(path));
+pub(super) fn import(
+    store: &Store,
+    path: &Path,
+    progress: &ReadProgress,
+) -> Result<PoolsImport, AppError> {
+    let reader = open_counted(path, progress)?;
+    let (name, dataset) = (display_name(path), stem(path));
     Ok(store.write_blocking(move |db| add(db, reader, &name, &dataset))?)
 }
 

@@ -38,16 +38,18 @@ impl Display for PoolsImport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}: {} queries added, {} were there already",
+            "{}: {} added, {} were there already",
             sanitise::line(&self.file),
-            self.queries_added,
+            counted(self.queries_added, "query"),
             self.queries_unchanged
         )?;
         if self.battles > 0 || self.votes > 0 {
             write!(
                 f,
-                "; {} battles with {} votes and {} failed calls taken over as recorded",
-                self.battles, self.votes, self.failures
+                "; {} with {} and {} taken over as recorded",
+                counted(self.battles, "battle"),
+                counted(self.votes, "vote"),
+                counted(self.failures, "failed call"),
             )?;
         }
         if self.scored > 0 {

@@ -54,6 +54,8 @@ commands! {
     NextPane "next-pane" "Go to the next pane.";
     PreviousPane "previous-pane" "Go to the previous pane.";
     StartRun "start-run" "Start judging, or resume where it stopped.";
+    Import "import" "Import a file: queries, votes, labels, rankings or picks.";
+    Export "export" "Write scores, votes, verdicts, labels or picks to a file.";
     SortQueries "sort-queries" "Sort the queries by the next column.";
     ReverseSort "reverse-sort" "Sort the queries the other way round.";
     ShowMatrix "show-matrix" "Show the battles of the query as a matrix.";

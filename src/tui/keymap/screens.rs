@@ -13,6 +13,8 @@ pub(super) const QUERIES: &[Binding] = &[
     shown(&[key('w')], Do::ShowQueue, "queue"),
     shown(&[key('J')], Do::ShowJudges, "judges"),
     shown(&[key('C')], Do::ShowAdjudication, "adjudicate"),
+    shown(&[key('i')], Do::Import, "import"),
+    hidden(&[key('>')], Do::Export, "export"),
 ];
 
 #[rustfmt::skip]

@@ -49,7 +49,7 @@ fn a_scope_redefines_a_global_key_only_where_listed() {
 }
 
 /// Keys that say the same in other words on some screens: the next one, the order of what is listed, the next judge.
-const FAMILIES: [&[Command]; 11] = [
+const FAMILIES: [&[Command]; 12] = [
     &[
         Command::NextSurprise,
         Command::NextDocument,
@@ -63,6 +63,8 @@ const FAMILIES: [&[Command]; 11] = [
         Command::PreviousMatch,
     ],
     &[Command::ReverseSort, Command::PreviousPolicy],
+    // What a person puts in: a reason, or on the list of queries, where nothing is decided, a file.
+    &[Command::WriteNote, Command::Import],
     // Why: the order of two documents, or a judge's reasoning in full.
     &[Command::ExplainOrder, Command::ExpandReasoning],
     &[

@@ -1,6 +1,6 @@
 //! What a key or the palette asks for, on every screen.
 
-use super::{offers, redo, text_search, verdict_state};
+use super::{export, import, offers, redo, text_search, verdict_state};
 use crate::app::manual::Chapter;
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
@@ -41,6 +41,8 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             }
         }
         Command::Quit => return quit(model),
+        Command::Export => export::open(model),
+        Command::Import => return import::open(model),
         Command::ShowQueue => return queue::update::show(model),
         Command::ShowJudges => return judges::update::show(model),
         Command::ExplainOrder => return comparison::update::show(model),
@@ -108,7 +110,8 @@ fn read_manual(model: &mut Model) {
     }
 }
 
-/// What the palette offers: everything that works in a scope but moving about and closing the palette.
+/// What the palette offers: everything that works in a scope but moving about and closing the palette, and what concerns
+/// the project as a whole.
 fn offered(scope: Scope) -> Vec<Command> {
     let mut left_out = vec![
         Command::Palette,
@@ -125,6 +128,10 @@ fn offered(scope: Scope) -> Vec<Command> {
             left_out.push(binding.command);
             commands.push(binding.command);
         }
+    }
+    if let Scope::Screen(_) = scope {
+        let project = [Command::Import, Command::Export].into_iter();
+        commands.extend(project.filter(|command| !left_out.contains(command)));
     }
     commands
 }

@@ -1,7 +1,7 @@
 //! Keys: to what lies on top, or to the screen.
 
 use super::commands::{on_command, quit};
-use super::text_search;
+use super::{export, import, text_search};
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
@@ -10,6 +10,7 @@ use crate::tui::screens::registry::spec;
 use crate::tui::screens::run;
 use crate::tui::screens::spec::Find;
 use crate::tui::widgets::KeyOutcome;
+use crate::tui::widgets::export_dialog::ExportOrder;
 use crossterm::event::{KeyEvent, KeyEventKind, KeyModifiers};
 
 pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
@@ -24,7 +25,14 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             command.filter(|command| !command.decides() || key.kind == KeyEventKind::Press);
         return command.map_or(Vec::new(), |command| on_command(model, command));
     };
+    let mut wanted = None;
     let outcome = match overlay {
+        Overlay::Import(dialog) => {
+            let (outcome, asked) = dialog.handle(key);
+            wanted = asked;
+            outcome.map(OverlayResult::Typed)
+        }
+        Overlay::Export(dialog) => dialog.handle(key).map(OverlayResult::Export),
         Overlay::Help(help) => help.handle(key).map(|()| OverlayResult::Closed),
         Overlay::Page(page) => page.handle(key).map(|()| OverlayResult::Closed),
         Overlay::Palette(palette) => palette.handle(key).map(OverlayResult::Run),
@@ -32,7 +40,10 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         Overlay::Confirm(confirm, _) => confirm.handle(key).map(|()| OverlayResult::Closed),
     };
     match outcome {
-        KeyOutcome::Consumed => follow_filter(model),
+        KeyOutcome::Consumed => {
+            follow_filter(model);
+            return import::look(model, wanted);
+        }
         KeyOutcome::Pass => match keymap::resolve(Scope::Global, key) {
             Some(command @ (Command::Suspend | Command::Redraw | Command::Manual)) => {
                 return on_command(model, command);
@@ -62,19 +73,24 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     Vec::new()
 }
 
-pub(super) fn on_paste(model: &mut Model, text: &str) {
+pub(super) fn on_paste(model: &mut Model, text: &str) -> Vec<Effect> {
+    let mut wanted = None;
     match model.overlays.last_mut() {
         Some(Overlay::Prompt(prompt, _)) => prompt.paste(text),
         Some(Overlay::Palette(palette)) => palette.paste(text),
+        Some(Overlay::Export(dialog)) => dialog.paste(text),
+        Some(Overlay::Import(dialog)) => wanted = dialog.paste(text),
         _ => {}
     }
     follow_filter(model);
+    import::look(model, wanted)
 }
 
 enum OverlayResult {
     Closed,
     Run(Command),
     Typed(String),
+    Export(ExportOrder),
 }
 
 /// Takes a reason for what was on screen when it was asked for.
@@ -112,7 +128,10 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
             }
             PromptFor::Budget => run::update::set_budget(model, &text),
         },
+        (Some(Overlay::Export(_)), OverlayResult::Export(order)) => export::begin(model, order),
+        (Some(Overlay::Import(_)), OverlayResult::Typed(path)) => import::begin(model, path),
         (Some(Overlay::Confirm(_, question)), _) => match question {
+            ConfirmFor::Overwrite => export::overwrite(model),
             ConfirmFor::Start => run::update::begin(model),
             ConfirmFor::Stop => run::update::stop(model),
             ConfirmFor::Quit => quit(model),

@@ -11,6 +11,7 @@ use super::{KeyOutcome, boxed, scroll_to};
 use crate::tui::fuzzy::rank;
 use crate::tui::keymap::{Command, Scope, key_of};
 use crate::tui::layout::centred;
+use crate::tui::navigation::WordFilter;
 use crate::tui::text::{pad_left, truncate, width};
 use crate::tui::theme::Theme;
 
@@ -48,19 +49,27 @@ impl Palette {
     }
 
     fn search(&mut self) {
-        let words = self.prompt.text();
-        let names = rank(words, self.commands.iter().map(|command| command.name()));
-        let docs = rank(words, self.commands.iter().map(|command| command.doc()));
-        self.found = names
+        let words = self.prompt.text().trim().to_lowercase();
+        let names = self.commands.iter().map(|command| command.name());
+        let mut named = rank(&words, names);
+        // The beginning of the name, then of one of its words, then letters anywhere in it.
+        named.sort_by_key(|one| {
+            let name = self.commands[one.index].name();
+            let begins = name.split('-').any(|part| part.starts_with(&words));
+            (!name.starts_with(&words), !begins)
+        });
+        let mut found: Vec<(usize, Vec<usize>)> = named
             .into_iter()
             .map(|one| (one.index, one.chars))
             .collect();
-        // What only its sentence says comes after what is called so.
-        for one in docs {
-            if self.found.iter().all(|(index, _)| *index != one.index) {
-                self.found.push((one.index, Vec::new()));
+        let sentence = WordFilter::new(&words);
+        for (index, command) in self.commands.iter().enumerate() {
+            let known = found.iter().any(|(other, _)| *other == index);
+            if !known && sentence.matches(command.doc()) {
+                found.push((index, Vec::new()));
             }
         }
+        self.found = found;
         self.selected = 0;
         self.top.set(0);
     }
@@ -200,6 +209,39 @@ mod tests {
             palette.handle(key(KeyCode::Enter)),
             KeyOutcome::Submitted(Command::NextLayer)
         );
+    }
+
+    #[test]
+    fn a_name_that_begins_so_comes_before_other_names_and_these_before_sentences() {
+        let found = |words: &str| {
+            let mut palette = palette();
+            palette.paste(words);
+            let found = palette.found.iter();
+            let names = found.map(|(index, _)| palette.commands[*index].name());
+            names.collect::<Vec<_>>()
+        };
+        for (words, first) in [
+            ("import", "import"),
+            ("run", "show-run"),
+            ("next", "next-match"),
+            ("Export", "export"),
+            ("budget", "set-budget"),
+        ] {
+            let names = found(words);
+            let expected = Command::ALL.iter().find(|command| command.name() == first);
+            assert!(expected.is_some(), "{first}");
+            let begins = |name: &str| {
+                name.split('-')
+                    .any(|part| part.starts_with(&words.to_lowercase()))
+            };
+            assert!(begins(names[0]), "{words}: {names:?}");
+        }
+        let names = found("judge");
+        let place = |wanted: &str| names.iter().position(|name| *name == wanted);
+        // In the name, and in the sentence alone.
+        assert!(place("judge-a") < place("next-judge"), "{names:?}");
+        assert!(place("next-judge") < place("expand-reasoning"), "{names:?}");
+        assert!(place("expand-reasoning").is_some());
     }
 
     #[test]

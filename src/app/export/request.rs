@@ -1,0 +1,211 @@
+//! One export: what is written, in which form, and to where.
+
+use super::rows::RowFormat;
+use super::{
+    LabelChanges, member_names, write_ai_scores, write_annotated, write_label_changes,
+    write_labels, write_picks, write_rulings, write_verdicts, write_votes,
+};
+use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
+use crate::app::embedded_reasoning::REASONING_GONE;
+use crate::app::error::AppError;
+use crate::app::output_file::{ProtectedFiles, write_whole};
+use crate::app::wording::counted;
+use crate::domain::adjudication::RulingGrades;
+use crate::domain::corpus::QueryId;
+use crate::store::Store;
+use crate::store::corpus::QueryKey;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportKind {
+    /// Documents with scores, in zBench's form.
+    Annotated,
+    /// Battles with every vote, as zBench's `ai_scores.json`.
+    AiScores,
+    Votes,
+    Verdicts,
+    /// Labels.
+    Qrels,
+    Rulings,
+    Picks,
+}
+
+#[derive(Clone, Debug)]
+pub struct ExportRequest {
+    pub kind: ExportKind,
+    /// Only these queries; all where none is named.
+    pub queries: Vec<String>,
+    /// Of votes, verdicts and rulings.
+    pub format: RowFormat,
+    /// Of annotated documents: those without a score too.
+    pub keep_unscored: bool,
+    /// Of `ai_scores.json`: members of zBench's with the judges that fill them.
+    pub members: Vec<(String, String)>,
+    /// Of labels: with the rulings in force put in.
+    pub corrected: bool,
+    /// Of labels: only what the rulings in force change.
+    pub diff: bool,
+    /// Of labels: in BEIR's columns; `None` leaves it to the file's name.
+    pub beir: Option<bool>,
+    /// The grades that rulings put in, where they are not the usual ones.
+    pub grades: Option<RulingGrades>,
+    /// The grade from which on a document counts as labelled relevant.
+    pub level: i32,
+}
+
+impl ExportRequest {
+    /// Everything of a kind, in its usual form.
+    pub fn new(kind: ExportKind) -> Self {
+        Self {
+            kind,
+            queries: Vec::new(),
+            format: RowFormat::Csv,
+            keep_unscored: false,
+            members: Vec::new(),
+            corrected: false,
+            diff: false,
+            beir: None,
+            grades: None,
+            level: 1,
+        }
+    }
+
+    /// Writes a file whole, corrected labels with the rulings behind them in a second one, and returns what was written.
+    /// What a person should know goes to `tell`.
+    pub fn write_file(
+        &self,
+        store: &Store,
+        path: &Path,
+        protected: ProtectedFiles<'_>,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Vec<PathBuf>, AppError> {
+        let keys = self.keys(store)?;
+        protected.check_target(path, &[])?;
+        let rulings = self.rulings_file(path);
+        if let Some(rulings) = &rulings {
+            protected.check_target(rulings, &[])?;
+            write_whole(rulings, |out| {
+                self.write_rulings(store, RowFormat::Csv, out)
+            })?;
+        }
+        write_whole(path, |out| self.write(store, &keys, Some(path), out, tell))?;
+        Ok(self.files(path))
+    }
+
+    /// The files that [`Self::write_file`] writes.
+    pub fn files(&self, path: &Path) -> Vec<PathBuf> {
+        let rulings = self.rulings_file(path);
+        std::iter::once(path.to_owned()).chain(rulings).collect()
+    }
+
+    /// The queries that are wanted.
+    pub fn keys(&self, store: &Store) -> Result<Vec<QueryKey>, AppError> {
+        let names = self.queries.clone();
+        Ok(store.read_blocking(move |db| match names.is_empty() {
+            true => Ok(db.queries()?.into_iter().map(|query| query.key).collect()),
+            false => names.iter().map(|name| db.find_query(name)).collect(),
+        })?)
+    }
+
+    /// Writes to anything; `path` is the file's name, where there is one.
+    pub fn write(
+        &self,
+        store: &Store,
+        keys: &[QueryKey],
+        path: Option<&Path>,
+        out: &mut dyn Write,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<(), AppError> {
+        match self.kind {
+            ExportKind::Annotated => {
+                let left_out = write_annotated(store, keys, self.keep_unscored, out, |_| {})?;
+                if left_out > 0 && !self.keep_unscored {
+                    tell(&format!(
+                        "{left_out} documents without a score are left out"
+                    ));
+                }
+                Ok(())
+            }
+            ExportKind::AiScores => {
+                let (members, warning) = member_names(store, keys, &self.members)?;
+                if let Some(warning) = warning {
+                    tell(&format!("warning: {warning}"));
+                }
+                write_ai_scores(store, keys, &members, out)
+            }
+            ExportKind::Votes => {
+                let gone = write_votes(store, keys, self.format, out)?;
+                if gone > 0 {
+                    let votes = counted(gone, "vote");
+                    tell(&format!("{votes} without it: {REASONING_GONE}"));
+                }
+                Ok(())
+            }
+            ExportKind::Verdicts => write_verdicts(store, keys, self.format, out),
+            ExportKind::Qrels => self.write_labels(store, path, out, tell),
+            ExportKind::Rulings => self.write_rulings(store, self.format, out),
+            ExportKind::Picks => write_picks(store, |pick| self.wants(&pick.query), out),
+        }
+    }
+
+    /// Where the rulings behind corrected labels go that are written to `path`.
+    fn rulings_file(&self, path: &Path) -> Option<PathBuf> {
+        let mut name = path.file_stem()?.to_owned();
+        name.push("_rulings.csv");
+        let wanted = self.kind == ExportKind::Qrels && self.corrected;
+        wanted.then(|| path.with_file_name(name))
+    }
+
+    fn wants(&self, query: &QueryId) -> bool {
+        self.queries.is_empty() || self.queries.iter().any(|name| name == query.as_str())
+    }
+
+    /// Labels and rulings, of the queries that are wanted.
+    fn labels_and_rulings(&self, store: &Store) -> Result<AdjudicationData, AppError> {
+        let level = self.level;
+        let mut data = store.read_blocking(move |db| adjudication_data(db, level))?;
+        data.labels.retain(|query, _| self.wants(query));
+        data.rulings.retain(|row| self.wants(&row.ruling.query));
+        Ok(data)
+    }
+
+    fn write_labels(
+        &self,
+        store: &Store,
+        path: Option<&Path>,
+        out: &mut dyn Write,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<(), AppError> {
+        let data = self.labels_and_rulings(store)?;
+        let corrections = data.corrections(self.grades);
+        if self.diff {
+            return write_label_changes(&data, &corrections, out);
+        }
+        let corrected = self.corrected;
+        let ending = path.and_then(Path::extension);
+        let beir = self
+            .beir
+            .unwrap_or_else(|| ending.is_some_and(|ending| ending == "tsv"));
+        write_labels(&data, &corrections, LabelChanges { corrected, beir }, out)?;
+        if corrected {
+            let changed = corrections.iter().filter(|one| one.changes()).count();
+            tell(&format!(
+                "{} in force, {} changed",
+                counted(corrections.len(), "ruling"),
+                counted(changed, "label")
+            ));
+        }
+        Ok(())
+    }
+
+    fn write_rulings(
+        &self,
+        store: &Store,
+        format: RowFormat,
+        out: &mut dyn Write,
+    ) -> Result<(), AppError> {
+        let data = self.labels_and_rulings(store)?;
+        write_rulings(&data, &data.corrections(self.grades), format, out)
+    }
+}

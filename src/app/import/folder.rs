@@ -1,0 +1,101 @@
+//! A folder's files, with what can be imported of them.
+
+use super::file_content::recognise;
+use crate::app::error::{AppError, invalid};
+use crate::domain::sanitise;
+use crate::formats::file;
+use crate::store::file::beside;
+use std::cmp::Ordering;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Files that are listed at most: each is opened to see what it holds.
+const LISTED: usize = 500;
+
+/// A file or a folder in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderEntry {
+    pub name: String,
+    pub folder: bool,
+    pub bytes: u64,
+    /// What can be imported of it, for a sentence; `None` where it is not recognised.
+    pub holds: Option<&'static str>,
+}
+
+/// A path as a person types it: `~/` is the home directory.
+pub fn typed_path(typed: &str) -> PathBuf {
+    let home = || directories::BaseDirs::new().map(|folders| folders.home_dir().to_owned());
+    match typed.strip_prefix('~') {
+        Some("") => home().unwrap_or_else(|| PathBuf::from(typed)),
+        Some(rest) if rest.starts_with('/') => {
+            home().map_or_else(|| PathBuf::from(typed), |home| home.join(&rest[1..]))
+        }
+        _ => PathBuf::from(typed),
+    }
+}
+
+/// Refuses the open project and the files beside it: to open and close one of them takes SQLite's locks away.
+pub fn refuse_project(path: &Path, project: &Path) -> Result<(), AppError> {
+    match is_project(path, project) {
+        false => Ok(()),
+        true => Err(invalid!(
+            "{}: is the open project; name another file",
+            path.display()
+        )),
+    }
+}
+
+fn is_project(path: &Path, project: &Path) -> bool {
+    let real = project
+        .canonicalize()
+        .unwrap_or_else(|_| project.to_owned());
+    let beside = ["-wal", "-shm", "-journal", "-run"].map(|suffix| beside(&real, suffix));
+    file::same(path, &real) || beside.iter().any(|other| file::same(path, other))
+}
+
+/// What is in a folder but the open project: files that can be imported, then folders, then other files, each by name.
+/// Symbolic links are followed.
+pub fn list_folder(folder: &Path, project: &Path) -> io::Result<Vec<FolderEntry>> {
+    let folder = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(folder)?.take(LISTED) {
+        let path = entry?.path();
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+            continue;
+        };
+        // What cannot be shown as it is cannot be typed either.
+        if sanitise::line(name) != name {
+            continue;
+        }
+        let Ok(found) = std::fs::metadata(&path) else {
+            continue;
+        };
+        if is_project(&path, project) {
+            continue;
+        }
+        let benchmark = || path.join("qrels").is_dir() && path.join("corpus.jsonl").is_file();
+        entries.push(FolderEntry {
+            name: name.to_owned(),
+            folder: found.is_dir(),
+            bytes: found.len(),
+            holds: match found.is_dir() {
+                true => benchmark().then_some("a benchmark (BEIR)"),
+                false => recognise(&path).ok().map(|found| found.describe()),
+            },
+        });
+    }
+    entries.sort_by(order);
+    Ok(entries)
+}
+
+fn order(one: &FolderEntry, other: &FolderEntry) -> Ordering {
+    let rank = |entry: &FolderEntry| match (entry.holds, entry.folder) {
+        (Some(_), false) => 0,
+        (_, true) => 1,
+        (None, false) => 2,
+    };
+    (rank(one), &one.name).cmp(&(rank(other), &other.name))
+}

@@ -1,0 +1,45 @@
+//! The export: its dialog, the question before a file is written over, and its end.
+
+use crate::tui::message::Effect;
+use crate::tui::model::{ConfirmFor, Model, Overlay};
+use crate::tui::widgets::export_dialog::{ExportDialog, ExportOrder};
+use crate::tui::widgets::toast::Level;
+
+pub(super) fn open(model: &mut Model) {
+    let asked = |overlay: &Overlay| matches!(overlay, Overlay::Export(_));
+    if model.export.going.is_some() {
+        model.inform("an export is going on; wait for its end");
+    } else if !model.overlays.iter().any(asked) {
+        let dialog = ExportDialog::default();
+        model.overlays.push(Overlay::Export(dialog));
+    }
+}
+
+pub(super) fn begin(model: &mut Model, order: ExportOrder) -> Vec<Effect> {
+    model.export.going = Some(order.path.clone());
+    vec![Effect::Export(order, false)]
+}
+
+pub(super) fn ask_to_overwrite(model: &mut Model, order: ExportOrder, file: &str) {
+    model.export.going = None;
+    model.export.refused = Some(order);
+    let question = format!("{file} exists. Write over it?");
+    let question = crate::domain::sanitise::line(&question).into_owned();
+    model.confirm("Export", &question, ConfirmFor::Overwrite);
+}
+
+pub(super) fn overwrite(model: &mut Model) -> Vec<Effect> {
+    let Some(order) = model.export.refused.take() else {
+        return Vec::new();
+    };
+    model.export.going = Some(order.path.clone());
+    vec![Effect::Export(order, true)]
+}
+
+pub(super) fn ended(model: &mut Model, result: Result<String, String>) {
+    model.export.going = None;
+    match result {
+        Ok(words) => model.say(Level::Good, &words),
+        Err(error) => model.say(Level::Error, &error),
+    }
+}

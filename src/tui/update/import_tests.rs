@@ -1,0 +1,88 @@
+use super::update;
+use crate::app::import::ImportPreview;
+use crate::tui::message::{Effect, Msg};
+use crate::tui::model::{Model, Overlay};
+use crate::tui::screens::Screen;
+use crate::tui::screens::testing::model;
+use crate::tui::testing::{key, typed};
+use crate::tui::widgets::import_dialog::Wanted;
+use crossterm::event::KeyCode;
+
+fn tell(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    let now = model.now;
+    update(model, msg, now)
+}
+
+fn press(model: &mut Model, code: KeyCode) -> Vec<Effect> {
+    tell(model, Msg::Key(key(code)))
+}
+
+/// A list of queries whose dialog has read `in.jsonl`.
+fn checked() -> Model {
+    let mut model = model(Screen::Queries);
+    press(&mut model, KeyCode::Char('i'));
+    for key in typed("in.jsonl") {
+        tell(&mut model, Msg::Key(key));
+    }
+    let asked = press(&mut model, KeyCode::Enter);
+    let [Effect::LookAtFiles(Wanted::Check(path), generation)] = &asked[..] else {
+        panic!("{asked:?}");
+    };
+    assert_eq!(path, "in.jsonl");
+    let preview = ImportPreview {
+        file: path.clone(),
+        format: "a dataset",
+        content: "1 query, 2 documents".to_owned(),
+        queries: 1,
+        queries_here: 0,
+    };
+    tell(&mut model, Msg::ImportChecked(*generation, Ok(preview)));
+    model
+}
+
+#[test]
+fn a_file_that_was_read_is_imported_and_the_list_asked_for_again() {
+    let mut model = checked();
+    let begun = press(&mut model, KeyCode::Enter);
+    assert_eq!(begun, [Effect::Import("in.jsonl".to_owned())]);
+    assert!(model.overlays.is_empty());
+    assert!(
+        press(&mut model, KeyCode::Char('i')).is_empty(),
+        "one at a time"
+    );
+    tell(&mut model, Msg::ImportProgress(Some(0.5)));
+    let going = model.import.going.as_ref().and_then(|going| going.share);
+    assert_eq!(going, Some(0.5));
+    let after = tell(
+        &mut model,
+        Msg::Imported(Ok("in.jsonl: 1 query added".to_owned())),
+    );
+    assert!(after.contains(&Effect::List));
+    assert!(model.import.going.is_none());
+    assert!(model.toast.is_some());
+}
+
+#[test]
+fn giving_up_imports_nothing() {
+    let mut model = checked();
+    assert!(press(&mut model, KeyCode::Esc).is_empty());
+    assert!(press(&mut model, KeyCode::Esc).is_empty());
+    assert!(model.overlays.is_empty());
+    assert!(model.import.going.is_none());
+}
+
+#[test]
+fn an_answer_to_an_earlier_question_is_dropped() {
+    let mut model = model(Screen::Queries);
+    press(&mut model, KeyCode::Char('i'));
+    let late = model.import.generation;
+    for key in typed("folder/") {
+        tell(&mut model, Msg::Key(key));
+    }
+    let gone = Err("folder: gone".to_owned());
+    tell(&mut model, Msg::FolderListed(late, gone));
+    let Some(Overlay::Import(dialog)) = model.overlays.last() else {
+        panic!("the dialog is open");
+    };
+    assert!(!format!("{dialog:?}").contains("gone"));
+}

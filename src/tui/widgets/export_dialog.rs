@@ -1,0 +1,181 @@
+//! Choosing what to export, and the file to write.
+
+use super::prompt::LinePrompt;
+use super::{KeyOutcome, boxed, key_line};
+use crate::app::export::request::ExportKind;
+use crate::tui::layout::{centred, cut, cut_bottom};
+use crate::tui::text::{pad_right, truncate};
+use crate::tui::theme::Theme;
+use crossterm::event::{KeyCode, KeyEvent};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+const WIDTH: u16 = 76;
+const NAME: usize = 18;
+
+/// What can be exported, with the file name that is proposed.
+struct Choice {
+    name: &'static str,
+    doc: &'static str,
+    file: &'static str,
+    kind: ExportKind,
+    corrected: bool,
+}
+
+#[rustfmt::skip]
+const CHOICES: [Choice; 8] = [
+    Choice { name: "annotated", doc: "documents with zELO scores, JSON lines", file: "annotated.jsonl", kind: ExportKind::Annotated, corrected: false },
+    Choice { name: "votes", doc: "every vote and failed call of every judge, CSV", file: "votes.csv", kind: ExportKind::Votes, corrected: false },
+    Choice { name: "verdicts", doc: "every verdict of every person, CSV", file: "verdicts.csv", kind: ExportKind::Verdicts, corrected: false },
+    Choice { name: "corrected qrels", doc: "labels with the rulings put in; rulings beside", file: "corrected.qrels", kind: ExportKind::Qrels, corrected: true },
+    Choice { name: "qrels", doc: "labels as they were imported, TREC's columns", file: "labels.qrels", kind: ExportKind::Qrels, corrected: false },
+    Choice { name: "rulings", doc: "every ruling that stands and what it changes, CSV", file: "rulings.csv", kind: ExportKind::Rulings, corrected: false },
+    Choice { name: "picks", doc: "every answer of a judge on a pool, JSON lines", file: "picks.jsonl", kind: ExportKind::Picks, corrected: false },
+    Choice { name: "ai-scores", doc: "battles with every vote, as zBench writes them", file: "ai_scores.json", kind: ExportKind::AiScores, corrected: false },
+];
+
+/// What is to be written where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportOrder {
+    pub kind: ExportKind,
+    /// Of labels: with the rulings in force put in.
+    pub corrected: bool,
+    /// The file, as typed.
+    pub path: String,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct ExportDialog {
+    selected: usize,
+    /// The file's name, once it is chosen what to write.
+    file: Option<LinePrompt>,
+}
+
+impl ExportDialog {
+    fn choice(&self) -> &'static Choice {
+        &CHOICES[self.selected.min(CHOICES.len() - 1)]
+    }
+
+    pub fn paste(&mut self, text: &str) {
+        if let Some(file) = &mut self.file {
+            file.paste(text);
+        }
+    }
+
+    /// Moves in the list; Enter asks for the file's name and then accepts it, Esc goes back by a step.
+    pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome<ExportOrder> {
+        let choice = self.choice();
+        if let Some(file) = &mut self.file {
+            return match file.handle(event) {
+                KeyOutcome::Submitted(path) if path.trim().is_empty() => KeyOutcome::Consumed,
+                KeyOutcome::Submitted(path) => KeyOutcome::Submitted(ExportOrder {
+                    kind: choice.kind,
+                    corrected: choice.corrected,
+                    path: path.trim().to_owned(),
+                }),
+                KeyOutcome::Cancelled => {
+                    self.file = None;
+                    KeyOutcome::Consumed
+                }
+                KeyOutcome::Consumed => KeyOutcome::Consumed,
+                KeyOutcome::Pass => KeyOutcome::Pass,
+            };
+        }
+        match event.code {
+            KeyCode::Enter => {
+                let file = LinePrompt::new("file: ", "a name, or a path").with_text(choice.file);
+                self.file = Some(file);
+            }
+            KeyCode::Esc | KeyCode::Char('q') => return KeyOutcome::Cancelled,
+            KeyCode::Down | KeyCode::Char('j') | KeyCode::Tab => {
+                self.selected = (self.selected + 1).min(CHOICES.len() - 1);
+            }
+            KeyCode::Up | KeyCode::Char('k') | KeyCode::BackTab => {
+                self.selected = self.selected.saturating_sub(1);
+            }
+            _ => return KeyOutcome::Pass,
+        }
+        KeyOutcome::Consumed
+    }
+
+    pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) -> Option<Position> {
+        let rows = u16::try_from(CHOICES.len()).unwrap_or(u16::MAX);
+        let mut inner = boxed("Export", theme, centred(area, WIDTH, rows + 4), buf);
+        let keys: &[(&str, &str)] = match self.file {
+            None => &[
+                ("Enter", "name the file"),
+                ("↑ ↓", "choose"),
+                ("Esc", "give up"),
+            ],
+            Some(_) => &[("Enter", "write it"), ("Esc", "something else")],
+        };
+        key_line(keys, theme, cut_bottom(&mut inner, 1), buf);
+        if let Some(file) = &self.file {
+            let choice = self.choice();
+            let words = format!("{}: {}", choice.name, choice.doc);
+            Line::styled(words, theme.text()).render(cut(&mut inner, 1), buf);
+            return file.render(theme, inner, buf);
+        }
+        let first = (self.selected + 1).saturating_sub(usize::from(inner.height));
+        let columns = usize::from(inner.width);
+        for (row, (at, choice)) in inner.rows().zip(CHOICES.iter().enumerate().skip(first)) {
+            let selected = at == self.selected;
+            if selected {
+                buf.set_style(row, theme.selection());
+            }
+            let doc = truncate(choice.doc, columns.saturating_sub(NAME + 2)).into_owned();
+            Line::from(vec![
+                Span::raw(if selected { "▌ " } else { "  " }),
+                Span::styled(pad_right(choice.name, NAME), theme.text()),
+                Span::styled(doc, theme.muted()),
+            ])
+            .render(row, buf);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::testing::{draw, key, text, typed};
+
+    #[test]
+    fn a_kind_is_chosen_and_its_file_named() {
+        let mut dialog = ExportDialog::default();
+        for code in [KeyCode::Down, KeyCode::Down, KeyCode::Enter] {
+            assert_eq!(dialog.handle(key(code)), KeyOutcome::Consumed);
+        }
+        let screen = text(&draw(80, 24, |area, buf| {
+            dialog.render(&Theme::default(), area, buf);
+        }));
+        assert!(screen.contains("verdicts.csv"), "{screen}");
+        for event in typed(".old") {
+            dialog.handle(event);
+        }
+        let order = ExportOrder {
+            kind: ExportKind::Verdicts,
+            corrected: false,
+            path: "verdicts.csv.old".to_owned(),
+        };
+        assert_eq!(
+            dialog.handle(key(KeyCode::Enter)),
+            KeyOutcome::Submitted(order)
+        );
+    }
+
+    #[test]
+    fn esc_goes_back_by_a_step_and_any_size_is_drawn() {
+        let mut dialog = ExportDialog::default();
+        dialog.handle(key(KeyCode::Enter));
+        assert_eq!(dialog.handle(key(KeyCode::Esc)), KeyOutcome::Consumed);
+        for (width, height) in [(0, 0), (20, 6), (60, 16), (200, 60)] {
+            draw(width, height, |area, buf| {
+                dialog.render(&Theme::default(), area, buf);
+            });
+        }
+        assert_eq!(dialog.handle(key(KeyCode::Esc)), KeyOutcome::Cancelled);
+    }
+}

@@ -1,0 +1,484 @@
+//! Choosing a file to import: a path with the files of its folder, then what the file holds.
+
+use super::prompt::LinePrompt;
+use super::{KeyOutcome, boxed, key_line, scroll_to};
+use crate::app::import::{FolderEntry, ImportPreview};
+use crate::app::wording::counted;
+use crate::domain::sanitise;
+use crate::tui::layout::{centred, cut, cut_bottom};
+use crate::tui::text::{self, pad_left, pad_right, truncate};
+use crate::tui::theme::Theme;
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+use std::cell::Cell;
+
+const WIDTH: u16 = 92;
+const HEIGHT: u16 = 22;
+const SIZE: usize = 9;
+
+/// What the dialog needs of the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// What is in a folder.
+    Folder(String),
+    /// What a file holds.
+    Check(String),
+}
+
+#[derive(Clone, Debug)]
+enum Stage {
+    Choosing,
+    Checking(String),
+    Checked(String, Box<ImportPreview>),
+    /// What is wrong with the file, a line a problem.
+    Refused(String, Vec<String>),
+}
+
+#[derive(Clone, Debug)]
+pub struct ImportDialog {
+    prompt: LinePrompt,
+    /// The project that files go into, as shown.
+    project: String,
+    /// The folder whose entries are listed, as typed: empty, or with a slash at its end.
+    folder: String,
+    /// `None` while they are on their way; why there are none where the folder cannot be read.
+    entries: Option<Result<Vec<FolderEntry>, String>>,
+    selected: usize,
+    stage: Stage,
+    /// What stood in the prompt when a file was chosen.
+    words: String,
+    top: Cell<usize>,
+    rows: Cell<usize>,
+}
+
+impl ImportDialog {
+    pub fn new(project: &str) -> Self {
+        Self {
+            prompt: LinePrompt::new("file: ", "type a path, or choose below"),
+            project: project.to_owned(),
+            folder: String::new(),
+            entries: None,
+            selected: 0,
+            stage: Stage::Choosing,
+            words: String::new(),
+            top: Cell::new(0),
+            rows: Cell::new(1),
+        }
+    }
+
+    pub fn listed(&mut self, entries: Result<Vec<FolderEntry>, String>) {
+        self.entries = Some(entries);
+        self.selected = 0;
+    }
+
+    /// What a file holds, or what is wrong with it.
+    pub fn checked(&mut self, found: Result<ImportPreview, Vec<String>>) {
+        if let Stage::Checking(path) = &self.stage {
+            let path = path.clone();
+            self.stage = match found {
+                Ok(preview) => Stage::Checked(path, Box::new(preview)),
+                Err(problems) => Stage::Refused(path, problems),
+            };
+        }
+    }
+
+    /// The typed path up to its last slash, and what follows it.
+    fn typed(&self) -> (&str, &str) {
+        let text = self.prompt.text();
+        text.split_at(text.rfind('/').map_or(0, |at| at + 1))
+    }
+
+    /// The entries whose names hold what is typed, those that begin with it first.
+    fn shown(&self) -> Vec<&FolderEntry> {
+        let Some(Ok(entries)) = &self.entries else {
+            return Vec::new();
+        };
+        let (folder, words) = self.typed();
+        if folder != self.folder {
+            return Vec::new();
+        }
+        let wanted = words.to_lowercase();
+        let visible = |entry: &&FolderEntry| words.starts_with('.') || !entry.name.starts_with('.');
+        let mut shown: Vec<&FolderEntry> = entries
+            .iter()
+            .filter(visible)
+            .filter(|entry| entry.name.to_lowercase().contains(&wanted))
+            .collect();
+        shown.sort_by_key(|entry| !entry.name.to_lowercase().starts_with(&wanted));
+        shown
+    }
+
+    pub fn paste(&mut self, text: &str) -> Option<Wanted> {
+        match self.stage {
+            Stage::Choosing => {
+                self.prompt.paste(text);
+                self.follow()
+            }
+            _ => None,
+        }
+    }
+
+    /// Another folder may have been typed.
+    fn follow(&mut self) -> Option<Wanted> {
+        self.selected = 0;
+        let folder = self.typed().0.to_owned();
+        if folder == self.folder {
+            return None;
+        }
+        self.entries = None;
+        self.folder.clone_from(&folder);
+        Some(Wanted::Folder(folder))
+    }
+
+    /// Puts the chosen entry into the prompt; says whether it is a file.
+    fn complete(&mut self) -> Option<bool> {
+        let entry = (*self.shown().get(self.selected)?).clone();
+        let slash = if entry.folder { "/" } else { "" };
+        let path = format!("{}{}{slash}", self.folder, entry.name);
+        self.prompt = self.prompt.clone().with_text(&path);
+        Some(!entry.folder)
+    }
+
+    fn enter(&mut self) -> Option<Wanted> {
+        self.words = self.prompt.text().to_owned();
+        match self.complete() {
+            Some(false) => return self.follow(),
+            // What is not in the list is told as a file that cannot be opened.
+            None if self.typed().1.is_empty() => return None,
+            _ => {}
+        }
+        let path = self.prompt.text().to_owned();
+        self.stage = Stage::Checking(path.clone());
+        Some(Wanted::Check(path))
+    }
+
+    /// Types and completes a path, moves in the list; Enter looks into a file and, once it is looked into, accepts its
+    /// path. Esc goes back by a step.
+    pub fn handle(&mut self, event: KeyEvent) -> (KeyOutcome<String>, Option<Wanted>) {
+        let held = event.kind == KeyEventKind::Release;
+        if held || matches!(self.stage, Stage::Choosing) {
+            return self.choose(event);
+        }
+        let plain = !event.modifiers.contains(KeyModifiers::CONTROL);
+        let outcome = match (event.code, &self.stage) {
+            (KeyCode::Esc, _) => {
+                self.stage = Stage::Choosing;
+                self.prompt = self.prompt.clone().with_text(&self.words);
+                KeyOutcome::Consumed
+            }
+            (KeyCode::Enter, Stage::Checked(path, _)) => KeyOutcome::Submitted(path.clone()),
+            _ if plain => KeyOutcome::Consumed,
+            _ => KeyOutcome::Pass,
+        };
+        (outcome, None)
+    }
+
+    fn choose(&mut self, event: KeyEvent) -> (KeyOutcome<String>, Option<Wanted>) {
+        let before = self.prompt.text().len();
+        let mut wanted = None;
+        let outcome = match self.prompt.handle(event) {
+            KeyOutcome::Submitted(_) => {
+                wanted = self.enter();
+                KeyOutcome::Consumed
+            }
+            KeyOutcome::Consumed => {
+                if self.prompt.text().len() != before {
+                    wanted = self.follow();
+                }
+                KeyOutcome::Consumed
+            }
+            KeyOutcome::Pass => {
+                let page = isize::try_from(self.rows.get()).unwrap_or(1);
+                match event.code {
+                    KeyCode::Down => self.step(1),
+                    KeyCode::Up => self.step(-1),
+                    KeyCode::PageDown => self.step(page),
+                    KeyCode::PageUp => self.step(-page),
+                    KeyCode::Tab => {
+                        if self.complete().is_some() {
+                            wanted = self.follow();
+                        }
+                        KeyOutcome::Consumed
+                    }
+                    _ => KeyOutcome::Pass,
+                }
+            }
+            KeyOutcome::Cancelled => KeyOutcome::Cancelled,
+        };
+        (outcome, wanted)
+    }
+
+    fn step(&mut self, by: isize) -> KeyOutcome<String> {
+        let last = self.shown().len().saturating_sub(1);
+        self.selected = self.selected.saturating_add_signed(by).min(last);
+        KeyOutcome::Consumed
+    }
+
+    pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) -> Option<Position> {
+        let mut inner = boxed("Import", theme, centred(area, WIDTH, HEIGHT), buf);
+        let keys: &[(&str, &str)] = match &self.stage {
+            Stage::Choosing => &[
+                ("Enter", "read it"),
+                ("Tab", "complete"),
+                ("↑ ↓", "choose"),
+                ("Esc", "give up"),
+            ],
+            Stage::Checked(..) => &[("Enter", "import"), ("Esc", "another file")],
+            Stage::Checking(_) => &[("Esc", "give up")],
+            Stage::Refused(..) => &[("Esc", "another file")],
+        };
+        key_line(keys, theme, cut_bottom(&mut inner, 1), buf);
+        let lines = match &self.stage {
+            Stage::Choosing => {
+                let caret = self.prompt.render(theme, cut(&mut inner, 1), buf);
+                self.render_list(theme, inner, buf);
+                return caret;
+            }
+            Stage::Checking(path) => vec![(format!("Reading {path} …"), theme.text())],
+            Stage::Checked(path, preview) => {
+                let here = match (preview.queries_here, preview.queries) {
+                    (0, _) => "Already here: none of them.".to_owned(),
+                    (here, all) if here == all => {
+                        format!("Already here: all {}.", counted(all, "query"))
+                    }
+                    (here, all) => format!("Already here: {here} of {}.", counted(all, "query")),
+                };
+                vec![
+                    (path.clone(), theme.strong()),
+                    (
+                        format!("It holds {}: {}.", preview.format, preview.content),
+                        theme.text(),
+                    ),
+                    (here, theme.text()),
+                    (String::new(), theme.text()),
+                    (
+                        format!("Enter imports it into the project {}.", self.project),
+                        theme.text(),
+                    ),
+                ]
+            }
+            Stage::Refused(path, problems) => {
+                let head = format!("{path}: nothing was imported");
+                let problems = problems
+                    .iter()
+                    .map(|problem| (problem.clone(), theme.text()));
+                std::iter::once((head, theme.error()))
+                    .chain(problems)
+                    .collect()
+            }
+        };
+        let columns = usize::from(inner.width);
+        let mut rows = lines
+            .into_iter()
+            .flat_map(|(line, style)| text::lines(&sanitise::line(&line), columns, style));
+        for row in inner.rows() {
+            if let Some(line) = rows.next() {
+                line.render(row, buf);
+            }
+        }
+        None
+    }
+
+    fn render_list(&self, theme: &Theme, list: Rect, buf: &mut Buffer) {
+        let rows = usize::from(list.height);
+        self.rows.set(rows.max(1));
+        self.top.set(scroll_to(self.top.get(), self.selected, rows));
+        let shown = self.shown();
+        let note = match &self.entries {
+            None => Some("reading the folder …".to_owned()),
+            Some(Err(error)) => Some(sanitise::line(error).into_owned()),
+            Some(Ok(_)) if shown.is_empty() => Some("no file here has this in its name".to_owned()),
+            Some(Ok(_)) => None,
+        };
+        if let Some(note) = note {
+            Line::styled(note, theme.muted()).render(list, buf);
+            return;
+        }
+        let columns = usize::from(list.width);
+        let kind = if columns > 50 { 24 } else { 0 };
+        let name = columns.saturating_sub(2 + SIZE + 2 + kind);
+        let entries = shown.iter().enumerate().skip(self.top.get());
+        for (row, (at, entry)) in list.rows().zip(entries) {
+            let selected = at == self.selected;
+            let style = match entry.holds.is_some() || entry.folder {
+                true => theme.text(),
+                false => theme.muted(),
+            };
+            let slash = if entry.folder { "/" } else { "" };
+            let label = format!("{}{slash}", sanitise::line(&entry.name));
+            let holds = entry
+                .holds
+                .unwrap_or(if entry.folder { "" } else { "not recognised" });
+            let size = if entry.folder {
+                String::new()
+            } else {
+                bytes(entry.bytes)
+            };
+            if selected {
+                buf.set_style(row, theme.selection());
+            }
+            Line::from(vec![
+                Span::raw(if selected { "▌ " } else { "  " }),
+                Span::styled(pad_right(&truncate(&label, name), name), style),
+                Span::styled(pad_left(&size, SIZE), theme.muted()),
+                Span::raw("  "),
+                Span::styled(truncate(holds, kind).into_owned(), style),
+            ])
+            .render(row, buf);
+        }
+    }
+}
+
+/// A file's size with its unit.
+fn bytes(count: u64) -> String {
+    let scaled = |unit: f64| count as f64 / unit;
+    match count {
+        0..1_000 => format!("{count} B"),
+        1_000..1_000_000 => format!("{:.0} kB", scaled(1e3)),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", scaled(1e6)),
+        _ => format!("{:.1} GB", scaled(1e9)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::testing::{draw, key, text as page, typed};
+
+    fn entry(name: &str, folder: bool, holds: Option<&'static str>) -> FolderEntry {
+        let bytes = 12_345;
+        FolderEntry {
+            name: name.to_owned(),
+            folder,
+            bytes,
+            holds,
+        }
+    }
+
+    fn dialog() -> ImportDialog {
+        let mut dialog = ImportDialog::new("overrule");
+        dialog.listed(Ok(vec![
+            entry("data.jsonl", false, Some("a dataset")),
+            entry("run.trec", false, Some("a run")),
+            entry("archive", true, None),
+            entry(".hidden", false, None),
+            entry("notes.txt", false, None),
+        ]));
+        dialog
+    }
+
+    fn press(dialog: &mut ImportDialog, code: KeyCode) -> (KeyOutcome<String>, Option<Wanted>) {
+        dialog.handle(key(code))
+    }
+
+    fn write(dialog: &mut ImportDialog, words: &str) -> Vec<Wanted> {
+        let keys = typed(words).filter_map(|event| dialog.handle(event).1);
+        keys.collect()
+    }
+
+    fn shown(dialog: &ImportDialog, width: u16, height: u16) -> String {
+        page(&draw(width, height, |area, buf| {
+            dialog.render(&Theme::default(), area, buf);
+        }))
+    }
+
+    fn preview() -> ImportPreview {
+        ImportPreview {
+            file: "data.jsonl".to_owned(),
+            format: "a dataset",
+            content: "8 queries, 200 documents".to_owned(),
+            queries: 8,
+            queries_here: 0,
+        }
+    }
+
+    #[test]
+    fn a_file_is_looked_into_before_it_is_imported() {
+        let mut dialog = dialog();
+        let check = Some(Wanted::Check("data.jsonl".to_owned()));
+        assert_eq!(
+            press(&mut dialog, KeyCode::Enter),
+            (KeyOutcome::Consumed, check)
+        );
+        // Nothing can be accepted that has not been read.
+        assert_eq!(
+            press(&mut dialog, KeyCode::Enter),
+            (KeyOutcome::Consumed, None)
+        );
+        dialog.checked(Ok(preview()));
+        let screen = shown(&dialog, 80, 24);
+        for words in [
+            "8 queries, 200 documents",
+            "none of them",
+            "project overrule",
+        ] {
+            assert!(screen.contains(words), "{words:?} in {screen}");
+        }
+        let accepted = KeyOutcome::Submitted("data.jsonl".to_owned());
+        assert_eq!(press(&mut dialog, KeyCode::Enter), (accepted, None));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_and_esc_goes_back_to_the_files() {
+        let mut dialog = dialog();
+        press(&mut dialog, KeyCode::Enter);
+        dialog.checked(Err(vec![
+            "data.jsonl:3: query.id: is \u{1b}[2Jempty".to_owned(),
+        ]));
+        let screen = shown(&dialog, 80, 24);
+        assert!(
+            screen.contains("data.jsonl:3: query.id: is ␛[2Jempty"),
+            "{screen}"
+        );
+        assert_eq!(press(&mut dialog, KeyCode::Enter).0, KeyOutcome::Consumed);
+        assert_eq!(press(&mut dialog, KeyCode::Esc).0, KeyOutcome::Consumed);
+        assert!(shown(&dialog, 80, 24).contains("run.trec"));
+        assert_eq!(press(&mut dialog, KeyCode::Esc).0, KeyOutcome::Cancelled);
+    }
+
+    #[test]
+    fn a_late_answer_opens_nothing() {
+        let mut dialog = dialog();
+        press(&mut dialog, KeyCode::Enter);
+        press(&mut dialog, KeyCode::Esc);
+        dialog.checked(Ok(preview()));
+        assert!(shown(&dialog, 80, 24).contains("run.trec"));
+    }
+
+    #[test]
+    fn tab_completes_and_a_folder_is_entered() {
+        let mut dialog = dialog();
+        assert!(write(&mut dialog, "arch").is_empty());
+        let folder = Some(Wanted::Folder("archive/".to_owned()));
+        assert_eq!(
+            press(&mut dialog, KeyCode::Tab),
+            (KeyOutcome::Consumed, folder)
+        );
+        assert!(shown(&dialog, 80, 24).contains("reading the folder"));
+        dialog.listed(Ok(vec![entry("old.jsonl", false, Some("a dataset"))]));
+        let check = Some(Wanted::Check("archive/old.jsonl".to_owned()));
+        assert_eq!(press(&mut dialog, KeyCode::Enter).1, check);
+    }
+
+    #[test]
+    fn a_path_that_is_not_listed_is_looked_into_as_typed() {
+        let mut dialog = dialog();
+        assert!(write(&mut dialog, "absent.jsonl").is_empty());
+        let check = Some(Wanted::Check("absent.jsonl".to_owned()));
+        assert_eq!(press(&mut dialog, KeyCode::Enter).1, check);
+    }
+
+    #[test]
+    fn hidden_files_are_listed_when_a_dot_is_typed_and_any_size_is_drawn() {
+        let mut dialog = dialog();
+        assert!(!shown(&dialog, 80, 24).contains(".hidden"));
+        write(&mut dialog, ".h");
+        assert!(shown(&dialog, 80, 24).contains(".hidden"));
+        for (width, height) in [(0, 0), (20, 6), (30, 8), (200, 60)] {
+            shown(&dialog, width, height);
+        }
+    }
+}

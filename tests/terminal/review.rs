@@ -24,16 +24,17 @@ fn verdicts(folder: &Path, what: &str) -> i64 {
     db.query_row(&sql, [], |row| row.get(0)).unwrap()
 }
 
-/// Opens the queue and takes up its first pair.
-fn begin(folder: &Path) -> Terminal {
+/// Opens the queue and takes up its first pair; says how much was sent before that.
+fn begin(folder: &Path) -> (Terminal, usize) {
     let mut terminal = Terminal::start(folder, &[], &[], SIZE);
     terminal.wait("Insomnia can");
     terminal.keys("w");
     terminal.wait("the top is settled");
     terminal.wait("▌    1");
+    let from = terminal.raw.len();
     terminal.keys("\r");
     terminal.wait("Which document");
-    terminal
+    (terminal, from)
 }
 
 /// Judges a pair with two keys; what was sent before the decision held nothing of the judges.
@@ -68,9 +69,7 @@ fn judge(terminal: &mut Terminal, key: &str, names: &[String], from: usize) -> u
 fn twenty_pairs_take_forty_keys_and_survive_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let names = project(folder.path());
-    let mut terminal = begin(folder.path());
-    // The list of queries and of the queue have been drawn by now; neither names a judge or a document.
-    let mut from = 0;
+    let (mut terminal, mut from) = begin(folder.path());
     for at in 0..10 {
         from = judge(&mut terminal, ["a", "b", "t", "x"][at % 4], &names, from);
     }
@@ -82,7 +81,7 @@ fn twenty_pairs_take_forty_keys_and_survive_a_restart() {
         10
     );
 
-    let mut terminal = begin(folder.path());
+    let (mut terminal, _) = begin(folder.path());
     terminal.keys("u");
     terminal.wait("taken back");
     terminal.wait("9 judged");

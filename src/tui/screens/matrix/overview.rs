@@ -54,6 +54,10 @@ pub(super) fn render(open: &OpenQuery, known: &mut TopCertainty, canvas: Canvas<
     let mut rest = area;
     heading("this query", false, theme, cut(&mut rest, 1), buf);
     let columns = usize::from(rest.width);
+    if open.view.pairs().next().is_none() {
+        text::line("no battle yet", columns, theme.muted()).render(rest, buf);
+        return;
+    }
     let key = |command| key_name(command, Scope::Screen(Screen::Matrix));
     let top = open.top();
     let mut facts = Vec::new();
@@ -77,10 +81,10 @@ pub(super) fn render(open: &OpenQuery, known: &mut TopCertainty, canvas: Canvas<
     let cycles = match cyclic {
         0 => format!("no cycle in {}", count_of(all, "decided triad")),
         cyclic => format!(
-            "{} in {} · {} shows them",
+            "{} ({}) in {}",
             count_of(cyclic, "cycle"),
-            count_of(all, "decided triad"),
-            key(Command::ShowCycles)
+            key(Command::ShowCycles),
+            count_of(all, "decided triad")
         ),
     };
     facts.push(text::line(&cycles, columns, Style::new()));

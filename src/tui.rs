@@ -281,6 +281,7 @@ impl App {
     fn draw(&mut self, guard: &mut TerminalGuard) -> Result<(), TuiError> {
         let theme = Theme {
             ramp: self.model.ramp,
+            light: self.model.theme.light().unwrap_or(self.theme.light),
             ..self.theme
         };
         let (model, caches) = (&self.model, &mut self.caches);

@@ -8,7 +8,7 @@ use crate::cli::output;
 use crate::client::RunControl;
 use crate::judge::offline;
 use crate::store::Store;
-use crate::tui::{self, model::TuiOptions};
+use crate::tui::{self, model::TuiOptions, model::remembered::Remembered};
 use clap::Args;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -88,8 +88,12 @@ fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
             ..RunRequest::default()
         },
     };
+    let memory = Remembered::name(&context.annotator());
+    let remembered = store.read_blocking(move |db| db.remembered(&memory))?;
+    let remembered = remembered.map(|text| serde_json::from_str(&text));
     let options = TuiOptions {
         annotator: context.annotator(),
+        remembered: remembered.transpose()?.unwrap_or_default(),
         configuration: context.config_file.clone(),
         request,
         control: RunControl {

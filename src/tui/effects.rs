@@ -2,11 +2,13 @@
 
 mod export;
 mod import;
+mod settings;
 
 use super::message::{Effect, Msg};
 use super::model::TuiOptions;
 use super::model::judges::ReportRequest;
 use super::model::open_query::OpenQuery;
+use super::model::remembered::Remembered;
 use crate::app::adjudication::document_evidence::document_evidence;
 use crate::app::adjudication::overview::overview;
 use crate::app::annotate::estimate::CostEstimate;
@@ -19,6 +21,7 @@ use crate::app::review::pair_description::describe_pair;
 use crate::app::review::review_queue::QueueRequest;
 use crate::app::review::review_queue::build_review_queue;
 use crate::app::review::undo::{redone_text, undone_text};
+use crate::app::settings::ProjectSettings;
 use crate::client::{RunControl, lock, now_ms};
 use crate::judge::JudgeEnsemble;
 use crate::judge::provider::calls_in_flight;
@@ -82,6 +85,7 @@ impl Runner {
             Effect::Queue(request, generation) => self.queue(request, generation),
             Effect::LookAtFiles(wanted, generation) => self.look_at_files(wanted, generation),
             Effect::Export(order, overwrite) => self.export(order, overwrite),
+            Effect::StoreSettings(before, after) => self.store_settings(*before, *after),
             Effect::Import(path) => self.import(&path),
             Effect::ReportJudges(request) => self.report_judges(request),
             effect @ (Effect::Without(_) | Effect::LoadDisagreements(..)) => {
@@ -126,6 +130,7 @@ impl Runner {
                 | Effect::PutOff(..)
                 | Effect::Rule(_)
                 | Effect::UndoRuling
+                | Effect::Remember(_)
         );
         let reasoning = Arc::clone(&self.reasoning);
         let work = move |db: &mut Db| answer(db, effect, &annotator, asked_ms, &reasoning);
@@ -448,6 +453,12 @@ pub fn answer(
                 Msg::Redone(Some((redone, info, words)))
             }
         },
+        Effect::ReadSettings => Msg::SettingsRead(Box::new(ProjectSettings::read(db)?)),
+        Effect::Remember(remembered) => {
+            let text = serde_json::to_string(&remembered)?;
+            db.remember(&Remembered::name(annotator), &text)?;
+            return Ok(None);
+        }
         Effect::LoadDisagreements(rule, roll, generation) => {
             let overview = overview(db, &rule, roll, annotator)?;
             Msg::Disagreements(generation, Box::new(overview))
@@ -470,6 +481,7 @@ pub fn answer(
         | Effect::LookAtFiles(..)
         | Effect::Import(_)
         | Effect::Export(..)
+        | Effect::StoreSettings(..)
         | Effect::Start(_)
         | Effect::Estimate(_)
         | Effect::Steer(_)

@@ -12,6 +12,7 @@ use crate::app::judge_report::report::RaterReport;
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
 use crate::app::review::pair_description::PairDescription;
 use crate::app::review::review_queue::{QueueItem, QueueRequest};
+use crate::app::settings::ProjectSettings;
 use crate::client::RunControl;
 use crate::domain::adjudication::DisagreementRule;
 use crate::domain::battle::{BattleId, Pair};
@@ -25,6 +26,7 @@ use crate::store::verdicts::{NewVerdict, StoredVerdict};
 use crate::store::vote_details::VoteDetail;
 use crate::tui::model::judges::ReportRequest;
 use crate::tui::model::open_query::OpenQuery;
+use crate::tui::model::remembered::Remembered;
 use crate::tui::widgets::export_dialog::ExportOrder;
 use crate::tui::widgets::import_dialog::Wanted;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -82,6 +84,9 @@ pub enum Msg {
     ExportExists(ExportOrder, String),
     /// What an export wrote, or why it did not.
     Exported(Result<String, String>),
+    SettingsRead(Box<ProjectSettings>),
+    /// The project has other settings, and every query other numbers.
+    SettingsStored,
     Estimated(CostEstimate),
     Progress(RunProgress),
     Ended(Result<RunOutcome, RunError>),
@@ -126,6 +131,10 @@ pub enum Effect {
     Import(String),
     /// Write an export; over a file that exists only where that was said.
     Export(ExportOrder, bool),
+    ReadSettings,
+    /// Store the project's settings: those that were, and those that are to be.
+    StoreSettings(Box<ProjectSettings>, Box<ProjectSettings>),
+    Remember(Remembered),
     /// Work out what a run over the project, or over one query of it, would cost.
     Estimate(Option<QueryKey>),
     Start(Option<QueryKey>),

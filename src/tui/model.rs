@@ -12,6 +12,7 @@ pub mod matrix;
 pub mod open_query;
 pub mod queries;
 pub mod queue;
+pub mod remembered;
 pub mod review;
 pub mod ruling;
 pub mod run;
@@ -22,7 +23,7 @@ use super::drawing::Areas;
 use super::keymap::Scope;
 use super::navigation::WordFilter;
 use super::screens::Screen;
-use super::theme::Ramp;
+use super::theme::{Ramp, ThemeChoice};
 use super::widgets::confirm::Confirm;
 use super::widgets::document_text::LayoutCache;
 use super::widgets::export_dialog::ExportDialog;
@@ -31,6 +32,7 @@ use super::widgets::import_dialog::ImportDialog;
 use super::widgets::page::Page;
 use super::widgets::palette::Palette;
 use super::widgets::prompt::LinePrompt;
+use super::widgets::settings_dialog::SettingsDialog;
 use super::widgets::toast::{Level, Toast};
 use crate::app::adjudication::data::AdjudicationItem;
 use crate::app::annotate::RunRequest;
@@ -39,6 +41,7 @@ use crate::client::RunControl;
 use crate::config::JudgingConfig;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::DocId;
+use crate::domain::ranking::DocumentOrder;
 use crate::domain::sanitise;
 use crate::store::corpus::QueryKey;
 use adjudication::AdjudicationScreen;
@@ -53,6 +56,7 @@ use matrix::MatrixScreen;
 use open_query::OpenQuery;
 use queries::QueriesScreen;
 use queue::QueueScreen;
+use remembered::{Configured, Remembered};
 use run::RunScreen;
 use session::ReviewSession;
 use std::path::PathBuf;
@@ -69,6 +73,7 @@ pub enum Overlay {
     Page(Page),
     Import(ImportDialog),
     Export(ExportDialog),
+    Settings(SettingsDialog),
 }
 
 /// What a typed line is for; the screen under it takes it.
@@ -116,6 +121,8 @@ pub struct TuiOptions {
     pub missing_keys: Option<String>,
     /// The configuration file in force, which is never written over.
     pub configuration: Option<PathBuf>,
+    /// What this person's last session in the project left.
+    pub remembered: Remembered,
 }
 
 #[derive(Debug)]
@@ -161,6 +168,12 @@ pub struct Model {
     pub options: TuiOptions,
     /// Changed on a key.
     pub ramp: Ramp,
+    pub theme: ThemeChoice,
+    pub configured: Configured,
+    /// What the project remembers as of now.
+    pub remembered: Remembered,
+    /// The query and the cell of its matrix to go back to, until that is done.
+    pub return_to: Option<(String, (usize, usize))>,
     pub areas: Areas,
     pub layouts: LayoutCache,
     /// Words that are lit in the texts on screen.
@@ -187,7 +200,16 @@ pub enum Subject {
 }
 
 impl Model {
-    pub fn new(options: TuiOptions, ramp: Ramp, size: (u16, u16), now: Instant) -> Self {
+    pub fn new(mut options: TuiOptions, ramp: Ramp, size: (u16, u16), now: Instant) -> Self {
+        let remembered = options.remembered.clone();
+        let configured = Configured {
+            ramp,
+            queue_blind: options.judging.queue_blind,
+            battle_blind: options.judging.battle_blind,
+        };
+        let judging = &mut options.judging;
+        judging.queue_blind = remembered.queue_blind.unwrap_or(judging.queue_blind);
+        judging.battle_blind = remembered.battle_blind.unwrap_or(judging.battle_blind);
         Self {
             stack: vec![Screen::Queries],
             overlays: Vec::new(),
@@ -198,7 +220,13 @@ impl Model {
                 control: options.control,
                 ..RunScreen::default()
             },
-            matrix: MatrixScreen::default(),
+            matrix: MatrixScreen {
+                order: match remembered.by_score {
+                    true => DocumentOrder::Zelo,
+                    false => DocumentOrder::Hybrid,
+                },
+                ..MatrixScreen::default()
+            },
             document: DocumentScreen::default(),
             battle: BattleScreen {
                 together: true,
@@ -224,7 +252,11 @@ impl Model {
             loaded: now,
             listed: now,
             options,
-            ramp,
+            ramp: remembered.ramp.unwrap_or(ramp),
+            theme: remembered.theme,
+            configured,
+            return_to: (remembered.query.clone()).map(|query| (query, remembered.cell)),
+            remembered,
             areas: Areas::default(),
             layouts: LayoutCache::default(),
             search: None,

@@ -3,6 +3,7 @@
 //! Text keeps the terminal's own foreground; a role adds what sets it apart, hand-picked for light and dark
 //! backgrounds at each depth. Without colour every role that carries meaning is told by a modifier.
 
+mod choice;
 mod colour_depth;
 mod ramp;
 mod swatch;
@@ -11,6 +12,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 use swatch::{ACCENT, BAD, FAINT, GOOD, JUDGES, MATCH, MUTED, PERSON, Swatch, WARN};
 
+pub use choice::ThemeChoice;
 pub use colour_depth::ColourDepth;
 pub use ramp::{Heat, Ramp};
 

@@ -9,6 +9,7 @@ mod overlay;
 mod redo;
 mod requests;
 mod results;
+mod settings;
 mod text_search;
 mod verdict_state;
 
@@ -109,6 +110,12 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::Imported(result) => return import::ended(model, result),
         Msg::ExportExists(order, file) => export::ask_to_overwrite(model, order, &file),
         Msg::Exported(result) => export::ended(model, result),
+        Msg::SettingsRead(project) => settings::open(model, *project),
+        Msg::SettingsStored => {
+            let mut effects = vec![Effect::List];
+            effects.extend(model.reload());
+            return effects;
+        }
         Msg::Estimated(estimate) => return run::update::ask_to_start(model, &estimate),
         Msg::Ended(result) => return run::update::ended(model, result),
         Msg::Failed(error) => {
@@ -121,6 +128,8 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
 
 #[cfg(test)]
 mod import_tests;
+#[cfg(test)]
+mod settings_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

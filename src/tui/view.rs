@@ -65,6 +65,7 @@ pub fn view(
         match overlay {
             Overlay::Help(help) => help.render(theme, area, buf),
             Overlay::Page(page) => page.render(theme, area, buf),
+            Overlay::Settings(dialog) => dialog.render(theme, area, buf),
             Overlay::Export(dialog) => areas.caret = dialog.render(theme, area, buf),
             Overlay::Import(dialog) => areas.caret = dialog.render(theme, area, buf),
             Overlay::Palette(palette) => areas.caret = palette.render(theme, area, buf),

@@ -13,6 +13,7 @@ pub mod page;
 pub mod palette;
 pub mod prompt;
 mod scroll_box;
+pub mod settings_dialog;
 pub mod toast;
 
 use super::canvas::Canvas;

@@ -56,6 +56,7 @@ commands! {
     StartRun "start-run" "Start judging, or resume where it stopped.";
     Import "import" "Import a file: queries, votes, labels, rankings or picks.";
     Export "export" "Write scores, votes, verdicts, labels or picks to a file.";
+    Settings "settings" "Choose colours, order, blindness and whose verdict counts.";
     SortQueries "sort-queries" "Sort the queries by the next column.";
     ReverseSort "reverse-sort" "Sort the queries the other way round.";
     ShowMatrix "show-matrix" "Show the battles of the query as a matrix.";

@@ -15,6 +15,7 @@ pub(super) const QUERIES: &[Binding] = &[
     shown(&[key('C')], Do::ShowAdjudication, "adjudicate"),
     shown(&[key('i')], Do::Import, "import"),
     hidden(&[key('>')], Do::Export, "export"),
+    hidden(&[key(',')], Do::Settings, "settings"),
 ];
 
 #[rustfmt::skip]

@@ -1,6 +1,6 @@
 //! What a key or the palette asks for, on every screen.
 
-use super::{export, import, offers, redo, text_search, verdict_state};
+use super::{export, import, offers, redo, settings, text_search, verdict_state};
 use crate::app::manual::Chapter;
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
@@ -41,6 +41,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             }
         }
         Command::Quit => return quit(model),
+        Command::Settings => return vec![Effect::ReadSettings],
         Command::Export => export::open(model),
         Command::Import => return import::open(model),
         Command::ShowQueue => return queue::update::show(model),
@@ -130,7 +131,7 @@ fn offered(scope: Scope) -> Vec<Command> {
         }
     }
     if let Scope::Screen(_) = scope {
-        let project = [Command::Import, Command::Export].into_iter();
+        let project = [Command::Import, Command::Export, Command::Settings].into_iter();
         commands.extend(project.filter(|command| !left_out.contains(command)));
     }
     commands
@@ -153,6 +154,7 @@ pub(crate) fn keep_all(model: &mut Model) -> Vec<Effect> {
         }
     }
     effects.extend(leave_all(model));
+    effects.extend(settings::remember(model));
     effects
 }
 

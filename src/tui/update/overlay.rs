@@ -1,7 +1,7 @@
 //! Keys: to what lies on top, or to the screen.
 
 use super::commands::{on_command, quit};
-use super::{export, import, text_search};
+use super::{export, import, settings, text_search};
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
@@ -32,6 +32,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             wanted = asked;
             outcome.map(OverlayResult::Typed)
         }
+        Overlay::Settings(dialog) => dialog.handle(key).map(|()| OverlayResult::Closed),
         Overlay::Export(dialog) => dialog.handle(key).map(OverlayResult::Export),
         Overlay::Help(help) => help.handle(key).map(|()| OverlayResult::Closed),
         Overlay::Page(page) => page.handle(key).map(|()| OverlayResult::Closed),
@@ -42,6 +43,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     match outcome {
         KeyOutcome::Consumed => {
             follow_filter(model);
+            settings::preview(model);
             return import::look(model, wanted);
         }
         KeyOutcome::Pass => match keymap::resolve(Scope::Global, key) {
@@ -61,6 +63,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
                 }
             }
             Some(Overlay::Prompt(_, PromptFor::Search)) => model.search = None,
+            Some(Overlay::Settings(dialog)) => settings::give_up(model, &dialog),
             _ => {}
         },
         KeyOutcome::Submitted(result) => {
@@ -128,6 +131,7 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
             }
             PromptFor::Budget => run::update::set_budget(model, &text),
         },
+        (Some(Overlay::Settings(dialog)), _) => settings::keep(model, &dialog),
         (Some(Overlay::Export(_)), OverlayResult::Export(order)) => export::begin(model, order),
         (Some(Overlay::Import(_)), OverlayResult::Typed(path)) => import::begin(model, path),
         (Some(Overlay::Confirm(_, question)), _) => match question {

@@ -28,6 +28,14 @@ pub(super) fn opened(model: &mut Model, generation: u64, mut open: OpenQuery) ->
     model.open = Some(open);
     if !same {
         matrix::update::look_at_first(model);
+        let id = model.open.as_ref().map(|open| open.info.id.as_str());
+        if let Some((_, (row, column))) = model.return_to.take_if(|(query, _)| id == Some(query)) {
+            let count = model.matrix_order().len();
+            model
+                .matrix
+                .heat
+                .move_to(row.min(count), column.min(count), count);
+        }
     }
     (spec(model.screen()).loaded)(model)
 }

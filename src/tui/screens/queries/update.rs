@@ -59,10 +59,17 @@ pub(super) fn click(model: &mut Model, _: u16, row: u16) -> Click {
 
 pub(crate) fn listed(model: &mut Model, rows: Vec<QueryRow>) -> Vec<Effect> {
     model.queries.rows = rows;
+    let first = !model.queries.loaded;
     model.queries.asked.clear();
     model.queries.loaded = true;
     model.listing = false;
-    let last = model.queries.shown().len().saturating_sub(1);
+    let shown = model.queries.shown();
+    if let (true, Some((query, _))) = (first, &model.return_to) {
+        let mut ids = shown.iter().map(|row| &model.queries.rows[*row].0.id);
+        let place = ids.position(|id| id.as_str() == query);
+        model.queries.cursor = place.unwrap_or(model.queries.cursor);
+    }
+    let last = shown.len().saturating_sub(1);
     model.queries.cursor = model.queries.cursor.min(last);
     stale_summaries(model)
 }

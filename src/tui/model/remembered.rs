@@ -1,0 +1,75 @@
+//! What the workbench remembers of a project for one person: how it looks to them, and where they were.
+
+use super::Model;
+use crate::domain::ranking::DocumentOrder;
+use crate::tui::theme::{Ramp, ThemeChoice};
+use serde::{Deserialize, Serialize};
+
+/// Kept in the project under the person's name. What nobody has chosen is as configured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Remembered {
+    pub ramp: Option<Ramp>,
+    pub theme: ThemeChoice,
+    /// Whether the matrix is in the order of the scores.
+    pub by_score: bool,
+    pub queue_blind: Option<bool>,
+    pub battle_blind: Option<bool>,
+    /// The query that was open last, or under the cursor.
+    pub query: Option<String>,
+    /// The cursor of its matrix, in display positions.
+    pub cell: (usize, usize),
+}
+
+impl Remembered {
+    /// What a person's memory is called in the project.
+    pub fn name(annotator: &str) -> String {
+        format!("workbench {annotator}")
+    }
+
+    /// What there is to remember now.
+    pub(crate) fn of(model: &Model) -> Self {
+        let chosen = |now: bool, configured: bool, before: Option<bool>| match now == configured {
+            true => before.map(|_| now),
+            false => Some(now),
+        };
+        let before = &model.remembered;
+        let judging = &model.options.judging;
+        let configured = &model.configured;
+        let open = model.open.as_ref().map(|open| &open.info);
+        let query = open.or_else(|| model.queries.selected().map(|(info, _)| info));
+        let query = query.map(|info| info.id.to_string());
+        Self {
+            ramp: match model.ramp == configured.ramp {
+                true => before.ramp.map(|_| model.ramp),
+                false => Some(model.ramp),
+            },
+            theme: model.theme,
+            by_score: model.matrix.order == DocumentOrder::Zelo,
+            queue_blind: chosen(
+                judging.queue_blind,
+                configured.queue_blind,
+                before.queue_blind,
+            ),
+            battle_blind: chosen(
+                judging.battle_blind,
+                configured.battle_blind,
+                before.battle_blind,
+            ),
+            cell: match open {
+                Some(_) => model.matrix.heat.cursor,
+                None if query == before.query => before.cell,
+                None => (0, 0),
+            },
+            query: query.or_else(|| before.query.clone()),
+        }
+    }
+}
+
+/// What the configuration says, where a person may choose something else.
+#[derive(Clone, Copy, Debug)]
+pub struct Configured {
+    pub ramp: Ramp,
+    pub queue_blind: bool,
+    pub battle_blind: bool,
+}

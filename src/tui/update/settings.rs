@@ -1,0 +1,158 @@
+//! The settings: those of the screen, which follow while they are chosen, and those of the project.
+
+use crate::app::settings::ProjectSettings;
+use crate::domain::ranking::DocumentOrder;
+use crate::domain::sanitise;
+use crate::domain::verdict::{FinalRule, OverrideMode};
+use crate::tui::message::Effect;
+use crate::tui::model::remembered::Remembered;
+use crate::tui::model::{Model, Overlay};
+use crate::tui::theme::{Ramp, ThemeChoice};
+use crate::tui::widgets::settings_dialog::{Setting, SettingKind, SettingsDialog};
+use crate::tui::widgets::toast::Level;
+
+const ORDERS: [DocumentOrder; 2] = [DocumentOrder::Hybrid, DocumentOrder::Zelo];
+const MODES: [OverrideMode; 2] = [OverrideMode::Replace, OverrideMode::Beside];
+
+fn place<T: PartialEq>(all: &[T], one: &T) -> usize {
+    all.iter().position(|other| other == one).unwrap_or(0)
+}
+
+/// Whose verdict may count: an adjudicator is who was named, or the person who asks.
+fn rules(model: &Model, now: &FinalRule) -> [FinalRule; 3] {
+    let adjudicator = match now {
+        FinalRule::Adjudicator(name) => name.clone(),
+        _ => model.options.annotator.clone(),
+    };
+    [
+        FinalRule::Latest,
+        FinalRule::Majority,
+        FinalRule::Adjudicator(adjudicator),
+    ]
+}
+
+fn rule_name(rule: &FinalRule) -> String {
+    match rule {
+        FinalRule::Adjudicator(name) => format!("adjudicator {}", sanitise::line(name)),
+        rule => rule.name().to_owned(),
+    }
+}
+
+/// Opens the dialog with what is in force now.
+pub(super) fn open(model: &mut Model, project: ProjectSettings) {
+    let open = |overlay: &Overlay| matches!(overlay, Overlay::Settings(_));
+    if model.overlays.iter().any(open) {
+        return;
+    }
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let judging = &model.options.judging;
+    let rules = rules(model, &project.rule);
+    let rows = vec![
+        Setting {
+            kind: SettingKind::Ramp,
+            name: "colours of cells",
+            doc: "The ramp of the matrix, from “row worse” to “row better”. Blue and orange suit colour-blind readers.",
+            values: Ramp::ALL.iter().map(ToString::to_string).collect(),
+            chosen: place(&Ramp::ALL, &model.ramp),
+        },
+        Setting {
+            kind: SettingKind::Theme,
+            name: "background",
+            doc: "Whether colours are made for a dark or a light terminal.",
+            values: owned(&ThemeChoice::ALL.map(ThemeChoice::name)),
+            chosen: place(&ThemeChoice::ALL, &model.theme),
+        },
+        Setting {
+            kind: SettingKind::Order,
+            name: "order of the matrix",
+            doc: "Hybrid order is the first-stage order in which the documents came; zELO is best first.",
+            values: owned(&["hybrid order", "zELO"]),
+            chosen: place(&ORDERS, &model.matrix.order),
+        },
+        Setting {
+            kind: SettingKind::QueueBlind,
+            name: "queue",
+            doc: "Whether the judges are hidden until you have decided, in the queue and in rulings.",
+            values: owned(&["judges hidden", "judges shown"]),
+            chosen: usize::from(!judging.queue_blind),
+        },
+        Setting {
+            kind: SettingKind::BattleBlind,
+            name: "other battles",
+            doc: "The same for a battle opened from the matrix or a document.",
+            values: owned(&["judges hidden", "judges shown"]),
+            chosen: usize::from(!judging.battle_blind),
+        },
+        Setting {
+            kind: SettingKind::FinalRule,
+            name: "verdict that counts",
+            doc: "Of the project, for everybody: whose verdict is in force where several people judged a pair. Changes scores.",
+            values: rules.iter().map(rule_name).collect(),
+            chosen: place(&rules, &project.rule),
+        },
+        Setting {
+            kind: SettingKind::OverrideMode,
+            name: "verdict and votes",
+            doc: "Of the project, for everybody: a verdict replaces the judges' votes on its pair, or is added to them. Changes scores.",
+            values: owned(&["verdict replaces votes", "verdict beside votes"]),
+            chosen: place(&MODES, &project.ranking.override_mode),
+        },
+    ];
+    let dialog = SettingsDialog::new(rows, project, (model.ramp, model.theme));
+    model.overlays.push(Overlay::Settings(dialog));
+}
+
+/// The screen follows while its colours are chosen.
+pub(super) fn preview(model: &mut Model) {
+    let Some(Overlay::Settings(dialog)) = model.overlays.last() else {
+        return;
+    };
+    let ramp = dialog.chosen(SettingKind::Ramp).map(|at| Ramp::ALL[at]);
+    let theme = dialog.chosen(SettingKind::Theme);
+    model.ramp = ramp.unwrap_or(model.ramp);
+    model.theme = theme.map_or(model.theme, |at| ThemeChoice::ALL[at]);
+}
+
+/// Puts the colours back that were before the dialog.
+pub(super) fn give_up(model: &mut Model, dialog: &SettingsDialog) {
+    (model.ramp, model.theme) = dialog.looks;
+}
+
+/// Takes what was chosen; the project's part is stored.
+pub(super) fn keep(model: &mut Model, dialog: &SettingsDialog) -> Vec<Effect> {
+    let hidden = |kind| dialog.chosen(kind).map(|at| at == 0);
+    if let Some(hidden) = hidden(SettingKind::QueueBlind) {
+        model.options.judging.queue_blind = hidden;
+    }
+    if let Some(hidden) = hidden(SettingKind::BattleBlind) {
+        model.options.judging.battle_blind = hidden;
+    }
+    if let Some(at) = dialog.chosen(SettingKind::Order) {
+        model.matrix.order = ORDERS[at];
+    }
+    let before = (*dialog.project).clone();
+    let mut after = before.clone();
+    if let Some(at) = dialog.chosen(SettingKind::FinalRule) {
+        let [latest, majority, adjudicator] = rules(model, &before.rule);
+        after.rule = [latest, majority, adjudicator][at].clone();
+    }
+    if let Some(at) = dialog.chosen(SettingKind::OverrideMode) {
+        after.ranking.override_mode = MODES[at];
+    }
+    model.say(Level::Good, "the settings are kept in this project");
+    let mut effects = remember(model);
+    if after != before {
+        effects.push(Effect::StoreSettings(Box::new(before), Box::new(after)));
+    }
+    effects
+}
+
+/// Keeps how the workbench looks and where the person is, where that has changed.
+pub(crate) fn remember(model: &mut Model) -> Vec<Effect> {
+    let now = Remembered::of(model);
+    if now == model.remembered {
+        return Vec::new();
+    }
+    model.remembered = now.clone();
+    vec![Effect::Remember(now)]
+}

@@ -1,0 +1,110 @@
+use super::update;
+use crate::app::settings::ProjectSettings;
+use crate::domain::ranking::DocumentOrder;
+use crate::domain::verdict::{FinalRule, OverrideMode};
+use crate::tui::message::{Effect, Msg};
+use crate::tui::model::{Model, TuiOptions};
+use crate::tui::screens::Screen;
+use crate::tui::screens::testing::model;
+use crate::tui::testing::key;
+use crate::tui::theme::Ramp;
+use crossterm::event::KeyCode;
+
+fn press(model: &mut Model, codes: &[KeyCode]) -> Vec<Effect> {
+    let now = model.now;
+    let mut effects = Vec::new();
+    for code in codes {
+        effects.extend(update(model, Msg::Key(key(*code)), now));
+    }
+    effects
+}
+
+fn project() -> ProjectSettings {
+    ProjectSettings {
+        ranking: Default::default(),
+        rule: FinalRule::Latest,
+        guideline: None,
+    }
+}
+
+/// A list of queries with the settings open.
+fn opened() -> Model {
+    let mut model = model(Screen::Queries);
+    let asked = press(&mut model, &[KeyCode::Char(',')]);
+    assert_eq!(asked, [Effect::ReadSettings]);
+    let now = model.now;
+    update(&mut model, Msg::SettingsRead(Box::new(project())), now);
+    model
+}
+
+#[test]
+fn colours_follow_while_they_are_chosen_and_come_back_when_given_up() {
+    let mut model = opened();
+    let before = model.ramp;
+    press(&mut model, &[KeyCode::Right]);
+    assert_ne!(model.ramp, before);
+    assert!(press(&mut model, &[KeyCode::Esc]).is_empty());
+    assert_eq!(model.ramp, before);
+    assert!(model.overlays.is_empty());
+}
+
+#[test]
+fn what_is_kept_is_remembered_and_the_projects_part_stored() {
+    use KeyCode::{Down, Enter, Right, Up};
+    let mut model = opened();
+    model.matrix.order = DocumentOrder::Hybrid;
+    let chosen = [
+        Right, Down, Down, Right, Down, Right, Down, Down, Right, Enter,
+    ];
+    let effects = press(&mut model, &chosen);
+    assert_eq!(model.ramp, Ramp::default().next());
+    assert!(!model.options.judging.queue_blind);
+    let kept = effects.iter().find_map(|effect| match effect {
+        Effect::Remember(kept) => Some(kept),
+        _ => None,
+    });
+    let kept = kept.unwrap();
+    assert_eq!(
+        (kept.ramp, kept.queue_blind),
+        (Some(model.ramp), Some(false))
+    );
+    assert_eq!(kept.battle_blind, None, "as configured");
+    let after = ProjectSettings {
+        rule: FinalRule::Majority,
+        ..project()
+    };
+    let stored = Effect::StoreSettings(Box::new(project()), Box::new(after));
+    assert!(effects.contains(&stored), "{effects:?}");
+
+    // Another session begins as this one ended.
+    let options = TuiOptions {
+        remembered: kept.clone(),
+        ..TuiOptions::default()
+    };
+    let next = Model::new(options, Ramp::default(), (80, 24), model.now);
+    assert_eq!(next.ramp, model.ramp);
+    assert_eq!(next.matrix.order, model.matrix.order);
+    assert!(!next.options.judging.queue_blind);
+
+    let mut model = opened();
+    let effects = press(&mut model, &[Up, Enter]);
+    let stores = |effect: &Effect| matches!(effect, Effect::StoreSettings(..));
+    assert!(
+        !effects.iter().any(stores),
+        "nothing of the project has changed"
+    );
+    assert_eq!(project().ranking.override_mode, OverrideMode::Replace);
+}
+
+#[test]
+fn the_list_and_the_matrix_go_back_to_where_the_person_was() {
+    let mut model = model(Screen::Matrix);
+    model.matrix.heat.move_to(3, 1, 6);
+    let effects = super::settings::remember(&mut model);
+    let [Effect::Remember(kept)] = &effects[..] else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(kept.cell, (3, 1));
+    assert!(kept.query.is_some());
+    assert!(super::settings::remember(&mut model).is_empty(), "once");
+}

@@ -1,0 +1,189 @@
+//! Settings in a list: a row a setting, with the value that is chosen.
+
+use super::{KeyOutcome, boxed, key_line};
+use crate::app::settings::ProjectSettings;
+use crate::tui::layout::{centred, cut_bottom};
+use crate::tui::text::{pad_right, truncate, wrap};
+use crate::tui::theme::{Ramp, Theme, ThemeChoice};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+const WIDTH: u16 = 76;
+const NAME: usize = 20;
+const VALUE: usize = 26;
+/// Rows for the sentence about the chosen setting.
+const SENTENCE: u16 = 3;
+
+/// What a row sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingKind {
+    Ramp,
+    Theme,
+    Order,
+    QueueBlind,
+    BattleBlind,
+    FinalRule,
+    OverrideMode,
+}
+
+#[derive(Clone, Debug)]
+pub struct Setting {
+    pub kind: SettingKind,
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub values: Vec<String>,
+    pub chosen: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct SettingsDialog {
+    rows: Vec<Setting>,
+    selected: usize,
+    /// What the project said when the dialog was opened.
+    pub project: Box<ProjectSettings>,
+    /// What the screen looked like then.
+    pub looks: (Ramp, ThemeChoice),
+}
+
+impl SettingsDialog {
+    pub fn new(rows: Vec<Setting>, project: ProjectSettings, looks: (Ramp, ThemeChoice)) -> Self {
+        Self {
+            rows,
+            selected: 0,
+            project: Box::new(project),
+            looks,
+        }
+    }
+
+    /// The place of the value that is chosen.
+    pub fn chosen(&self, kind: SettingKind) -> Option<usize> {
+        let row = self.rows.iter().find(|row| row.kind == kind)?;
+        Some(row.chosen)
+    }
+
+    fn change(&mut self, forward: bool) {
+        if let Some(row) = self.rows.get_mut(self.selected) {
+            let count = row.values.len().max(1);
+            row.chosen = (row.chosen + if forward { 1 } else { count - 1 }) % count;
+        }
+    }
+
+    /// ↑ and ↓ choose a setting, ← and → its value; Enter keeps all, Esc none.
+    pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome {
+        if event.kind == KeyEventKind::Release || event.modifiers.contains(KeyModifiers::CONTROL) {
+            return KeyOutcome::Pass;
+        }
+        match event.code {
+            KeyCode::Enter => return KeyOutcome::Submitted(()),
+            KeyCode::Esc | KeyCode::Char('q') => return KeyOutcome::Cancelled,
+            KeyCode::Down | KeyCode::Char('j') | KeyCode::Tab => {
+                let last = self.rows.len().saturating_sub(1);
+                self.selected = (self.selected + 1).min(last);
+            }
+            KeyCode::Up | KeyCode::Char('k') | KeyCode::BackTab => {
+                self.selected = self.selected.saturating_sub(1);
+            }
+            KeyCode::Right | KeyCode::Char('l' | ' ') => self.change(true),
+            KeyCode::Left | KeyCode::Char('h') => self.change(false),
+            _ => {}
+        }
+        KeyOutcome::Consumed
+    }
+
+    pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let rows = u16::try_from(self.rows.len()).unwrap_or(u16::MAX);
+        let area = centred(area, WIDTH, rows + SENTENCE + 4);
+        let mut inner = boxed("Settings", theme, area, buf);
+        let keys = [
+            ("↑ ↓", "setting"),
+            ("← →", "value"),
+            ("Enter", "keep"),
+            ("Esc", "give up"),
+        ];
+        key_line(&keys, theme, cut_bottom(&mut inner, 1), buf);
+        let sentence = cut_bottom(&mut inner, SENTENCE);
+        if let Some(row) = self.rows.get(self.selected) {
+            let lines = wrap(row.doc, usize::from(sentence.width));
+            for (area, line) in sentence.rows().zip(lines) {
+                Line::styled(&row.doc[line], theme.muted()).render(area, buf);
+            }
+        }
+        let first = (self.selected + 1).saturating_sub(usize::from(inner.height));
+        for (area, (at, row)) in inner.rows().zip(self.rows.iter().enumerate().skip(first)) {
+            let selected = at == self.selected;
+            if selected {
+                buf.set_style(area, theme.selection());
+            }
+            let value = row.values.get(row.chosen).map_or("", String::as_str);
+            let value = pad_right(&truncate(value, VALUE), VALUE);
+            let mut spans = vec![
+                Span::raw(if selected { "▌ " } else { "  " }),
+                Span::styled(pad_right(row.name, NAME), theme.text()),
+                Span::styled(if selected { "◂ " } else { "  " }, theme.key_hint()),
+                Span::styled(value, theme.strong()),
+                Span::styled(if selected { " ▸ " } else { "   " }, theme.key_hint()),
+            ];
+            if row.kind == SettingKind::Ramp {
+                spans.extend((0..=8).map(|step| {
+                    let heat = theme.heat(f64::from(step) / 8.0);
+                    Span::styled(format!("{}{}", heat.sign, heat.glyph), heat.style)
+                }));
+            }
+            Line::from(spans).render(area, buf);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::testing::{draw, key};
+
+    fn dialog() -> SettingsDialog {
+        let row = |kind, values: [&str; 2]| Setting {
+            kind,
+            name: "name",
+            doc: "What it does.",
+            values: values.map(str::to_owned).to_vec(),
+            chosen: 0,
+        };
+        let project = ProjectSettings {
+            ranking: Default::default(),
+            rule: Default::default(),
+            guideline: None,
+        };
+        let rows = vec![
+            row(SettingKind::Ramp, ["red-green", "grey"]),
+            row(SettingKind::Order, ["hybrid", "zELO"]),
+        ];
+        SettingsDialog::new(rows, project, Default::default())
+    }
+
+    #[test]
+    fn arrows_choose_a_setting_and_go_round_its_values() {
+        let mut dialog = dialog();
+        for code in [KeyCode::Right, KeyCode::Down, KeyCode::Down, KeyCode::Left] {
+            assert_eq!(dialog.handle(key(code)), KeyOutcome::Consumed);
+        }
+        assert_eq!(dialog.chosen(SettingKind::Ramp), Some(1));
+        assert_eq!(dialog.chosen(SettingKind::Order), Some(1));
+        assert_eq!(dialog.chosen(SettingKind::Theme), None);
+        assert_eq!(
+            dialog.handle(key(KeyCode::Enter)),
+            KeyOutcome::Submitted(())
+        );
+        assert_eq!(dialog.handle(key(KeyCode::Esc)), KeyOutcome::Cancelled);
+    }
+
+    #[test]
+    fn any_size_is_drawn() {
+        for (width, height) in [(0, 0), (20, 6), (60, 16), (200, 60)] {
+            draw(width, height, |area, buf| {
+                dialog().render(&Theme::default(), area, buf);
+            });
+        }
+    }
+}

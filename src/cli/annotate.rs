@@ -170,7 +170,16 @@ impl AnnotateCommand {
                 ),
             });
         }
-        let budget = self.budget.or(usual.budget);
+        let of_project = match context.project().exists() && self.budget.is_none() {
+            true => context.open()?.read_blocking(|db| db.project_budget())?,
+            false => None,
+        };
+        if let Some(Some(usd)) = of_project {
+            output::message(&format!(
+                "budget ${usd:.2}, set in this project (--budget changes it for one run)"
+            ));
+        }
+        let budget = self.budget.or(of_project.unwrap_or(usual.budget));
         if let Some(budget) = budget {
             check_budget(budget, &ensemble)?;
         }

@@ -69,7 +69,8 @@ fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
         ));
     }
     let config = &context.config;
-    let latest = store.read_blocking(|db| db.latest_run())?;
+    let (latest, budget) =
+        store.read_blocking(|db| Ok((db.latest_run()?, db.project_budget()?)))?;
     // What a run without a screen began goes on here.
     let request = match latest {
         Some(run) => RunRequest {
@@ -98,7 +99,7 @@ fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
         request,
         control: RunControl {
             concurrency: config.run.concurrency,
-            budget_usd: config.run.budget,
+            budget_usd: budget.unwrap_or(config.run.budget),
             pace: (demo && config.run.demo_pace > 0.0).then_some(config.run.demo_pace),
             ..RunControl::default()
         },

@@ -319,7 +319,10 @@ impl JudgeReportText {
         let mut text = String::new();
         for (at, (_, spec)) in self.0.rater_data.judges.iter().enumerate() {
             let name = sanitise::line(&spec.name);
-            if let Some(words) = self.0.named[at].finding_words() {
+            // The worst judge has been named already.
+            let worst = self.0.weakest().is_some_and(|weakest| weakest.judge == at);
+            let finding = self.0.named[at].finding_words().filter(|_| !worst);
+            if let Some(words) = finding {
                 text += &format!("{name}: {words}\n");
             }
             let both = self.0.both_orders[at].words();

@@ -106,6 +106,20 @@ impl Db {
         self.touch_all()
     }
 
+    /// Dollars that the project may have spent, where that was set in the project: `Some(None)` is no limit.
+    pub fn project_budget(&self) -> Result<Option<Option<f64>>> {
+        let kept = self.remembered("budget")?;
+        kept.map(|text| {
+            serde_json::from_str(&text)
+                .map_err(|error| StoreError::Corrupt(format!("the budget cannot be read: {error}")))
+        })
+        .transpose()
+    }
+
+    pub fn set_project_budget(&self, usd: Option<f64>) -> Result<()> {
+        self.remember("budget", &serde_json::to_string(&usd)?)
+    }
+
     /// Marks every query's numbers as changed.
     fn touch_all(&self) -> Result<()> {
         self.change("UPDATE query SET revision = revision + 1", [])?;
@@ -131,6 +145,16 @@ impl Db {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_budget_of_none_is_not_the_same_as_no_budget_set() {
+        let db = Db::scratch().unwrap();
+        assert_eq!(db.project_budget().unwrap(), None);
+        db.set_project_budget(Some(2.5)).unwrap();
+        assert_eq!(db.project_budget().unwrap(), Some(Some(2.5)));
+        db.set_project_budget(None).unwrap();
+        assert_eq!(db.project_budget().unwrap(), Some(None));
+    }
 
     #[test]
     fn the_prior_that_every_older_project_has_is_nobodys_choice() {

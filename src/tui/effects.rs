@@ -131,6 +131,7 @@ impl Runner {
                 | Effect::Rule(_)
                 | Effect::UndoRuling
                 | Effect::Remember(_)
+                | Effect::KeepBudget(_)
         );
         let reasoning = Arc::clone(&self.reasoning);
         let work = move |db: &mut Db| answer(db, effect, &annotator, asked_ms, &reasoning);
@@ -426,6 +427,10 @@ pub fn answer(
         Effect::Queue(request, generation) => queued(db, &request, generation)?,
         Effect::DescribePair(query, pair) => {
             Msg::PairDescribed(query, pair, describe_pair(db, query, pair)?)
+        }
+        Effect::KeepBudget(usd) => {
+            db.set_project_budget(usd)?;
+            return Ok(None);
         }
         Effect::Guideline => Msg::GuidelineLoaded(db.guideline()?),
         Effect::Without(judge) => Msg::Without(judge, ranking_without_judge(db, judge)?),

@@ -139,6 +139,8 @@ pub enum Effect {
     Estimate(Option<QueryKey>),
     Start(Option<QueryKey>),
     Steer(RunControl),
+    /// Keep in the project how many dollars it may have spent.
+    KeepBudget(Option<f64>),
     /// Put text on the clipboard.
     Copy(String),
     Suspend,

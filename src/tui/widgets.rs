@@ -4,6 +4,7 @@ pub mod confirm;
 pub(crate) mod document_text;
 pub mod export_dialog;
 pub mod footer;
+pub(crate) mod gauge;
 pub mod header;
 pub mod heatmap;
 pub mod help;

@@ -251,6 +251,7 @@ impl RaterReport {
             .map(|at| JudgeRecord {
                 card: self.cards.iter().find(|card| card.judge == Some(at)),
                 named: self.named.get(at).copied().unwrap_or_default(),
+                both_orders: self.both_orders.get(at).copied().unwrap_or_default(),
             })
             .collect();
         let pairs = self.pairs.iter().map(|(.., pair)| pair);

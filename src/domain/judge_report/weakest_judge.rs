@@ -1,7 +1,7 @@
 //! Which judge is the worst, if one is: the one that the numbers set apart from all others.
 
-use super::{AnswerFinding, JudgeReport, PositionCounts};
-use crate::domain::agreement::{Interval, Kappa, Share};
+use super::{AnswerFinding, BothOrders, JudgeReport, PositionCounts};
+use crate::domain::agreement::{Interval, Kappa};
 use serde::Serialize;
 
 /// Two judges by their places, and their κ.
@@ -15,6 +15,7 @@ const ENOUGH: usize = 20;
 pub struct JudgeRecord<'a> {
     pub card: Option<&'a JudgeReport>,
     pub named: PositionCounts,
+    pub both_orders: BothOrders,
 }
 
 /// A judge that stands out, and by what.
@@ -84,11 +85,17 @@ impl WeaknessReason {
 pub fn weakest_judge(judges: &[JudgeRecord<'_>], kappas: &[JudgeKappa]) -> Option<WeakestJudge> {
     by_answers(judges)
         .or_else(|| {
-            let people = |card: &JudgeReport| card.people.all.raw;
+            let people = |judge: &JudgeRecord<'_>| {
+                let raw = judge.card?.people.all.raw?;
+                Some((raw.value, raw.interval, raw.n))
+            };
             by_share(judges, people, false, WeaknessReason::People)
         })
         .or_else(|| {
-            let flips = |card: &JudgeReport| card.flips.as_ref().map(|flips| flips.changed);
+            let flips = |judge: &JudgeRecord<'_>| {
+                let (value, interval) = judge.both_orders.flip_share()?;
+                Some((value, interval, judge.both_orders.pairs()))
+            };
             by_share(judges, flips, true, WeaknessReason::Flips)
         })
         .or_else(|| by_kappa(judges.len(), kappas))
@@ -110,31 +117,33 @@ fn by_answers(judges: &[JudgeRecord<'_>]) -> Option<WeakestJudge> {
 
 fn by_share(
     judges: &[JudgeRecord<'_>],
-    share: impl Fn(&JudgeReport) -> Option<Share>,
+    share: impl Fn(&JudgeRecord<'_>) -> Option<(f64, Interval, usize)>,
     high_is_bad: bool,
     reason: fn(Comparison) -> WeaknessReason,
 ) -> Option<WeakestJudge> {
     let sign = if high_is_bad { -1.0 } else { 1.0 };
-    let known: Vec<(usize, Share)> = judges
+    let known: Vec<(usize, f64, Interval)> = judges
         .iter()
         .enumerate()
-        .filter_map(|(judge, record)| Some((judge, share(record.card?)?)))
-        .filter(|(_, share)| share.n >= ENOUGH)
+        .filter_map(|(judge, record)| {
+            let (value, interval, n) = share(record)?;
+            (n >= ENOUGH).then_some((judge, value, interval))
+        })
         .collect();
-    let (judge, worst) = *known
+    let (judge, value, interval) = *known
         .iter()
-        .min_by(|x, y| (sign * x.1.value).total_cmp(&(sign * y.1.value)))?;
-    let others = known.iter().filter(|(other, _)| *other != judge);
-    let others = mean(others.map(|(_, share)| share.value))?;
+        .min_by(|x, y| (sign * x.1).total_cmp(&(sign * y.1)))?;
+    let others = known.iter().filter(|(other, ..)| *other != judge);
+    let others = mean(others.map(|(_, value, _)| *value))?;
     let apart = match high_is_bad {
-        true => worst.interval.low > others,
-        false => worst.interval.high < others,
+        true => interval.low > others,
+        false => interval.high < others,
     };
     apart.then(|| WeakestJudge {
         judge,
         reason: reason(Comparison {
-            value: worst.value,
-            interval: Some(worst.interval),
+            value,
+            interval: Some(interval),
             others,
         }),
     })
@@ -201,7 +210,11 @@ mod tests {
 
     #[test]
     fn a_judge_that_answers_by_position_is_the_worst_whatever_else_is_known() {
-        let record = |named| JudgeRecord { card: None, named };
+        let record = |named| JudgeRecord {
+            card: None,
+            named,
+            both_orders: BothOrders::default(),
+        };
         let judges = [record(named(20, 20, 0)), record(named(0, 40, 0))];
         let found = weakest_judge(&judges, &[]).map(|weakest| (weakest.judge, weakest.reason));
         assert_eq!(
@@ -212,7 +225,11 @@ mod tests {
 
     #[test]
     fn leaning_is_less_than_always() {
-        let record = |named| JudgeRecord { card: None, named };
+        let record = |named| JudgeRecord {
+            card: None,
+            named,
+            both_orders: BothOrders::default(),
+        };
         let judges = [record(named(80, 20, 0)), record(named(0, 0, 60))];
         let found = weakest_judge(&judges, &[]).map(|weakest| weakest.judge);
         assert_eq!(found, Some(1));
@@ -223,6 +240,7 @@ mod tests {
         let judges = [JudgeRecord {
             card: None,
             named: named(10, 10, 0),
+            both_orders: BothOrders::default(),
         }; 3];
         let apart = [(0, 1, kappa(0.7)), (0, 2, kappa(0.2)), (1, 2, kappa(0.3))];
         let found = weakest_judge(&judges, &apart).map(|weakest| weakest.judge);

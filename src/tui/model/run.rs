@@ -3,6 +3,7 @@
 use crate::app::annotate::progress::RunProgress;
 use crate::client::RunControl;
 use crate::store::corpus::QueryKey;
+use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
 pub struct RunScreen {
@@ -12,9 +13,72 @@ pub struct RunScreen {
     /// The one query that the run is about, where it is not about the project.
     pub only: Option<QueryKey>,
     pub control: RunControl,
+    /// How many calls ended in each second.
+    pub pace: CallPace,
     pub ended: Option<String>,
     /// The judge that is dropped or taken back on a key.
     pub chosen_judge: usize,
     /// First line of the log that is shown, from the end.
     pub log_scroll: usize,
+}
+
+/// Seconds of a run that are remembered.
+const REMEMBERED: usize = 240;
+
+/// How many calls ended in each of the latest seconds of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallPace {
+    per_second: VecDeque<u64>,
+    /// The second that the last entry is of.
+    second: u64,
+    done: usize,
+}
+
+impl CallPace {
+    /// Takes in that so many calls have ended so many seconds after the run began; fewer than before begin another run.
+    pub fn add(&mut self, elapsed_s: f64, done: usize) {
+        let second = elapsed_s.max(0.0) as u64;
+        if done < self.done || second < self.second || self.per_second.is_empty() {
+            *self = Self {
+                per_second: VecDeque::from([0]),
+                second,
+                done: done.min(self.done),
+            };
+        }
+        let passed = usize::try_from(second - self.second).unwrap_or(REMEMBERED);
+        self.per_second
+            .extend(std::iter::repeat_n(0, passed.min(REMEMBERED)));
+        if let Some(last) = self.per_second.back_mut() {
+            *last += (done - self.done) as u64;
+        }
+        let surplus = self.per_second.len().saturating_sub(REMEMBERED);
+        self.per_second.drain(..surplus);
+        (self.second, self.done) = (second, done);
+    }
+
+    /// The latest seconds, oldest first, without the one that is going on.
+    pub fn latest(&self, seconds: usize) -> Vec<u64> {
+        let whole = self.per_second.len().saturating_sub(1);
+        let all = self.per_second.iter().take(whole);
+        all.skip(whole.saturating_sub(seconds)).copied().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_counted_in_the_second_in_which_they_are_told() {
+        let mut pace = CallPace::default();
+        for (elapsed, done) in [(0.2, 1), (0.9, 3), (1.1, 4), (3.5, 9), (4.0, 9)] {
+            pace.add(elapsed, done);
+        }
+        assert_eq!(pace.latest(10), [3, 1, 0, 5]);
+        assert_eq!(pace.latest(2), [0, 5]);
+        pace.add(1_000.0, 10);
+        assert_eq!(pace.latest(1_000).len(), REMEMBERED - 1);
+        pace.add(0.5, 2);
+        assert!(pace.latest(10).is_empty());
+    }
 }

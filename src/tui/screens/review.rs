@@ -1,6 +1,7 @@
 //! Review: a pair is judged blind first, then again with everything in sight.
 
 pub(crate) mod panel;
+mod session;
 pub(crate) mod update;
 pub(crate) mod view;
 

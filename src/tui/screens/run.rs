@@ -1,5 +1,6 @@
 //! The run that goes on: what it does, what it costs, how it is steered.
 
+mod judge_table;
 pub(crate) mod update;
 mod view;
 

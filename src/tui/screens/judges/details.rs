@@ -158,8 +158,10 @@ fn sentences(name: &str, card: &JudgeReport) -> Vec<String> {
     }
     if let Some(calibration) = &card.calibration {
         words.push(format!(
-            "Sure or not, against people: expected calibration error {:.2}, Brier {:.2}, on {} pairs.",
-            calibration.ece, calibration.brier, calibration.n
+            "Sure or not, against people: expected calibration error {:.2}, Brier {:.2}, on {}.",
+            calibration.ece,
+            calibration.brier,
+            text::count_of(calibration.n, "pair")
         ));
     }
     if let Some(surprise) = &card.surprise {

@@ -3,7 +3,7 @@
 use crate::app::judge_report::report::RaterReport;
 use crate::domain::agreement::{Interval, Share};
 use crate::domain::analysis::wilson;
-use crate::domain::judge_report::{JudgeReport, PositionCounts};
+use crate::domain::judge_report::{BothOrders, JudgeReport, PositionCounts};
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
@@ -112,6 +112,8 @@ pub(super) struct JudgeRow<'a> {
     /// Its place among the judges; `None` for the ensemble.
     pub(super) place: Option<usize>,
     named: Option<PositionCounts>,
+    /// The share of pairs, of those seen in both orders, with another answer in the other one.
+    flips: Option<(f64, Interval)>,
     failed: Option<usize>,
     latency_ms: Option<f64>,
     usd_per_1000: Option<f64>,
@@ -128,6 +130,10 @@ pub(super) fn rows(report: &RaterReport) -> Vec<JudgeRow<'_>> {
                 card: report.cards.iter().find(|card| card.judge == Some(place)),
                 place: Some(place),
                 named: report.named.get(place).copied(),
+                flips: report
+                    .both_orders
+                    .get(place)
+                    .and_then(BothOrders::flip_share),
                 failed: calls.map(|calls| calls.failures.values().sum()),
                 latency_ms: calls.and_then(|calls| calls.latency_p50_ms),
                 usd_per_1000: calls.and_then(|calls| calls.usd_per_1000),
@@ -140,6 +146,7 @@ pub(super) fn rows(report: &RaterReport) -> Vec<JudgeRow<'_>> {
             card: Some(card),
             place: None,
             named: None,
+            flips: None,
             failed: None,
             latency_ms: None,
             usd_per_1000: None,
@@ -173,14 +180,8 @@ fn cell(column: Column, width: usize, row: &JudgeRow<'_>, theme: &Theme) -> Vec<
             Some((value, interval)) => track(value, interval, width, mark, theme),
             None => plain(None),
         },
-        Column::Flips => plain(
-            card.and_then(|card| card.flips.as_ref())
-                .map(|flips| percent(flips.changed.value)),
-        ),
-        Column::FlipsRange => plain(
-            card.and_then(|card| card.flips.as_ref())
-                .map(|flips| share(flips.changed)),
-        ),
+        Column::Flips => plain(row.flips.map(|(value, _)| percent(value))),
+        Column::FlipsRange => plain(row.flips.map(|(value, interval)| range(value, interval))),
         Column::Lean => plain(
             card.and_then(|card| card.position.as_ref())
                 .map(|shift| text::signed(shift.value, 2)),

@@ -4,6 +4,7 @@ use crate::store::summary_cache::QuerySummary;
 use crate::tui::model::queries::{QueriesScreen, QuerySort};
 use crate::tui::text;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::gauge::gauge;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
@@ -113,14 +114,10 @@ impl Column {
             _ => right(text::count(count), style),
         };
         let bar = |share: f64, figure: String, fill: Style| {
-            let filled = ((BAR as f64 * share) as usize).min(BAR);
-            let room = width - BAR;
-            vec![
-                Span::raw(" "),
-                Span::styled("━".repeat(filled), fill),
-                Span::styled("┄".repeat(BAR - filled), theme.bar_back()),
-                Span::raw(text::pad_left(&figure, room - 1)),
-            ]
+            let mut spans = vec![Span::raw(" ")];
+            spans.extend(gauge(share, BAR, fill, theme));
+            spans.push(Span::raw(text::pad_left(&figure, width - BAR - 1)));
+            spans
         };
         match self {
             Self::Battles if summary.battles == 0 => right("not run".to_owned(), theme.muted()),

@@ -20,7 +20,7 @@ pub(super) fn empty_project(model: &Model, theme: &Theme) -> Vec<Line<'static>> 
         Line::raw("overrule demo                     opens the bundled sample"),
         Line::default(),
     ];
-    lines.push(judges(model, theme));
+    lines.extend(judges(model, theme));
     lines
 }
 
@@ -33,7 +33,7 @@ pub(super) fn next_steps(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
             theme.text(),
         ));
     }
-    lines.push(judges(model, theme));
+    lines.extend(judges(model, theme));
     lines.push(Line::default());
     let summaries = model
         .queries
@@ -48,7 +48,10 @@ pub(super) fn next_steps(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
                 "have the judges compare the documents; no call is made twice",
             ),
             (Command::Open, "see the documents of the query"),
-            (Command::Manual, "read how this works"),
+            (
+                Command::Import,
+                "import more: queries, labels, rankings or votes",
+            ),
         ],
         _ => [
             (
@@ -62,7 +65,9 @@ pub(super) fn next_steps(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
             (Command::ShowJudges, "see which judge to trust"),
         ],
     };
-    lines.extend(steps.into_iter().map(|(command, words)| {
+    let own = (Command::Import, "import your own queries");
+    let own = model.options.sample.then_some(own);
+    lines.extend(steps.into_iter().chain(own).map(|(command, words)| {
         Line::from(vec![
             Span::styled(format!("{:>7}", key_name(command, SCOPE)), theme.key_hint()),
             Span::raw(format!("  {words}")),
@@ -71,7 +76,7 @@ pub(super) fn next_steps(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
     lines
 }
 
-fn judges(model: &Model, theme: &Theme) -> Line<'static> {
+fn judges(model: &Model, theme: &Theme) -> Option<Line<'static>> {
     let names: Vec<_> = model
         .options
         .judges
@@ -83,5 +88,6 @@ fn judges(model: &Model, theme: &Theme) -> Line<'static> {
         true => "",
         false => " (nothing here costs money)",
     };
-    Line::styled(format!("judges: {}{why}", names.join(", ")), theme.muted())
+    let words = format!("judges: {}{why}", names.join(", "));
+    (!names.is_empty()).then(|| Line::styled(words, theme.muted()))
 }

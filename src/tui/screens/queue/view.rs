@@ -216,7 +216,7 @@ fn headline(model: &Model) -> String {
             })
         }
     };
-    let mut parts = vec![format!("{}: {}", queue.policy, queue.policy.words()), scope];
+    let mut parts = vec![scope, format!("{}: {}", queue.policy, queue.policy.words())];
     if queue.conflicts {
         parts.push("where people differ".to_owned());
     } else if queue.against.is_some() {

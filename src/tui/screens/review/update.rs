@@ -1,11 +1,11 @@
 //! A pair is decided blind, then again with everything in sight.
 
 use super::panel::{CAUSES, CONFIDENCES};
+use super::session::note_session;
 use crate::app::review::review_queue::{QueueItem, QueueItemState};
 use crate::domain::battle::Pair;
 use crate::domain::priority::DrawReason;
 use crate::domain::verdict::{Decision, ErrorCause};
-use crate::domain::vote::Outcome;
 use crate::store::assignments::NewAssignment;
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
@@ -13,7 +13,6 @@ use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::battle::BattleScreen;
 use crate::tui::model::review::{CurrentItem, active_ms};
-use crate::tui::model::session::{JudgedPair, words_read};
 use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::neighbour;
 use crate::tui::requests;
@@ -21,7 +20,6 @@ use crate::tui::screens::battle::verdict::decision_of;
 use crate::tui::screens::spec::Copied;
 use crate::tui::screens::{Screen, battle};
 use crate::tui::widgets::page::Page;
-use std::cmp::Ordering;
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     if let Some(decision) = decision_of(command) {
@@ -196,39 +194,6 @@ fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
         item,
         ..NewVerdict::open(query, a, b, decision, &model.options.annotator)
     })]
-}
-
-/// Takes a blind decision into the account of the session, before it moves the ranking.
-fn note_session(
-    model: &mut Model,
-    (query, pair): (QueryKey, Pair),
-    decision: Decision,
-    active_ms: Option<i64>,
-) {
-    let texts = battle::update::texts(model);
-    let words = texts
-        .iter()
-        .flatten()
-        .map(|text| words_read(&text.text))
-        .sum();
-    let Some(open) = &model.open else { return };
-    let votes = open.view.vote_count(model.battle.a, model.battle.b);
-    let majority = (votes.votes() > 0).then(|| match votes.a.cmp(&votes.b) {
-        Ordering::Greater => Outcome::A,
-        Ordering::Less => Outcome::B,
-        Ordering::Equal => Outcome::Tie,
-    });
-    model.session.begin(open);
-    model.session.decided(JudgedPair {
-        query,
-        pair,
-        seconds: active_ms.map(|ms| ms as f64 / 1_000.0),
-        words,
-        agrees: majority
-            .zip(decision.direction())
-            .map(|(these, own)| these == own),
-        changed: false,
-    });
 }
 
 fn blame(model: &mut Model, cause: ErrorCause) -> Vec<Effect> {

@@ -4,7 +4,7 @@ use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::progress::RunProgress;
 use crate::app::annotate::{RunError, RunOutcome};
 use crate::store::corpus::QueryKey;
-use crate::tui::keymap::Command;
+use crate::tui::keymap::{Command, Scope, key_name};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
 use crate::tui::screens::Screen;
@@ -117,6 +117,11 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
     if estimate.calls() == 0 {
         return begin(model);
     }
+    if !model.overlays.is_empty() {
+        // What is being typed must not answer the question.
+        model.inform("the cost is worked out: start the run again to see it");
+        return Vec::new();
+    }
     let cost = match (estimate.cost_usd(), estimate.worst_usd()) {
         (Some(cost), Some(worst)) => format!(
             "about {} expected, {} at the very most (estimated from the texts)",
@@ -127,7 +132,10 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
     };
     let budget = match model.run.control.budget_usd {
         Some(usd) => format!("The project may spend {} in all.", text::usd(usd)),
-        None => "No budget is set (b on the run screen sets one).".to_owned(),
+        None => format!(
+            "No budget is set ({} on the run screen sets one).",
+            key_name(Command::SetBudget, Scope::Screen(Screen::Run))
+        ),
     };
     let changed: String = estimate
         .changed
@@ -172,11 +180,11 @@ pub fn set_budget(model: &mut Model, typed: &str) -> Vec<Effect> {
         }
     };
     model.run.control.budget_usd = budget;
+    let mut effects = vec![Effect::KeepBudget(budget)];
     if model.run.running {
-        vec![Effect::Steer(model.run.control)]
-    } else {
-        Vec::new()
+        effects.push(Effect::Steer(model.run.control));
     }
+    effects
 }
 
 pub(crate) fn pause(model: &mut Model) -> Vec<Effect> {
@@ -202,6 +210,7 @@ pub(crate) fn progressed(model: &mut Model, progress: RunProgress) -> Vec<Effect
         .as_ref()
         .map_or(0, |progress| progress.queries_planned)
         != progress.queries_planned;
+    model.run.pace.add(progress.elapsed_s, progress.done());
     model.run.progress = Some(progress);
     if !changed && !planned {
         return Vec::new();

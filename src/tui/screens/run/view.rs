@@ -1,6 +1,7 @@
 //! Calls, rates, failures, spend, log.
 
-use crate::app::annotate::progress::{JudgeProgress, RunPhase, RunProgress};
+use super::judge_table;
+use crate::app::annotate::progress::{RunPhase, RunProgress};
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
@@ -9,17 +10,13 @@ use crate::tui::layout::inset;
 use crate::tui::model::Model;
 use crate::tui::text;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::gauge::gauge;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Paragraph, Widget};
+use ratatui::widgets::{Paragraph, Sparkline, Widget};
 use std::time::Duration;
-
-/// From this width on, what is to be said of a judge stands in its row, else below it.
-const BESIDE: u16 = 150;
-
-const FIGURES: usize = 69;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
@@ -38,12 +35,12 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         return Areas::default();
     };
     let area = inset(area);
-    let beside = area.width >= BESIDE;
+    let beside = area.width >= judge_table::BESIDE;
     let judges = progress.judges.len() as u16 * if beside { 1 } else { 2 } + 1;
-    let [head, bar, _, table, _, log] = Layout::vertical([
+    let [head, bar, pace, table, _, log] = Layout::vertical([
         Constraint::Length(5),
         Constraint::Length(1),
-        Constraint::Length(1),
+        Constraint::Length(if area.height >= 24 { 2 } else { 1 }),
         Constraint::Length(judges),
         Constraint::Length(1),
         Constraint::Min(1),
@@ -57,7 +54,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         }
     };
     render_bar(done, total, theme, bar, buf);
-    judge_table(progress, model.run.chosen_judge, theme, table, buf);
+    render_pace(model, theme, pace, buf);
+    judge_table::render(progress, model.run.chosen_judge, theme, table, buf);
     let page = usize::from(log.height.saturating_sub(1));
     log_lines(model, progress, theme, page).render(log, buf);
     Areas {
@@ -124,6 +122,33 @@ fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Paragraph
         }
         None => String::new(),
     };
+    let mut spent = vec![
+        label("spent"),
+        Span::raw(format!(
+            "{}{budget}{unpriced}",
+            text::usd(progress.charged_usd())
+        )),
+    ];
+    if let Some(usd) = model.run.control.budget_usd.filter(|usd| *usd > 0.0) {
+        let share = total / usd;
+        let fill = match share {
+            0.9.. => theme.bad(),
+            _ => theme.bar_fill(),
+        };
+        spent.push(Span::raw("  "));
+        spent.extend(gauge(share, 10, fill, theme));
+        spent.push(Span::raw(format!(" {:.0} %", 100.0 * share)));
+    }
+    spent.extend([
+        Span::raw(" · "),
+        Span::styled(
+            format!("{} failed", text::count(progress.failures())),
+            match progress.failures() {
+                0 => Style::new(),
+                _ => theme.bad(),
+            },
+        ),
+    ]);
     let lines = vec![
         Line::from(first),
         Line::from(vec![
@@ -153,27 +178,12 @@ fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Paragraph
         Line::from(vec![
             label("limits"),
             Span::raw(format!(
-                "{}at most {} calls at a time set for each judge{pace}",
+                "{}at most {} a judge{pace}",
                 in_flight(model, progress),
                 text::count(model.run.control.concurrency)
             )),
         ]),
-        Line::from(vec![
-            label("spent"),
-            Span::raw(format!(
-                "{}{budget}{unpriced}",
-                text::usd(progress.charged_usd())
-            )),
-            Span::raw(" · "),
-            Span::styled(
-                format!("{} failed", text::count(progress.failures())),
-                if progress.failures() > 0 {
-                    theme.bad()
-                } else {
-                    Style::new()
-                },
-            ),
-        ]),
+        Line::from(spent),
     ];
     Paragraph::new(lines)
 }
@@ -188,7 +198,7 @@ fn in_flight(model: &Model, progress: &RunProgress) -> String {
     match (model.run.running, progress.phase) {
         (true, RunPhase::Judging) => {
             let (now, most) = (text::count(now), text::count(most));
-            format!("{now} calls in flight of at most {most} now · ")
+            format!("{now} of {most} calls in flight · ")
         }
         _ => String::new(),
     }
@@ -216,154 +226,35 @@ fn render_bar(done: usize, total: usize, theme: &Theme, area: Rect, buf: &mut Bu
     line.render(area, buf);
 }
 
-fn judge_table(progress: &RunProgress, chosen: usize, theme: &Theme, area: Rect, buf: &mut Buffer) {
-    let name_width = progress
-        .judges
-        .iter()
-        .map(|judge| text::width(&judge.name))
-        .max()
-        .unwrap_or(5)
-        .clamp(5, usize::from(area.width).saturating_sub(FIGURES).max(5));
-    let head = format!(
-        "  {}  {:>13} {:>7} {:>11} {:>11} {:>9} {:>9}",
-        text::pad_right("judge", name_width),
-        "votes",
-        "failed",
-        "tokens in",
-        "out",
-        "a call",
-        "spent"
-    );
-    let mut lines = vec![Line::styled(head, theme.muted())];
-    for (index, judge) in progress.judges.iter().enumerate() {
-        let mut line = judge_line(index, judge, index == chosen, name_width, theme);
-        let mut words = vec![Span::styled(state_words(judge), theme.muted())];
-        if let Some(flips) = judge.both_orders.in_short().filter(|_| !judge.offline) {
-            let style = match judge.both_orders.flips_too_often() {
-                true => theme.bad(),
-                false => Style::new(),
-            };
-            words.insert(0, Span::styled(format!("{flips} · "), style));
-        }
-        if let Some(finding) = judge.answers.finding_in_short() {
-            words.insert(0, Span::styled(format!("{finding} · "), theme.bad()));
-        }
-        if area.width >= BESIDE {
-            line.push_span(Span::raw("  "));
-            line.extend(words);
-            lines.push(line);
-        } else {
-            lines.push(line);
-            words.insert(0, Span::raw("    "));
-            lines.push(Line::from(words));
-        }
-    }
-    Paragraph::new(lines).render(area, buf);
-}
-
-fn judge_line(
-    index: usize,
-    judge: &JudgeProgress,
-    chosen: bool,
-    name_width: usize,
-    theme: &Theme,
-) -> Line<'static> {
-    let calls = judge.votes + judge.failures;
-    let latency = if calls == 0 {
-        "–".to_owned()
-    } else {
-        latency_words(judge.latency_ms / calls as f64)
-    };
-    let failed = format!("{:>7}", text::count(judge.failures));
-    Line::from(vec![
-        Span::raw(if chosen { "▸ " } else { "  " }),
-        Span::styled(
-            text::pad_right(&sanitise::line(&judge.name), name_width),
-            theme.judge(index),
-        ),
-        Span::raw(format!(
-            "  {:>6}/{:<6} ",
-            text::count(judge.votes),
-            text::count(judge.total)
-        )),
-        Span::styled(
-            failed,
-            if judge.failures > 0 {
-                theme.bad()
-            } else {
-                Style::new()
-            },
-        ),
-        Span::raw(format!(
-            " {:>11} {:>11} {:>9} {:>9}",
-            text::count(judge.usage.input),
-            text::count(judge.usage.output),
-            latency,
-            text::usd(judge.spent_usd + judge.assumed_usd)
-        )),
+/// Calls that ended in each of the latest seconds, the latest on the right.
+fn render_pace(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    let [label, plot, most, _] = Layout::horizontal([
+        Constraint::Length(10),
+        Constraint::Length(60),
+        Constraint::Length(24),
+        Constraint::Min(0),
     ])
-}
-
-/// How long a call takes, in the unit that suits it.
-fn latency_words(ms: f64) -> String {
-    if ms >= 10_000.0 {
-        format!("{:.0} s", ms / 1e3)
-    } else if ms >= 1_000.0 {
-        format!("{:.1} s", ms / 1e3)
-    } else if ms >= 10.0 {
-        format!("{ms:.0} ms")
-    } else {
-        format!("{ms:.2} ms")
-    }
-}
-
-/// How a judge is being used, as far as that is not as usual.
-fn state_words(judge: &JudgeProgress) -> String {
-    let mut words = Vec::new();
-    if judge.dropped {
-        words.push("dropped".to_owned());
-    }
-    if judge.stopped.is_some() {
-        words.push("stopped".to_owned());
-    }
-    if let Some(causes) = judge.failure_words() {
-        words.push(format!("failed: {causes}"));
-    }
-    if let Some(seconds) = judge.held_s {
-        let why = judge.waiting_for.as_deref().unwrap_or_default();
-        words.push(format!(
-            "waits {:.0} s: {}",
-            seconds.ceil(),
-            sanitise::line(why)
-        ));
-    }
-    if judge.votes_by_other_weights > 0 {
-        let votes = text::count(judge.votes_by_other_weights);
-        words.push(format!("other weights than those of {votes} earlier votes"));
-    }
-    if judge.assumed_usd > 0.0 {
-        words.push(format!("{} of it assumed", text::usd(judge.assumed_usd)));
-    }
-    if judge.retries > 0 {
-        words.push(format!("{} asked again", text::count(judge.retries)));
-    }
-    if judge.reused > 0 {
-        words.push(format!("{} taken over", text::count(judge.reused)));
-    }
-    words.push(if judge.offline {
-        "words, not tokens".to_owned()
-    } else {
-        format!(
-            "{} in flight, at most {}",
-            text::count(judge.in_flight),
-            text::count(judge.window)
-        )
+    .areas(Rect {
+        height: area.height.min(1),
+        ..area
     });
-    if let Some(per_minute) = judge.learned_per_minute {
-        words.push(format!("limit met: about {per_minute:.0} a minute"));
+    let latest = model.run.pace.latest(usize::from(plot.width));
+    let peak = latest.iter().max().copied().unwrap_or(0);
+    if peak == 0 || latest.len() < 2 {
+        return;
     }
-    words.extend(judge.server_notes.iter().map(|note| (*note).to_owned()));
-    words.join(" · ")
+    Line::styled("pace", theme.muted()).render(label, buf);
+    let width = (latest.len() as u16).min(plot.width);
+    Sparkline::default()
+        .data(&latest)
+        .style(theme.bar_fill())
+        .render(Rect { width, ..plot }, buf);
+    let words = format!(" at most {} calls/s", text::count(peak));
+    let beside = Rect {
+        x: plot.x + width,
+        ..most
+    };
+    Line::styled(words, theme.muted()).render(beside, buf);
 }
 
 fn log_lines(
@@ -389,6 +280,7 @@ fn log_lines(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::annotate::progress::JudgeProgress;
     use crate::judge::FailureCause;
     use crate::tui::screens::Screen;
     use crate::tui::screens::testing::model;

@@ -1,0 +1,43 @@
+//! What a session of review keeps of each decision.
+
+use crate::domain::battle::Pair;
+use crate::domain::verdict::Decision;
+use crate::domain::vote::Outcome;
+use crate::store::corpus::QueryKey;
+use crate::tui::model::Model;
+use crate::tui::model::session::{JudgedPair, words_read};
+use crate::tui::screens::battle;
+use std::cmp::Ordering;
+
+/// Takes a blind decision into the account of the session, before it moves the ranking.
+pub(super) fn note_session(
+    model: &mut Model,
+    (query, pair): (QueryKey, Pair),
+    decision: Decision,
+    active_ms: Option<i64>,
+) {
+    let texts = battle::update::texts(model);
+    let words = texts
+        .iter()
+        .flatten()
+        .map(|text| words_read(&text.text))
+        .sum();
+    let Some(open) = &model.open else { return };
+    let votes = open.view.vote_count(model.battle.a, model.battle.b);
+    let majority = (votes.votes() > 0).then(|| match votes.a.cmp(&votes.b) {
+        Ordering::Greater => Outcome::A,
+        Ordering::Less => Outcome::B,
+        Ordering::Equal => Outcome::Tie,
+    });
+    model.session.begin(open);
+    model.session.decided(JudgedPair {
+        query,
+        pair,
+        seconds: active_ms.map(|ms| ms as f64 / 1_000.0),
+        words,
+        agrees: majority
+            .zip(decision.direction())
+            .map(|(these, own)| these == own),
+        changed: false,
+    });
+}

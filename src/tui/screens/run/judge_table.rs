@@ -1,0 +1,183 @@
+//! One row a judge of the run: how far it is, what its calls take and cost, and how it is being used.
+
+use crate::app::annotate::progress::{JudgeProgress, RunProgress};
+use crate::domain::sanitise;
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use crate::tui::widgets::gauge::gauge;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Widget};
+
+/// From this width on, what is to be said of a judge stands in its row, else below it.
+pub(super) const BESIDE: u16 = 150;
+
+const FIGURES: usize = 69;
+
+/// Cells of a judge's bar, where there is room for one.
+const JUDGE_BAR: usize = 10;
+
+pub(super) fn render(
+    progress: &RunProgress,
+    chosen: usize,
+    theme: &Theme,
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    let name_width = progress
+        .judges
+        .iter()
+        .map(|judge| text::width(&judge.name))
+        .max()
+        .unwrap_or(5)
+        .clamp(5, usize::from(area.width).saturating_sub(FIGURES).max(5));
+    let bars = if area.width >= 100 { JUDGE_BAR } else { 0 };
+    let head = format!(
+        "  {}  {}{:>13} {:>7} {:>11} {:>11} {:>9} {:>9}",
+        text::pad_right("judge", name_width),
+        " ".repeat(bars),
+        "votes",
+        "failed",
+        "tokens in",
+        "out",
+        "a call",
+        "spent"
+    );
+    let mut lines = vec![Line::styled(head, theme.muted())];
+    for (index, judge) in progress.judges.iter().enumerate() {
+        let mut line = judge_line(index, judge, index == chosen, (name_width, bars), theme);
+        let mut words = vec![Span::styled(state_words(judge), theme.muted())];
+        if let Some(flips) = judge.both_orders.in_short().filter(|_| !judge.offline) {
+            let style = match judge.both_orders.flips_too_often() {
+                true => theme.bad(),
+                false => Style::new(),
+            };
+            words.insert(0, Span::styled(format!("{flips} · "), style));
+        }
+        if let Some(finding) = judge.answers.finding_in_short() {
+            words.insert(0, Span::styled(format!("{finding} · "), theme.bad()));
+        }
+        if area.width >= BESIDE {
+            line.push_span(Span::raw("  "));
+            line.extend(words);
+            lines.push(line);
+        } else {
+            lines.push(line);
+            words.insert(0, Span::raw("    "));
+            lines.push(Line::from(words));
+        }
+    }
+    Paragraph::new(lines).render(area, buf);
+}
+
+fn judge_line(
+    index: usize,
+    judge: &JudgeProgress,
+    chosen: bool,
+    (name_width, bars): (usize, usize),
+    theme: &Theme,
+) -> Line<'static> {
+    let calls = judge.votes + judge.failures;
+    let latency = if calls == 0 {
+        "–".to_owned()
+    } else {
+        latency_words(judge.latency_ms / calls as f64)
+    };
+    let failed = format!("{:>7}", text::count(judge.failures));
+    let share = calls as f64 / judge.total.max(1) as f64;
+    let [filled, rest] = gauge(share, bars, theme.judge(index), theme);
+    Line::from(vec![
+        Span::raw(if chosen { "▸ " } else { "  " }),
+        Span::styled(
+            text::pad_right(&sanitise::line(&judge.name), name_width),
+            theme.judge(index),
+        ),
+        Span::raw("  "),
+        filled,
+        rest,
+        Span::raw(format!(
+            "{:>6}/{:<6} ",
+            text::count(judge.votes),
+            text::count(judge.total)
+        )),
+        Span::styled(
+            failed,
+            if judge.failures > 0 {
+                theme.bad()
+            } else {
+                Style::new()
+            },
+        ),
+        Span::raw(format!(
+            " {:>11} {:>11} {:>9} {:>9}",
+            text::count(judge.usage.input),
+            text::count(judge.usage.output),
+            latency,
+            text::usd(judge.spent_usd + judge.assumed_usd)
+        )),
+    ])
+}
+
+/// How long a call takes, in the unit that suits it.
+fn latency_words(ms: f64) -> String {
+    if ms >= 10_000.0 {
+        format!("{:.0} s", ms / 1e3)
+    } else if ms >= 1_000.0 {
+        format!("{:.1} s", ms / 1e3)
+    } else if ms >= 10.0 {
+        format!("{ms:.0} ms")
+    } else {
+        format!("{ms:.2} ms")
+    }
+}
+
+/// How a judge is being used, as far as that is not as usual.
+fn state_words(judge: &JudgeProgress) -> String {
+    let mut words = Vec::new();
+    if judge.dropped {
+        words.push("dropped".to_owned());
+    }
+    if judge.stopped.is_some() {
+        words.push("stopped".to_owned());
+    }
+    if let Some(causes) = judge.failure_words() {
+        words.push(format!("failed: {causes}"));
+    }
+    if let Some(seconds) = judge.held_s {
+        let why = judge.waiting_for.as_deref().unwrap_or_default();
+        words.push(format!(
+            "waits {:.0} s: {}",
+            seconds.ceil(),
+            sanitise::line(why)
+        ));
+    }
+    if judge.votes_by_other_weights > 0 {
+        let votes = text::count(judge.votes_by_other_weights);
+        words.push(format!("other weights than those of {votes} earlier votes"));
+    }
+    if judge.assumed_usd > 0.0 {
+        words.push(format!("{} of it assumed", text::usd(judge.assumed_usd)));
+    }
+    if judge.retries > 0 {
+        words.push(format!("{} asked again", text::count(judge.retries)));
+    }
+    if judge.reused > 0 {
+        words.push(format!("{} taken over", text::count(judge.reused)));
+    }
+    words.push(if judge.offline {
+        "words, not tokens".to_owned()
+    } else {
+        format!(
+            "{} in flight, at most {}",
+            text::count(judge.in_flight),
+            text::count(judge.window)
+        )
+    });
+    if let Some(per_minute) = judge.learned_per_minute {
+        words.push(format!("limit met: about {per_minute:.0} a minute"));
+    }
+    words.extend(judge.server_notes.iter().map(|note| (*note).to_owned()));
+    words.join(" · ")
+}

@@ -50,6 +50,7 @@ fn rows(k: usize, cycles: usize) -> QueryRows {
         })
         .collect();
     QueryRows {
+        probes: Vec::new(),
         curves: Vec::new(),
         responses: Vec::new(),
         documents: k,

@@ -41,7 +41,6 @@ use crate::client::RunControl;
 use crate::config::JudgingConfig;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::DocId;
-use crate::domain::ranking::DocumentOrder;
 use crate::domain::sanitise;
 use crate::store::corpus::QueryKey;
 use adjudication::AdjudicationScreen;
@@ -221,10 +220,7 @@ impl Model {
                 ..RunScreen::default()
             },
             matrix: MatrixScreen {
-                order: match remembered.by_score {
-                    true => DocumentOrder::Zelo,
-                    false => DocumentOrder::Hybrid,
-                },
+                order: remembered.order,
                 ..MatrixScreen::default()
             },
             document: DocumentScreen::default(),

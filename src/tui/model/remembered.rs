@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 pub struct Remembered {
     pub ramp: Option<Ramp>,
     pub theme: ThemeChoice,
-    /// Whether the matrix is in the order of the scores.
-    pub by_score: bool,
+    /// The order of the matrix.
+    pub order: DocumentOrder,
     pub queue_blind: Option<bool>,
     pub battle_blind: Option<bool>,
     /// The query that was open last, or under the cursor.
@@ -45,7 +45,7 @@ impl Remembered {
                 false => Some(model.ramp),
             },
             theme: model.theme,
-            by_score: model.matrix.order == DocumentOrder::Zelo,
+            order: model.matrix.order,
             queue_blind: chosen(
                 judging.queue_blind,
                 configured.queue_blind,

@@ -4,6 +4,7 @@ use super::{KeyOutcome, boxed, key_line};
 use crate::app::settings::ProjectSettings;
 use crate::tui::layout::{centred, cut_bottom};
 use crate::tui::text::{pad_right, truncate, wrap};
+use crate::tui::theme::ColourDepth;
 use crate::tui::theme::{Ramp, Theme, ThemeChoice};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -129,7 +130,11 @@ impl SettingsDialog {
             if row.kind == SettingKind::Ramp {
                 spans.extend((0..=8).map(|step| {
                     let heat = theme.heat(f64::from(step) / 8.0);
-                    Span::styled(format!("{}{}", heat.sign, heat.glyph), heat.style)
+                    let words = match theme.depth {
+                        ColourDepth::None => format!("{}{}", heat.sign, heat.glyph),
+                        _ => format!("{} ", heat.sign),
+                    };
+                    Span::styled(words, heat.style)
                 }));
             }
             Line::from(spans).render(area, buf);

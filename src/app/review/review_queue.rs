@@ -80,10 +80,15 @@ impl QueueItem {
 pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueItem>> {
     let ledger = assignment_history(db, &request.annotator, request.scope)?;
     let design = QueueDesign::new(request.policy, request.seed, &request.annotator);
+    let others = match request.overlap > 0.0 {
+        true => judged_by_others(db, &request.annotator)?,
+        false => HashSet::new(),
+    };
+    // What is not among the most urgent pairs can be wanted for other reasons.
     let all = request.conflicts
         || request.against.is_some()
-        || request.overlap > 0.0
-        || request.gold > 0.0;
+        || !others.is_empty()
+        || (request.gold > 0.0 && !db.gold(request.scope)?.is_empty());
     let most_urgent = match all {
         true => None,
         false => MostUrgent::new(&design, request.limit + ledger.lines.len()),
@@ -119,8 +124,7 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
             candidate.priority = candidate.priority.or(Some(0.0));
         }
     }
-    if request.overlap > 0.0 {
-        let others = judged_by_others(db, &request.annotator)?;
+    if !others.is_empty() {
         for candidate in &mut candidates {
             let query = keys.get(&candidate.key.query).copied();
             let wanted = share_of(request.seed, candidate.key) < request.overlap;

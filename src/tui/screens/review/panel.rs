@@ -67,7 +67,9 @@ pub(super) fn headline(model: &Model, current: &CurrentItem) -> Option<String> {
     if !others.is_empty() {
         parts.push(others.join(", "));
     }
-    if let Some(before) = &model.battle.before {
+    if model.saving > 0 || model.loading {
+        parts.push("fitting the ranking …".to_owned());
+    } else if let Some(before) = &model.battle.before {
         let now = open.ranks();
         let moved = |document: usize, name: &str| {
             let was = before.ranks.get(document).copied().flatten()?;

@@ -31,4 +31,5 @@ pub mod run_lock;
 pub mod settings;
 pub mod simulate;
 pub mod status;
+pub mod truth;
 pub mod wording;

@@ -87,7 +87,7 @@ enum CliCommand {
     Batch(batch::BatchCommand),
     /// Bring files into the project: datasets, zBench ai_scores.json, benchmarks, qrels, runs
     Import(import::ImportCommand),
-    /// Write what the project holds: annotated, ai-scores, votes, verdicts, qrels, rulings, picks
+    /// Write what the project holds: annotated, ai-scores, votes, verdicts, run, qrels, rulings, picks
     Export(export::ExportCommand),
     /// Take over what another analyst's project file has
     Merge(merge::MergeCommand),
@@ -204,8 +204,8 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Pick(command)) => command.run(&context),
         Some(CliCommand::Adjudication(command)) => command.run(&context),
         Some(CliCommand::Rule(command)) => command.run(&context),
-        Some(CliCommand::Evaluate(command)) => command.run(),
-        Some(CliCommand::Compare(command)) => command.run(),
+        Some(CliCommand::Evaluate(command)) => command.run(&context),
+        Some(CliCommand::Compare(command)) => command.run(&context),
         Some(CliCommand::Manual(command)) => command.run(),
         Some(CliCommand::Keys(command)) => command.run(),
         Some(CliCommand::Config(command)) => command.run(&context),

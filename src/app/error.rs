@@ -2,6 +2,7 @@
 
 use crate::app::embeddings::EmbedError;
 use crate::domain::metrics::EvaluationError;
+use crate::formats::file::display_name;
 use crate::formats::problem::Problem;
 use crate::store::StoreError;
 use std::error::Error;
@@ -60,7 +61,7 @@ impl AppError {
 
     /// A file that cannot be used, and why.
     pub fn file(path: &Path, why: impl Display) -> Self {
-        Self::Invalid(format!("{}: {why}", path.display()))
+        Self::Invalid(format!("{}: {why}", display_name(path)))
     }
 
     /// Whether a file could not be written for want of room.
@@ -110,7 +111,7 @@ impl FileProblems {
     /// None yet of `path`.
     pub fn of(path: &Path) -> Self {
         Self {
-            file: path.display().to_string(),
+            file: display_name(path),
             ..Self::default()
         }
     }

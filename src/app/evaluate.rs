@@ -4,6 +4,6 @@ mod against_labels;
 mod report;
 mod zbench;
 
-pub use against_labels::{Comparand, EvaluationOptions, evaluate_run};
+pub use against_labels::{Comparand, EvaluationOptions, TruthInput, evaluate_run};
 pub use report::{EvaluationReport, MetricRow};
 pub use zbench::evaluate_zbench;

@@ -6,6 +6,7 @@ mod labels;
 mod member_names;
 pub mod request;
 pub mod rows;
+mod run;
 mod verdicts;
 mod votes;
 
@@ -16,6 +17,7 @@ use crate::store::Store;
 pub use ai_scores::{member_names, write_ai_scores};
 pub use annotated::write_annotated;
 pub use labels::{LabelChanges, write_label_changes, write_labels, write_rulings};
+pub use run::write_run;
 use std::io::Write;
 pub use verdicts::write_verdicts;
 pub use votes::write_votes;

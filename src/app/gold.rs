@@ -1,15 +1,14 @@
 //! Pairs with a known answer: taken in from a file, and how people do on them.
 
 use crate::app::error::{AppError, invalid};
+use crate::app::input_files::{display_name, open};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::verdict::{GoldItem, GoldScore};
-use crate::formats::file;
 use crate::formats::gold::{GoldLine, read_gold};
 use crate::formats::problem::Problem;
 use crate::store::gold::GoldAdded;
 use crate::store::{Db, Result, Store, StoreError};
 use std::collections::HashSet;
-use std::io::BufReader;
 use std::path::Path;
 
 /// What a file of gold items brought. Where it has problems, nothing was kept.
@@ -30,10 +29,8 @@ pub fn import_gold(
     replace: bool,
     dry_run: bool,
 ) -> std::result::Result<GoldImport, AppError> {
-    let name = path.display().to_string();
-    let file = file::open(path)
-        .map_err(|error| AppError::file(path, format!("cannot be opened: {error}")))?;
-    let (items, problems) = read_gold(BufReader::new(file), &name);
+    let name = display_name(path);
+    let (items, problems) = read_gold(open(path)?, &name);
     if items.is_empty() && problems.is_empty() {
         return Err(invalid!(
             "{name}: holds no item; expected query, a, b and decision a line"

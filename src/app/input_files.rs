@@ -5,21 +5,22 @@ use super::wording::counted;
 use crate::domain::corpus::{DocId, Pool};
 use crate::domain::metrics::{Qrels, RankedRun};
 use crate::formats::dataset::{self, BenchmarkLabels};
-use crate::formats::file;
+pub use crate::formats::file::display_name;
+use crate::formats::file::{self, UnpackedFile};
 use crate::formats::file_kind::{FileKind, recognise};
 use crate::formats::problem::Problem;
 use crate::formats::{beir, trec};
-use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::BufReader;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub fn open(path: &Path) -> Result<BufReader<File>, AppError> {
-    let file = file::open(path);
-    let file = file.map_err(|error| AppError::file(path, format!("cannot be opened: {error}")))?;
-    Ok(BufReader::with_capacity(1 << 18, file))
+/// A file from its beginning, unpacked where it is compressed; `-` is the standard input.
+pub fn open(path: &Path) -> Result<InputReader, AppError> {
+    open_counted(path, &ReadProgress::default())
 }
+
+pub type InputReader = BufReader<UnpackedFile>;
 
 /// How much of its files a use case has read, for whoever watches.
 #[derive(Clone, Debug, Default)]
@@ -43,42 +44,23 @@ impl ReadProgress {
     }
 }
 
-/// A file that tells how much of it has been read.
-#[derive(Debug)]
-pub struct CountedFile {
-    file: File,
-    progress: ReadProgress,
-}
-
-impl Read for CountedFile {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read(into)?;
-        self.progress.read.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
-    }
-}
-
 /// Opens a file that may be large.
-pub fn open_counted(
-    path: &Path,
-    progress: &ReadProgress,
-) -> Result<BufReader<CountedFile>, AppError> {
-    let file = open(path)?.into_inner();
-    let progress = progress.clone();
-    Ok(BufReader::with_capacity(
-        1 << 18,
-        CountedFile { file, progress },
-    ))
-}
-
-/// A path as shown.
-pub fn display_name(path: &Path) -> String {
-    path.display().to_string()
+pub fn open_counted(path: &Path, progress: &ReadProgress) -> Result<InputReader, AppError> {
+    let read = Arc::clone(&progress.read);
+    let seen = move |bytes| {
+        read.fetch_add(bytes, Ordering::Relaxed);
+    };
+    file::open_unpacked(path, seen)
+        .map_err(|error| invalid!("{}: cannot be opened: {error}", display_name(path)))
 }
 
 /// What a file is called in the project: its name without the ending.
 pub fn stem(path: &Path) -> String {
-    path.file_stem()
+    if file::is_standard_input(path) {
+        return "stdin".to_owned();
+    }
+    file::unpacked_name(path)
+        .file_stem()
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned()

@@ -4,6 +4,8 @@ use super::error::{AppError, invalid};
 use crate::config::user_file;
 use crate::formats::file;
 use crate::store::file::beside;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use std::io::{BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
@@ -94,7 +96,8 @@ fn is_database(path: &Path) -> bool {
     read.is_ok() && &start == b"SQLite format 3\0"
 }
 
-/// Writes a file beside its final name and moves it there when it is whole. It is its owner's alone.
+/// Writes a file beside its final name and moves it there when it is whole, compressed where that ends in `.gz`. It is its
+/// owner's alone.
 pub fn write_whole<T>(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<T, AppError>,
@@ -108,7 +111,17 @@ pub fn write_whole<T>(
     let file = file::create(&part)
         .map_err(|error| invalid!("{}: cannot be written: {error}", path.display()))?;
     let mut out = BufWriter::new(file);
-    let written = write(&mut out).and_then(|done| {
+    let written = match file::unpacked_name(path) == path {
+        true => write(&mut out),
+        false => {
+            let mut packed = GzEncoder::new(&mut out, Compression::default());
+            write(&mut packed).and_then(|done| {
+                packed.finish()?;
+                Ok(done)
+            })
+        }
+    };
+    let written = written.and_then(|done| {
         out.flush()?;
         Ok(done)
     });

@@ -1,6 +1,6 @@
 //! `overrule compare`: two rankings, query by query.
 
-use super::command::CommandResult;
+use super::command::{CommandContext, CommandResult};
 use super::evaluate::{EvaluateCommand, MeasureOptions};
 use clap::Args;
 use std::path::PathBuf;
@@ -8,7 +8,8 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     after_help = "The same as `overrule evaluate QRELS FIRST --baseline SECOND`. Differences are first minus second, over the queries
-both have; p-values are two-sided, of the paired randomisation test and the paired t-test.
+both have; p-values are two-sided, of the paired randomisation test and the paired t-test. --json has both runs' values query by
+query, and their difference.
 
 Example:
   overrule compare reranked.trec bm25.trec --truth qrels/test.tsv --metrics ndcg@10"
@@ -18,15 +19,15 @@ pub(super) struct CompareCommand {
     first: PathBuf,
     /// The one it is compared with
     second: PathBuf,
-    /// The labels: qrels of TREC or BEIR, or documents with metadata.grade
-    #[arg(long, value_name = "FILE")]
+    /// The labels: qrels of TREC or BEIR, documents with metadata.grade, or qrels, rulings or zelo of the project
+    #[arg(long, value_name = "TRUTH")]
     truth: PathBuf,
     #[command(flatten)]
     how: MeasureOptions,
 }
 
 impl CompareCommand {
-    pub(super) fn run(self) -> CommandResult {
-        EvaluateCommand::new(self.truth, self.first, self.second, self.how).run()
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        EvaluateCommand::new(self.truth, self.first, self.second, self.how).run(context)
     }
 }

@@ -1,19 +1,24 @@
 //! `overrule evaluate`: a ranking against labels.
 
-use super::command::{CommandResult, usage};
+use super::command::{CommandContext, CommandFailure, CommandResult, usage};
+use super::export::CutPoints;
 use super::output::{self, or_dash};
 use crate::app::evaluate::{
-    Comparand, EvaluationOptions, EvaluationReport, MetricRow, evaluate_run, evaluate_zbench,
+    Comparand, EvaluationOptions, EvaluationReport, MetricRow, TruthInput, evaluate_run,
+    evaluate_zbench,
 };
+use crate::app::truth::{Truth, TruthSource, project_truth};
 use crate::app::wording::counted;
 use crate::domain::metrics::{EvaluationRules, ScoreWidth, zbench};
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "TRUTH is qrels (TREC's 4 columns, or BEIR's .tsv) or a dataset whose documents carry metadata.grade; TEST is a run (TREC's
-6 columns) or a dataset with scores. Values are trec_eval's: equal scores are ordered by descending document id,
+    override_usage = "overrule evaluate [OPTIONS] <TRUTH> <TEST>\n       overrule evaluate [OPTIONS] --truth <TRUTH> <TEST>",
+    after_help = "TRUTH is qrels (TREC's 4 columns, or BEIR's .tsv), a dataset whose documents carry metadata.grade, or by --truth one of the
+project's own: qrels, rulings (labels with the rulings put in) or zelo (the judges); a file of that name comes first. TEST is a run (TREC's
+6 columns) or a dataset with scores. A ranking that lacks judged queries ends with exit code 3. Values are trec_eval's: equal scores are ordered by descending document id,
 unjudged documents are not relevant, queries without relevant documents count as 0.
 
 --profile zbench takes two datasets with scores, measures ndcg, accuracy and recall@K as zBench does, and looks at
@@ -22,14 +27,17 @@ the first 10 documents of each query of TEST.
 Examples:
   overrule evaluate qrels/test.tsv bm25.trec
   overrule evaluate qrels.txt reranked.trec --metrics ndcg@10,map --baseline bm25.trec
+  overrule evaluate reranked.trec --truth zelo            no labels needed: against the judges of this project
   overrule evaluate corrected.tsv bm25.trec --before qrels/test.tsv
   overrule evaluate zelo.jsonl reranker.jsonl --profile zbench --json"
 )]
 pub(super) struct EvaluateCommand {
-    /// The labels
-    truth: PathBuf,
-    /// The ranking to measure
-    test: PathBuf,
+    /// The labels, unless --truth names them, and the ranking to measure
+    #[arg(required = true, num_args = 1..=2, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// What is true: a file of labels, or qrels, rulings or zelo of the project
+    #[arg(long, value_name = "TRUTH")]
+    truth: Option<PathBuf>,
     /// Compare with this ranking, query by query
     #[arg(long, value_name = "RUN")]
     baseline: Option<PathBuf>,
@@ -62,6 +70,12 @@ pub(super) struct MeasureOptions {
     /// Count queries that the ranking lacks as 0 instead of leaving them out
     #[arg(long)]
     count_missing: bool,
+    /// The ranking is meant to have some of the judged queries only: exit code 0, not 3
+    #[arg(long, conflicts_with = "count_missing")]
+    partial: bool,
+    /// Of zelo: what makes grades of scores
+    #[arg(long, value_enum, default_value = "auto")]
+    cuts: CutPoints,
     /// zBench only: documents of a query looked at, from the top of the file; 0 for all
     #[arg(long, visible_alias = "document_limit", value_name = "N", default_value_t = zbench::DOCUMENT_LIMIT)]
     document_limit: usize,
@@ -90,18 +104,41 @@ impl EvaluateCommand {
         how: MeasureOptions,
     ) -> Self {
         Self {
-            truth,
-            test,
+            files: vec![test],
+            truth: Some(truth),
             baseline: Some(baseline),
             before: None,
             how,
         }
     }
 
-    pub(super) fn run(self) -> CommandResult {
-        let how = self.how;
+    /// The truth and the ranking.
+    fn operands(&self) -> Result<(&Path, &Path), CommandFailure> {
+        match (&self.truth, self.files.as_slice()) {
+            (Some(truth), [test]) => Ok((truth, test)),
+            (None, [truth, test]) => Ok((truth, test)),
+            (Some(_), _) => Err(usage!(
+                "--truth names the labels; name one ranking beside it"
+            )),
+            (None, _) => Err(usage!(
+                "name the labels and then the ranking, or the ranking with --truth qrels|rulings|zelo"
+            )),
+        }
+    }
+
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let (truth, test) = self.operands()?;
+        let how = &self.how;
         let report = match (how.profile, &self.before) {
             (MeasureProfile::Trec, before) => {
+                // Two files are files, whatever they are called.
+                let own = match self.truth {
+                    Some(_) => project_truth_of(truth, how.cuts, context)?,
+                    None => None,
+                };
+                let truth = own
+                    .as_ref()
+                    .map_or(TruthInput::File(truth), TruthInput::Project);
                 let comparand = match (&self.baseline, before) {
                     (Some(path), _) => Comparand::Baseline(path),
                     (None, Some(path)) => Comparand::Before(path),
@@ -115,9 +152,12 @@ impl EvaluateCommand {
                     },
                     count_missing: how.count_missing,
                 };
-                let metrics = how.metrics;
-                let options = EvaluationOptions { metrics, rules };
-                evaluate_run(&self.truth, &self.test, comparand, &options)?
+                let options = EvaluationOptions {
+                    metrics: how.metrics.clone(),
+                    rules,
+                    partial: how.partial,
+                };
+                evaluate_run(truth, test, comparand, &options)?
             }
             (MeasureProfile::Zbench, Some(_)) => {
                 return Err(usage!(
@@ -127,17 +167,42 @@ impl EvaluateCommand {
             (MeasureProfile::Zbench, None) => {
                 let baseline = self.baseline.as_deref();
                 let limit = (how.document_limit > 0).then_some(how.document_limit);
-                evaluate_zbench(&self.truth, &self.test, baseline, &how.metrics, limit)?
+                evaluate_zbench(truth, test, baseline, &how.metrics, limit, how.partial)?
             }
         };
         if how.json {
-            return output::json(&report.json());
+            output::json(&report.json())?;
+        } else {
+            for warning in &report.warnings {
+                output::message(&format!("note: {warning}"));
+            }
+            output::text(&describe(&report))?;
         }
-        for warning in &report.warnings {
-            output::message(&format!("note: {warning}"));
+        if !report.incomplete {
+            return Ok(());
         }
-        output::text(&describe(&report))
+        output::message(&format!(
+            "overrule: incomplete: {} of {} measured",
+            report.queries,
+            counted(report.judged, "judged query")
+        ));
+        Err(CommandFailure::incomplete())
     }
+}
+
+/// The project's own truth of a name; `None` for a file, also for one of such a name.
+pub(super) fn project_truth_of(
+    name: &Path,
+    cuts: CutPoints,
+    context: &CommandContext,
+) -> Result<Option<Truth>, CommandFailure> {
+    let source = name.to_str().and_then(TruthSource::of);
+    let source = source.filter(|_| !name.exists());
+    let truth = source.map(|source| {
+        let store = context.open()?;
+        Ok::<_, CommandFailure>(project_truth(&store, source, cuts.basis())?)
+    });
+    truth.transpose()
 }
 
 fn describe(report: &EvaluationReport) -> String {
@@ -154,7 +219,10 @@ fn describe(report: &EvaluationReport) -> String {
     let rows = report.rows.iter();
     let rows = rows.map(|row| cells(row, compared, report.tested));
     let rows: Vec<Vec<String>> = rows.collect();
-    let queries = counted(report.queries, "query");
+    let mut queries = counted(report.queries, "query");
+    if let Some(against) = report.against {
+        queries = format!("{queries}, {against}");
+    }
     format!("{queries}\n{}", output::table(&header, &rows))
 }
 

@@ -1,10 +1,11 @@
 //! `overrule export`: what the project holds, in other programs' forms.
 
-use super::command::{CommandContext, CommandResult};
+use super::command::{CommandContext, CommandResult, usage};
 use super::output;
 use crate::app::export::request::{ExportKind, ExportRequest};
 use crate::app::export::rows::RowFormat;
 use crate::app::output_file::ProtectedFiles;
+use crate::app::truth::{GradeBasis, TruthSource};
 use crate::domain::adjudication::RulingGrades;
 use crate::formats::ai_scores::ZBENCH_JUDGES;
 use clap::{Args, ValueEnum};
@@ -21,7 +22,9 @@ enum ExportName {
     Votes,
     /// One row an annotator's verdict on a pair; `in_force` says which of them counts
     Verdicts,
-    /// Labels in TREC's or BEIR's columns; --corrected puts the rulings in
+    /// The documents of each query by zELO, a run in TREC's columns
+    Run,
+    /// Labels in TREC's or BEIR's columns; --from rulings puts the rulings in, --from zelo makes grades of the scores
     Qrels,
     /// One row a ruling on a label that stands, with what it changes
     Rulings,
@@ -41,6 +44,8 @@ enum RowFormatName {
   overrule export votes --format jsonl | jq 'select(.failure)'
   overrule export ai-scores --as openai=gpt,gemini=flash,anthropic=claude --out ai_scores.json
   overrule export qrels --corrected --out corrected.tsv    and corrected_rulings.csv: who ruled, when and why
+  overrule export run --out zelo.trec.gz                   a name that ends in .gz is compressed
+  overrule export qrels --from zelo --out zelo.qrels       grades of the judges; where they come from is said on stderr
   overrule export qrels --diff                             only what the rulings change")]
 pub(super) struct ExportCommand {
     /// What to write
@@ -57,6 +62,9 @@ pub(super) struct ExportCommand {
     format: RowFormatName,
     #[command(flatten)]
     labels: QrelsOptions,
+    /// Of run: what the last column says
+    #[arg(long, value_name = "NAME", default_value = "zelo")]
+    tag: String,
     /// Of ai-scores: which judge is openai, gemini and anthropic; others are left out [default: by provider, where there is
     /// one judge of each and no other]
     #[arg(long = "as", value_name = "MEMBER=JUDGE", value_delimiter = ',', value_parser = member)]
@@ -69,6 +77,12 @@ pub(super) struct ExportCommand {
 /// How labels are written.
 #[derive(Debug, Args)]
 struct QrelsOptions {
+    /// Of qrels: which labels
+    #[arg(long, value_enum, default_value = "labels")]
+    from: LabelSource,
+    /// Of qrels from zelo: what makes grades of scores
+    #[arg(long, value_enum, default_value = "auto")]
+    cuts: CutPoints,
     /// Of qrels: with the rulings in force put in; where they come from is written beside --out, with _rulings.csv at its end
     #[arg(long)]
     corrected: bool,
@@ -84,6 +98,40 @@ struct QrelsOptions {
     /// Of qrels: the grade from which on a document counts as labelled relevant
     #[arg(long, value_name = "GRADE", default_value_t = 1)]
     level: i32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LabelSource {
+    /// As they were imported
+    Labels,
+    /// With the rulings in force put in, as --corrected does
+    Rulings,
+    /// Grades made of the zELO scores
+    Zelo,
+}
+
+/// What makes grades of zELO scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum CutPoints {
+    /// labels where there are enough, else rank
+    Auto,
+    /// Cut points fitted to the labels and rulings
+    Labels,
+    /// The best 3, 7 and 15 % of each pool are 3, 2 and 1
+    Rank,
+    /// Fixed cut points on zELO, from simulated pools
+    Score,
+}
+
+impl CutPoints {
+    pub(super) fn basis(self) -> GradeBasis {
+        match self {
+            Self::Auto => GradeBasis::Auto,
+            Self::Labels => GradeBasis::Labels,
+            Self::Rank => GradeBasis::Rank,
+            Self::Score => GradeBasis::Score,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -124,6 +172,7 @@ impl From<ExportName> for ExportKind {
             ExportName::Votes => Self::Votes,
             ExportName::Verdicts => Self::Verdicts,
             ExportName::Qrels => Self::Qrels,
+            ExportName::Run => Self::Run,
             ExportName::Rulings => Self::Rulings,
             ExportName::Picks => Self::Picks,
         }
@@ -132,6 +181,11 @@ impl From<ExportName> for ExportKind {
 
 impl ExportCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        if self.labels.from == LabelSource::Zelo && (self.labels.corrected || self.labels.diff) {
+            return Err(usage!(
+                "--corrected and --diff are about labels; leave --from zelo out"
+            ));
+        }
         let store = context.open()?;
         let request = ExportRequest {
             kind: self.kind.into(),
@@ -145,6 +199,13 @@ impl ExportCommand {
             corrected: self.labels.corrected,
             diff: self.labels.diff,
             beir: self.labels.form.map(|form| form == QrelsFormat::Beir),
+            from: match self.labels.from {
+                LabelSource::Labels => TruthSource::Qrels,
+                LabelSource::Rulings => TruthSource::Rulings,
+                LabelSource::Zelo => TruthSource::Zelo,
+            },
+            basis: self.labels.cuts.basis(),
+            tag: self.tag,
             grades: self.labels.grades,
             level: self.labels.level,
         };

@@ -4,15 +4,17 @@
 //! not relevant; a query without relevant documents counts as 0 in every mean (SEEDS §5).
 
 mod evaluate;
+mod grade_model;
 mod measure;
 mod rank_correlation;
 pub(crate) mod significance;
 pub mod zbench;
 
 pub use evaluate::{
-    Evaluation, EvaluationError, EvaluationRules, Qrels, QueryValues, RankedRun, ScoreWidth,
-    depends_on_width, evaluate, ranked_documents,
+    Evaluation, EvaluationError, EvaluationRules, Gains, Qrels, QueryValues, RankedRun, ScoreWidth,
+    depends_on_width, evaluate, evaluate_gains, ranked_documents,
 };
+pub use grade_model::{GradeModel, GradedScore, rank_grades};
 pub use measure::{Measure, Metric};
 pub use rank_correlation::kendall_tau_b;
 pub use significance::{

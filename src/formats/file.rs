@@ -1,8 +1,33 @@
 //! Files on disk: which kind a path names, and files that only their owner may read.
 
+use flate2::bufread::MultiGzDecoder;
 use std::fs::{File, Metadata, OpenOptions};
-use std::io;
-use std::path::Path;
+use std::io::{self, BufRead as _, BufReader, Cursor, IsTerminal as _, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+/// What stands for the standard input where a file is read.
+const STANDARD_INPUT: &str = "-";
+
+/// A path as shown.
+pub fn display_name(path: &Path) -> String {
+    match is_standard_input(path) {
+        true => "standard input".to_owned(),
+        false => path.display().to_string(),
+    }
+}
+
+/// The name of a file without the `.gz` of a compressed one.
+pub fn unpacked_name(path: &Path) -> PathBuf {
+    match path.extension().is_some_and(|ending| ending == "gz") {
+        true => path.with_extension(""),
+        false => path.to_owned(),
+    }
+}
+
+pub fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == STANDARD_INPUT
+}
 
 /// What a path names, in words, where that is no regular file.
 pub fn odd_kind(found: &Metadata) -> Option<&'static str> {
@@ -52,6 +77,98 @@ pub fn open(path: &Path) -> io::Result<File> {
         None => File::open(path),
         Some(kind) => Err(odd(kind)),
     }
+}
+
+/// What a file holds, unpacked where it is compressed with gzip, whatever it is called; `-` is the standard input, which is
+/// kept in memory because files are read more than once. `seen` is told of the bytes as they are read, packed.
+pub fn open_unpacked(
+    path: &Path,
+    seen: impl Fn(u64) + Send + 'static,
+) -> io::Result<BufReader<UnpackedFile>> {
+    let source: Box<dyn Read + Send> = match is_standard_input(path) {
+        true => Box::new(Cursor::new(standard_input()?)),
+        false => Box::new(open(path)?),
+    };
+    let seen = Box::new(seen);
+    let mut packed = BufReader::with_capacity(BUFFER, SeenBytes { source, seen });
+    let is_packed = packed.fill_buf()?.starts_with(GZIP);
+    let file = match is_packed {
+        true => UnpackedFile(Packing::Gzip(Box::new(MultiGzDecoder::new(packed)))),
+        false => UnpackedFile(Packing::None(packed)),
+    };
+    Ok(BufReader::with_capacity(BUFFER, file))
+}
+
+const BUFFER: usize = 1 << 18;
+const GZIP: &[u8] = b"\x1f\x8b";
+
+/// A file's content, unpacked.
+pub struct UnpackedFile(Packing);
+
+enum Packing {
+    None(BufReader<SeenBytes>),
+    Gzip(Box<MultiGzDecoder<BufReader<SeenBytes>>>),
+}
+
+impl Read for UnpackedFile {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Packing::None(file) => file.read(into),
+            // The decoder gives little at a time; whoever looks at the beginning of a file wants enough of it.
+            Packing::Gzip(file) => {
+                let mut filled = 0;
+                while let Some(rest) = into.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+                    match file.read(rest).map_err(damaged)? {
+                        0 => break,
+                        read => filled += read,
+                    }
+                }
+                Ok(filled)
+            }
+        }
+    }
+}
+
+fn damaged(error: io::Error) -> io::Error {
+    let what = "is compressed with gzip, and cut off or damaged; pack or download it again";
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+            io::Error::new(io::ErrorKind::InvalidData, what)
+        }
+        _ => error,
+    }
+}
+
+/// Bytes on their way, which are counted.
+struct SeenBytes {
+    source: Box<dyn Read + Send>,
+    seen: Box<dyn Fn(u64) + Send>,
+}
+
+impl Read for SeenBytes {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(into)?;
+        (self.seen)(read as u64);
+        Ok(read)
+    }
+}
+
+/// All of the standard input, read once.
+fn standard_input() -> io::Result<Arc<[u8]>> {
+    static READ: OnceLock<Arc<[u8]>> = OnceLock::new();
+    if let Some(read) = READ.get() {
+        return Ok(Arc::clone(read));
+    }
+    let mut input = io::stdin().lock();
+    if input.is_terminal() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "is a terminal; send a file into it, or name one",
+        ));
+    }
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes)?;
+    Ok(Arc::clone(READ.get_or_init(|| bytes.into())))
 }
 
 pub fn read_to_string(path: &Path) -> io::Result<String> {

@@ -274,7 +274,7 @@ fn harmless_irregularities_are_read(#[case] content: String) {
 #[case::a_folder("folder", "is a folder")]
 #[case::a_missing_file("absent.jsonl", "cannot be opened")]
 #[case::an_empty_file("empty.jsonl", "is empty")]
-#[case::gzip("packed.jsonl", "gunzip")]
+#[case::gzip("packed.jsonl", "cut off or damaged")]
 #[case::utf_16("wide.jsonl", "UTF-16")]
 #[case::a_database("other.db", "not a text file")]
 fn what_is_no_dataset_is_refused(#[case] name: &str, #[case] word: &str) {

@@ -12,6 +12,7 @@ mod annotated;
 mod embedded_reasoning;
 mod embedding;
 mod evaluating;
+mod exits;
 mod exported_votes;
 mod files;
 mod fitting;

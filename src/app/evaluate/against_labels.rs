@@ -1,14 +1,16 @@
 //! A ranking against labels, as trec_eval measures it.
 
-use super::report::{EvaluationReport, listed};
+use super::report::{EvaluationReport, PerQuery, listed};
 use crate::app::error::{AppError, invalid};
-use crate::app::input_files::{read_labels, read_ranking};
+use crate::app::input_files::{display_name, read_labels, read_ranking};
+use crate::app::truth::{AGAINST_JUDGES, Truth};
 use crate::app::wording::UNTESTED;
-use crate::domain::corpus::QueryId;
+use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{
     Evaluation, EvaluationRules, Metric, Qrels, QueryValues, RankedRun, Resampling, ScoreWidth,
-    depends_on_width, evaluate,
+    depends_on_width, evaluate_gains,
 };
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::thread;
 
@@ -20,6 +22,8 @@ pub struct EvaluationOptions {
     /// Names of metrics; none means the usual ones.
     pub metrics: Vec<String>,
     pub rules: EvaluationRules,
+    /// Whether a ranking of some of the judged queries is meant.
+    pub partial: bool,
 }
 
 /// What a ranking is compared with.
@@ -32,9 +36,27 @@ pub enum Comparand<'a> {
     Before(&'a Path),
 }
 
+/// What a ranking is measured against.
+#[derive(Clone, Copy, Debug)]
+pub enum TruthInput<'a> {
+    /// The labels of a file.
+    File(&'a Path),
+    /// The project's own.
+    Project(&'a Truth),
+}
+
+impl TruthInput<'_> {
+    fn read(self) -> Result<Truth, AppError> {
+        Ok(match self {
+            Self::File(path) => Truth::labels(display_name(path), read_labels(path)?),
+            Self::Project(truth) => truth.clone(),
+        })
+    }
+}
+
 /// Measures a ranking, and how it differs from another.
 pub fn evaluate_run(
-    truth: &Path,
+    truth: TruthInput<'_>,
     test: &Path,
     comparand: Comparand<'_>,
     options: &EvaluationOptions,
@@ -48,26 +70,32 @@ pub fn evaluate_run(
     let metrics: Vec<Metric> = metrics
         .collect::<Result<_, _>>()
         .map_err(|error| invalid!("--metrics: {error}"))?;
-    let rules = &options.rules;
     let resampling = Resampling::default();
-    let Files { qrels, test, other } = Files::read(truth, test, comparand)?;
-    let mut warnings = Vec::new();
-    let measured = test.measure(&qrels, &metrics, rules, &mut warnings)?;
+    let Files { truth, test, other } = Files::read(truth, test, comparand)?;
+    let mut warnings = truth.notes.clone();
+    let measured = test.measure(&truth, &metrics, options, &mut warnings)?;
     let mut report = EvaluationReport::new(measured.queries.len());
+    report.judged = truth.qrels.len();
+    report.truth.clone_from(&truth.name);
+    report.against = truth.is_of_judges().then_some(AGAINST_JUDGES);
     let other = match other {
         OtherFile::Nothing => None,
-        OtherFile::Baseline(run) => Some(run.measure(&qrels, &metrics, rules, &mut warnings)?),
-        OtherFile::Before(path, labels) => {
+        OtherFile::Baseline(run) => Some(run.measure(&truth, &metrics, options, &mut warnings)?),
+        OtherFile::Before(labels) => {
             report.other = "before";
             report.tested = false;
             warnings.push(UNTESTED.to_owned());
             let mut of_before = Vec::new();
-            let before = test.measure(&labels, &metrics, rules, &mut of_before)?;
-            let under = |warning| format!("under {}: {warning}", path.display());
+            let before = test.measure(&labels, &metrics, options, &mut of_before)?;
+            let under = |warning| format!("under {}: {warning}", labels.name);
             warnings.extend(of_before.into_iter().map(under));
             Some(before)
         }
     };
+    let lacks = |one: &Evaluation| {
+        !options.rules.count_missing && !options.partial && !one.missing_from_run.is_empty()
+    };
+    report.incomplete = lacks(&measured) || other.as_ref().is_some_and(lacks);
     // Resampling takes longer than measuring: every comparison at the same time, and the means beside them.
     let (estimates, comparisons) = thread::scope(|scope| {
         let compare = |metric: Metric| {
@@ -84,11 +112,7 @@ pub fn evaluate_run(
     })?;
     let results = estimates.into_iter().zip(comparisons);
     for (metric, (estimate, comparison)) in metrics.into_iter().zip(results) {
-        let values = measured.queries.iter().zip(per_query(&measured, metric));
-        let values = values
-            .map(|(query, value)| (query.query.clone(), value))
-            .collect();
-        report.add(metric.to_string(), estimate, values);
+        report.add(metric.to_string(), estimate, per_query(&measured, metric));
         if let Some(other) = &other {
             let both = comparison.map_or(0, |of| of.n);
             let [mine, theirs] = [&measured, other].map(|one| one.values(metric).len());
@@ -97,7 +121,7 @@ pub fn evaluate_run(
                     "{metric}: the means are over {mine} and {theirs} queries, the difference over the {both} that both have"
                 ));
             }
-            report.compare(other.mean(metric), comparison);
+            report.compare(other.mean(metric), comparison, per_query(other, metric));
         }
     }
     report.warnings = warnings;
@@ -120,25 +144,29 @@ struct RankingFile<'a> {
 enum OtherFile<'a> {
     Nothing,
     Baseline(RankingFile<'a>),
-    Before(&'a Path, Qrels),
+    Before(Truth),
 }
 
 /// All that an evaluation reads.
 struct Files<'a> {
-    qrels: Qrels,
+    truth: Truth,
     test: RankingFile<'a>,
     other: OtherFile<'a>,
 }
 
 impl<'a> Files<'a> {
     /// Reads the files at the same time. Of several that are wrong, the first is told of.
-    fn read(truth: &Path, test: &'a Path, comparand: Comparand<'a>) -> Result<Self, AppError> {
+    fn read(
+        truth: TruthInput<'a>,
+        test: &'a Path,
+        comparand: Comparand<'a>,
+    ) -> Result<Self, AppError> {
         thread::scope(|scope| {
-            let qrels = scope.spawn(|| read_labels(truth));
+            let truth = scope.spawn(|| truth.read());
             let other = scope.spawn(|| OtherFile::read(comparand));
             let test = RankingFile::read(test);
             Ok(Self {
-                qrels: joined(qrels.join())??,
+                truth: joined(truth.join())??,
                 test: test?,
                 other: joined(other.join())??,
             })
@@ -151,17 +179,18 @@ impl<'a> OtherFile<'a> {
         Ok(match comparand {
             Comparand::Nothing => Self::Nothing,
             Comparand::Baseline(path) => Self::Baseline(RankingFile::read(path)?),
-            Comparand::Before(path) => Self::Before(path, read_labels(path)?),
+            Comparand::Before(path) => Self::Before(TruthInput::File(path).read()?),
         })
     }
 }
 
-fn per_query(evaluation: &Evaluation, metric: Metric) -> impl Iterator<Item = Option<f64>> {
+fn per_query(evaluation: &Evaluation, metric: Metric) -> PerQuery {
     let at = evaluation.metrics.iter().position(|known| *known == metric);
-    evaluation
-        .queries
-        .iter()
-        .map(move |query| query.values.get(at?).copied().flatten())
+    let value = |query: &QueryValues| query.values.get(at?).copied().flatten();
+    let queries = evaluation.queries.iter();
+    queries
+        .map(|query| (query.query.clone(), value(query)))
+        .collect()
 }
 
 impl<'a> RankingFile<'a> {
@@ -173,20 +202,18 @@ impl<'a> RankingFile<'a> {
 
     fn measure(
         &self,
-        qrels: &Qrels,
+        truth: &Truth,
         metrics: &[Metric],
-        rules: &EvaluationRules,
+        options: &EvaluationOptions,
         warnings: &mut Vec<String>,
     ) -> Result<Evaluation, AppError> {
-        let (name, run) = (self.path.display(), &self.run);
+        let (name, run) = (display_name(self.path), &self.run);
+        let (rules, qrels) = (&options.rules, &truth.qrels);
         warnings.extend(self.notes.iter().cloned());
+        check_overlap(&name, qrels, run)?;
         let wrong = |error| invalid!("{name}: {error}");
-        let evaluation = evaluate(qrels, run, metrics, rules).map_err(wrong)?;
-        if evaluation.queries.is_empty() {
-            return Err(invalid!(
-                "{name}: shares no query with the labels; compare the query ids of the two files"
-            ));
-        }
+        let gains = truth.gains.as_ref();
+        let evaluation = evaluate_gains(qrels, gains, run, metrics, rules).map_err(wrong)?;
         let mut warn = |queries: &[QueryId], what: &str| {
             if !queries.is_empty() {
                 warnings.push(format!("{name}: {}", listed(queries, what)));
@@ -196,9 +223,13 @@ impl<'a> RankingFile<'a> {
             &evaluation.without_positives,
             "without a relevant document: they count as 0 where a measure asks for one",
         );
-        let missing = match rules.count_missing {
-            true => "missing from the ranking: they count as 0",
-            false => "missing from the ranking: left out (--count-missing counts them as 0)",
+        let missing = match (rules.count_missing, options.partial) {
+            (true, _) => "missing from the ranking: they count as 0",
+            (false, true) => "missing from the ranking: left out",
+            (false, false) => {
+                "missing from the ranking: left out, so that this is not the mean over the judged queries (--count-missing \
+                 counts them as 0, --partial says that it is meant)"
+            }
         };
         warn(&evaluation.missing_from_run, missing);
         warn(&evaluation.missing_from_qrels, "without labels: left out");
@@ -207,16 +238,38 @@ impl<'a> RankingFile<'a> {
             "with equal scores for documents of different grades: the document ids decide there",
         );
         warn(
-            &changed(qrels, run, rules, &evaluation)?,
+            &changed(truth, run, rules, &evaluation)?,
             "whose values change when scores are compared as numbers of the other width (--scores)",
         );
         Ok(evaluation)
     }
 }
 
+/// Refuses a ranking that has nothing in common with the labels: every value would be 0, and say nothing.
+fn check_overlap(name: &str, qrels: &Qrels, run: &RankedRun) -> Result<(), AppError> {
+    let mut shared = run
+        .iter()
+        .filter_map(|(query, documents)| Some((qrels.get(query)?, documents)))
+        .peekable();
+    if shared.peek().is_none() {
+        return Err(invalid!(
+            "{name}: shares no query with the labels; compare the query ids of the two files"
+        ));
+    }
+    let labelled = |(grades, documents): (&BTreeMap<DocId, i32>, &Vec<(DocId, f64)>)| {
+        documents.iter().any(|(id, _)| grades.contains_key(id))
+    };
+    match shared.any(labelled) {
+        true => Ok(()),
+        false => Err(invalid!(
+            "{name}: none of its documents has a label; compare the document ids of the two files"
+        )),
+    }
+}
+
 /// The queries whose values would be others if scores were compared more, or less, precisely.
 fn changed(
-    qrels: &Qrels,
+    truth: &Truth,
     run: &RankedRun,
     rules: &EvaluationRules,
     evaluation: &Evaluation,
@@ -235,8 +288,9 @@ fn changed(
         .collect();
     let labels = run
         .keys()
-        .filter_map(|query| Some((query.clone(), qrels.get(query)?.clone())));
-    let other = evaluate(&labels.collect(), &run, &evaluation.metrics, &other)?;
+        .filter_map(|query| Some((query.clone(), truth.qrels.get(query)?.clone())));
+    let (labels, gains) = (labels.collect(), truth.gains.as_ref());
+    let other = evaluate_gains(&labels, gains, &run, &evaluation.metrics, &other)?;
     let differs = |one: &QueryValues| {
         let known = evaluation
             .queries

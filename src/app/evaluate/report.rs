@@ -5,11 +5,20 @@ use crate::app::wording::{counted, first_names};
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{Comparison, MeanEstimate};
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 
 /// Measures of a ranking, and of how it differs from another.
 #[derive(Debug)]
 pub struct EvaluationReport {
     pub queries: usize,
+    /// Queries that the truth judges.
+    pub judged: usize,
+    /// Whether the ranking lacks some of those, and nobody said that this is meant.
+    pub incomplete: bool,
+    /// What it is measured against: a file, or the project's own.
+    pub truth: String,
+    /// What to say of values that judges, and not people, stand behind.
+    pub against: Option<&'static str>,
     pub rows: Vec<MetricRow>,
     /// What the ranking is compared with: its baseline, or itself before.
     pub other: &'static str,
@@ -24,16 +33,25 @@ pub struct MetricRow {
     pub name: String,
     /// Its mean over the queries.
     pub estimate: Option<MeanEstimate>,
-    per_query: Vec<(QueryId, Option<f64>)>,
+    per_query: PerQuery,
     /// The other ranking's mean, and the difference.
     pub against: Option<(Option<f64>, Option<Comparison>)>,
+    /// The other ranking's values.
+    other_per_query: PerQuery,
 }
+
+/// A measure's value on each query, `None` where there is none.
+pub(super) type PerQuery = Vec<(QueryId, Option<f64>)>;
 
 impl EvaluationReport {
     /// Nothing measured yet on so many queries.
     pub(super) fn new(queries: usize) -> Self {
         Self {
             queries,
+            judged: queries,
+            incomplete: false,
+            truth: String::new(),
+            against: None,
             rows: Vec::new(),
             other: "baseline",
             tested: true,
@@ -46,7 +64,7 @@ impl EvaluationReport {
         &mut self,
         name: String,
         estimate: Option<MeanEstimate>,
-        per_query: Vec<(QueryId, Option<f64>)>,
+        per_query: PerQuery,
     ) {
         if self.rows.iter().any(|row| row.name == name) {
             return;
@@ -56,13 +74,22 @@ impl EvaluationReport {
             estimate,
             per_query,
             against: None,
+            other_per_query: Vec::new(),
         });
     }
 
-    /// Puts the baseline's mean and the comparison with it beside the last measure.
-    pub(super) fn compare(&mut self, baseline: Option<f64>, comparison: Option<Comparison>) {
-        if let Some(row) = self.rows.last_mut() {
-            row.against.get_or_insert((baseline, comparison));
+    /// Puts the baseline's values, their mean and the comparison with it beside the last measure.
+    pub(super) fn compare(
+        &mut self,
+        baseline: Option<f64>,
+        comparison: Option<Comparison>,
+        per_query: PerQuery,
+    ) {
+        if let Some(row) = self.rows.last_mut()
+            && row.against.is_none()
+        {
+            row.against = Some((baseline, comparison));
+            row.other_per_query = per_query;
         }
     }
 
@@ -72,28 +99,59 @@ impl EvaluationReport {
             .iter()
             .map(|row| (row.name.clone(), row.json(self.other, self.tested)))
             .collect();
-        json!({ "queries": self.queries, "metrics": metrics, "warnings": self.warnings })
+        json!({
+            "queries": self.queries,
+            "judged_queries": self.judged,
+            "truth": self.truth,
+            "against": self.against,
+            "metrics": metrics,
+            "warnings": self.warnings,
+        })
     }
 }
 
 impl MetricRow {
     fn json(&self, other: &str, tested: bool) -> Value {
-        let per_query: Map<String, Value> = self
-            .per_query
-            .iter()
-            .map(|(query, value)| (query.as_str().to_owned(), json!(value)))
-            .collect();
         let mut row = mean_json(self.estimate);
         if let (Some((baseline, comparison)), Value::Object(row)) = (self.against, &mut row) {
             row.insert(other.to_owned(), json!(baseline));
-            let difference = comparison.map(|of| difference(of, tested));
+            let difference = comparison.map(|of| {
+                let mut difference = difference(of, tested);
+                difference["per_query"] = by_query(&self.differences());
+                difference
+            });
             row.insert("difference".to_owned(), json!(difference));
+            row.insert(
+                format!("{other}_per_query"),
+                by_query(&self.other_per_query),
+            );
         }
+        let per_query = by_query(&self.per_query);
         if let Value::Object(row) = &mut row {
-            row.insert("per_query".to_owned(), Value::Object(per_query));
+            row.insert("per_query".to_owned(), per_query);
         }
         row
     }
+
+    /// This ranking's value less the other's, on the queries of which both have one.
+    fn differences(&self) -> PerQuery {
+        let theirs: HashMap<&QueryId, f64> = self
+            .other_per_query
+            .iter()
+            .filter_map(|(query, value)| Some((query, (*value)?)))
+            .collect();
+        let both = self.per_query.iter().filter_map(|(query, mine)| {
+            let difference = (*mine)? - theirs.get(query)?;
+            Some((query.clone(), Some(difference)))
+        });
+        both.collect()
+    }
+}
+
+fn by_query(values: &PerQuery) -> Value {
+    let values = values.iter();
+    let values = values.map(|(query, value)| (query.as_str().to_owned(), json!(value)));
+    Value::Object(values.collect())
 }
 
 fn difference(of: Comparison, tested: bool) -> Value {

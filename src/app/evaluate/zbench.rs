@@ -1,8 +1,8 @@
 //! zBench's own measures: scores against scores, document by document.
 
-use super::report::{EvaluationReport, listed};
+use super::report::{EvaluationReport, PerQuery, listed};
 use crate::app::error::{AppError, invalid};
-use crate::app::input_files::{kind, read_pools};
+use crate::app::input_files::{display_name, kind, read_pools};
 use crate::app::wording::counted;
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::zbench::{ndcg, pairwise_accuracy, recall};
@@ -75,6 +75,7 @@ pub fn evaluate_zbench(
     baseline: Option<&Path>,
     metrics: &[String],
     limit: Option<usize>,
+    partial: bool,
 ) -> Result<EvaluationReport, AppError> {
     let names: Vec<&str> = match metrics.is_empty() {
         true => METRICS.to_vec(),
@@ -99,6 +100,17 @@ pub fn evaluate_zbench(
     };
     let how = Resampling::default();
     let mut report = EvaluationReport::new(tested.len());
+    report.judged = known.len();
+    report.truth = display_name(truth);
+    let covered = baseline.iter().chain(std::iter::once(&tested));
+    report.incomplete = !partial && covered.map(Vec::len).any(|queries| queries < known.len());
+    if report.incomplete {
+        warnings.push(format!(
+            "{} of {} with true scores: not the mean over all of them (--partial says that it is meant)",
+            tested.len(),
+            counted(known.len(), "query")
+        ));
+    }
     for measure in measures {
         let values: Vec<(QueryId, Option<f64>)> = tested
             .iter()
@@ -114,14 +126,16 @@ pub fn evaluate_zbench(
             let both =
                 |(query, value): &(QueryId, Option<f64>)| Some(((*value)?, *theirs.get(query)?));
             let (mine, other): (Vec<f64>, Vec<f64>) = values.iter().filter_map(both).unzip();
-            let all: Vec<f64> = baseline
+            let per_query: PerQuery = baseline
                 .iter()
-                .filter_map(|(_, scores)| measure.value(scores, limit))
+                .map(|(query, scores)| (query.clone(), measure.value(scores, limit)))
                 .collect();
+            let all: Vec<f64> = per_query.iter().filter_map(|(_, value)| *value).collect();
             report.add(measure.name(), mean, values);
             report.compare(
                 estimate(&all, &how).map(|estimate| estimate.mean),
                 compare(&mine, &other, &how),
+                per_query,
             );
         } else {
             report.add(measure.name(), mean, values);

@@ -3,15 +3,18 @@
 use super::rows::RowFormat;
 use super::{
     LabelChanges, member_names, write_ai_scores, write_annotated, write_label_changes,
-    write_labels, write_picks, write_rulings, write_verdicts, write_votes,
+    write_labels, write_picks, write_rulings, write_run, write_verdicts, write_votes,
 };
 use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
 use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::app::error::AppError;
 use crate::app::output_file::{ProtectedFiles, write_whole};
+use crate::app::truth::{AGAINST_JUDGES, GradeBasis, TruthSource, scored_pools, zelo_truth};
 use crate::app::wording::counted;
-use crate::domain::adjudication::RulingGrades;
+use crate::domain::adjudication::{RulingGrades, corrected_labels};
 use crate::domain::corpus::QueryId;
+use crate::formats::file::unpacked_name;
+use crate::formats::{beir, trec};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use std::io::Write;
@@ -27,6 +30,8 @@ pub enum ExportKind {
     Verdicts,
     /// Labels.
     Qrels,
+    /// The documents by zELO, as a run of TREC's.
+    Run,
     Rulings,
     Picks,
 }
@@ -48,6 +53,12 @@ pub struct ExportRequest {
     pub diff: bool,
     /// Of labels: in BEIR's columns; `None` leaves it to the file's name.
     pub beir: Option<bool>,
+    /// Of labels: where they come from.
+    pub from: TruthSource,
+    /// Of labels that come from scores: what makes grades of them.
+    pub basis: GradeBasis,
+    /// Of a run: what its last column says.
+    pub tag: String,
     /// The grades that rulings put in, where they are not the usual ones.
     pub grades: Option<RulingGrades>,
     /// The grade from which on a document counts as labelled relevant.
@@ -66,6 +77,9 @@ impl ExportRequest {
             corrected: false,
             diff: false,
             beir: None,
+            from: TruthSource::Qrels,
+            basis: GradeBasis::Auto,
+            tag: TruthSource::Zelo.name().to_owned(),
             grades: None,
             level: 1,
         }
@@ -143,7 +157,18 @@ impl ExportRequest {
                 Ok(())
             }
             ExportKind::Verdicts => write_verdicts(store, keys, self.format, out),
+            ExportKind::Qrels if self.from == TruthSource::Zelo => {
+                self.write_zelo_labels(store, keys, path, out, tell)
+            }
             ExportKind::Qrels => self.write_labels(store, path, out, tell),
+            ExportKind::Run => {
+                let left_out = write_run(store, keys, &self.tag, out)?;
+                if left_out > 0 {
+                    let documents = counted(left_out, "document");
+                    tell(&format!("{documents} without a score are left out"));
+                }
+                Ok(())
+            }
             ExportKind::Rulings => self.write_rulings(store, self.format, out),
             ExportKind::Picks => write_picks(store, |pick| self.wants(&pick.query), out),
         }
@@ -151,10 +176,43 @@ impl ExportRequest {
 
     /// Where the rulings behind corrected labels go that are written to `path`.
     fn rulings_file(&self, path: &Path) -> Option<PathBuf> {
-        let mut name = path.file_stem()?.to_owned();
+        let mut name = unpacked_name(path).file_stem()?.to_owned();
         name.push("_rulings.csv");
-        let wanted = self.kind == ExportKind::Qrels && self.corrected;
+        let wanted = self.kind == ExportKind::Qrels && self.is_corrected();
         wanted.then(|| path.with_file_name(name))
+    }
+
+    fn is_corrected(&self) -> bool {
+        self.corrected || self.from == TruthSource::Rulings
+    }
+
+    fn is_beir(&self, path: Option<&Path>) -> bool {
+        let name = path.map(unpacked_name);
+        let ending = name.as_deref().and_then(Path::extension);
+        self.beir
+            .unwrap_or_else(|| ending.is_some_and(|ending| ending == "tsv"))
+    }
+
+    fn write_zelo_labels(
+        &self,
+        store: &Store,
+        keys: &[QueryKey],
+        path: Option<&Path>,
+        mut out: &mut dyn Write,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<(), AppError> {
+        let data = self.labels_and_rulings(store)?;
+        let corrected = corrected_labels(&data.labels, &data.corrections(self.grades));
+        let truth = zelo_truth(&scored_pools(store, keys)?, &corrected, self.basis)?;
+        match self.is_beir(path) {
+            true => beir::write_qrels(&mut out, &truth.qrels)?,
+            false => trec::write_qrels(&mut out, &truth.qrels)?,
+        }
+        truth.notes.iter().for_each(|note| tell(note));
+        tell(&format!(
+            "what is measured with them is measured {AGAINST_JUDGES}"
+        ));
+        Ok(())
     }
 
     fn wants(&self, query: &QueryId) -> bool {
@@ -182,11 +240,7 @@ impl ExportRequest {
         if self.diff {
             return write_label_changes(&data, &corrections, out);
         }
-        let corrected = self.corrected;
-        let ending = path.and_then(Path::extension);
-        let beir = self
-            .beir
-            .unwrap_or_else(|| ending.is_some_and(|ending| ending == "tsv"));
+        let (corrected, beir) = (self.is_corrected(), self.is_beir(path));
         write_labels(&data, &corrections, LabelChanges { corrected, beir }, out)?;
         if corrected {
             let changed = corrections.iter().filter(|one| one.changes()).count();

@@ -3,7 +3,7 @@
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, open};
 use crate::formats::file_kind::{self, FileKind};
-use std::io::BufRead as _;
+use std::io::{self, BufRead as _};
 use std::path::Path;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,11 @@ impl FileContent {
 pub(super) fn recognise(path: &Path) -> Result<FileContent, AppError> {
     let mut reader = open(path)?;
     let start = reader.fill_buf().map_err(|error| {
-        AppError::Failed(format!("{}: cannot be read: {error}", path.display()))
+        let what = format!("{}: cannot be read: {error}", display_name(path));
+        match error.kind() {
+            io::ErrorKind::InvalidData => AppError::Invalid(what),
+            _ => AppError::Failed(what),
+        }
     })?;
     let start = String::from_utf8_lossy(start);
     let bare = start.trim_start_matches('\u{feff}').trim_start();

@@ -76,7 +76,7 @@ pub fn list_folder(folder: &Path, project: &Path) -> io::Result<Vec<FolderEntry>
         if is_project(&path, project) {
             continue;
         }
-        let benchmark = || path.join("qrels").is_dir() && path.join("corpus.jsonl").is_file();
+        let benchmark = || path.join("qrels").is_dir() && holds_corpus(&path);
         entries.push(FolderEntry {
             name: name.to_owned(),
             folder: found.is_dir(),
@@ -89,6 +89,11 @@ pub fn list_folder(folder: &Path, project: &Path) -> io::Result<Vec<FolderEntry>
     }
     entries.sort_by(order);
     Ok(entries)
+}
+
+fn holds_corpus(folder: &Path) -> bool {
+    let names = ["corpus.jsonl", "corpus.jsonl.gz"];
+    names.iter().any(|name| folder.join(name).is_file())
 }
 
 fn order(one: &FolderEntry, other: &FolderEntry) -> Ordering {

@@ -3,13 +3,11 @@
 use super::imported::VotesImport;
 use super::vote_importer::VotesImporter;
 use crate::app::error::{AppError, FileProblems};
-use crate::app::input_files::{display_name, open, stem};
+use crate::app::input_files::{InputReader, display_name, open, stem};
 use crate::client::now_ms;
 use crate::formats::votes::{KnownTexts, read_votes, text_hash};
 use crate::store::{Db, Store, StoreError};
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 /// Texts of queries and documents by query, as far as files have told them.
@@ -70,7 +68,7 @@ pub fn rehearse(paths: &[PathBuf], project: Option<&Store>) -> Result<Vec<VotesI
 
 /// A file that is about to be read into a project.
 struct VotesFile {
-    reader: BufReader<File>,
+    reader: InputReader,
     name: String,
     dataset: String,
 }

@@ -5,6 +5,7 @@ use crate::app::input_files::{display_name, open, read_labels};
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::Qrels;
 use crate::formats::beir::{self, BeirDocument, BeirQuery};
+use crate::formats::file::unpacked_name;
 use std::path::{Path, PathBuf};
 
 /// Where a benchmark's files are.
@@ -19,11 +20,16 @@ impl BenchmarkFolder {
     /// The files of a split, which is there.
     pub fn new(folder: &Path, split: &str) -> Result<Self, AppError> {
         let qrels = folder.join("qrels");
-        let file = qrels.join(format!("{split}.tsv"));
+        let file = or_packed(qrels.join(format!("{split}.tsv")));
         if !file.is_file() {
             let names = std::fs::read_dir(&qrels).into_iter().flatten().flatten();
             let mut known: Vec<String> = names
-                .filter_map(|entry| entry.path().file_stem()?.to_str().map(str::to_owned))
+                .filter_map(|entry| {
+                    unpacked_name(&entry.path())
+                        .file_stem()?
+                        .to_str()
+                        .map(str::to_owned)
+                })
                 .collect();
             known.sort();
             let known = match known.is_empty() {
@@ -33,8 +39,8 @@ impl BenchmarkFolder {
             return Err(AppError::file(&file, format!("is not there; {known}")));
         }
         Ok(Self {
-            corpus: folder.join("corpus.jsonl"),
-            queries: folder.join("queries.jsonl"),
+            corpus: or_packed(folder.join("corpus.jsonl")),
+            queries: or_packed(folder.join("queries.jsonl")),
             qrels: file,
         })
     }
@@ -91,5 +97,15 @@ impl BenchmarkFolder {
             true => Ok(()),
             false => Err(AppError::file(&self.corpus, "holds no document")),
         }
+    }
+}
+
+/// A file, or the same one compressed where only that is there.
+fn or_packed(path: PathBuf) -> PathBuf {
+    let mut name = path.clone().into_os_string();
+    name.push(".gz");
+    match !path.exists() && Path::new(&name).is_file() {
+        true => name.into(),
+        false => path,
     }
 }

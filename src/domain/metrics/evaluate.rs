@@ -10,6 +10,9 @@ use thiserror::Error;
 /// Human grades by query and document. A document that is not listed is unjudged.
 pub type Qrels = BTreeMap<QueryId, BTreeMap<DocId, i32>>;
 
+/// What each document adds to a discounted cumulative gain, where that is no whole number: its expected grade.
+pub type Gains = BTreeMap<QueryId, BTreeMap<DocId, f64>>;
+
 /// Scored documents by query, in any order; a larger score is better.
 pub type RankedRun = BTreeMap<QueryId, Vec<(DocId, f64)>>;
 
@@ -134,6 +137,21 @@ pub fn evaluate(
     metrics: &[Metric],
     rules: &EvaluationRules,
 ) -> Result<Evaluation, EvaluationError> {
+    evaluate_gains(qrels, None, run, metrics, rules)
+}
+
+/// The same, with gains of their own for `ndcg` and `ndcg_exp` of the labelled documents. A document without one adds
+/// nothing.
+///
+/// # Errors
+/// As for [`evaluate`].
+pub fn evaluate_gains(
+    qrels: &Qrels,
+    gains: Option<&Gains>,
+    run: &RankedRun,
+    metrics: &[Metric],
+    rules: &EvaluationRules,
+) -> Result<Evaluation, EvaluationError> {
     let mut evaluation = Evaluation {
         metrics: metrics.to_vec(),
         queries: Vec::new(),
@@ -162,8 +180,23 @@ pub fn evaluate(
             .iter()
             .map(|at| grade_of.get(*at).copied().flatten())
             .collect();
+        let own = gains.map(|gains| gains.get(query));
+        let gain = |document: &DocId| match own {
+            Some(own) => own.and_then(|own| own.get(document)).copied(),
+            None => grades.get(document).map(|grade| f64::from(*grade)),
+        };
+        let gain = |document: &DocId| gain(document).unwrap_or(0.0).max(0.0);
+        let found: Vec<f64> = match own {
+            Some(_) => order.iter().map(|at| gain(&documents[*at].0)).collect(),
+            None => {
+                let grades = ranked.iter();
+                grades
+                    .map(|grade| f64::from(grade.unwrap_or(0).max(0)))
+                    .collect()
+            }
+        };
         let splits = |at: usize| {
-            gain(ranked[at]) != gain(ranked[at + 1])
+            found[at] != found[at + 1]
                 && compared(
                     documents[order[at]].1,
                     documents[order[at + 1]].1,
@@ -174,18 +207,16 @@ pub fn evaluate(
         if (0..order.len().saturating_sub(1)).any(splits) {
             evaluation.tied.push(query.clone());
         }
-        let mut ideal: Vec<i32> = grades
-            .values()
-            .copied()
-            .filter(|grade| *grade > 0)
-            .collect();
-        ideal.sort_unstable_by(|x, y| y.cmp(x));
+        let mut ideal: Vec<f64> = grades.keys().map(gain).collect();
+        ideal.retain(|gain| *gain > 0.0);
+        ideal.sort_unstable_by(|x, y| y.total_cmp(x));
         let relevant = grades
             .values()
             .filter(|grade| **grade >= rules.relevant_from)
             .count();
         let graded = GradedRanking {
             ranked,
+            gains: found,
             ideal,
             relevant_from: rules.relevant_from,
             relevant,
@@ -208,11 +239,6 @@ pub fn evaluate(
         });
     }
     Ok(evaluation)
-}
-
-/// What a grade adds: nothing where it is negative or missing.
-fn gain(grade: Option<i32>) -> i32 {
-    grade.unwrap_or(0).max(0)
 }
 
 /// The documents of one query, best first: by score, ties by document id, the larger bytes first (trec_eval).

@@ -129,8 +129,8 @@ impl Metric {
         };
         let first = || top.iter().position(|grade| query.is_relevant(*grade));
         Some(match self.measure {
-            Measure::Ndcg => return self.ndcg(query, top, f64::from),
-            Measure::NdcgExp => return self.ndcg(query, top, |g| f64::from(g).exp2() - 1.0),
+            Measure::Ndcg => return self.ndcg(query, |gain| gain),
+            Measure::NdcgExp => return self.ndcg(query, |gain| gain.exp2() - 1.0),
             Measure::Mrr => first().map_or(0.0, |above| 1.0 / (above + 1) as f64),
             Measure::Map => {
                 let precisions = top
@@ -155,28 +155,20 @@ impl Metric {
         })
     }
 
-    fn ndcg(
-        self,
-        query: &GradedRanking,
-        top: &[Option<i32>],
-        gain: impl Fn(i32) -> f64,
-    ) -> Option<f64> {
-        let sum = |grades: &mut dyn Iterator<Item = i32>| -> f64 {
-            let discounted = |(above, grade): (usize, i32)| {
-                if grade > 0 {
-                    gain(grade) / ((above + 2) as f64).log2()
-                } else {
-                    0.0
-                }
-            };
-            grades.enumerate().map(discounted).sum()
-        };
+    fn ndcg(self, query: &GradedRanking, gain: impl Fn(f64) -> f64) -> Option<f64> {
         let places = self.cutoff.map_or(usize::MAX, NonZeroUsize::get);
-        let best = sum(&mut query.ideal.iter().copied().take(places));
+        let sum = |gains: &[f64]| -> f64 {
+            let discounted = |(above, of): (usize, &f64)| match *of > 0.0 {
+                true => gain(*of) / ((above + 2) as f64).log2(),
+                false => 0.0,
+            };
+            gains.iter().take(places).enumerate().map(discounted).sum()
+        };
+        let best = sum(&query.ideal);
         if best == 0.0 {
             return Some(0.0);
         }
-        let value = sum(&mut top.iter().map(|grade| grade.unwrap_or(0))) / best;
+        let value = sum(&query.gains) / best;
         value.is_finite().then_some(value)
     }
 }
@@ -186,8 +178,10 @@ impl Metric {
 pub(super) struct GradedRanking {
     /// The grade at each rank; `None` is unjudged.
     pub(super) ranked: Vec<Option<i32>>,
-    /// The positive grades of all judged documents, largest first.
-    pub(super) ideal: Vec<i32>,
+    /// What the document at each rank adds; 0 for an unjudged one.
+    pub(super) gains: Vec<f64>,
+    /// The gains above 0 of all judged documents, largest first.
+    pub(super) ideal: Vec<f64>,
     /// From which grade on a document is relevant.
     pub(super) relevant_from: i32,
     /// Relevant documents, retrieved or not.
@@ -315,7 +309,8 @@ mod tests {
         // Järvelin & Kekäläinen's style of example: grades 3 2 3 0 1 2, everything judged is retrieved.
         let query = GradedRanking {
             ranked: vec![Some(3), Some(2), Some(3), None, Some(1), Some(2)],
-            ideal: vec![3, 3, 2, 2, 1],
+            gains: vec![3.0, 2.0, 3.0, 0.0, 1.0, 2.0],
+            ideal: vec![3.0, 3.0, 2.0, 2.0, 1.0],
             relevant_from: 1,
             relevant: 5,
             irrelevant: 0,
@@ -342,7 +337,8 @@ mod tests {
     fn gains_beyond_numbers_are_missing_and_nothing_is_worth_nothing() {
         let mut query = GradedRanking {
             ranked: vec![Some(5000)],
-            ideal: vec![5000],
+            gains: vec![5000.0],
+            ideal: vec![5000.0],
             relevant_from: 1,
             relevant: 1,
             irrelevant: 0,
@@ -351,6 +347,7 @@ mod tests {
         assert_eq!(of("ndcg_exp", &query), None);
         assert_eq!(of("ndcg", &query), Some(1.0));
         query.ranked.clear();
+        query.gains.clear();
         assert_eq!(of("ndcg", &query), Some(0.0));
         assert_eq!(of("p@3", &query), Some(0.0));
         assert_eq!(of("judged@3", &query), None);

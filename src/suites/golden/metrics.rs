@@ -1,5 +1,6 @@
 //! The measures against trec_eval, ranx, scipy and zBench's own code.
 
+mod grades;
 mod statistics;
 
 use crate::domain::corpus::{DocId, QueryId};

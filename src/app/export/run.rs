@@ -1,0 +1,33 @@
+//! The documents of each query by zELO, as a run of TREC's.
+
+use crate::app::error::{AppError, invalid};
+use crate::app::truth::scored_pools;
+use crate::formats::trec;
+use crate::store::Store;
+use crate::store::corpus::QueryKey;
+use std::io::Write;
+
+/// Writes a run whose last column is `tag`, and says how many documents had no score and are left out.
+///
+/// # Errors
+/// No document has a score, or an identifier does not fit into a column.
+pub fn write_run(
+    store: &Store,
+    keys: &[QueryKey],
+    tag: &str,
+    mut out: &mut dyn Write,
+) -> Result<usize, AppError> {
+    let (mut written, mut left_out) = (0, 0);
+    for pool in scored_pools(store, keys)? {
+        let ranking = pool.ranking();
+        left_out += pool.documents.len() - ranking.len();
+        written += ranking.len();
+        trec::write_run(&mut out, &pool.query, &ranking, tag)?;
+    }
+    match written {
+        0 => Err(invalid!(
+            "no document has a zELO score; `overrule annotate` has the pools judged"
+        )),
+        _ => Ok(left_out),
+    }
+}

@@ -23,6 +23,7 @@ pub mod judge_tallies;
 pub mod judge_weights;
 pub mod judges;
 pub mod labels;
+pub mod last_run;
 pub mod ledger;
 pub mod merge;
 pub mod outstanding;

@@ -386,6 +386,7 @@ pub fn answer(
 ) -> Result<Option<Msg>> {
     Ok(Some(match effect {
         Effect::List => Msg::Listed(db.overview()?),
+        Effect::LoadLastRun => Msg::LastRun(db.last_run()?.map(Box::new)),
         Effect::Summarise(keys) => {
             let keys = keys.into_iter();
             Msg::Summarised(

@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 
-use super::navigation::WordFilter;
 use fuzzy_matcher::FuzzyMatcher;
 use fuzzy_matcher::skim::SkimMatcherV2;
 
@@ -44,6 +43,20 @@ pub fn rank<S: AsRef<str>>(query: &str, candidates: impl IntoIterator<Item = S>)
         .collect();
     found.sort_by_key(|one| Reverse(one.score));
     found
+}
+
+/// The words of a filter; a name matches when it holds them all.
+pub(crate) struct WordFilter(Vec<String>);
+
+impl WordFilter {
+    pub(crate) fn new(text: &str) -> Self {
+        Self(text.split_whitespace().map(str::to_lowercase).collect())
+    }
+
+    pub(crate) fn matches(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        self.0.iter().all(|word| name.contains(word))
+    }
 }
 
 /// Positions of the names that a filter keeps, in their own order: those that hold all its words, or, where none does,

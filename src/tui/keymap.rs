@@ -75,5 +75,10 @@ pub fn key_name(command: Command, scope: Scope) -> String {
     key_of(command, scope).map_or(String::new(), |key| key.to_string())
 }
 
+/// The name of the key of a command on a screen, as it is bound now.
+pub fn key_on(command: Command, screen: Screen) -> String {
+    key_name(command, Scope::Screen(screen))
+}
+
 #[cfg(test)]
 mod tests;

@@ -20,6 +20,7 @@ use crate::domain::corpus::DocId;
 use crate::domain::vote::JudgeId;
 use crate::store::assignments::NewAssignment;
 use crate::store::corpus::{QueryInfo, QueryKey};
+use crate::store::last_run::LastRun;
 use crate::store::rulings::{NewRuling, StoredRuling};
 use crate::store::summary_cache::QuerySummary;
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
@@ -89,6 +90,8 @@ pub enum Msg {
     SettingsStored,
     Estimated(CostEstimate),
     Progress(RunProgress),
+    /// What the latest run did before the program was started; `None` where there was none.
+    LastRun(Option<Box<LastRun>>),
     Ended(Result<RunOutcome, RunError>),
     /// Something failed that is nobody's fault on this side.
     Failed(String),
@@ -138,6 +141,8 @@ pub enum Effect {
     /// Work out what a run over the project, or over one query of it, would cost.
     Estimate(Option<QueryKey>),
     Start(Option<QueryKey>),
+    /// Look up what the latest run did.
+    LoadLastRun,
     Steer(RunControl),
     /// Keep in the project how many dollars it may have spent.
     KeepBudget(Option<f64>),

@@ -1,4 +1,4 @@
-//! Cursors in lists, texts that scroll, and rows that match a filter.
+//! Cursors in lists, and texts that scroll.
 
 use super::keymap::Command;
 
@@ -40,18 +40,4 @@ pub(crate) fn cycled<T: Copy + PartialEq>(all: &[T], here: T, forward: bool) -> 
     let at = all.iter().position(|one| *one == here).unwrap_or(0);
     let step = if forward { 1 } else { all.len() - 1 };
     all[(at + step) % all.len()]
-}
-
-/// The words of a filter; a name matches when it holds them all.
-pub(crate) struct WordFilter(Vec<String>);
-
-impl WordFilter {
-    pub(crate) fn new(text: &str) -> Self {
-        Self(text.split_whitespace().map(str::to_lowercase).collect())
-    }
-
-    pub(crate) fn matches(&self, name: &str) -> bool {
-        let name = name.to_lowercase();
-        self.0.iter().all(|word| name.contains(word))
-    }
 }

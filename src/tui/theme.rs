@@ -185,7 +185,12 @@ impl Theme {
 
     /// A place where the words of a search stand.
     pub fn found(&self) -> Style {
-        self.selection().add_modifier(Modifier::BOLD)
+        match self.depth {
+            // The place that is shown is reversed; where a selection is too, the others are not.
+            ColourDepth::None => Style::new().add_modifier(Modifier::UNDERLINED | Modifier::ITALIC),
+            ColourDepth::Ansi16 => self.match_term(),
+            _ => self.selection().add_modifier(Modifier::BOLD),
+        }
     }
 
     /// The place of a search that is shown.

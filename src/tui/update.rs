@@ -62,6 +62,7 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::NotSaved(error) => return results::not_saved(model, &error),
         Msg::Undone(undone) => return results::undone(model, undone),
         Msg::Redone(redone) => return results::redone(model, redone),
+        Msg::LastRun(run) => model.run.last = Some(run),
         Msg::Progress(progress) => return run::update::progressed(model, progress),
         Msg::PairDescribed(query, pair, description) => {
             queue::update::described(model, query, pair, description)

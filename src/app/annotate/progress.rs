@@ -100,6 +100,22 @@ impl JudgeProgress {
     }
 }
 
+/// When calls failed of one cause, in seconds since the run began.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FailureTimes {
+    pub first_s: f64,
+    pub last_s: f64,
+}
+
+/// The failures of one cause, with how many each judge had.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FailuresOfCause<'a> {
+    pub cause: FailureCause,
+    pub count: usize,
+    pub times: FailureTimes,
+    pub judges: Vec<(&'a str, usize)>,
+}
+
 /// A run's state at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunProgress {
@@ -128,6 +144,9 @@ pub struct RunProgress {
     pub rate: f64,
     /// One entry a judge, in ensemble order.
     pub judges: Vec<JudgeProgress>,
+    /// When calls failed, by cause.
+    #[serde(skip)]
+    pub failed_at: BTreeMap<FailureCause, FailureTimes>,
     /// What happened, latest last: failures and turning points.
     #[serde(skip)]
     pub log: VecDeque<String>,
@@ -148,6 +167,40 @@ impl RunProgress {
                 .collect(),
             ..Self::default()
         }
+    }
+
+    /// Counts a call of a judge that ended without a vote now.
+    pub(super) fn failed(&mut self, judge: usize, cause: FailureCause) {
+        if let Some(judge) = self.judges.get_mut(judge) {
+            judge.failed(cause);
+        }
+        let now = self.elapsed_s;
+        let times = self.failed_at.entry(cause).or_insert(FailureTimes {
+            first_s: now,
+            last_s: now,
+        });
+        times.last_s = now;
+    }
+
+    /// The failures by cause, the most frequent first; only judges that had some.
+    pub fn failures_by_cause(&self) -> Vec<FailuresOfCause<'_>> {
+        let each = self.failed_at.iter().map(|(cause, times)| {
+            let of = |judge: &JudgeProgress| judge.causes.get(cause).copied();
+            let judges = self.judges.iter();
+            let judges: Vec<(&str, usize)> = judges
+                .filter_map(|judge| Some((judge.name.as_str(), of(judge)?)))
+                .collect();
+            let count = judges.iter().map(|(_, count)| count).sum();
+            FailuresOfCause {
+                cause: *cause,
+                count,
+                times: *times,
+                judges,
+            }
+        });
+        let mut all: Vec<_> = each.collect();
+        all.sort_by_key(|one| Reverse(one.count));
+        all
     }
 
     /// Begins a phase that goes through so many queries.
@@ -328,6 +381,34 @@ mod tests {
         assert_eq!(judge.failures, 3);
         let words = judge.failure_words();
         assert_eq!(words.as_deref(), Some("2 rate limited, 1 timed out"));
+    }
+
+    #[test]
+    fn failures_are_grouped_by_cause_with_their_times() {
+        let judge = |name: &str| JudgeProgress {
+            name: name.to_owned(),
+            ..JudgeProgress::default()
+        };
+        let mut progress = RunProgress {
+            judges: vec![judge("x"), judge("y")],
+            ..RunProgress::default()
+        };
+        assert!(progress.failures_by_cause().is_empty());
+        for (at, judge, cause) in [
+            (2.0, 0, FailureCause::TimedOut),
+            (3.0, 1, FailureCause::RateLimited),
+            (9.0, 0, FailureCause::RateLimited),
+            (12.0, 1, FailureCause::RateLimited),
+        ] {
+            progress.elapsed_s = at;
+            progress.failed(judge, cause);
+        }
+        let [first, second] = progress.failures_by_cause().try_into().unwrap();
+        assert_eq!((first.cause, first.count), (FailureCause::RateLimited, 3));
+        assert_eq!((first.times.first_s, first.times.last_s), (3.0, 12.0));
+        assert_eq!(first.judges, [("x", 1), ("y", 2)]);
+        assert_eq!((second.cause, second.count), (FailureCause::TimedOut, 1));
+        assert_eq!(progress.failures(), 4);
     }
 
     #[test]

@@ -323,3 +323,37 @@ fn a_run_that_never_said_how_it_ended_was_killed_when_the_next_begins() {
         .unwrap();
     assert_eq!(state, "killed");
 }
+
+#[test]
+fn the_latest_run_is_told_from_its_rows() {
+    let one = OneBattle::new();
+    let run = one.db.last_run().unwrap().unwrap();
+    assert_eq!((run.state.as_str(), run.ended_ms), ("running", None));
+    assert_eq!((run.seed, run.cycles, run.judges.len()), (1, 1, 0));
+    let failed = |cause: &str, at: i64, usd: Option<f64>| {
+        one.db
+            .change(
+                "INSERT INTO failure (battle, judge, swapped, cause, message, attempt, tokens_input, tokens_output, cost_usd,
+                     run, created_ms) VALUES (?1, ?2, 0, ?3, 'm', 1, 0, 0, ?4, ?5, ?6)",
+                rusqlite::params![one.battle.0, one.judge.0, cause, usd, one.run.0, at],
+            )
+            .unwrap();
+    };
+    failed("rate-limited", 10, Some(0.5));
+    failed("timed-out", 20, None);
+    failed("rate-limited", 30, Some(0.25));
+    one.db.end_run(one.run, "done", 40).unwrap();
+    let run = one.db.last_run().unwrap().unwrap();
+    assert_eq!((run.state.as_str(), run.ended_ms), ("done", Some(40)));
+    let [judge] = run.judges.as_slice() else {
+        panic!("{run:?}");
+    };
+    assert_eq!((judge.votes, judge.failures, judge.unpriced), (0, 3, 1));
+    assert_eq!(judge.usd, 0.75);
+    let [first, second] = run.failures.as_slice() else {
+        panic!("{run:?}");
+    };
+    assert_eq!((first.count, first.first_ms, first.last_ms), (2, 10, 30));
+    assert_eq!((second.count, second.first_ms), (1, 20));
+    assert_eq!(Db::scratch().unwrap().last_run().unwrap(), None);
+}

@@ -116,7 +116,7 @@ commands! {
     CauseDocument "cause-document" "Say that a document is broken.";
     CauseOther "cause-other" "Say that there is another cause.";
     ShowAdjudication "show-adjudication" "Compare judges' picks with the benchmark's labels.";
-    ShowTables "show-tables" "Show the picks by source and by slot.";
+    ShowTables "show-tables" "Show what numbers rest on: of a query, or of picks by source.";
     RuleRelevant "rule-relevant" "Rule that the document is relevant.";
     RulePartially "rule-partially" "Rule that the document is relevant in part.";
     RuleNot "rule-not" "Rule that the document is not relevant.";

@@ -49,6 +49,7 @@ pub(super) const MATRIX: &[Binding] = &[
     hidden(&[key('T')], Do::ToggleTitles, "titles, ids"),
     shown(&[key('w')], Do::ShowQueue, "queue"),
     hidden(&[key('L')], Do::ShowCycles, "cycles"),
+    hidden(&[key('K')], Do::ShowTables, "numbers"),
 ];
 
 #[rustfmt::skip]

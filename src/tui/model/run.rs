@@ -3,12 +3,16 @@
 use crate::app::annotate::progress::RunProgress;
 use crate::client::RunControl;
 use crate::store::corpus::QueryKey;
+use crate::store::last_run::LastRun;
 use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
 pub struct RunScreen {
     /// The latest progress, of the last run where none is going on.
     pub progress: Option<RunProgress>,
+    /// What the latest run did, where this session has had none: `None` until it has been looked up, then `Some(None)`
+    /// where there was none.
+    pub last: Option<Option<Box<LastRun>>>,
     pub running: bool,
     /// The one query that the run is about, where it is not about the project.
     pub only: Option<QueryKey>,

@@ -2,6 +2,7 @@
 
 mod cell_details;
 mod cells;
+mod numbers;
 pub(crate) mod overview;
 pub(crate) mod update;
 mod view;

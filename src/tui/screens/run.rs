@@ -1,6 +1,8 @@
 //! The run that goes on: what it does, what it costs, how it is steered.
 
+mod failures;
 mod judge_table;
+mod last;
 pub(crate) mod update;
 mod view;
 

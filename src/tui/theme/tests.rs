@@ -94,3 +94,20 @@ fn without_colour_roles_that_carry_meaning_differ_from_text() {
         assert_ne!(role(&theme), theme.text());
     }
 }
+
+#[test]
+fn the_place_of_a_search_that_is_shown_differs_from_the_others_at_every_depth() {
+    for depth in [
+        ColourDepth::None,
+        ColourDepth::Ansi16,
+        ColourDepth::Ansi256,
+        ColourDepth::True,
+    ] {
+        let theme = Theme::new(depth, false);
+        let (other, current) = (theme.found(), theme.found_current());
+        let reversed = |style: Style| style.add_modifier.contains(Modifier::REVERSED);
+        assert!(reversed(current));
+        assert!(!reversed(other) || other.fg != current.fg || other.bg != current.bg);
+        assert_ne!(other, current);
+    }
+}

@@ -53,6 +53,9 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             if screen != Screen::Run {
                 model.stack.push(Screen::Run);
             }
+            if model.run.progress.is_none() && model.run.last.is_none() {
+                return vec![Effect::LoadLastRun];
+            }
         }
         Command::Suspend => return vec![Effect::Suspend],
         Command::Redraw => {

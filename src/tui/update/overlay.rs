@@ -2,10 +2,10 @@
 
 use super::commands::{on_command, quit};
 use super::{export, import, settings, text_search};
+use crate::tui::fuzzy::WordFilter;
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
-use crate::tui::navigation::WordFilter;
 use crate::tui::screens::registry::spec;
 use crate::tui::screens::run;
 use crate::tui::screens::spec::Find;

@@ -8,10 +8,9 @@ use ratatui::layout::{Position, Rect};
 
 use super::prompt::LinePrompt;
 use super::{KeyOutcome, boxed, scroll_to};
-use crate::tui::fuzzy::rank;
+use crate::tui::fuzzy::{WordFilter, rank};
 use crate::tui::keymap::{Command, Scope, key_of};
 use crate::tui::layout::centred;
-use crate::tui::navigation::WordFilter;
 use crate::tui::text::{pad_left, truncate, width};
 use crate::tui::theme::Theme;
 

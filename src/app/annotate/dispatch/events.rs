@@ -158,8 +158,8 @@ impl Dispatcher {
             }
             QuestionEnd::Failed(error) => {
                 self.used(judge_index, error.exchange.usage, error.exchange.latency);
-                let judge = &mut self.progress.judges[judge_index];
-                judge.failed(error.cause);
+                self.progress.failed(judge_index, error.cause);
+                let judge = &self.progress.judges[judge_index];
                 let line = format!("{}: {error}", judge.name);
                 self.progress.say(line);
             }

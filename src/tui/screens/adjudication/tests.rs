@@ -178,7 +178,7 @@ fn rankings_and_orders_follow_their_keys_and_overtaken_findings_are_dropped() {
     assert_eq!(model.adjudication.disagreements.len(), 2);
     model.adjudication.filter = "nothing like it".to_owned();
     let page = drawn(&mut model, ColourDepth::None, (80, 22));
-    assert!(page.contains("No query matches"), "{page}");
+    assert!(page.contains("Nothing matches"), "{page}");
     on_command(&mut model, Command::Back);
     assert_eq!(
         (model.screen(), model.adjudication.filter.as_str()),

@@ -7,8 +7,10 @@ use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
+use crate::tui::screens::Screen;
 use crate::tui::text::{self, count_of};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{folded_rows, notice};
@@ -56,23 +58,25 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     areas.page = usize::from(list.height);
     areas.lines = shown.len();
     if shown.is_empty() {
+        let next = key_on(Command::Conflicts, Screen::Adjudication);
         let words = match (
             model.adjudication.filter.is_empty(),
             model.adjudication.list,
         ) {
-            _ if model.adjudication.waiting => "reading …",
-            (false, _) => "No query matches the filter. Esc shows all.",
+            _ if model.adjudication.waiting => "reading …".to_owned(),
+            (false, _) => "Nothing matches the filter. Esc shows all.".to_owned(),
             (true, AdjudicationList::Open) => {
                 "Nothing left to rule on: overrule export qrels --corrected writes the labels."
+                    .to_owned()
             }
             (true, AdjudicationList::Ruled) => {
-                "You have ruled on nothing yet. Press d for the next list."
+                format!("You have ruled on nothing yet. Press {next} for the next list.")
             }
             (true, AdjudicationList::Contested) => {
-                "No conflicts between people. Press d for the next list."
+                format!("No conflicts between people. Press {next} for the next list.")
             }
         };
-        text::line(words, columns, theme.muted()).render(list, buf);
+        text::line(&words, columns, theme.muted()).render(list, buf);
         return areas;
     }
     areas.first = (model.adjudication.cursor + 1).saturating_sub(areas.page);

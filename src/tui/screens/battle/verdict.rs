@@ -4,7 +4,7 @@ use crate::domain::ranking::View;
 use crate::domain::verdict::{Decision, Verdict};
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
-use crate::tui::keymap::Command;
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::model::battle::RankingBefore;
@@ -38,7 +38,10 @@ pub(super) fn give_verdict(model: &mut Model, decision: Decision) -> Vec<Effect>
         .and_then(|pair| open.people.by(&model.options.annotator, pair));
     let same = given.is_some_and(|given| given.seen_from(model.battle.a) == decision);
     if same && model.battle.note.is_none() {
-        model.inform("this is your verdict already; u takes it back");
+        let undo = key_on(Command::Undo, model.screen());
+        model.inform(&format!(
+            "this is your verdict already; {undo} takes it back"
+        ));
         return Vec::new();
     }
     let note = model.battle.note.take();

@@ -4,9 +4,11 @@ use crate::domain::battle::Pair;
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::cut;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
+use crate::tui::screens::Screen;
 use crate::tui::screens::battle::calls::{self, QuoteTexts};
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -40,12 +42,15 @@ pub(super) fn render(
     let words = format!("A {} against B {}", one(battle.a), one(battle.b));
     heading(&words, expanded, theme, top, buf);
     let (scroll, hint) = match expanded {
-        true => (model.document.scroll.unwrap_or(0), ""),
-        false => (0, ": e shows all"),
+        true => (model.document.scroll.unwrap_or(0), String::new()),
+        false => {
+            let key = key_on(Command::ExpandReasoning, Screen::Document);
+            (0, format!(": {key} shows all"))
+        }
     };
     let pair = (battle.a, battle.b);
     let lines = lines(model, open, index, pair, theme, usize::from(rest.width));
-    folded_page(lines, scroll, hint, Canvas::new(theme, rest, buf))
+    folded_page(lines, scroll, &hint, Canvas::new(theme, rest, buf))
 }
 
 fn overruled(open: &OpenQuery, a: usize, b: usize) -> Option<String> {

@@ -6,7 +6,9 @@ use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
 use crate::domain::judge_report::{BothOrders, JudgeReport, PositionCounts};
 use crate::domain::sanitise;
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::model::Model;
+use crate::tui::screens::Screen;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::text::Line;
@@ -106,9 +108,10 @@ pub(super) fn detail_lines(
         ));
     }
     if report.rater_data.verdicts.is_empty() {
-        words.push(
-            "No verdict yet: agreement with people needs some. w opens the queue.".to_owned(),
-        );
+        words.push(format!(
+            "No verdict yet: agreement with people needs some. {} opens the queue.",
+            key_on(Command::ShowQueue, Screen::Judges)
+        ));
     }
     let lines = |sentence: &String| text::lines(sentence, columns, theme.text());
     words.iter().flat_map(lines).collect()

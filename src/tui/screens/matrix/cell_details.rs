@@ -5,8 +5,10 @@ use crate::domain::ranking::PairCell;
 use crate::domain::sanitise;
 use crate::domain::verdict::{Decision, Verdict};
 use crate::judge::OFFLINE_LABEL;
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
+use crate::tui::screens::Screen;
 use crate::tui::screens::battle::calls::{self, CallResult, JudgeCall};
 use crate::tui::screens::battle::numbers::{self, percent};
 use crate::tui::text;
@@ -110,9 +112,12 @@ pub(super) fn sentences(
     let Some(pair) = Pair::new(row, column) else {
         let words = standing_text(open, row);
         let hint = if wide {
-            " Enter opens the document."
+            format!(
+                " {} opens the document.",
+                key_on(Command::Open, Screen::Matrix)
+            )
         } else {
-            ""
+            String::new()
         };
         return vec![(
             format!("{name_row} against itself: {words}.{hint}"),
@@ -163,7 +168,10 @@ fn votes_text(open: &OpenQuery, row: usize, column: usize, cell: &PairCell) -> S
     let (name_row, name_column) = (open.name(row), open.name(column));
     let battles = Pair::new(row, column).map_or(&[][..], |pair| open.view.battles_of(pair));
     if battles.is_empty() {
-        return format!("{name_row} and {name_column} never fought. Enter to judge them yourself.");
+        let enter = key_on(Command::Open, Screen::Matrix);
+        return format!(
+            "{name_row} and {name_column} never fought. {enter} to judge them yourself."
+        );
     }
     let missing = match cell.missing {
         0 => String::new(),

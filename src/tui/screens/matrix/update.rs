@@ -1,15 +1,17 @@
 //! Walking the matrix, its layers and its orders.
 
+use super::numbers;
 use crate::domain::ranking::DocumentOrder;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
-use crate::tui::model::Model;
 use crate::tui::model::matrix::{Layer, MatrixScreen};
 use crate::tui::model::open_query::OpenQuery;
+use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation;
 use crate::tui::screens::run;
 use crate::tui::screens::spec::{Click, Copied};
 use crate::tui::widgets::heatmap::Zoom;
+use crate::tui::widgets::page::Page;
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     let order = model.matrix_order();
@@ -49,6 +51,10 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::StartRun => {
             let key = open.info.key;
             return run::update::start(model, Some(key));
+        }
+        Command::ShowTables => {
+            let page = Page::new("What the numbers rest on", &numbers::text_of(open));
+            model.overlays.push(Overlay::Page(page));
         }
         Command::ToggleExpectations => model.matrix.votes_only = !model.matrix.votes_only,
         Command::ToggleTitles => model.matrix.ids = !model.matrix.ids,

@@ -7,9 +7,11 @@ use crate::judge::OFFLINE_LABEL;
 use crate::store::summary_cache::QuerySummary;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
-use crate::tui::text;
+use crate::tui::screens::Screen;
+use crate::tui::text::{self, count_of};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::list::{list_head, scrollbar};
 use ratatui::buffer::Buffer;
@@ -162,8 +164,10 @@ fn render_detail(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
         None => "counting …".to_owned(),
         Some(summary) if summary.battles == 0 => {
             format!(
-                "{} documents, not judged yet: s starts the run, C opens adjudication.",
-                info.documents
+                "{}, not judged yet: {} starts the run, {} opens adjudication.",
+                count_of(info.documents, "document"),
+                key_on(Command::StartRun, Screen::Queries),
+                key_on(Command::ShowAdjudication, Screen::Queries)
             )
         }
         Some(summary) => summary_text(summary),

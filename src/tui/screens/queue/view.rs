@@ -5,9 +5,11 @@ use crate::domain::priority::Policy;
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
 use crate::tui::requests::LISTED;
+use crate::tui::screens::Screen;
 use crate::tui::screens::review::panel::statistics_lines;
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -52,7 +54,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         ..Areas::default()
     };
     if shown.is_empty() {
-        notice(empty(model), theme, list, buf);
+        notice(&empty(model), theme, list, buf);
         return areas;
     }
     let page = usize::from(list.height);
@@ -259,10 +261,14 @@ fn settled_text(model: &Model) -> String {
     }
 }
 
-fn empty(model: &Model) -> &'static str {
-    match (model.queue.loaded, model.queue.filter.is_empty()) {
+fn empty(model: &Model) -> String {
+    let words = match (model.queue.loaded, model.queue.filter.is_empty()) {
         (false, _) => "working out what to look at first …",
         (true, false) => "No query matches the filter. Esc shows all.",
-        (true, true) => "Nothing to look at under this policy. o takes the next one.",
-    }
+        (true, true) => {
+            let next = key_on(Command::NextPolicy, Screen::Queue);
+            return format!("Nothing to look at under this policy. Press {next} for the next one.");
+        }
+    };
+    words.to_owned()
 }

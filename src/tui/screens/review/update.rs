@@ -9,7 +9,7 @@ use crate::domain::verdict::{Decision, ErrorCause};
 use crate::store::assignments::NewAssignment;
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
-use crate::tui::keymap::Command;
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
 use crate::tui::model::battle::BattleScreen;
 use crate::tui::model::review::{CurrentItem, active_ms};
@@ -265,7 +265,10 @@ fn final_verdict(model: &mut Model) -> Option<Effect> {
 fn keep(model: &mut Model) -> Vec<Effect> {
     let Some(effect) = final_verdict(model) else {
         if model.queue.current.is_some() {
-            model.inform("decide first; then Enter keeps the verdict and goes on");
+            let enter = key_on(Command::Open, Screen::Review);
+            model.inform(&format!(
+                "decide first; then {enter} keeps the verdict and goes on"
+            ));
         }
         return Vec::new();
     };
@@ -315,7 +318,11 @@ fn put_off(model: &mut Model) -> Vec<Effect> {
             effects
         }
         _ => {
-            model.inform("you have decided; Enter keeps the verdict, u takes it back");
+            let enter = key_on(Command::Open, Screen::Review);
+            let undo = key_on(Command::Undo, Screen::Review);
+            model.inform(&format!(
+                "you have decided; {enter} keeps the verdict, {undo} takes it back"
+            ));
             Vec::new()
         }
     }

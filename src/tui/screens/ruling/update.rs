@@ -7,7 +7,7 @@ use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
 use crate::domain::corpus::DocId;
 use crate::store::corpus::QueryKey;
 use crate::store::rulings::{NewRuling, RulingContext};
-use crate::tui::keymap::Command;
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
 use crate::tui::model::review::active_ms;
 use crate::tui::model::ruling::CurrentRuling;
@@ -261,7 +261,10 @@ pub(crate) fn leave(model: &mut Model) -> Vec<Effect> {
 fn keep(model: &mut Model) -> Vec<Effect> {
     let ruled = |current: &CurrentRuling| current.ruled.is_some();
     if !model.adjudication.current.as_ref().is_some_and(ruled) {
-        model.inform("rule first; then Enter keeps the ruling and goes on");
+        let enter = key_on(Command::Open, Screen::Ruling);
+        model.inform(&format!(
+            "rule first; then {enter} keeps the ruling and goes on"
+        ));
         return Vec::new();
     }
     next(model)

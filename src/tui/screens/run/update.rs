@@ -4,7 +4,7 @@ use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::progress::RunProgress;
 use crate::app::annotate::{RunError, RunOutcome};
 use crate::store::corpus::QueryKey;
-use crate::tui::keymap::{Command, Scope, key_name};
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
 use crate::tui::screens::Screen;
@@ -35,8 +35,11 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     match command {
         Command::StartRun => return start(model, None),
         Command::StopRun if model.run.running => {
-            let question = "What has been judged is kept, and s goes on later. Stop?";
-            model.confirm("Stop the run", question, ConfirmFor::Stop);
+            let question = format!(
+                "What has been judged is kept, and {} resumes later. Stop?",
+                key_on(Command::StartRun, Screen::Run)
+            );
+            model.confirm("Stop the run", &question, ConfirmFor::Stop);
         }
         Command::SetBudget => {
             let placeholder = "dollars the project may have spent in all; empty for no limit";
@@ -134,7 +137,7 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
         Some(usd) => format!("The project may spend {} in all.", text::usd(usd)),
         None => format!(
             "No budget is set ({} on the run screen sets one).",
-            key_name(Command::SetBudget, Scope::Screen(Screen::Run))
+            key_on(Command::SetBudget, Screen::Run)
         ),
     };
     let changed: String = estimate
@@ -189,7 +192,8 @@ pub fn set_budget(model: &mut Model, typed: &str) -> Vec<Effect> {
 
 pub(crate) fn pause(model: &mut Model) -> Vec<Effect> {
     if !model.run.running {
-        model.inform("no run is going on; s starts one");
+        let start = key_on(Command::StartRun, Screen::Run);
+        model.inform(&format!("no run is going on; {start} starts one"));
         return Vec::new();
     }
     model.run.control.paused = !model.run.control.paused;
@@ -245,7 +249,10 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
         Ok(outcome) => {
             model.run.progress = Some(outcome.progress);
             match (outcome.cancelled, outcome.missing) {
-                (true, _) => (Level::Warn, "stopped; s goes on".to_owned()),
+                (true, _) => {
+                    let start = key_on(Command::StartRun, Screen::Run);
+                    (Level::Warn, format!("stopped; press {start} to resume"))
+                }
                 (false, Some(0)) => (Level::Good, "every battle has all its votes".to_owned()),
                 (false, missing) => {
                     let missing = missing.map_or(String::new(), |votes| format!("{votes} "));

@@ -1,6 +1,6 @@
 //! Calls, rates, failures, spend, log.
 
-use super::judge_table;
+use super::{failures, judge_table, last};
 use crate::app::annotate::progress::{RunPhase, RunProgress};
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
@@ -10,6 +10,7 @@ use crate::tui::layout::inset;
 use crate::tui::model::Model;
 use crate::tui::text;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::folded_rows;
 use crate::tui::widgets::gauge::gauge;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -21,27 +22,22 @@ use std::time::Duration;
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let Some(progress) = &model.run.progress else {
-        let lines = vec![
-            Line::default(),
-            Line::styled("No run yet.", theme.strong()),
-            Line::default(),
-            Line::raw("Press s to judge every battle of the project that has no vote yet."),
-            Line::styled(
-                "Nothing that has been judged is asked again.",
-                theme.muted(),
-            ),
-        ];
-        Paragraph::new(lines).render(inset(area), buf);
+        let area = inset(area);
+        let lines = last::lines(model.run.last.as_ref(), theme, usize::from(area.width));
+        Paragraph::new(folded_rows(lines, area.height, theme)).render(area, buf);
         return Areas::default();
     };
     let area = inset(area);
     let beside = area.width >= judge_table::BESIDE;
     let judges = progress.judges.len() as u16 * if beside { 1 } else { 2 } + 1;
-    let [head, bar, pace, table, _, log] = Layout::vertical([
+    let mut failed = failures::lines(progress, theme, usize::from(area.width));
+    failed.truncate(usize::from(area.height / 6));
+    let [head, bar, pace, table, failures, _, log] = Layout::vertical([
         Constraint::Length(5),
         Constraint::Length(1),
         Constraint::Length(if area.height >= 24 { 2 } else { 1 }),
         Constraint::Length(judges),
+        Constraint::Length(failed.len() as u16),
         Constraint::Length(1),
         Constraint::Min(1),
     ])
@@ -56,6 +52,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     render_bar(done, total, theme, bar, buf);
     render_pace(model, theme, pace, buf);
     judge_table::render(progress, model.run.chosen_judge, theme, table, buf);
+    Paragraph::new(failed).render(failures, buf);
     let page = usize::from(log.height.saturating_sub(1));
     log_lines(model, progress, theme, page).render(log, buf);
     Areas {

@@ -1,0 +1,113 @@
+//! What the latest run did, from its rows: its end, each judge's votes and cost, its failures by cause.
+
+use super::{Db, Result};
+use crate::judge::FailureCause;
+use rusqlite::params;
+
+/// What one judge did in a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgeInRun {
+    pub name: String,
+    pub votes: usize,
+    /// Calls that ended without a vote.
+    pub failures: usize,
+    /// US dollars that calls are known to have cost.
+    pub usd: f64,
+    /// Votes and failures whose cost is not known.
+    pub unpriced: usize,
+}
+
+/// The failures of one cause and one judge in a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FailuresInRun {
+    pub cause: FailureCause,
+    pub judge: String,
+    pub count: usize,
+    /// When the first came, in milliseconds since the Unix epoch.
+    pub first_ms: i64,
+    pub last_ms: i64,
+}
+
+/// What the latest run did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LastRun {
+    pub seed: u64,
+    pub cycles: usize,
+    /// In milliseconds since the Unix epoch.
+    pub started_ms: i64,
+    /// `None` where it goes on or was cut off.
+    pub ended_ms: Option<i64>,
+    /// `done`, `cancelled`, `failed`, `killed` or `running`.
+    pub state: String,
+    /// By name.
+    pub judges: Vec<JudgeInRun>,
+    /// The most frequent first.
+    pub failures: Vec<FailuresInRun>,
+    /// US dollars assumed at the worst price for calls that do not say what they cost.
+    pub assumed_usd: f64,
+}
+
+impl Db {
+    /// What the latest run did; `None` where there was none. It reads every vote of the project.
+    pub fn last_run(&self) -> Result<Option<LastRun>> {
+        let mut found: Vec<_> = self.all(
+            "SELECT id, seed, cycles, started_ms, ended_ms, state FROM run ORDER BY id DESC LIMIT 1",
+            [],
+            |row| {
+                let run = LastRun {
+                    seed: row.get::<_, i64>(1)?.cast_unsigned(),
+                    cycles: row.get(2)?,
+                    started_ms: row.get(3)?,
+                    ended_ms: row.get(4)?,
+                    state: row.get(5)?,
+                    judges: Vec::new(),
+                    failures: Vec::new(),
+                    assumed_usd: 0.0,
+                };
+                Ok((row.get::<_, i64>(0)?, run))
+            },
+        )?;
+        let Some((id, mut run)) = found.pop() else {
+            return Ok(None);
+        };
+        run.judges = self.all(
+            "SELECT judge.name, sum(votes), sum(failures), sum(usd), sum(unpriced) FROM (
+                 SELECT judge, count(*) AS votes, 0 AS failures, total(cost_usd) AS usd, sum(cost_usd IS NULL) AS unpriced
+                 FROM vote WHERE run = ?1 GROUP BY judge
+                 UNION ALL
+                 SELECT judge, 0, count(*), total(cost_usd), sum(cost_usd IS NULL)
+                 FROM failure WHERE run = ?1 GROUP BY judge
+             ) AS part JOIN judge ON judge.id = part.judge GROUP BY judge.id ORDER BY judge.name, judge.id",
+            params![id],
+            |row| {
+                Ok(JudgeInRun {
+                    name: row.get(0)?,
+                    votes: row.get(1)?,
+                    failures: row.get(2)?,
+                    usd: row.get(3)?,
+                    unpriced: row.get(4)?,
+                })
+            },
+        )?;
+        run.failures = self.all(
+            "SELECT cause, judge.name, count(*), min(failure.created_ms), max(failure.created_ms)
+             FROM failure JOIN judge ON judge.id = failure.judge WHERE run = ?1
+             GROUP BY cause, judge.id ORDER BY count(*) DESC, cause, judge.name",
+            params![id],
+            |row| {
+                Ok(FailuresInRun {
+                    cause: row.get(0)?,
+                    judge: row.get(1)?,
+                    count: row.get(2)?,
+                    first_ms: row.get(3)?,
+                    last_ms: row.get(4)?,
+                })
+            },
+        )?;
+        run.assumed_usd = self.value(
+            "SELECT total(assumed_usd) FROM call WHERE run = ?1",
+            params![id],
+        )?;
+        Ok(Some(run))
+    }
+}

@@ -1,0 +1,74 @@
+//! What the scores and intervals of a query rest on, in words.
+
+use crate::app::wording::counted;
+use crate::domain::verdict::OverrideMode;
+use crate::tui::model::open_query::OpenQuery;
+
+/// A line a fact.
+pub(super) fn text_of(open: &OpenQuery) -> String {
+    let (view, settings) = (&open.view, open.view.settings);
+    let (fought, battles) = view.progress();
+    let votes: usize = view.rows().battles.iter().map(|one| one.votes.len()).sum();
+    let judges = open.judges.len();
+    let phi = match (settings.phi, settings.phi_battles) {
+        (Some(_), Some(battles)) => {
+            format!(
+                "estimated from {} of these judges in the project",
+                counted(battles, "battle")
+            )
+        }
+        (Some(_), None) => "set for this project".to_owned(),
+        (None, _) => {
+            format!(
+                "assumed: one over {}, until there are enough battles to estimate it",
+                counted(judges, "judge")
+            )
+        }
+    };
+    let verdicts = match settings.override_mode {
+        OverrideMode::Replace => "replaces the votes on its pair where it contradicts them",
+        OverrideMode::Beside => "stands beside the votes on its pair",
+    };
+    [
+        format!(
+            "{}, {} of them with a score",
+            counted(open.documents.len(), "document"),
+            view.entered().len()
+        ),
+        format!("{fought} of {} judged, {}", counted(battles, "battle"), counted(votes, "vote")),
+        format!("dispersion φ {:.2}: {phi}", view.phi),
+        "φ is the variance of a battle's score in units of one coin flip: 1 for a single coin, less where several judges \
+         vote on each battle. Intervals grow with its root; scores do not depend on it."
+            .to_owned(),
+        format!("a verdict {verdicts}, with the weight of {}", weight(settings.override_weight)),
+        "intervals are 95 % intervals".to_owned(),
+    ]
+    .join("\n\n")
+}
+
+fn weight(battles: f64) -> String {
+    match battles {
+        1.0 => "1 battle".to_owned(),
+        _ => format!("{battles} battles"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::screens::Screen;
+    use crate::tui::screens::testing::model;
+
+    #[test]
+    fn the_dispersion_is_said_with_where_it_comes_from() {
+        let mut open = model(Screen::Matrix).open.unwrap();
+        let words = text_of(&open);
+        assert!(
+            words.contains("φ 0.33: assumed: one over 3 judges"),
+            "{words}"
+        );
+        open.view.settings.phi = Some(0.4);
+        open.view.settings.phi_battles = Some(2_400);
+        assert!(text_of(&open).contains("estimated from 2400 battles"));
+    }
+}

@@ -1,0 +1,89 @@
+//! Failures of a run by cause: how many, when, and of which judge.
+
+use crate::app::annotate::progress::RunProgress;
+use crate::app::wording::moment_words;
+use crate::domain::sanitise;
+use crate::store::last_run::LastRun;
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use ratatui::text::{Line, Span};
+use std::time::Duration;
+
+/// A line a cause, the most frequent first, of the run that goes on or has just ended.
+pub(super) fn lines(progress: &RunProgress, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let after = |seconds: f64| text::duration(Duration::from_secs_f64(seconds.max(0.0)));
+    let each = progress.failures_by_cause().into_iter();
+    each.map(|found| {
+        let times = found.times;
+        let (first, last) = (after(times.first_s), after(times.last_s));
+        let when = match first == last {
+            true => format!("{first} after the start"),
+            false => format!("first {first}, last {last} after the start"),
+        };
+        line(
+            found.count,
+            &found.cause.to_string(),
+            &when,
+            &found.judges,
+            theme,
+            columns,
+        )
+    })
+    .collect()
+}
+
+/// The same of a run that ended before the program was started.
+pub(super) fn earlier(run: &LastRun, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let mut causes = Vec::new();
+    for one in &run.failures {
+        if !causes.contains(&one.cause) {
+            causes.push(one.cause);
+        }
+    }
+    let of_cause = |cause| run.failures.iter().filter(move |one| one.cause == cause);
+    let count = |cause| of_cause(cause).map(|one| one.count).sum::<usize>();
+    causes.sort_by_key(|cause| std::cmp::Reverse(count(*cause)));
+    let each = causes.into_iter().map(|cause| {
+        let first = of_cause(cause).map(|one| one.first_ms).min();
+        let last = of_cause(cause).map(|one| one.last_ms).max();
+        let (first, last) = (first.unwrap_or_default(), last.unwrap_or_default());
+        let (first, last) = (moment_words(first), moment_words(last));
+        let when = match first == last {
+            true => first,
+            false => format!("first {first}, last {last}"),
+        };
+        let judges: Vec<(&str, usize)> = of_cause(cause)
+            .map(|one| (one.judge.as_str(), one.count))
+            .collect();
+        line(
+            count(cause),
+            &cause.to_string(),
+            &when,
+            &judges,
+            theme,
+            columns,
+        )
+    });
+    each.collect()
+}
+
+fn line(
+    count: usize,
+    cause: &str,
+    when: &str,
+    judges: &[(&str, usize)],
+    theme: &Theme,
+    columns: usize,
+) -> Line<'static> {
+    let lead = format!("{:>6} {cause}", text::count(count));
+    let judges = judges.iter();
+    let judges =
+        judges.map(|(name, count)| format!("{} {}", sanitise::line(name), text::count(count)));
+    let judges = judges.collect::<Vec<_>>().join(", ");
+    let rest = format!(" · {when} · {judges}");
+    let room = columns.saturating_sub(text::width(&lead));
+    Line::from(vec![
+        Span::styled(lead, theme.bad()),
+        Span::raw(text::truncate(&rest, room).into_owned()),
+    ])
+}

@@ -1,0 +1,180 @@
+//! What the latest run did, where this session has had none.
+
+use super::failures;
+use crate::app::wording::moment_words;
+use crate::domain::sanitise;
+use crate::store::last_run::{JudgeInRun, LastRun};
+use crate::tui::keymap::{Command, key_on};
+use crate::tui::screens::Screen;
+use crate::tui::text::{self, count_of};
+use crate::tui::theme::Theme;
+use ratatui::text::{Line, Span};
+use std::time::Duration;
+
+/// The lines of the screen; `None` where it has not been looked up yet.
+pub(super) fn lines(
+    last: Option<&Option<Box<LastRun>>>,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let start = key_on(Command::StartRun, Screen::Run);
+    let mut lines = vec![Line::default()];
+    match last {
+        None => lines.push(Line::styled("looking up the last run …", theme.muted())),
+        Some(None) => lines.push(Line::styled("No run yet.", theme.strong())),
+        Some(Some(run)) => lines.extend(summary(run, theme, columns)),
+    }
+    lines.push(Line::default());
+    let words = format!("Press {start} to judge every battle of the project that has no vote yet.");
+    lines.extend(text::lines(&words, columns, theme.text()));
+    let words = "Nothing that has been judged is asked again.";
+    lines.extend(text::lines(words, columns, theme.muted()));
+    lines
+}
+
+fn summary(run: &LastRun, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let state = match run.state.as_str() {
+        "done" => "done",
+        "cancelled" => "stopped",
+        "failed" => "ended with an error",
+        "killed" => "cut off",
+        _ => "cut off, or still going on in another program",
+    };
+    let mut lines = vec![Line::styled(
+        format!("The last run: {state}"),
+        theme.strong(),
+    )];
+    let mut fact = |name: &str, words: String| {
+        let label = Span::styled(format!("{name:<10}"), theme.muted());
+        let words = text::truncate(&words, columns.saturating_sub(10)).into_owned();
+        lines.push(Line::from(vec![label, Span::raw(words)]));
+    };
+    let began = moment_words(run.started_ms);
+    let took = run
+        .ended_ms
+        .map(|ended| ended.saturating_sub(run.started_ms));
+    let took = took.and_then(|ms| u64::try_from(ms).ok());
+    fact(
+        "began",
+        match took {
+            Some(ms) => format!(
+                "{began}, took {}",
+                text::duration(Duration::from_millis(ms))
+            ),
+            None => began,
+        },
+    );
+    fact(
+        "plan",
+        format!("{}, seed {}", count_of(run.cycles, "cycle"), run.seed),
+    );
+    let votes: usize = run.judges.iter().map(|judge| judge.votes).sum();
+    let failed: usize = run.judges.iter().map(|judge| judge.failures).sum();
+    let votes = count_of(votes, "vote");
+    fact("calls", format!("{votes}, {} failed", text::count(failed)));
+    fact("spent", spent(run));
+    lines.push(Line::default());
+    lines.extend(
+        run.judges
+            .iter()
+            .map(|judge| judge_line(judge, theme, columns)),
+    );
+    let failures = failures::earlier(run, theme, columns);
+    if !failures.is_empty() {
+        lines.push(Line::default());
+        lines.push(Line::styled("failures, by cause", theme.muted()));
+        lines.extend(failures);
+    }
+    lines
+}
+
+fn spent(run: &LastRun) -> String {
+    let known: f64 = run.judges.iter().map(|judge| judge.usd).sum();
+    let mut words = text::usd(known + run.assumed_usd);
+    if run.assumed_usd > 0.0 {
+        words = format!("{words}, {} of it assumed", text::usd(run.assumed_usd));
+    }
+    match run.judges.iter().map(|judge| judge.unpriced).sum::<usize>() {
+        0 => words,
+        calls => format!(
+            "{words}, and {} without a known price",
+            count_of(calls, "call")
+        ),
+    }
+}
+
+fn judge_line(judge: &JudgeInRun, theme: &Theme, columns: usize) -> Line<'static> {
+    let words = format!(
+        "{} · {} · {} failed · {}",
+        sanitise::line(&judge.name),
+        count_of(judge.votes, "vote"),
+        text::count(judge.failures),
+        text::usd(judge.usd)
+    );
+    let style = match judge.failures {
+        0 => theme.text(),
+        _ => theme.warn(),
+    };
+    Line::styled(text::truncate(&words, columns).into_owned(), style)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::FailureCause;
+    use crate::store::last_run::FailuresInRun;
+    use crate::tui::theme::ColourDepth;
+
+    fn shown(last: Option<&Option<Box<LastRun>>>, columns: usize) -> String {
+        let lines = lines(last, &Theme::new(ColourDepth::None, false), columns);
+        let lines = lines.iter().map(ToString::to_string);
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn no_run_is_said_only_where_there_was_none() {
+        assert!(shown(None, 80).contains("looking up"));
+        assert!(shown(Some(&None), 80).contains("No run yet."));
+        let failures = |judge: &str, cause, count, first_ms| FailuresInRun {
+            cause,
+            judge: judge.to_owned(),
+            count,
+            first_ms,
+            last_ms: first_ms + 120_000,
+        };
+        let run = LastRun {
+            seed: 7,
+            cycles: 4,
+            started_ms: 1_700_000_000_000,
+            ended_ms: Some(1_700_000_185_000),
+            state: "cancelled".to_owned(),
+            judges: vec![JudgeInRun {
+                name: "gpt\u{1b}".to_owned(),
+                votes: 1,
+                failures: 12,
+                usd: 0.25,
+                unpriced: 1,
+            }],
+            failures: vec![
+                failures("gpt", FailureCause::TimedOut, 5, 1_700_000_000_000),
+                failures("mini", FailureCause::TimedOut, 4, 1_700_000_060_000),
+                failures("gpt", FailureCause::RateLimited, 7, 1_700_000_000_000),
+            ],
+            assumed_usd: 0.5,
+        };
+        let page = shown(Some(&Some(Box::new(run))), 120);
+        for words in [
+            "The last run: stopped",
+            "2023-11-14 22:13 UTC, took 3m 05s",
+            "4 cycles, seed 7",
+            "1 vote, 12 failed",
+            "$0.75, $0.50 of it assumed, and 1 call without a known price",
+            "9 timed out · first 2023-11-14 22:13 UTC, last 2023-11-14 22:16 UTC · gpt 5, mini 4",
+            "7 rate limited",
+        ] {
+            assert!(page.contains(words), "{words}: {page}");
+        }
+        assert!(!page.contains("No run yet") && !page.contains('\u{1b}'));
+        assert!(page.find("timed out") < page.find("rate limited"));
+    }
+}

@@ -16,6 +16,7 @@ mod lines;
 mod object;
 pub mod picks;
 pub mod problem;
+pub mod ranx;
 pub mod records;
 pub mod safe_json;
 pub mod svg;

@@ -77,7 +77,7 @@ pub fn check(path: &Path, options: &ImportOptions) -> Result<CheckedFile, AppErr
     let progress = &options.progress;
     let found = file_content::recognise(path)?;
     let content = match found {
-        FileContent::Dataset => {
+        FileContent::Dataset | FileContent::Requests => {
             progress.expect(path, 2);
             let (wrong, counts) = datasets::check_lines(path, progress)?;
             problems = wrong;

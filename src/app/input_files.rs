@@ -9,6 +9,7 @@ pub use crate::formats::file::display_name;
 use crate::formats::file::{self, UnpackedFile};
 use crate::formats::file_kind::{FileKind, recognise};
 use crate::formats::problem::Problem;
+use crate::formats::ranx::read_ranx;
 use crate::formats::{beir, trec};
 use std::io::BufReader;
 use std::path::Path;
@@ -82,6 +83,10 @@ pub fn read_labels(path: &Path) -> Result<Qrels, AppError> {
         FileKind::BeirQrels => {
             trec::collect_qrels(beir::read_qrels(open(path)?, &name), &name, &mut add)
         }
+        FileKind::RanxQrels => {
+            let read = read_ranx(open(path)?, &name).and_then(|numbers| numbers.qrels(&name));
+            read.map_err(AppError::invalid)?
+        }
         FileKind::Dataset => {
             let mut qrels = Qrels::new();
             let mut pools = dataset::read_pools(open(path)?, &name);
@@ -95,7 +100,7 @@ pub fn read_labels(path: &Path) -> Result<Qrels, AppError> {
             }
             qrels
         }
-        found @ (FileKind::Run | FileKind::Candidates) => {
+        found @ (FileKind::Run | FileKind::Candidates | FileKind::RanxRun) => {
             return Err(invalid!(
                 "{name}: is {}, not labels; the file of labels comes first",
                 found.describe()
@@ -142,6 +147,10 @@ pub fn read_ranking(path: &Path, notes: &mut Vec<String>) -> Result<RankedRun, A
     let mut problems = FileProblems::of(path);
     let mut add = |problem: Problem| problems.add(problem);
     let run = match kind(path)? {
+        // Scores may all be whole numbers: what comes second is a ranking.
+        FileKind::RanxRun | FileKind::RanxQrels => read_ranx(open(path)?, &name)
+            .map_err(AppError::invalid)?
+            .run(),
         FileKind::Run => trec::collect_run(trec::read_run(open(path)?, &name), &name, &mut add),
         FileKind::Candidates => {
             let rows = trec::read_candidates(open(path)?, &name);

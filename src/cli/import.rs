@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
     after_help = "A file is recognised by what is in it: JSON lines with \"documents\" are a dataset (annotated or not),
 one JSON object with \"scored_pairs\" is zBench's ai_scores.json, whose votes are taken over as recorded, JSON lines with
 \"query\":\"ID\" are picks (overrule export picks), 4 columns are TREC's qrels, 3 with a header BEIR's, 6 a run, 2 to 4
-with a header or a score a list of candidates. Labels and rankings serve `overrule adjudication`. A folder is a benchmark
+with a header or a score a list of candidates, JSON lines with \"candidates\" are RankLLM's and Umbrela's requests, one JSON object
+of queries with documents and numbers is ranx's run, or qrels where all are whole. A file may be compressed with gzip, and - is
+the standard input. Labels and rankings serve `overrule adjudication`. A folder is a benchmark
 (corpus.jsonl, queries.jsonl, qrels/): its pools are built as `overrule pool build --beir` does.
 Nothing is imported from a file with errors, unless --skip-bad leaves the bad parts of a dataset out.
 

@@ -147,8 +147,16 @@ fn cell(text: &str) -> io::Result<&str> {
     Ok(text)
 }
 
+/// `_id`, or `id` where only that is there.
+fn identifier(object: &mut ObjectReader<'_, '_>) -> Option<String> {
+    match object.has("id") && !object.has("_id") {
+        true => object.text("id"),
+        false => object.text("_id"),
+    }
+}
+
 fn document(mut document: ObjectReader<'_, '_>) -> Option<BeirDocument> {
-    let id = document.text("_id");
+    let id = identifier(&mut document);
     let title = document.nullable("title", string);
     let text = document.string("text");
     let metadata = document.nullable("metadata", object);
@@ -161,7 +169,7 @@ fn document(mut document: ObjectReader<'_, '_>) -> Option<BeirDocument> {
 }
 
 fn query(mut query: ObjectReader<'_, '_>) -> Option<BeirQuery> {
-    let (id, text) = (query.text("_id"), query.text("text"));
+    let (id, text) = (identifier(&mut query), query.text("text"));
     let metadata = query.nullable("metadata", object);
     Some(BeirQuery {
         id: QueryId::new(id?),

@@ -2,9 +2,11 @@
 //!
 //! One line is one pool: `{"query":{"id","query"},"documents":[{"id","content","metadata"?,"score"?}]}`. Members the
 //! format does not know are kept as `extra` and written after the known ones; `metadata` is kept as it is spelled.
+//! Reranking requests of RankLLM and Umbrela are pools too.
 
 mod benchmark;
 mod line;
+mod request;
 mod write;
 
 pub use benchmark::BenchmarkLabels;
@@ -29,7 +31,10 @@ pub fn read_pools<R: BufRead>(
 ) -> LineRecords<R, impl ParseLine<Record = Pool> + use<R>> {
     let mut first_lines: HashMap<String, u64> = HashMap::new();
     let parse = move |line: &TextLine<'_>| {
-        let pool = jsonl::record(line, "pool", line::pool)?;
+        let pool = jsonl::record(line, "pool", |object| match object.has("candidates") {
+            true if !object.has("documents") => request::pool(object),
+            _ => line::pool(object),
+        })?;
         match first_lines.entry(pool.query.id.as_str().to_owned()) {
             Entry::Vacant(entry) => entry.insert(line.number),
             Entry::Occupied(first) => {

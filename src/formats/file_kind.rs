@@ -2,6 +2,7 @@
 
 use super::lines::TextLines;
 use super::problem::{Problem, quoted};
+use super::ranx;
 use super::trec::{LONGEST, candidate_cells, is_heading};
 use std::io::BufRead;
 
@@ -17,6 +18,10 @@ pub enum FileKind {
     Candidates,
     /// JSON lines: pools of documents with scores or grades.
     Dataset,
+    /// ranx's JSON: queries with documents and their grades.
+    RanxQrels,
+    /// ranx's JSON: queries with documents and their scores.
+    RanxRun,
 }
 
 impl FileKind {
@@ -26,6 +31,8 @@ impl FileKind {
             Self::Run => "a run",
             Self::Candidates => "a list of candidates",
             Self::Dataset => "a dataset",
+            Self::RanxQrels => "labels (ranx's JSON)",
+            Self::RanxRun => "a run (ranx's JSON)",
         }
     }
 }
@@ -38,7 +45,11 @@ pub fn recognise(mut reader: impl BufRead, file: &str) -> Result<FileKind, Probl
     // A pool may be longer than any line of columns.
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     if start.trim_ascii_start().starts_with(b"{") {
-        return Ok(FileKind::Dataset);
+        return Ok(match ranx::holds_scores(&String::from_utf8_lossy(start)) {
+            Some(true) => FileKind::RanxRun,
+            Some(false) => FileKind::RanxQrels,
+            None => FileKind::Dataset,
+        });
     }
     let mut lines = TextLines::new(reader, file).at_most(LONGEST);
     let (kind, number) = match lines.next() {

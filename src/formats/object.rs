@@ -135,6 +135,11 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
         member.map_err(|what| self.note(key, &what)).ok()
     }
 
+    /// Whether there is a member called `key`.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.members.iter().any(|(name, _)| name == key)
+    }
+
     /// The member called `key`, which there has to be.
     pub(super) fn required(&mut self, key: &str) -> Option<&'a RawValue> {
         let value = self.member(key)?;

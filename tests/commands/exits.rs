@@ -153,3 +153,64 @@ fn a_ranking_of_some_of_the_judged_queries_is_incomplete() {
         &["name one ranking"],
     );
 }
+
+#[test]
+fn requests_of_rankllm_are_pools_in_their_order() {
+    let sandbox = Sandbox::new();
+    let lines = r#"{"query":{"text":"what is a fox","qid":7},"candidates":[{"doc":{"segment":"A fox is a canid.","title":"Fox"},"docid":"d9","score":2.5},{"doc":"A dog.","docid":4,"score":1.5}]}
+"#;
+    sandbox.write("requests.jsonl", lines);
+    sandbox
+        .done("import requests.jsonl --dry-run")
+        .prints("requests.jsonl: reranking requests (RankLLM): 1 query, 2 documents");
+    sandbox.done("import requests.jsonl");
+    let matrix = sandbox.json("matrix --query 7 --json");
+    assert!(matrix.to_string().contains("\"d9\""), "{matrix}");
+    sandbox.write(
+        "bad.jsonl",
+        lines.replace("\"docid\":4", "\"docid\":\"d9\""),
+    );
+    sandbox.refused(
+        "import bad.jsonl",
+        2,
+        &["bad.jsonl:1: candidates[1].docid: \"d9\" is already candidates[0]"],
+    );
+}
+
+#[test]
+fn rankings_and_labels_of_ranx_are_told_apart_by_their_numbers() {
+    let sandbox = Sandbox::new();
+    sandbox.write("qrels.json", r#"{"q1":{"a":1,"b":0},"q2":{"a":2}}"#);
+    sandbox.write(
+        "run.json",
+        "{\n  \"q1\": {\"a\": 0.5, \"b\": 0.75},\n  \"q2\": {\"a\": 3}\n}\n",
+    );
+    let found = sandbox.json("evaluate qrels.json run.json --metrics mrr --json");
+    assert_eq!(found["metrics"]["mrr"]["mean"], 0.75);
+    sandbox
+        .done("import qrels.json --dry-run")
+        .prints("labels (ranx's JSON): 2 queries, 3 labels");
+    sandbox
+        .done("import run.json --dry-run")
+        .prints("a run (ranx's JSON): 2 queries, 3 ranked documents");
+    sandbox.refused(
+        "evaluate run.json qrels.json",
+        2,
+        &["run.json: is a run (ranx's JSON), not labels"],
+    );
+}
+
+#[test]
+fn a_file_may_come_by_the_standard_input() {
+    let sandbox = Sandbox::new();
+    let pools = crate::support::dataset([2, 3]);
+    let ran = sandbox.with_stdin("import -", &pools);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    ran.prints("standard input: ");
+    assert_eq!(sandbox.count("SELECT count(*) FROM query"), 2);
+    sandbox.write("qrels", "q1 0 a 1\n");
+    let ran = sandbox.with_stdin("evaluate qrels - --metrics mrr", "q1 Q0 a 1 1 x\n");
+    ran.prints("1.0000");
+    let ran = sandbox.with_stdin("import -", "{\"query\":");
+    ran.refused(2, &["standard input:1: "]);
+}

@@ -32,7 +32,7 @@ pub struct CheckedDataset {
 pub fn check(path: &Path, skip_bad: bool) -> Result<CheckedDataset, AppError> {
     // What cannot be recognised is told as a dataset with a bad line.
     if let Ok(other) = recognise(path)
-        && other != FileContent::Dataset
+        && !matches!(other, FileContent::Dataset | FileContent::Requests)
     {
         return Err(invalid!(
             "{}: holds {}, not a dataset; use `overrule import`",

@@ -10,6 +10,8 @@ use std::path::Path;
 pub(super) enum FileContent {
     /// Queries with documents.
     Dataset,
+    /// Queries with candidates that are to be ranked.
+    Requests,
     /// Queries with documents and recorded votes.
     AiScores,
     Picks,
@@ -22,6 +24,7 @@ impl FileContent {
     pub(super) fn describe(self) -> &'static str {
         match self {
             Self::Dataset => FileKind::Dataset.describe(),
+            Self::Requests => "reranking requests (RankLLM)",
             Self::AiScores => "recorded votes",
             Self::Picks => "picks",
             Self::Labels(kind) | Self::Ranking(kind) => kind.describe(),
@@ -45,12 +48,10 @@ pub(super) fn recognise(path: &Path) -> Result<FileContent, AppError> {
     let beginning: String = bare.chars().take(200).collect();
     let Some(members) = beginning.strip_prefix('{') else {
         let found = file_kind::recognise(reader, &display_name(path));
-        return Ok(match found.map_err(AppError::invalid)? {
-            FileKind::Dataset => FileContent::Dataset,
-            kind @ (FileKind::Qrels | FileKind::BeirQrels) => FileContent::Labels(kind),
-            kind @ (FileKind::Run | FileKind::Candidates) => FileContent::Ranking(kind),
-        });
+        return Ok(of_kind(found.map_err(AppError::invalid)?));
     };
+    let line = bare.lines().next().unwrap_or_default();
+    let requests = line.contains("\"candidates\"") && !line.contains("\"documents\"");
     let members = members.trim_start();
     if members.starts_with("\"_id\"") {
         let name = path.display();
@@ -64,7 +65,18 @@ pub(super) fn recognise(path: &Path) -> Result<FileContent, AppError> {
         FileContent::AiScores
     } else if value.is_some_and(|value| value.trim_start().starts_with('"')) {
         FileContent::Picks
+    } else if requests {
+        FileContent::Requests
     } else {
-        FileContent::Dataset
+        let kind = file_kind::recognise(reader, &display_name(path));
+        of_kind(kind.map_err(AppError::invalid)?)
     })
+}
+
+fn of_kind(kind: FileKind) -> FileContent {
+    match kind {
+        FileKind::Dataset => FileContent::Dataset,
+        FileKind::Qrels | FileKind::BeirQrels | FileKind::RanxQrels => FileContent::Labels(kind),
+        FileKind::Run | FileKind::Candidates | FileKind::RanxRun => FileContent::Ranking(kind),
+    }
 }

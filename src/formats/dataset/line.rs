@@ -57,21 +57,37 @@ fn documents(line: &mut ObjectReader<'_, '_>, may_be_empty: bool) -> Option<Vec<
             indexes.push(index);
         }
     }
+    check_ids(
+        line,
+        &documents,
+        &indexes,
+        |index| format!("documents[{index}]"),
+        "id",
+    );
+    Some(documents)
+}
+
+/// Notes every document whose identifier an earlier one has; `places` are those in the input, which `named` names.
+pub(super) fn check_ids(
+    line: &mut ObjectReader<'_, '_>,
+    documents: &[Document],
+    places: &[usize],
+    named: impl Fn(usize) -> String,
+    key: &str,
+) {
     let mut first: HashMap<&str, usize> = HashMap::with_capacity(documents.len());
-    for (document, index) in documents.iter().zip(indexes) {
+    for (document, place) in documents.iter().zip(places) {
         match first.entry(document.id.as_str()) {
             Entry::Vacant(entry) => {
-                entry.insert(index);
+                entry.insert(*place);
             }
             Entry::Occupied(entry) => {
-                let (id, earlier) = (quoted(entry.key()), entry.get());
-                let what =
-                    format!("{id} is already documents[{earlier}]; leave one out or rename it");
-                line.note(&format!("documents[{index}].id"), &what);
+                let (id, earlier) = (quoted(entry.key()), named(*entry.get()));
+                let what = format!("{id} is already {earlier}; leave one out or rename it");
+                line.note(&format!("{}.{key}", named(*place)), &what);
             }
         }
     }
-    Some(documents)
 }
 
 fn document(mut document: ObjectReader<'_, '_>, may_be_empty: bool) -> Option<Document> {

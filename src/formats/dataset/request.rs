@@ -1,0 +1,100 @@
+//! A reranking request, as RankLLM and Umbrela write them: `{"query":{"text","qid"},"candidates":[{"doc","docid","score"}]}`.
+
+use super::line::{check_ids, title};
+use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
+use crate::formats::json::{kind, number, string};
+use crate::formats::object::ObjectReader;
+use serde_json::value::RawValue;
+
+/// What a document's text is called, the first of them that is there.
+const TEXTS: [&str; 7] = [
+    "text", "segment", "contents", "content", "body", "passage", "abstract",
+];
+
+/// The pool of a request, its candidates in their order.
+pub(super) fn pool(mut line: ObjectReader<'_, '_>) -> Option<Pool> {
+    let query = line.object("query").and_then(query);
+    let candidates = candidates(&mut line);
+    Some(Pool {
+        query: query?,
+        documents: candidates?,
+        extra: line.rest(),
+    })
+}
+
+fn query(mut query: ObjectReader<'_, '_>) -> Option<Query> {
+    let id = identifier(&mut query, "qid");
+    let text = query.text("text");
+    Some(Query {
+        id: QueryId::new(id?),
+        text: text?,
+        extra: query.rest(),
+    })
+}
+
+fn candidates(line: &mut ObjectReader<'_, '_>) -> Option<Vec<Document>> {
+    let values = line.array("candidates")?;
+    if values.is_empty() {
+        line.note("candidates", "is empty; a pool needs documents");
+        return None;
+    }
+    let mut documents = Vec::with_capacity(values.len());
+    let mut places = Vec::with_capacity(values.len());
+    for (place, value) in values.into_iter().enumerate() {
+        let reader = line.enter(&format!("candidates[{place}]"), value);
+        if let Some(document) = reader.and_then(candidate) {
+            documents.push(document);
+            places.push(place);
+        }
+    }
+    check_ids(
+        line,
+        &documents,
+        &places,
+        |place| format!("candidates[{place}]"),
+        "docid",
+    );
+    Some(documents)
+}
+
+fn candidate(mut candidate: ObjectReader<'_, '_>) -> Option<Document> {
+    let id = identifier(&mut candidate, "docid");
+    let input_score = candidate.nullable("score", number);
+    let body = candidate.required("doc")?;
+    let (content, metadata) = match kind(body) {
+        "a string" => (candidate.read("doc", body, string), JsonObject::default()),
+        _ => {
+            let mut body = candidate.enter("doc", body)?;
+            let name = TEXTS.iter().find(|name| body.has(name)).copied();
+            let content = body.text(name.unwrap_or("text"));
+            (content, body.rest())
+        }
+    };
+    if content
+        .as_deref()
+        .is_some_and(|text| text.trim().is_empty())
+    {
+        candidate.note("doc", "is empty");
+        return None;
+    }
+    Some(Document {
+        id: DocId::new(id?),
+        title: title(&metadata),
+        content: content?,
+        metadata,
+        extra: candidate.rest(),
+        input_score,
+    })
+}
+
+/// An identifier, which may be a number.
+fn identifier(object: &mut ObjectReader<'_, '_>, key: &str) -> Option<String> {
+    let value = object.required(key)?;
+    object.read(key, value, |value: &RawValue| match kind(value) {
+        "a number" => Ok(value.get().to_owned()),
+        _ => match string(value)? {
+            text if text.trim().is_empty() => Err("is empty".to_owned()),
+            text => Ok(text),
+        },
+    })
+}

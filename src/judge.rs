@@ -24,5 +24,8 @@ pub use call::{
 pub use identity::identity_of;
 pub(crate) use judge_trait::MAX_ADAPTIONS;
 pub use judge_trait::{Judge, JudgeEnsemble, call_adapting, opinion_of};
-pub use presented::{PoolText, PresentedPair, PresentedPool};
+pub use parse::{InvalidAnswer, read_answer, read_answer_strictly};
+pub use presented::{
+    PoolText, PresentedPair, PresentedPool, PresentedQuestion, RerankAsk, RerankKind,
+};
 pub use spec::{JudgeLimits, JudgeSpec, OFFLINE, OFFLINE_LABEL};

@@ -18,6 +18,7 @@ pub use sources::{EnsembleError, JudgeSources, MissingKey};
 
 use super::judge_trait::JudgeEnsemble;
 use super::offline;
+use super::presented::RerankKind;
 use super::price::PriceTable;
 use super::provider::http::Http;
 use super::spec::OFFLINE;
@@ -60,6 +61,16 @@ pub fn pickers_from(
     way: PickMode,
 ) -> Result<(JudgeEnsemble, Vec<MissingKey>), EnsembleError> {
     judges_from(file, sources, JudgeTask::Pick(way))
+}
+
+/// The same judges with the prompt that asks reranking questions of that kind. Some can only compare two documents; their
+/// [`Judge::rerank_prompt`](super::Judge::rerank_prompt) gives nothing.
+pub fn rerank_judges_from(
+    file: &JudgesFile,
+    sources: &JudgeSources<'_>,
+    kind: RerankKind,
+) -> Result<(JudgeEnsemble, Vec<MissingKey>), EnsembleError> {
+    judges_from(file, sources, JudgeTask::Rerank(kind))
 }
 
 fn judges_from(

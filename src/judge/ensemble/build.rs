@@ -9,6 +9,7 @@ use crate::domain::adjudication::PickMode;
 use crate::formats::file;
 use crate::judge::call::JudgePrompt;
 use crate::judge::identity::identity_of;
+use crate::judge::presented::RerankKind;
 use crate::judge::price::{Price, PriceTable};
 use crate::judge::prompt::{self, AnswerForm, DocumentCut, Template};
 use crate::judge::provider::address::{check_address, is_loopback};
@@ -45,6 +46,7 @@ const CHARS_PER_TOKEN: usize = 4;
 pub(super) enum JudgeTask {
     Battle,
     Pick(PickMode),
+    Rerank(RerankKind),
 }
 
 pub(super) enum BuildError {
@@ -268,6 +270,10 @@ fn template(
     if let (JudgeTask::Pick(way), false) = (task, decides) {
         return pick_template(config, sources, AnswerForm::of(way));
     }
+    if let (JudgeTask::Rerank(kind), false) = (task, decides) {
+        let text = prompt::embedded(AnswerForm::of_rerank(kind));
+        return Template::parse(text).map_err(|error| format!("the prompt for reranking: {error}"));
+    }
     let named = config
         .prompt
         .as_deref()
@@ -279,10 +285,10 @@ fn template(
         path => prompt_file(sources, path, "prompt is score, choice, letter or a file")?,
     };
     let template = Template::parse(&text).map_err(|error| format!("prompt {named:?}: {error}"))?;
-    if matches!(template.answer, AnswerForm::Slots | AnswerForm::Verdicts) {
+    if !template.answer.is_of_battles() {
         let answer = template.answer.name();
         return Err(format!(
-            "prompt {named:?}: asks for {answer}, which are for `overrule pick`; a battle wants a score, a choice or a letter"
+            "prompt {named:?}: asks for {answer}, which is no answer to a battle; a battle wants a score, a choice or a letter"
         ));
     }
     Ok(template)

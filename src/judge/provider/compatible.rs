@@ -120,7 +120,7 @@ impl WireFormat for Compatible {
 
     fn steps_left(&self, settings: &JudgeSettings, learnt: Learnt) -> StepsLeft {
         StepsLeft {
-            rung: settings.template.answer != AnswerForm::Letter && self.rung(learnt) < chat::PLAIN,
+            rung: !settings.template.answer.is_word() && self.rung(learnt) < chat::PLAIN,
             efforts: 0,
         }
     }

@@ -148,7 +148,7 @@ pub(crate) fn learn(
     error: &CallError,
 ) -> Option<Learnt> {
     if error.cause == FailureCause::Truncated {
-        let letter = settings.template.answer == AnswerForm::Letter;
+        let letter = settings.template.answer.is_word();
         return (letter && !learnt.has(Refusal::ShortAnswer))
             .then(|| learnt.with(Refusal::ShortAnswer));
     }

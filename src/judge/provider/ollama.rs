@@ -41,7 +41,7 @@ impl WireFormat for Ollama {
             messages.push(json!({"role": "system", "content": prompt.system}));
         }
         messages.push(json!({"role": "user", "content": prompt.user}));
-        let letter = settings.template.answer == AnswerForm::Letter;
+        let letter = settings.template.answer.is_word();
         let mut body = json!({
             "model": settings.spec.model,
             "stream": false,
@@ -112,9 +112,9 @@ impl WireFormat for Ollama {
             ..AnswerFields::default()
         };
         let mut reply = settings.reply(fields, received);
-        if settings.template.answer == AnswerForm::Letter {
+        if settings.template.answer.is_word() {
             let tokens = value.get("logprobs").and_then(Value::as_array);
-            reply.odds = tokens.and_then(|tokens| chat::odds(tokens));
+            reply.odds = tokens.and_then(|tokens| chat::odds(tokens, settings.template.answer));
         }
         let context = context(settings);
         // Servers that know no `truncate` keep the whole window, or half of it and two tokens. A request too short to

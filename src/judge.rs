@@ -15,6 +15,7 @@ mod presented;
 pub mod price;
 pub mod prompt;
 pub mod provider;
+pub mod reranker;
 mod spec;
 
 pub use call::{

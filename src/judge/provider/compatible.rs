@@ -9,7 +9,6 @@ use super::response::HttpResponse;
 use super::settings::{AnswerFields, JudgeSettings};
 use super::wire_format::WireFormat;
 use crate::judge::call::{CallError, JudgePrompt, JudgeReply};
-use crate::judge::prompt::AnswerForm;
 use serde_json::{Map, Value, json};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,6 @@ use super::settings::{
 use super::token_counts::TokenCounts;
 use super::wire_format::WireFormat;
 use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
-use crate::judge::prompt::AnswerForm;
 use reqwest::Url;
 use serde_json::{Value, json};
 

@@ -1,0 +1,1 @@
+//! Rerankers as they are configured.

@@ -14,6 +14,7 @@ pub mod priority;
 pub mod ranking;
 pub mod rating;
 pub mod reasoning;
+pub mod reranking;
 pub mod retrieval;
 pub mod sampling;
 pub mod sanitise;

@@ -8,6 +8,7 @@
 mod call_bounds;
 mod call_list;
 mod cpython_random;
+mod front;
 mod method;
 mod method_name;
 mod played;
@@ -20,13 +21,14 @@ mod stages;
 #[cfg(test)]
 mod tests;
 mod tourrank;
-mod validation;
+pub(crate) mod validation;
 mod zelo;
 
 pub use call_bounds::CallBounds;
+pub use front::pareto_front;
 pub use method::{Method, MethodKind, MethodOptions, Shuffle};
-pub use played::{Played, play};
-pub use validation::{AnswerFault, Validation};
+pub use played::play;
+pub use validation::Validation;
 
 /// A question about some candidates of a query, who are shown in the order given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

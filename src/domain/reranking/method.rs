@@ -79,15 +79,6 @@ pub struct MethodOptions {
 }
 
 impl Method {
-    /// A method with its usual settings for answers: mended and counted.
-    pub fn new(kind: MethodKind, depth: Option<usize>) -> Self {
-        Self {
-            kind,
-            depth,
-            validation: Validation::default(),
-        }
-    }
-
     /// The method with these options, where they concern it.
     #[must_use]
     pub fn with(mut self, options: &MethodOptions) -> Self {

@@ -4,6 +4,7 @@ mod adjudication;
 mod annotate;
 mod batch;
 mod battles;
+mod bench_methods;
 mod bench_sampler;
 mod command;
 mod compare;
@@ -31,6 +32,7 @@ mod queries;
 mod queue;
 mod rule;
 mod signals;
+mod simulation_progress;
 mod spending;
 mod status;
 mod undo;
@@ -107,6 +109,8 @@ enum CliCommand {
     Judges(judges::JudgesCommand),
     /// What a sampling strategy is worth, in simulation
     BenchSampler(bench_sampler::BenchSamplerCommand),
+    /// What a ranking method is worth, and how many calls it takes, in simulation
+    BenchMethods(bench_methods::BenchMethodsCommand),
     /// Give a verdict on a pair of documents
     Override(override_pair::OverrideCommand),
     /// Take back your latest verdict, or ruling
@@ -195,6 +199,7 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Cycles(command)) => command.run(&context),
         Some(CliCommand::Judges(command)) => command.run(&context),
         Some(CliCommand::BenchSampler(command)) => command.run(&context),
+        Some(CliCommand::BenchMethods(command)) => command.run(),
         Some(CliCommand::Override(command)) => command.run(&context),
         Some(CliCommand::Undo(command)) => command.run(&context),
         Some(CliCommand::Log(command)) => command.run(&context),

@@ -5,6 +5,31 @@
 //! live calls, the replay of recorded ones and estimates of cost. Candidates are positions in the query's first-stage order,
 //! from 0.
 
+mod call_bounds;
+mod call_list;
+mod cpython_random;
+mod front;
+mod method;
+mod method_name;
+mod played;
+mod pointwise;
+mod prp;
+mod rankgpt;
+mod scoring;
+mod setwise;
+mod stages;
+#[cfg(test)]
+mod tests;
+mod tourrank;
+pub(crate) mod validation;
+mod zelo;
+
+pub use call_bounds::CallBounds;
+pub use front::pareto_front;
+pub use method::{Method, MethodKind, MethodOptions, Shuffle};
+pub use played::play;
+pub use validation::Validation;
+
 /// A question about some candidates of a query, who are shown in the order given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Question {
@@ -27,6 +52,20 @@ pub enum Question {
     Score { candidates: Vec<usize> },
 }
 
+impl Question {
+    /// The candidates that are shown, in this order.
+    pub fn shown(&self) -> Vec<usize> {
+        match self {
+            Self::Rank { candidates }
+            | Self::Select { candidates, .. }
+            | Self::Best { candidates }
+            | Self::Score { candidates } => candidates.clone(),
+            Self::Compare { a, b } | Self::Battle { a, b, .. } => vec![*a, *b],
+            Self::Grade { candidate, .. } => vec![*candidate],
+        }
+    }
+}
+
 /// The answers that a question for a grade allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GradeScale {
@@ -39,8 +78,8 @@ pub enum GradeScale {
 /// What was answered, as it was read and before it is checked against the question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// To [`Question::Rank`] and [`Question::Select`], and one number to [`Question::Best`]: numbers of those shown, from 1,
-    /// in the order of the answer.
+    /// To [`Question::Rank`] and [`Question::Select`], one number to [`Question::Best`], and to [`Question::Score`] where an
+    /// order came instead of scores: numbers of those shown, from 1, in the order of the answer.
     Numbers(Vec<i64>),
     /// To [`Question::Compare`]: whether the second one shown won.
     SecondWins(bool),
@@ -72,6 +111,19 @@ pub struct Ranking {
     pub scores: Option<Vec<Option<f64>>>,
 }
 
+impl Ranking {
+    /// The same order, followed by the candidates up to `total` that were cut off, in their old order.
+    #[must_use]
+    pub fn with_rest(mut self, total: usize) -> Self {
+        let known = self.order.len();
+        self.order.extend(known..total);
+        if let Some(scores) = &mut self.scores {
+            scores.resize(total.max(known), None);
+        }
+        self
+    }
+}
+
 /// A reranking method at work on one query.
 pub trait Strategy: Send + std::fmt::Debug {
     /// Questions that can be asked now and were not handed out before. Empty while answers are awaited, and at the end.
@@ -80,12 +132,13 @@ pub trait Strategy: Send + std::fmt::Debug {
     /// Takes the answer to the question `id`.
     ///
     /// # Errors
-    /// Under [`Validation::Strict`](crate::domain::reranking) an answer that breaks the rules: the query has failed, and why.
+    /// The query has failed, and why: an answer that breaks the rules under [`Validation::Strict`], one that cannot be used
+    /// to [`Question::Score`], or one to a question that does not wait for it. Nothing is asked after that.
     fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String>;
 
     /// The order, once every question is answered.
     fn outcome(&self) -> Option<Ranking>;
 
-    /// How many answers had to be mended so far, and which ones could not be used at all.
+    /// How many answers had to be mended so far, those that could not be used at all included.
     fn repairs(&self) -> usize;
 }

@@ -26,6 +26,7 @@ pub mod output_file;
 pub mod pick;
 pub mod pool;
 pub mod project;
+pub mod reranker_check;
 pub mod review;
 pub mod run_lock;
 pub mod settings;

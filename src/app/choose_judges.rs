@@ -6,15 +6,19 @@ use crate::domain::adjudication::PickMode;
 use crate::domain::sanitise;
 use crate::embedding::Embedder;
 use crate::judge::ensemble::{
-    Dotenv, EnsembleError, FILE, JudgeSources, JudgesFile, MissingKey, ensemble_from, pickers_from,
+    Dotenv, EnsembleError, FILE, JudgeSources, JudgesFile, MissingKey, ensemble_from, own_prices,
+    pickers_from,
 };
 use crate::judge::provider::http::Timeouts;
+use crate::judge::reranker::Reranker;
 use crate::judge::{Judge, JudgeEnsemble, JudgePrompt, OFFLINE, PoolText, PresentedPool, offline};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Bytes of an answer full of vectors at most.
 const VECTORS: usize = 64 << 20;
+/// Bytes of an answer of a reranker at most: some repeat the documents.
+const RANKED: usize = 16 << 20;
 
 /// An ensemble, and what is to be said about it.
 #[derive(Debug)]
@@ -46,6 +50,9 @@ pub struct JudgeConfiguration<'a> {
 
 /// An embedder by its name, or what is wrong with it.
 pub type NamedEmbedder = (String, Result<Embedder, AppError>);
+
+/// A reranker by its name, or what is wrong with it.
+pub type NamedReranker = (String, Result<Reranker, AppError>);
 
 type MadeJudges = Result<(JudgeEnsemble, Vec<MissingKey>), EnsembleError>;
 
@@ -134,6 +141,31 @@ impl JudgeConfiguration<'_> {
                     (config.name.clone(), made)
                 })
                 .collect())
+        })
+    }
+
+    /// Every reranker of `overrule.toml` by name, or what is wrong with it. No program is started.
+    pub fn rerankers(&self) -> Result<Vec<NamedReranker>, AppError> {
+        let timeouts = Timeouts {
+            reply_bytes: RANKED,
+            ..Timeouts::default()
+        };
+        self.read(timeouts, |file, _, sources| {
+            let own = own_prices(file, sources).map_err(AppError::invalid)?;
+            let mut made: Vec<NamedReranker> = Vec::new();
+            for config in &file.rerankers {
+                let reranker = match made.iter().any(|(name, _)| *name == config.name) {
+                    true => Err(invalid!(
+                        "reranker {:?}: the name is used twice; give every reranker its own",
+                        config.name
+                    )),
+                    false => {
+                        Reranker::new(config, own.as_ref(), sources).map_err(AppError::invalid)
+                    }
+                };
+                made.push((config.name.clone(), reranker));
+            }
+            Ok(made)
         })
     }
 

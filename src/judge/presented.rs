@@ -109,6 +109,23 @@ pub struct PresentedQuestion {
 }
 
 impl PresentedQuestion {
+    /// A question of that kind about nothing, to see whether a judge takes it.
+    pub fn example(kind: RerankKind) -> Self {
+        let ask = match kind {
+            RerankKind::Rank => RerankAsk::Rank,
+            RerankKind::Compare => RerankAsk::Compare,
+            RerankKind::Select => RerankAsk::Select { count: 1 },
+            RerankKind::Best => RerankAsk::Best,
+            RerankKind::YesNo => RerankAsk::Grade(GradeScale::YesNo),
+            RerankKind::Grade => RerankAsk::Grade(GradeScale::ZeroToThree),
+        };
+        Self {
+            pool: Arc::new(PoolText::new("", Vec::new())),
+            shown: Vec::new(),
+            ask,
+        }
+    }
+
     /// How `question` is put to a judge, whose candidates are the documents of `pool`; `None` for battles and scores, which
     /// are asked otherwise.
     pub fn of(pool: &Arc<PoolText>, question: &Question) -> Option<Self> {

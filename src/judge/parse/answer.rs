@@ -9,6 +9,9 @@
 //! | `2.0`, `"2"` for a number, `"b"` or `"Document B"` for a winner | no answer | read |
 //! | `true` for a number, `2.5`, a nested list, `null`, two objects with the key | no answer | no answer |
 
+#[cfg(test)]
+mod tests;
+
 use super::error::shown;
 use super::reply_text::trimmed;
 use super::scan;

@@ -1,7 +1,7 @@
 //! Rerankers behind HTTP.
 
 use super::scores::RerankScores;
-use crate::judge::call::{CallError, Usage};
+use crate::judge::call::{CallError, Exchange, Usage};
 use crate::judge::ensemble::RerankerConnection;
 use crate::judge::identity::identity_of;
 use crate::judge::price::RerankPrice;
@@ -152,10 +152,10 @@ impl RemoteReranker {
         });
         match read {
             Ok(answer) => Ok(RerankScores {
-                exchange: crate::judge::Exchange {
+                exchange: connection.redact_exchange(Exchange {
                     cost_usd: self.cost(&answer),
                     ..answer.exchange
-                },
+                }),
                 scores: answer.scores,
                 places_only: false,
                 truncated: 0,

@@ -28,5 +28,6 @@ mod picking;
 mod pooling;
 mod queue_items;
 mod reading;
+mod rerankers;
 mod ruling;
 mod sampling;

@@ -274,3 +274,41 @@ fn long_candidates_are_cut_to_passages_and_counted() {
         1
     );
 }
+
+const CHAPTER: &str = include_str!("../../../assets/manual/rerankers.md");
+const README: &str = include_str!("../../../README.md");
+
+#[test]
+fn every_block_of_the_manual_is_a_reranker() {
+    let blocks = CHAPTER.split("```toml\n").skip(1);
+    let made = blocks.map(|block| {
+        let file = JudgesFile::parse(block.split("```").next().unwrap()).unwrap();
+        let made = with_sources(|sources| Reranker::new(&file.rerankers[0], None, sources));
+        let made = made.unwrap();
+        let worst = made.worst("q", &candidates()).1;
+        assert!(worst.is_some(), "{}: no price is known", made.name());
+        made.model().to_owned()
+    });
+    assert_eq!(
+        made.collect::<Vec<_>>(),
+        [
+            "zeroentropy zerank-2",
+            "cohere rerank-v4.0-fast",
+            "voyage rerank-3",
+            "jina jina-reranker-v3",
+            "tei",
+            "compatible BAAI/bge-reranker-v2-m3",
+            "program python3 mine.py",
+        ]
+    );
+}
+
+#[test]
+fn the_program_of_the_readme_is_that_of_the_manual() {
+    let program = |text: &str| {
+        let (_, after) = text.split_once("```python\n").unwrap();
+        after.split("```").next().unwrap().to_owned()
+    };
+    assert_eq!(program(README), program(CHAPTER));
+    assert!(program(README).lines().count() <= 15);
+}

@@ -33,6 +33,7 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
             changed.push(ours);
         }
     }
+    merger.weights()?;
     db.cache_changed(&changed)?;
     labels::unite(&mut merger, other)?;
     merger.ledger()?;

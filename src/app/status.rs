@@ -5,7 +5,7 @@ mod project_status;
 use crate::app::run_lock::RunLock;
 use crate::store::corpus::QueryInfo;
 use crate::store::ledger::Spent;
-use crate::store::summary_cache::QuerySummary;
+use crate::store::summary_cache::{KeptExtent, QuerySummary};
 use crate::store::{Result, Store, StoreError};
 pub use project_status::{PartOf, ProjectStatus};
 
@@ -41,7 +41,7 @@ pub fn each_summary<E: From<StoreError>>(
             .map(|(info, _)| info.key)
             .collect();
         let mut fresh = Vec::with_capacity(stale.len());
-        store.summarise_all(&stale, |_, summary| {
+        store.summarise_all(&stale, KeptExtent::Summary, |_, summary| {
             fresh.push(summary);
             true
         })?;

@@ -28,6 +28,14 @@ pub fn duration_words(seconds: f64) -> String {
     }
 }
 
+/// A time to the minute in UTC: `2026-03-01 14:05 UTC`; the milliseconds themselves where no calendar has them.
+pub fn moment_words(ms: i64) -> String {
+    match jiff::Timestamp::from_millisecond(ms) {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+        Err(_) => ms.to_string(),
+    }
+}
+
 /// The first of some names, safe to print, and how many more there are.
 pub fn first_names<S: AsRef<str>>(names: &[S]) -> String {
     first_of(names, LISTED)

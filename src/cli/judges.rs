@@ -232,8 +232,7 @@ impl JudgeReportText {
             }
         }
         for (at, audit) in self.0.audits.iter().enumerate() {
-            let unchecked = audit.votes > 0 && audit.quotes == 0;
-            if unchecked || audit.missing_quotes + audit.contradictions > 0 {
+            if audit.is_telling() {
                 text.push_str(&format!(
                     "{}: reasoning of {}: {}\n",
                     sanitise::line(&self.0.rater_data.judges[at].1.name),

@@ -77,6 +77,7 @@ fn as_json(project: &str, status: &ProjectStatus) -> Value {
         "batches": { "calls_open": status.batched.0, "worst_usd": status.batched.1 },
         "judges": judges.collect::<Vec<_>>(),
         "offline_judges": status.offline,
+        "telling_margins": status.telling_margins,
         "adjudication": {
             "labels": adjudication.labels,
             "rankings": adjudication.rankings,
@@ -163,6 +164,13 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
         let names = clean(names.join(", "));
         lines.push(format!(
             "judges        {names}: their votes count for {queries} queries"
+        ));
+    }
+    if !status.telling_margins.is_empty() {
+        lines.push(format!(
+            "margins       those of {} told more than their direction at the last look at the judges: overrule config project \
+             --vote-rule calibrated counts their size",
+            clean(status.telling_margins.join(", "))
         ));
     }
     if status.offline {

@@ -347,6 +347,14 @@ impl View {
         cell
     }
 
+    /// The score of every document, by pool index.
+    pub fn scores(&self) -> Vec<Option<f64>> {
+        let standings = self.standings.iter();
+        standings
+            .map(|standing| standing.map(|standing| standing.zelo))
+            .collect()
+    }
+
     /// The widest 95 % rank interval among the first `top` ranks, in ranks from end to end.
     pub fn widest_interval(&self, top: usize) -> Option<usize> {
         self.by_zelo

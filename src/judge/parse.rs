@@ -34,6 +34,8 @@ mod verdicts;
 pub use answer::{InvalidAnswer, read_answer, read_answer_strictly};
 pub(crate) use choice::from_odds;
 pub use error::ParseError;
-pub use opinion::{choice, letter, parse, strict, strict_choice, strict_letter};
+pub use opinion::{
+    WITHOUT_PROBABILITIES, choice, letter, parse, strict, strict_choice, strict_letter,
+};
 pub use slots::slots;
 pub use verdicts::verdicts;

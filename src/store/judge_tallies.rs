@@ -5,7 +5,7 @@ use super::judges::EnsembleId;
 use super::{Db, Result, Store, StoreError};
 use crate::domain::battle::Pair;
 use crate::domain::judge_report::{QueryTally, Rating, VoteCases};
-use crate::domain::ranking::{self, BattleRecord};
+use crate::domain::ranking::{self, BattleRecord, QueryRows, View};
 use crate::domain::vote::{JudgeId, Vote};
 use rusqlite::params;
 use serde::Serialize;
@@ -25,10 +25,21 @@ pub struct TallyNow {
 }
 
 /// A tally as it is kept.
-struct KeptTally {
+#[derive(Clone, Debug)]
+pub struct KeptTally {
     revision: i64,
     tally: Vec<u8>,
     cases: Vec<u8>,
+}
+
+impl KeptTally {
+    fn new(revision: i64, tally: &QueryTally, cases: &VoteCases) -> Result<Self> {
+        Ok(Self {
+            revision,
+            tally: bytes(tally)?,
+            cases: bytes(cases)?,
+        })
+    }
 }
 
 fn bytes(value: &impl Serialize) -> Result<Vec<u8>> {
@@ -46,14 +57,24 @@ fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
 impl Db {
     /// The ratings of a query, judges numbered as in its ensemble.
     pub fn ratings(&self, query: QueryKey) -> Result<Vec<Rating>> {
-        Ok(self.ratings_and_probes(query)?.0)
+        let (rows, scores) = self.rows_and_scores(query)?;
+        Ok(self.rated(query, &rows, &scores)?.0)
     }
 
-    /// The ratings of a query, and what judges said of probed pairs in the other order.
-    fn ratings_and_probes(&self, query: QueryKey) -> Result<(Vec<Rating>, Vec<Rating>)> {
+    fn rows_and_scores(&self, query: QueryKey) -> Result<(QueryRows, Vec<Option<f64>>)> {
         let settings = self.settings_under(self.ensemble_of(query)?)?;
         let rows = self.fitted_rows(query, &settings)?;
         let scores = ranking::scores(&rows, &settings).unwrap_or_default();
+        Ok((rows, scores))
+    }
+
+    /// The ratings that rows with their scores come to, and what judges said of probed pairs in the other order.
+    fn rated(
+        &self,
+        query: QueryKey,
+        rows: &QueryRows,
+        scores: &[Option<f64>],
+    ) -> Result<(Vec<Rating>, Vec<Rating>)> {
         let lengths = self.document_lengths(query)?;
         let length = |at: usize| lengths.get(at).copied().unwrap_or(0);
         let score = |at: usize| scores.get(at).copied().flatten();
@@ -87,13 +108,34 @@ impl Db {
     }
 
     fn computed_tally(&self, query: QueryKey) -> Result<(QueryTally, VoteCases)> {
+        let (rows, scores) = self.rows_and_scores(query)?;
+        self.tally_of(query, &rows, &scores)
+    }
+
+    fn tally_of(
+        &self,
+        query: QueryKey,
+        rows: &QueryRows,
+        scores: &[Option<f64>],
+    ) -> Result<(QueryTally, VoteCases)> {
         let said = self.verdict_rows(Some(query))?;
         let judged: BTreeSet<Pair> = said
             .iter()
             .filter_map(|row| Pair::new(row.verdict.a, row.verdict.b))
             .collect();
-        let (ratings, probes) = self.ratings_and_probes(query)?;
+        let (ratings, probes) = self.rated(query, rows, scores)?;
         Ok(QueryTally::of(&ratings, &probes, &judged))
+    }
+
+    /// What the votes behind a query's view come to, as it is kept: the fit is there already.
+    pub(super) fn tally_of_view(
+        &self,
+        query: QueryKey,
+        revision: i64,
+        view: &View,
+    ) -> Result<KeptTally> {
+        let (tally, cases) = self.tally_of(query, view.rows(), &view.scores())?;
+        KeptTally::new(revision, &tally, &cases)
     }
 
     /// What a query's votes come to, from what is kept where it is still good.
@@ -132,7 +174,7 @@ impl Db {
         }
     }
 
-    fn keep_tally(&self, query: QueryKey, kept: &KeptTally) -> Result<()> {
+    pub(super) fn keep_tally(&self, query: QueryKey, kept: &KeptTally) -> Result<()> {
         self.change(
             "INSERT INTO tally (query, revision, value, cases)
              SELECT id, revision, ?2, ?3 FROM query WHERE id = ?1 AND revision = ?4
@@ -198,11 +240,7 @@ impl Store {
         let work = |db: &Db, query: QueryKey| {
             let now = db.tally_now(query)?;
             let kept = match &now.cases {
-                Some(cases) => Some(KeptTally {
-                    revision: now.revision,
-                    tally: bytes(&now.tally)?,
-                    cases: bytes(cases)?,
-                }),
+                Some(cases) => Some(KeptTally::new(now.revision, &now.tally, cases)?),
                 None => None,
             };
             Ok((now, kept))

@@ -24,7 +24,7 @@ impl Db {
         seen_ms: i64,
     ) -> Result<Option<usize>> {
         let seen: Vec<String> = self.all(
-            "SELECT fingerprint FROM judge_weights WHERE judge = ?1 ORDER BY id DESC",
+            "SELECT fingerprint FROM judge_weights WHERE judge = ?1 ORDER BY seen_ms DESC, id DESC",
             [judge.0],
             |row| row.get(0),
         )?;
@@ -46,9 +46,14 @@ impl Db {
     /// How many votes of a judge were cast before its weights were replaced last; `None` where they never were.
     pub fn votes_before_replacement(&self, judge: JudgeId) -> Result<Option<usize>> {
         self.maybe_value(
-            "SELECT votes_before FROM judge_weights WHERE judge = ?1 AND votes_before > 0
-                 AND id > (SELECT min(id) FROM judge_weights WHERE judge = ?1)
-             ORDER BY id DESC LIMIT 1",
+            // Rows that a merge brought are not in the order of their times, and their votes were not counted here.
+            "SELECT votes FROM (
+                 SELECT seen_ms, id, max(votes_before, (
+                     SELECT count(*) FROM vote WHERE vote.judge = ?1 AND vote.created_ms < seen.seen_ms)) AS votes
+                 FROM (SELECT *, lag(fingerprint) OVER (ORDER BY seen_ms, id) AS before
+                       FROM judge_weights WHERE judge = ?1) AS seen
+                 WHERE before IS NOT NULL AND before != fingerprint)
+             WHERE votes > 0 ORDER BY seen_ms DESC, id DESC LIMIT 1",
             [judge.0],
         )
     }
@@ -56,7 +61,7 @@ impl Db {
     /// The weights that a judge was seen with last.
     pub fn weights_of(&self, judge: JudgeId) -> Result<Option<String>> {
         self.maybe_value(
-            "SELECT fingerprint FROM judge_weights WHERE judge = ?1 ORDER BY id DESC LIMIT 1",
+            "SELECT fingerprint FROM judge_weights WHERE judge = ?1 ORDER BY seen_ms DESC, id DESC LIMIT 1",
             [judge.0],
         )
     }

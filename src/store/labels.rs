@@ -273,6 +273,7 @@ pub(super) mod tests {
             "DROP TABLE ruling_undo; DROP TABLE ruling; DROP TABLE pick; DROP TABLE ranked; DROP TABLE ranking;
              DROP TABLE label; DROP TABLE import; DROP TABLE call; DROP TABLE queue_item; DROP TABLE ruling_item;
              DROP TABLE call_total; DROP TABLE tally; DROP TABLE report_part; DROP INDEX verdict_shown; DROP INDEX battle_again; DROP TABLE judge_weights; ALTER TABLE failure DROP COLUMN again;
+             ALTER TABLE summary DROP COLUMN scores;
              DROP TABLE vote; DROP TABLE reply; DROP TABLE name; ALTER TABLE content DROP COLUMN packed;
              ALTER TABLE content DROP COLUMN dictionary; ALTER TABLE content DROP COLUMN chars; DROP TABLE dictionary; {}
              PRAGMA user_version = 4;",

@@ -9,6 +9,7 @@ mod ledger;
 mod snapshot;
 mod verdicts;
 mod votes;
+mod weights;
 
 pub(crate) use corpus::OtherQuery;
 pub use counts::MergeCounts;

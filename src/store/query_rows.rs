@@ -138,12 +138,15 @@ impl Db {
         Ok(View::new(self.fitted_rows(query, &settings)?, settings))
     }
 
-    /// The scores of a query's view, to the last bit, without what else a view holds: they follow from the fit alone, and
-    /// the dispersion does not move them.
+    /// The scores of a query's view, to the last bit, without what else a view holds: those that were kept, where nothing
+    /// has changed since, else of a fit. The dispersion does not move them.
     pub fn scores(
         &self,
         query: QueryKey,
     ) -> Result<std::result::Result<Vec<Option<f64>>, RatingError>> {
+        if let Some(kept) = self.kept_scores(query)? {
+            return Ok(Ok(kept));
+        }
         let settings = self.settings_under(self.ensemble_of(query)?)?;
         let rows = self.fitted_rows(query, &settings)?;
         Ok(ranking::scores(&rows, &settings))

@@ -4,7 +4,7 @@ use super::Db;
 use super::corpus::QueryKey;
 use super::error::{Result, StoreError};
 use super::handle::Store;
-use super::summary_cache::{QueryNumbers, QuerySummary};
+use super::summary_cache::{KeptExtent, QueryNumbers, QuerySummary};
 use super::threads::Durability;
 use tokio::sync::oneshot;
 
@@ -50,11 +50,12 @@ impl Store {
     pub fn summarise_all(
         &self,
         queries: &[QueryKey],
+        extent: KeptExtent,
         mut each: impl FnMut(QueryKey, QuerySummary) -> bool,
     ) -> Result<()> {
         self.read_and_keep(
             queries,
-            |db, query| db.summary_now(query),
+            |db, query| db.numbers_now(query, extent),
             |db, query, (revision, numbers): &(i64, QueryNumbers)| {
                 db.keep_summary(query, *revision, numbers)
             },

@@ -1,6 +1,7 @@
 //! The summary of each query for the list, computed from its view and kept until the query changes.
 
 use super::corpus::{QueryInfo, QueryKey};
+use super::judge_tallies::KeptTally;
 use super::judges::EnsembleId;
 use super::priority_cache::QueryPriorities;
 use super::{Db, Result};
@@ -56,6 +57,19 @@ pub struct QueryNumbers {
     pub summary: QuerySummary,
     /// What queues are made from, where it was computed along.
     pub priorities: Option<QueryPriorities>,
+    /// The score of each document, where the view was computed and has scores.
+    pub scores: Option<Vec<Option<f64>>>,
+    /// What the judges' cards are made from, where that was wanted and the view was computed.
+    pub tally: Option<KeptTally>,
+}
+
+/// What is computed from a query's view and kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptExtent {
+    /// What lists and queues show: the numbers may change again before anybody looks at the judges.
+    Summary,
+    /// What the judges' cards are made from too.
+    WithTally,
 }
 
 /// The level at which a top counts as settled.
@@ -168,7 +182,7 @@ impl Db {
     }
 
     /// A query's summary, from the cache where it is still good.
-    fn summary(&self, query: QueryKey) -> Result<QueryNumbers> {
+    fn summary(&self, query: QueryKey, revision: i64, extent: KeptExtent) -> Result<QueryNumbers> {
         let cached: Option<String> = self.maybe_value(
             "SELECT value FROM summary JOIN query ON query.id = summary.query
              WHERE query.id = ?1 AND query.revision = summary.revision",
@@ -180,21 +194,34 @@ impl Db {
             return Ok(QueryNumbers {
                 summary,
                 priorities: None,
+                scores: None,
+                tally: None,
             });
         }
         let judges = self.judges_of(query)?;
         let offline = !judges.is_empty() && judges.iter().all(|(_, spec)| spec.is_offline());
         let view = self.view(query)?;
+        let tally = match extent {
+            KeptExtent::Summary => None,
+            KeptExtent::WithTally => Some(self.tally_of_view(query, revision, &view)?),
+        };
         Ok(QueryNumbers {
             summary: QuerySummary::of(&view, offline),
             priorities: Some(QueryPriorities::of(&view)),
+            scores: view.fit.is_ok().then(|| view.scores()),
+            tally,
         })
     }
 
     /// A query's summary and the revision it is of. May be computed on any connection.
     pub fn summary_now(&self, query: QueryKey) -> Result<(i64, QueryNumbers)> {
+        self.numbers_now(query, KeptExtent::Summary)
+    }
+
+    /// The same, with what else is to be kept of the view where it is computed.
+    pub fn numbers_now(&self, query: QueryKey, extent: KeptExtent) -> Result<(i64, QueryNumbers)> {
         let revision = self.value("SELECT revision FROM query WHERE id = ?1", [query.0])?;
-        Ok((revision, self.summary(query)?))
+        Ok((revision, self.summary(query, revision, extent)?))
     }
 
     /// Keeps a query's numbers, unless it has changed since.
@@ -204,17 +231,38 @@ impl Db {
         revision: i64,
         numbers: &QueryNumbers,
     ) -> Result<()> {
-        if let Some(priorities) = &numbers.priorities {
-            self.keep_priorities(query, revision, priorities)?;
+        let Some(priorities) = &numbers.priorities else {
+            // They come from here.
+            return Ok(());
+        };
+        self.keep_priorities(query, revision, priorities)?;
+        if let Some(tally) = &numbers.tally {
+            self.keep_tally(query, tally)?;
         }
         let text = serde_json::to_string(&numbers.summary)?;
         self.change(
-            "INSERT INTO summary (query, revision, value)
-             SELECT id, revision, ?2 FROM query WHERE id = ?1 AND revision = ?3
-             ON CONFLICT (query) DO UPDATE SET revision = excluded.revision, value = excluded.value",
-            params![query.0, text, revision],
+            "INSERT INTO summary (query, revision, value, scores)
+             SELECT id, revision, ?2, ?4 FROM query WHERE id = ?1 AND revision = ?3
+             ON CONFLICT (query) DO UPDATE SET
+                 revision = excluded.revision, value = excluded.value, scores = excluded.scores",
+            params![
+                query.0,
+                text,
+                revision,
+                numbers.scores.as_deref().map(packed)
+            ],
         )?;
         Ok(())
+    }
+
+    /// The scores of a query as they were kept with its summary, to the last bit, where nothing has changed since.
+    pub fn kept_scores(&self, query: QueryKey) -> Result<Option<Vec<Option<f64>>>> {
+        let kept: Option<Option<Vec<u8>>> = self.maybe_value(
+            "SELECT summary.scores FROM summary JOIN query ON query.id = summary.query
+             WHERE query.id = ?1 AND query.revision = summary.revision",
+            [query.0],
+        )?;
+        Ok(kept.flatten().and_then(|bytes| unpacked(&bytes)))
     }
 
     /// Computes a query's summary and keeps it for the next look.
@@ -269,6 +317,25 @@ impl Db {
             },
         )
     }
+}
+
+/// The form in which scores are kept: another one is read by nobody.
+const SCORES_FORM: u8 = 1;
+
+/// The form, then a number a document; NaN where it has no score.
+fn packed(scores: &[Option<f64>]) -> Vec<u8> {
+    let mut bytes = vec![SCORES_FORM];
+    for score in scores {
+        bytes.extend(score.unwrap_or(f64::NAN).to_le_bytes());
+    }
+    bytes
+}
+
+fn unpacked(bytes: &[u8]) -> Option<Vec<Option<f64>>> {
+    let (form, numbers) = bytes.split_first()?;
+    let (numbers, rest) = numbers.as_chunks();
+    let number = |bytes: &[u8; 8]| Some(f64::from_le_bytes(*bytes)).filter(|score| !score.is_nan());
+    (*form == SCORES_FORM && rest.is_empty()).then(|| numbers.iter().map(number).collect())
 }
 
 #[cfg(test)]

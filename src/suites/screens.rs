@@ -122,6 +122,8 @@ fn a_document_is_ruled_on_blind_and_then_with_label_and_picks_in_sight() {
         bench.press("b 7");
         snapshot(name("ruling-open", size), bench.shot());
         bench.press("enter esc");
+        snapshot(name("ruling-session", size), bench.shot());
+        bench.press("esc");
         snapshot(name("adjudication-ruled", size), bench.shot());
     }
 }
@@ -157,7 +159,7 @@ fn undo_in_the_queue_brings_the_pair_back_first() {
         (current.item.query, current.item.pair),
         (first.query, first.pair)
     );
-    assert!(current.is_blind());
+    assert!(current.is_hidden());
     assert_eq!(bench.model.queue.stats.judged, 0);
 }
 

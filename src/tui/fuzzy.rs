@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::navigation::WordFilter;
 use fuzzy_matcher::FuzzyMatcher;
 use fuzzy_matcher::skim::SkimMatcherV2;
 
@@ -45,6 +46,20 @@ pub fn rank<S: AsRef<str>>(query: &str, candidates: impl IntoIterator<Item = S>)
     found
 }
 
+/// Positions of the names that a filter keeps, in their own order: those that hold all its words, or, where none does,
+/// those in which their letters occur in order. An empty filter keeps all.
+pub fn kept<S: AsRef<str>>(filter: &str, names: &[S]) -> Vec<usize> {
+    let words = WordFilter::new(filter);
+    let held = (0..names.len()).filter(|at| words.matches(names[*at].as_ref()));
+    let mut found: Vec<usize> = held.collect();
+    if found.is_empty() {
+        let near = rank(filter, names).into_iter();
+        found = near.map(|one| one.index).collect();
+        found.sort_unstable();
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,6 +84,15 @@ mod tests {
         assert_eq!(ranked("nl"), ["next-layer"]);
         assert_eq!(ranked("surp next"), ["next-surprising"]);
         assert!(ranked("xyz").is_empty());
+    }
+
+    #[test]
+    fn a_filter_keeps_what_holds_its_words_and_is_generous_only_where_nothing_does() {
+        assert_eq!(kept("next", &NAMES), [0, 1]);
+        assert_eq!(kept("PAGE", &NAMES), [2]);
+        assert_eq!(kept("pgup", &NAMES), [2], "letters in order");
+        assert_eq!(kept("", &NAMES), [0, 1, 2, 3]);
+        assert_eq!(kept("zzz", &NAMES), [0_usize; 0]);
     }
 
     #[test]

@@ -10,18 +10,20 @@ pub mod import;
 pub mod judges;
 pub mod matrix;
 pub mod open_query;
+pub mod pace;
 pub mod queries;
 pub mod queue;
 pub mod remembered;
 pub mod review;
 pub mod ruling;
+pub mod ruling_session;
 pub mod run;
 pub mod session;
 pub mod text_search;
 
 use super::drawing::Areas;
+use super::fuzzy;
 use super::keymap::Scope;
-use super::navigation::WordFilter;
 use super::screens::Screen;
 use super::theme::{Ramp, ThemeChoice};
 use super::widgets::confirm::Confirm;
@@ -36,7 +38,6 @@ use super::widgets::settings_dialog::SettingsDialog;
 use super::widgets::toast::{Level, Toast};
 use crate::app::adjudication::data::AdjudicationItem;
 use crate::app::annotate::RunRequest;
-use crate::app::review::review_queue::QueueItem;
 use crate::client::RunControl;
 use crate::config::JudgingConfig;
 use crate::domain::battle::Pair;
@@ -58,6 +59,7 @@ use queue::QueueScreen;
 use remembered::{Configured, Remembered};
 use run::RunScreen;
 use session::ReviewSession;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Instant;
 use text_search::TextSearch;
@@ -326,24 +328,33 @@ impl Model {
 
     /// The queue's items whose query matches the filter, as indexes.
     pub(crate) fn shown_items(&self) -> Vec<usize> {
-        let filter = WordFilter::new(&self.queue.filter);
-        let matches = |item: &QueueItem| match self.queries.info(item.query) {
-            Some(info) => filter.matches(&format!("{} {}", info.id, info.text)),
-            None => filter.is_empty(),
-        };
         let items = &self.queue.items;
-        (0..items.len()).filter(|at| matches(&items[*at])).collect()
+        if self.queue.filter.trim().is_empty() {
+            return (0..items.len()).collect();
+        }
+        let listed: HashSet<QueryKey> = items.iter().map(|item| item.query).collect();
+        let matching = self
+            .queries
+            .matching_keys(&self.queue.filter, Some(&listed));
+        let shown = |at: &usize| matching.contains(&items[*at].query);
+        (0..items.len()).filter(shown).collect()
     }
 
-    /// The disagreements whose query matches the filter, as indexes.
+    /// The disagreements whose query or document matches the filter, as indexes.
     pub(crate) fn shown_disagreements(&self) -> Vec<usize> {
         let all = &self.adjudication.disagreements;
-        let filter = WordFilter::new(&self.adjudication.filter);
-        let matches = |item: &AdjudicationItem| {
-            filter.matches(&format!("{} {}", item.query_id, self.query_text(item)))
+        let filter = &self.adjudication.filter;
+        if filter.trim().is_empty() {
+            return (0..all.len()).collect();
+        }
+        let name = |item: &AdjudicationItem| {
+            let said = item.said.iter().map(|(who, _)| who.as_str());
+            let people = said.collect::<Vec<_>>().join(" ");
+            let text = self.query_text(item);
+            format!("{} {} {text} {people}", item.query_id, item.document)
         };
-        let matching = (0..all.len()).filter(|at| filter.is_empty() || matches(&all[*at]));
-        matching.collect()
+        let names: Vec<String> = all.iter().map(name).collect();
+        fuzzy::kept(filter, &names)
     }
 
     pub(crate) fn chosen_disagreement(&self) -> Option<&AdjudicationItem> {

@@ -50,10 +50,6 @@ impl WordFilter {
         Self(text.split_whitespace().map(str::to_lowercase).collect())
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     pub(crate) fn matches(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         self.0.iter().all(|word| name.contains(word))

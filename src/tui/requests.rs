@@ -7,19 +7,14 @@ use crate::app::review::review_queue::QueueRequest;
 use crate::domain::adjudication::{CONTROL_SHARE, DisagreementRule};
 use crate::domain::battle::BattleId;
 use crate::domain::vote::JudgeId;
-use crate::tui::navigation::WordFilter;
 
 /// Items of the queue that are listed at most.
 pub(crate) const LISTED: usize = 1_000;
 
 pub(crate) fn queue(model: &mut Model) -> Vec<Effect> {
     model.queue.generation += 1;
-    let filter = WordFilter::new(&model.queue.filter);
-    let only = (!filter.is_empty()).then(|| {
-        let rows = model.queries.rows.iter().map(|(info, _)| info);
-        let matching = rows.filter(|info| filter.matches(&format!("{} {}", info.id, info.text)));
-        matching.map(|info| info.key).collect()
-    });
+    let filter = model.queue.filter.trim();
+    let only = (!filter.is_empty()).then(|| model.queries.matching_keys(filter, None));
     model.queue.narrowed = only.is_some();
     let request = QueueRequest {
         policy: model.queue.policy,

@@ -1,6 +1,7 @@
 //! The terminal as a resource: what is switched on is recorded, and exactly that is switched off again on drop, on a
 //! panic of the interface's thread, and for a suspension.
 
+mod backend;
 mod background;
 mod depth;
 mod loss;
@@ -9,6 +10,7 @@ mod panic;
 use std::io::{self, BufWriter, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use backend::FrugalBackend;
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
@@ -18,7 +20,6 @@ use crossterm::terminal::{
     disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{execute, queue};
-use ratatui::backend::CrosstermBackend;
 use ratatui::{Frame, Terminal};
 
 pub use background::{Background, ReplyFilter, detect_background};
@@ -106,7 +107,7 @@ pub fn is_active() -> bool {
 }
 
 pub struct TerminalGuard {
-    terminal: Terminal<CrosstermBackend<BufWriter<Out>>>,
+    terminal: Terminal<FrugalBackend<BufWriter<Out>>>,
 }
 
 impl TerminalGuard {
@@ -116,7 +117,7 @@ impl TerminalGuard {
         crossterm::style::force_color_output(depth != ColourDepth::None);
         let modes = RAW | SCREEN | PASTE | CURSOR | if mouse { MOUSE } else { 0 };
         let out = BufWriter::with_capacity(BUFFER_BYTES, Out::default());
-        let entered = switch_on(modes).and_then(|()| Terminal::new(CrosstermBackend::new(out)));
+        let entered = switch_on(modes).and_then(|()| Terminal::new(FrugalBackend::new(out)));
         match entered {
             Ok(terminal) => Ok(Self { terminal }),
             Err(error) => {

@@ -1,6 +1,6 @@
 //! `overrule fit`: battles in, scores out, and every refusal.
 
-use crate::support::{Ran, Sandbox};
+use crate::support::{Ran, Sandbox, dataset};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -213,4 +213,30 @@ fn a_hostile_identifier_is_defused_in_the_message() {
         "{:?}",
         ran.stderr
     );
+}
+
+#[test]
+fn status_says_where_margins_told_more_until_they_count() {
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", dataset([4]));
+    sandbox.done("annotate in.jsonl out.jsonl");
+    let hint = || {
+        sandbox
+            .done("status")
+            .text()
+            .contains("margins       those of bm25 told")
+    };
+    assert!(!hint());
+    // As a look at the judges keeps it.
+    rusqlite::Connection::open(sandbox.project())
+        .unwrap()
+        .execute(
+            "INSERT INTO report_part (name, state, value) VALUES ('telling margins', x'', x'010104626d3235')",
+            [],
+        )
+        .unwrap();
+    assert!(hint());
+    assert_eq!(sandbox.json("status --json")["telling_margins"][0], "bm25");
+    sandbox.done("config project --vote-rule calibrated");
+    assert!(!hint());
 }

@@ -153,6 +153,36 @@ fn a_merge_needs_no_second_purchase() {
     assert_eq!(ada.read("out.jsonl"), eve.read("out.jsonl"));
 }
 
+#[test]
+fn a_merge_tells_of_weights_that_were_replaced_between_two_projects() {
+    let (ada, eve) = two();
+    // Each project has seen one set of weights alone; of the two, Eve's came last.
+    for (sandbox, fingerprint, seen_ms) in [(&ada, "old", 1_000), (&eve, "new", 9_000)] {
+        Connection::open(sandbox.project())
+            .unwrap()
+            .execute_batch(&format!(
+                "UPDATE vote SET created_ms = {seen_ms} + 1;
+                 INSERT INTO judge_weights (judge, fingerprint, votes_before, seen_ms)
+                 SELECT id, '{fingerprint}', 0, {seen_ms} FROM judge;"
+            ))
+            .unwrap();
+    }
+    let replaced = |sandbox: &Sandbox| {
+        let known = sandbox.json("judges --json").to_string();
+        assert!(known.contains("\"votes_before_other_weights\":"), "{known}");
+        !known.contains("\"votes_before_other_weights\":null")
+    };
+    assert!(!replaced(&ada) && !replaced(&eve));
+    // Ada's file gets votes of both; Eve has cast every vote of Ada's herself, with her weights, and keeps her own.
+    for (one, other, mixed) in [(&ada, &eve, true), (&eve, &ada, false)] {
+        for _ in 0..2 {
+            merge(one, other, "");
+            assert_eq!(one.count("SELECT count(*) FROM judge_weights"), 6);
+            assert_eq!(replaced(one), mixed);
+        }
+    }
+}
+
 fn foreign(query: &str, a: &str, b: &str, by: &str, score: f64) -> String {
     let document = |id: &str| json!({ "id": id, "content": format!("text of {id}") });
     let line = json!({

@@ -1,8 +1,8 @@
 //! Everything that adjudication works on: pools with labels, judges' picks and rulings, and what follows from them.
 
 use crate::domain::adjudication::{
-    Disagreement, DisagreementRule, IgnoredAnswers, JudgeAnswers, LabelCorrection, PoolSet,
-    Remeasured, Ruling, RulingGrades, corrected_labels, find_disagreements, group_answers,
+    Disagreement, DisagreementRule, Finding, IgnoredAnswers, JudgeAnswers, LabelCorrection,
+    PoolSet, Remeasured, Ruling, RulingGrades, corrected_labels, find_disagreements, group_answers,
     has_conflict, label_corrections, latest_by_annotator, measure_impact, order_disagreements,
     remeasure, remeasured_metrics, rulings_in_force, valid_answers,
 };
@@ -53,6 +53,8 @@ pub struct AdjudicationItem {
     pub dispute: Disagreement,
     /// The disagreements that it was drawn from at random, where it is a control; 0 for one that comes by its place.
     pub control_of: usize,
+    /// What each person says of it, where it is on the list because people differ.
+    pub said: Vec<(String, Finding)>,
 }
 
 /// Which documents are called.
@@ -127,6 +129,7 @@ impl AdjudicationData {
                 query_id: pool.query.clone(),
                 document: document.clone(),
                 control_of: if control { disputes.len() } else { 0 },
+                said: Vec::new(),
                 dispute,
             })
         };
@@ -162,9 +165,16 @@ impl AdjudicationData {
             .iter()
             .map(|row| (row.ruling.uid.as_str(), row))
             .collect();
-        let last = documents.iter().filter_map(|said| said.last());
-        let rows = last.filter_map(|ruling| rows.get(ruling.uid.as_str()));
-        Ok(rows.filter_map(|row| self.matter(row)).collect())
+        let item = |said: &Vec<&Ruling>| {
+            let mut item = self.matter(rows.get(said.last()?.uid.as_str())?)?;
+            if roll == AdjudicationList::Contested {
+                let each = said.iter();
+                let each = each.map(|ruling| (ruling.annotator.clone(), ruling.finding));
+                item.said = each.collect();
+            }
+            Some(item)
+        };
+        Ok(documents.iter().filter_map(item).collect())
     }
 
     /// A document that has been ruled on, as it stood then.
@@ -188,6 +198,7 @@ impl AdjudicationData {
                 impact: 0.0,
             },
             control_of: 0,
+            said: Vec::new(),
         })
     }
 

@@ -22,6 +22,7 @@ use crate::judge::{CallError, FailureCause, Judge, JudgeEnsemble, Retry};
 use crate::store::Store;
 use crate::store::batches::{BatchRow, BatchStage};
 use crate::store::corpus::QueryKey;
+use crate::store::summary_cache::KeptExtent;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -254,9 +255,11 @@ pub async fn settle(store: &Store) -> Result<(), RunError> {
 
 async fn summarise(store: &Store, queries: Vec<QueryKey>) -> Result<(), RunError> {
     let store = store.clone();
-    tokio::task::spawn_blocking(move || store.summarise_all(&queries, |_, _| true))
-        .await
-        .map_err(|error| RunError::Crashed(error.to_string()))??;
+    tokio::task::spawn_blocking(move || {
+        store.summarise_all(&queries, KeptExtent::Summary, |_, _| true)
+    })
+    .await
+    .map_err(|error| RunError::Crashed(error.to_string()))??;
     Ok(())
 }
 

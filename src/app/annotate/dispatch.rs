@@ -24,6 +24,7 @@ use crate::store::corpus::QueryKey;
 use crate::store::judges::EnsembleId;
 use crate::store::ledger::Spent;
 use crate::store::runs::{RunId, RunRow};
+use crate::store::summary_cache::KeptExtent;
 use crate::store::{Store, StoreError};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -266,7 +267,7 @@ impl Dispatcher {
         self.watch_orders(&all, &[]).await?;
         // Queries that a stop or a lack of money left unfinished have new votes all the same.
         let unfinished: Vec<QueryKey> = self.open.drain().map(|(query, _)| query).collect();
-        self.summarise_all(unfinished).await?;
+        self.summarise_all(unfinished, KeptExtent::Summary).await?;
         if !self.control.borrow().cancelled {
             self.estimate_dispersion(ensemble).await?;
         }

@@ -6,8 +6,8 @@ use crate::app::input_files::{read_labels, read_ranking};
 use crate::app::wording::UNTESTED;
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{
-    Evaluation, EvaluationRules, MeanEstimate, Metric, Qrels, QueryValues, RankedRun, Resampling,
-    ScoreWidth, depends_on_width, evaluate,
+    Evaluation, EvaluationRules, Metric, Qrels, QueryValues, RankedRun, Resampling, ScoreWidth,
+    depends_on_width, evaluate,
 };
 use std::path::Path;
 use std::thread;
@@ -49,44 +49,47 @@ pub fn evaluate_run(
         .collect::<Result<_, _>>()
         .map_err(|error| invalid!("--metrics: {error}"))?;
     let rules = &options.rules;
-    let qrels = read_labels(truth)?;
-    let mut warnings = Vec::new();
-    let measured = measure(&qrels, test, &metrics, rules, &mut warnings)?;
     let resampling = Resampling::default();
+    let Files { qrels, test, other } = Files::read(truth, test, comparand)?;
+    let mut warnings = Vec::new();
+    let measured = test.measure(&qrels, &metrics, rules, &mut warnings)?;
     let mut report = EvaluationReport::new(measured.queries.len());
-    let other = match comparand {
-        Comparand::Nothing => None,
-        Comparand::Baseline(path) => Some(measure(&qrels, path, &metrics, rules, &mut warnings)?),
-        Comparand::Before(path) => {
+    let other = match other {
+        OtherFile::Nothing => None,
+        OtherFile::Baseline(run) => Some(run.measure(&qrels, &metrics, rules, &mut warnings)?),
+        OtherFile::Before(path, labels) => {
             report.other = "before";
             report.tested = false;
             warnings.push(UNTESTED.to_owned());
             let mut of_before = Vec::new();
-            let before = measure(&read_labels(path)?, test, &metrics, rules, &mut of_before)?;
+            let before = test.measure(&labels, &metrics, rules, &mut of_before)?;
             let under = |warning| format!("under {}: {warning}", path.display());
             warnings.extend(of_before.into_iter().map(under));
             Some(before)
         }
     };
-    // Resampling takes longer than measuring: every measure at the same time.
-    let estimates: Vec<Option<MeanEstimate>> = thread::scope(|scope| {
-        let estimate = |metric: Metric| {
-            let (measured, resampling) = (&measured, &resampling);
-            scope.spawn(move || measured.estimate(metric, resampling))
+    // Resampling takes longer than measuring: every comparison at the same time, and the means beside them.
+    let (estimates, comparisons) = thread::scope(|scope| {
+        let compare = |metric: Metric| {
+            let (measured, other, resampling) = (&measured, other.as_ref(), &resampling);
+            other.map(|other| scope.spawn(move || measured.against(other, metric, resampling)))
         };
-        let started: Vec<_> = metrics.iter().map(|metric| estimate(*metric)).collect();
-        let ends = started.into_iter().map(thread::ScopedJoinHandle::join);
-        ends.map(|end| end.map_err(|_| AppError::Failed("resampling has crashed".to_owned())))
-            .collect::<Result<_, _>>()
+        let started: Vec<_> = metrics.iter().map(|metric| compare(*metric)).collect();
+        let estimates = measured.estimates(&metrics, &resampling);
+        let ends = started.into_iter().map(|thread| match thread {
+            Some(thread) => joined(thread.join()),
+            None => Ok(None),
+        });
+        Ok::<_, AppError>((estimates, ends.collect::<Result<Vec<_>, _>>()?))
     })?;
-    for (metric, estimate) in metrics.into_iter().zip(estimates) {
+    let results = estimates.into_iter().zip(comparisons);
+    for (metric, (estimate, comparison)) in metrics.into_iter().zip(results) {
         let values = measured.queries.iter().zip(per_query(&measured, metric));
         let values = values
             .map(|(query, value)| (query.query.clone(), value))
             .collect();
         report.add(metric.to_string(), estimate, values);
         if let Some(other) = &other {
-            let comparison = measured.against(other, metric, &resampling);
             let both = comparison.map_or(0, |of| of.n);
             let [mine, theirs] = [&measured, other].map(|one| one.values(metric).len());
             if (mine, theirs) != (both, both) {
@@ -101,6 +104,58 @@ pub fn evaluate_run(
     Ok(report)
 }
 
+fn joined<T>(end: thread::Result<T>) -> Result<T, AppError> {
+    end.map_err(|_| AppError::Failed("a thread of the evaluation has crashed".to_owned()))
+}
+
+/// A ranking as it was read.
+struct RankingFile<'a> {
+    path: &'a Path,
+    run: RankedRun,
+    /// What was left out, a sentence each.
+    notes: Vec<String>,
+}
+
+/// What a ranking is compared with, as it was read.
+enum OtherFile<'a> {
+    Nothing,
+    Baseline(RankingFile<'a>),
+    Before(&'a Path, Qrels),
+}
+
+/// All that an evaluation reads.
+struct Files<'a> {
+    qrels: Qrels,
+    test: RankingFile<'a>,
+    other: OtherFile<'a>,
+}
+
+impl<'a> Files<'a> {
+    /// Reads the files at the same time. Of several that are wrong, the first is told of.
+    fn read(truth: &Path, test: &'a Path, comparand: Comparand<'a>) -> Result<Self, AppError> {
+        thread::scope(|scope| {
+            let qrels = scope.spawn(|| read_labels(truth));
+            let other = scope.spawn(|| OtherFile::read(comparand));
+            let test = RankingFile::read(test);
+            Ok(Self {
+                qrels: joined(qrels.join())??,
+                test: test?,
+                other: joined(other.join())??,
+            })
+        })
+    }
+}
+
+impl<'a> OtherFile<'a> {
+    fn read(comparand: Comparand<'a>) -> Result<Self, AppError> {
+        Ok(match comparand {
+            Comparand::Nothing => Self::Nothing,
+            Comparand::Baseline(path) => Self::Baseline(RankingFile::read(path)?),
+            Comparand::Before(path) => Self::Before(path, read_labels(path)?),
+        })
+    }
+}
+
 fn per_query(evaluation: &Evaluation, metric: Metric) -> impl Iterator<Item = Option<f64>> {
     let at = evaluation.metrics.iter().position(|known| *known == metric);
     evaluation
@@ -109,46 +164,54 @@ fn per_query(evaluation: &Evaluation, metric: Metric) -> impl Iterator<Item = Op
         .map(move |query| query.values.get(at?).copied().flatten())
 }
 
-fn measure(
-    qrels: &Qrels,
-    path: &Path,
-    metrics: &[Metric],
-    rules: &EvaluationRules,
-    warnings: &mut Vec<String>,
-) -> Result<Evaluation, AppError> {
-    let name = path.display();
-    let run = read_ranking(path, warnings)?;
-    let wrong = |error| invalid!("{name}: {error}");
-    let evaluation = evaluate(qrels, &run, metrics, rules).map_err(wrong)?;
-    if evaluation.queries.is_empty() {
-        return Err(invalid!(
-            "{name}: shares no query with the labels; compare the query ids of the two files"
-        ));
+impl<'a> RankingFile<'a> {
+    fn read(path: &'a Path) -> Result<Self, AppError> {
+        let mut notes = Vec::new();
+        let run = read_ranking(path, &mut notes)?;
+        Ok(Self { path, run, notes })
     }
-    let mut warn = |queries: &[QueryId], what: &str| {
-        if !queries.is_empty() {
-            warnings.push(format!("{name}: {}", listed(queries, what)));
+
+    fn measure(
+        &self,
+        qrels: &Qrels,
+        metrics: &[Metric],
+        rules: &EvaluationRules,
+        warnings: &mut Vec<String>,
+    ) -> Result<Evaluation, AppError> {
+        let (name, run) = (self.path.display(), &self.run);
+        warnings.extend(self.notes.iter().cloned());
+        let wrong = |error| invalid!("{name}: {error}");
+        let evaluation = evaluate(qrels, run, metrics, rules).map_err(wrong)?;
+        if evaluation.queries.is_empty() {
+            return Err(invalid!(
+                "{name}: shares no query with the labels; compare the query ids of the two files"
+            ));
         }
-    };
-    warn(
-        &evaluation.without_positives,
-        "without a relevant document: they count as 0 where a measure asks for one",
-    );
-    let missing = match rules.count_missing {
-        true => "missing from the ranking: they count as 0",
-        false => "missing from the ranking: left out (--count-missing counts them as 0)",
-    };
-    warn(&evaluation.missing_from_run, missing);
-    warn(&evaluation.missing_from_qrels, "without labels: left out");
-    warn(
-        &evaluation.tied,
-        "with equal scores for documents of different grades: the document ids decide there",
-    );
-    warn(
-        &changed(qrels, &run, rules, &evaluation)?,
-        "whose values change when scores are compared as numbers of the other width (--scores)",
-    );
-    Ok(evaluation)
+        let mut warn = |queries: &[QueryId], what: &str| {
+            if !queries.is_empty() {
+                warnings.push(format!("{name}: {}", listed(queries, what)));
+            }
+        };
+        warn(
+            &evaluation.without_positives,
+            "without a relevant document: they count as 0 where a measure asks for one",
+        );
+        let missing = match rules.count_missing {
+            true => "missing from the ranking: they count as 0",
+            false => "missing from the ranking: left out (--count-missing counts them as 0)",
+        };
+        warn(&evaluation.missing_from_run, missing);
+        warn(&evaluation.missing_from_qrels, "without labels: left out");
+        warn(
+            &evaluation.tied,
+            "with equal scores for documents of different grades: the document ids decide there",
+        );
+        warn(
+            &changed(qrels, run, rules, &evaluation)?,
+            "whose values change when scores are compared as numbers of the other width (--scores)",
+        );
+        Ok(evaluation)
+    }
 }
 
 /// The queries whose values would be others if scores were compared more, or less, precisely.

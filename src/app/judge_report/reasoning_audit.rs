@@ -4,6 +4,7 @@ use crate::app::embedded_reasoning::{EmbeddedReasoning, SeenPair};
 use crate::app::wording::counted;
 use crate::domain::reasoning::{FoldedText, WordRuns, conclusion, copied_runs, quotes};
 use crate::domain::vote::{JudgeId, Margin, Outcome};
+use crate::judge::parse::WITHOUT_PROBABILITIES;
 use crate::store::corpus::QueryKey;
 use crate::store::vote_details::{ReasonedVote, VoteReasoning};
 use crate::store::{Db, Result};
@@ -31,11 +32,26 @@ pub struct ReasoningAudit {
     pub conclusions: usize,
     /// Of those, the ones whose score says the opposite.
     pub contradictions: usize,
+    /// Votes that are one letter without the model's probabilities: each counts as a whole vote, however close it was.
+    pub without_probabilities: usize,
 }
 
 impl ReasoningAudit {
+    /// Whether there is something to be told: a finding, or that nothing could be checked.
+    pub fn is_telling(&self) -> bool {
+        let unchecked = self.votes > 0 && self.quotes == 0;
+        unchecked || self.missing_quotes + self.contradictions + self.without_probabilities > 0
+    }
+
     /// What was found, in words; or that there was nothing to check.
     pub fn words(&self) -> String {
+        if self.votes > 0 && self.without_probabilities == self.votes {
+            return format!("each is {WITHOUT_PROBABILITIES}, and counts as a whole vote");
+        }
+        let letters = match self.without_probabilities {
+            0 => String::new(),
+            letters => format!("; {letters} are {WITHOUT_PROBABILITIES}, and count as whole votes"),
+        };
         let quotes = match (self.quotes, self.copied) {
             (0, _) => {
                 "no quote, and no passage copied from a document: what they rest on could not be checked"
@@ -56,7 +72,7 @@ impl ReasoningAudit {
                 counted(conclusions, "plain conclusion"),
             ),
         };
-        format!("{quotes}; {conclusions}")
+        format!("{quotes}; {conclusions}{letters}")
     }
 }
 
@@ -112,6 +128,7 @@ pub fn audit_reasoning(db: &Db, judge: JudgeId) -> Result<ReasoningAudit> {
             }
         }
         audit.votes += 1;
+        audit.without_probabilities += usize::from(reasoning == WITHOUT_PROBABILITIES);
         let documents = [a, b].into_iter().filter_map(|at| texts.get(&(key, at)));
         let documents: Vec<&AuditedText> = documents.collect();
         let marked = quotes(reasoning);
@@ -138,4 +155,29 @@ pub fn audit_reasoning(db: &Db, judge: JudgeId) -> Result<ReasoningAudit> {
         }
     }
     Ok(audit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_without_probabilities_are_told_of() {
+        let of = |votes, without_probabilities| {
+            let audit = ReasoningAudit {
+                votes,
+                without_probabilities,
+                ..ReasoningAudit::default()
+            };
+            audit.words()
+        };
+        assert_eq!(
+            of(3, 3),
+            "each is one letter, without the model's probabilities, and counts as a whole vote"
+        );
+        let some =
+            "; 2 are one letter, without the model's probabilities, and count as whole votes";
+        assert!(of(3, 2).ends_with(some));
+        assert!(!of(3, 0).contains("letter") && !of(0, 0).contains("each is"));
+    }
 }

@@ -53,6 +53,14 @@ pub struct RaterReport {
     pub joint: Option<JudgeModel>,
 }
 
+/// The part of the report that is kept for whoever asks how far the project is.
+const TELLING_MARGINS: &str = "telling margins";
+
+/// The judges whose margins said more than their direction when somebody last looked at the judges of the whole project.
+pub fn telling_margins(db: &Db) -> Result<Vec<String>> {
+    Ok(db.report_part(TELLING_MARGINS, &[])?.unwrap_or_default())
+}
+
 /// The judges' cards over one query or the project, without the joint fit; `None` where `wanted` has said no meanwhile.
 /// What is kept of a query is computed where it is out of date, so that memory does not grow with the votes.
 pub fn rater_report(
@@ -101,6 +109,13 @@ pub fn rater_report(
     (report.both_orders, report.replaced) = (both_orders, replaced);
     report.selective = selective;
     report.uses_margins = matches!(rule, VoteRule::Margin | VoteRule::Calibrated);
+    if scope.is_none() {
+        let telling = report.telling_margins();
+        let known: Option<Vec<String>> = kept(store, TELLING_MARGINS, &[])?;
+        if known.unwrap_or_default() != telling {
+            keep(store, TELLING_MARGINS, Vec::new(), telling)?;
+        }
+    }
     Ok(wanted().then_some(report))
 }
 
@@ -238,6 +253,15 @@ impl ReportWalk {
 }
 
 impl RaterReport {
+    /// The judges whose margins say more than their direction, by name.
+    fn telling_margins(&self) -> Vec<String> {
+        let margins = self.margins.iter();
+        let telling = margins.filter(|(_, of)| of.suggests_calibration());
+        telling
+            .filter_map(|(at, _)| Some(self.rater_data.judges.get(*at)?.1.name.clone()))
+            .collect()
+    }
+
     /// Verdicts that say something else since the judges' votes were shown.
     pub fn changed_since_reveal(&self) -> usize {
         let verdicts = self.rater_data.verdicts.iter();

@@ -1,8 +1,10 @@
 //! How far a project is, all its queries taken together.
 
 use super::{Spending, summaries};
+use crate::app::judge_report::report::telling_margins;
 use crate::domain::ranking::RankingSettings;
 use crate::domain::verdict::FinalRule;
+use crate::domain::vote::VoteRule;
 use crate::store::corpus::QueryInfo;
 use crate::store::labels::AdjudicationCounts;
 use crate::store::summary_cache::QuerySummary;
@@ -45,6 +47,9 @@ pub struct ProjectStatus {
     pub adjudication: AdjudicationCounts,
     pub settings: RankingSettings,
     pub rule: FinalRule,
+    /// Judges whose margins said more than their direction at the last look at the judges, where the rule of votes takes the
+    /// direction alone.
+    pub telling_margins: Vec<String>,
     /// What a battle has cost so far, where that is known.
     pub usd_per_battle: Option<f64>,
 }
@@ -81,6 +86,10 @@ impl ProjectStatus {
                 judges: db.judges_in_force()?,
                 offline: queries.iter().any(|(_, query)| query.offline),
                 adjudication: db.adjudication_counts()?,
+                telling_margins: match db.settings()?.vote_rule {
+                    VoteRule::Margin | VoteRule::Calibrated => Vec::new(),
+                    _ => telling_margins(db)?,
+                },
                 settings: db.settings_in_force()?,
                 rule: db.final_rule()?,
                 usd_per_battle: db.usd_per_battle()?,

@@ -1,7 +1,6 @@
 //! Logistic regression on two predictors without an intercept, votes 0, ½, 1 allowed.
 
 use crate::domain::agreement::{ClusteredError, Interval};
-use crate::domain::numeric::sigma;
 use serde::{Deserialize, Serialize};
 
 const MAX_STEPS: usize = 60;
@@ -234,8 +233,11 @@ impl LikelihoodTerms {
         let RegressionCase { x, vote, weight } = case;
         let z = at[0] * x[0] + at[1] * x[1];
         self.cases += 1;
-        self.loss += weight * surprise(z, *vote);
-        let (p, q) = (sigma(z), sigma(-z));
+        // One exponential for the loss and both sides: a search looks at every vote several times.
+        let tail = (-z.abs()).exp();
+        self.loss += weight * surprise_beside(tail, z, *vote);
+        let (near, far) = (1.0 / (1.0 + tail), tail / (1.0 + tail));
+        let (p, q) = if z >= 0.0 { (near, far) } else { (far, near) };
         let pull = weight * (vote * q - (1.0 - vote) * p);
         let stiffness = weight * p * q;
         self.gradient[0] += pull * x[0];
@@ -271,8 +273,13 @@ impl LikelihoodTerms {
 
 /// −ln of the likelihood of a vote at the logit `z`: of vote · ln σ(z) + (1 − vote) · ln σ(−z).
 pub(super) fn surprise(z: f64, vote: f64) -> f64 {
+    surprise_beside((-z.abs()).exp(), z, vote)
+}
+
+/// The same, where exp(−|z|) is known.
+fn surprise_beside(tail: f64, z: f64, vote: f64) -> f64 {
     let against = if z >= 0.0 { 1.0 - vote } else { vote };
-    (-z.abs()).exp().ln_1p() + against * z.abs()
+    tail.ln_1p() + against * z.abs()
 }
 
 #[cfg(test)]

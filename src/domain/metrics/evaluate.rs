@@ -1,10 +1,10 @@
 //! A run against labels, query by query.
 
 use super::measure::{GradedRanking, Metric};
-use super::significance::{Comparison, MeanEstimate, Resampling, compare, estimate};
+use super::significance::{Comparison, MeanEstimate, Resampling, compare, estimate, estimates};
 use crate::domain::corpus::{DocId, QueryId};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use thiserror::Error;
 
 /// Human grades by query and document. A document that is not listed is unjudged.
@@ -101,8 +101,17 @@ impl Evaluation {
 
     /// The mean with a bootstrap interval over queries.
     pub fn estimate(&self, metric: Metric, how: &Resampling) -> Option<MeanEstimate> {
-        let values: Vec<f64> = self.values(metric).into_iter().map(|(_, v)| v).collect();
-        estimate(&values, how)
+        estimate(&self.column(metric), how)
+    }
+
+    /// The means of several metrics, each with its interval.
+    pub fn estimates(&self, metrics: &[Metric], how: &Resampling) -> Vec<Option<MeanEstimate>> {
+        let columns: Vec<Vec<f64>> = metrics.iter().map(|metric| self.column(*metric)).collect();
+        estimates(&columns, how)
+    }
+
+    fn column(&self, metric: Metric) -> Vec<f64> {
+        self.values(metric).into_iter().map(|(_, v)| v).collect()
     }
 
     /// This run against a baseline on the queries both have a value for; positive differences favour this run.
@@ -148,14 +157,19 @@ pub fn evaluate(
                 &[]
             }
         };
-        let order = ranked_documents(query, documents, rules.scores)?;
+        let (order, grade_of) = ranked_with_grades(query, documents, grades, rules.scores)?;
         let ranked: Vec<Option<i32>> = order
             .iter()
-            .map(|(document, _)| grades.get(document).copied())
+            .map(|at| grade_of.get(*at).copied().flatten())
             .collect();
         let splits = |at: usize| {
             gain(ranked[at]) != gain(ranked[at + 1])
-                && compared(order[at].1, order[at + 1].1, rules.scores).is_eq()
+                && compared(
+                    documents[order[at]].1,
+                    documents[order[at + 1]].1,
+                    rules.scores,
+                )
+                .is_eq()
         };
         if (0..order.len().saturating_sub(1)).any(splits) {
             evaluation.tied.push(query.clone());
@@ -210,21 +224,42 @@ pub fn ranked_documents<'a>(
     documents: &'a [(DocId, f64)],
     scores: ScoreWidth,
 ) -> Result<Vec<&'a (DocId, f64)>, EvaluationError> {
-    let mut seen = HashSet::with_capacity(documents.len());
-    for (document, score) in documents {
+    let (order, _) = ranked_with_grades(query, documents, &BTreeMap::new(), scores)?;
+    Ok(order.into_iter().map(|at| &documents[at]).collect())
+}
+
+/// The places of documents, best first, and the grade of the document at each place. Labels are few and documents many, so
+/// that each label is looked up among the documents.
+fn ranked_with_grades(
+    query: &QueryId,
+    documents: &[(DocId, f64)],
+    grades: &BTreeMap<DocId, i32>,
+    scores: ScoreWidth,
+) -> Result<(Vec<usize>, Vec<Option<i32>>), EvaluationError> {
+    let mut place_of = HashMap::with_capacity(documents.len());
+    for (at, (document, score)) in documents.iter().enumerate() {
         let place = || (query.clone(), document.clone());
         if score.is_nan() {
             let (query, document) = place();
             return Err(EvaluationError::NotANumber { query, document });
         }
-        if !seen.insert(document) {
+        if place_of.insert(document, at).is_some() {
             let (query, document) = place();
             return Err(EvaluationError::Duplicate { query, document });
         }
     }
-    let mut order: Vec<&(DocId, f64)> = documents.iter().collect();
-    order.sort_unstable_by(|x, y| compared(y.1, x.1, scores).then_with(|| y.0.cmp(&x.0)));
-    Ok(order)
+    let mut grade_of = vec![None; documents.len()];
+    for (document, grade) in grades {
+        if let Some(at) = place_of.get(document) {
+            grade_of[*at] = Some(*grade);
+        }
+    }
+    let mut order: Vec<usize> = (0..documents.len()).collect();
+    order.sort_unstable_by(|x, y| {
+        let (x, y) = (&documents[*x], &documents[*y]);
+        compared(y.1, x.1, scores).then_with(|| y.0.cmp(&x.0))
+    });
+    Ok((order, grade_of))
 }
 
 /// Whether some scores are equal as numbers of one width and not as those of the other, so that the order may differ.

@@ -34,6 +34,31 @@ impl SeededRng {
         }
     }
 
+    /// Uniform integers in `0..bound`, one a place: those that as many calls of [`SeededRng::below`] would give, without a
+    /// division each.
+    pub fn fill_below(&mut self, bound: usize, places: &mut [usize]) {
+        let bound = bound as u64;
+        if bound < 2 {
+            places.fill(0);
+            return;
+        }
+        let fair = u64::MAX - u64::MAX % bound;
+        // draw / bound is draw · share / 2^64, or up to two more.
+        let share = u128::from(u64::MAX / bound);
+        for place in places {
+            let mut draw = self.0.next_u64();
+            while draw >= fair {
+                draw = self.0.next_u64();
+            }
+            let whole = ((u128::from(draw) * share) >> 64) as u64;
+            let mut rest = draw - whole * bound;
+            while rest >= bound {
+                rest -= bound;
+            }
+            *place = rest as usize;
+        }
+    }
+
     /// A uniform number in the open interval (0, 1).
     pub fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
@@ -60,6 +85,19 @@ impl SeededRng {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_numbers_at_once_are_those_drawn_one_by_one() {
+        for bound in [0, 1, 2, 3, 7, 1_000, 1 << 32, (1 << 63) + 1, usize::MAX] {
+            let (mut one, mut many) = (SeededRng::new(5, &["fill"]), SeededRng::new(5, &["fill"]));
+            let mut places = [7; 500];
+            many.fill_below(bound, &mut places);
+            for place in places {
+                assert_eq!(place, one.below(bound), "{bound}");
+            }
+            assert_eq!(many.below(1_000), one.below(1_000));
+        }
+    }
 
     #[test]
     fn normal_numbers_have_the_moments_of_the_normal_distribution() {

@@ -2,7 +2,7 @@
 
 use super::error_response;
 use super::json::{merge, text_at};
-use super::learnt::Learnt;
+use super::learnt::{Learnt, StepsLeft};
 use super::response::HttpResponse;
 use super::settings::{AnswerFields, JudgeSettings, cut_off, failure_in_reply, odd_stop};
 use super::token_counts::TokenCounts;
@@ -22,7 +22,12 @@ pub const OLD_VERSION: &str = "2023-06-01";
 pub struct Anthropic;
 
 impl WireFormat for Anthropic {
-    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, _: Learnt) -> Value {
+    fn build_request(
+        &self,
+        settings: &JudgeSettings,
+        prompt: &JudgePrompt,
+        learnt: Learnt,
+    ) -> Value {
         let mut body = json!({
             "model": settings.spec.model,
             "max_tokens": settings.cap(prompt),
@@ -30,10 +35,15 @@ impl WireFormat for Anthropic {
             "messages": [{"role": "user", "content": prompt.user}],
         });
         let mut output = Map::new();
-        if takes_effort(&settings.base_model) {
+        if takes_effort(&settings.base_model) && learnt.efforts() == 0 {
             output.insert("effort".to_owned(), json!("low"));
         }
-        if let Some(schema) = settings.template.answer.schema() {
+        if let Some(schema) = settings
+            .template
+            .answer
+            .schema()
+            .filter(|_| learnt.rung() == 0)
+        {
             output.insert(
                 "format".to_owned(),
                 json!({"type": "json_schema", "schema": schema}),
@@ -49,6 +59,13 @@ impl WireFormat for Anthropic {
         }
         merge(&mut body, &settings.params);
         body
+    }
+
+    fn steps_left(&self, settings: &JudgeSettings, learnt: Learnt) -> StepsLeft {
+        StepsLeft {
+            rung: learnt.rung() == 0 && settings.template.answer.schema().is_some(),
+            efforts: usize::from(takes_effort(&settings.base_model)),
+        }
     }
 
     fn caps(&self) -> &'static [&'static str] {

@@ -188,6 +188,11 @@ pub(crate) fn learn(
     {
         return Some(learnt.with(Refusal::CapField));
     }
+    if complaint.is_ours(&["output_config"])
+        && (complaint.says("output_config") || complaint.says("effort"))
+    {
+        return without_output_config(learnt, left, &complaint);
+    }
     if complaint.says("reasoning_effort") || complaint.says("reasoning.effort") {
         let refused = match complaint.is_unknown() && body.code != "unsupported_value" {
             // The field itself is unknown.
@@ -214,6 +219,26 @@ pub(crate) fn learn(
         }
     }
     (complaint.about_form() && left.rung).then(|| learnt.with_next_rung())
+}
+
+/// Without the part of Anthropic's `output_config` that is refused; without both where neither is named.
+fn without_output_config(
+    learnt: Learnt,
+    left: StepsLeft,
+    complaint: &Complaint<'_>,
+) -> Option<Learnt> {
+    let (effort, form) = (
+        complaint.says("effort"),
+        complaint.says("format") || complaint.says("schema"),
+    );
+    let mut next = learnt;
+    if effort || !form {
+        next = next.with_efforts(left.efforts);
+    }
+    if (form || !effort) && left.rung {
+        next = next.with_next_rung();
+    }
+    (next != learnt).then_some(next)
 }
 
 /// What a server says about a request.

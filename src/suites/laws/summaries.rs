@@ -7,9 +7,10 @@ use crate::client::RunControl;
 use crate::domain::ranking::{LearnedPrior, PriorPrecision, RankingSettings};
 use crate::domain::rating::RatingModel;
 use crate::domain::sampling::adaptive::AdaptivePlan;
-use crate::store::StoreError;
+use crate::store::judge_tallies::TallyNow;
 use crate::store::outstanding::CallSelection;
-use crate::store::summary_cache::QuerySummary;
+use crate::store::summary_cache::{KeptExtent, QuerySummary};
+use crate::store::{Db, StoreError};
 
 async fn judged(sizes: &[usize]) -> Bench {
     let bench = bench(sizes);
@@ -56,7 +57,9 @@ async fn summaries_of_many_queries_are_those_of_one_at_a_time() {
             told.push((key, summary));
             true
         };
-        store.summarise_all(&keys, each).map(|()| told)
+        store
+            .summarise_all(&keys, KeptExtent::Summary, each)
+            .map(|()| told)
     });
     let told = told.await.unwrap().unwrap();
     let one_by_one: Vec<_> = fresh
@@ -90,13 +93,53 @@ async fn summaries_of_many_queries_are_those_of_one_at_a_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn tallies_that_come_with_summaries_are_those_of_a_look_at_the_judges() {
+    let bench = judged(&[4, 9, 1, 6, 12, 5]).await;
+    let tallies = async || {
+        let (store, keys) = (bench.store.clone(), bench.keys.clone());
+        let read = tokio::task::spawn_blocking(move || {
+            let mut found = Vec::new();
+            let all = store.tally_all(&keys, |_, now| {
+                found.push(now);
+                true
+            });
+            all.map(|()| found)
+        });
+        read.await.unwrap().unwrap()
+    };
+    let looked: Vec<TallyNow> = tallies().await;
+    assert!(
+        looked.iter().all(|now| now.cases.is_some()),
+        "made at the look"
+    );
+    turn(&bench, 0.7).await;
+    let (store, keys) = (bench.store.clone(), bench.keys.clone());
+    let summarised = tokio::task::spawn_blocking(move || {
+        store.summarise_all(&keys, KeptExtent::WithTally, |_, _| true)
+    });
+    summarised.await.unwrap().unwrap();
+    let kept = tallies().await;
+    assert!(kept.iter().all(|now| now.cases.is_none()), "made along");
+    for ((before, now), key) in looked.iter().zip(&kept).zip(&bench.keys) {
+        assert_eq!(before.tally, now.tally);
+        let key = *key;
+        let cases = bench
+            .store
+            .read(move |db| db.kept_cases(key))
+            .await
+            .unwrap();
+        assert_eq!(before.cases, Some(cases));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_wants_no_more_keeps_what_there_is() {
     let bench = judged(&[4, 5, 6, 7, 8, 9]).await;
     turn(&bench, 0.7).await;
     let (store, keys) = (bench.store.clone(), bench.keys.clone());
     let ended = tokio::task::spawn_blocking(move || {
         let mut left = 2;
-        store.summarise_all(&keys, |_, _| {
+        store.summarise_all(&keys, KeptExtent::Summary, |_, _| {
             left -= 1;
             left > 0
         })
@@ -142,15 +185,19 @@ async fn scores_alone_are_those_of_the_view_to_the_last_bit() {
                 .read(move |db| Ok((db.scores(key)?, db.view(key)?)))
                 .await
                 .unwrap();
-            let scores = scores
-                .unwrap()
-                .into_iter()
-                .map(|score| score.map(f64::to_bits));
-            let standing = view
-                .standings
-                .iter()
-                .map(|standing| Some(standing.as_ref()?.zelo.to_bits()));
-            assert!(scores.eq(standing));
+            let bits = |scores: Vec<Option<f64>>| -> Vec<Option<u64>> {
+                let scores = scores.into_iter();
+                scores.map(|score| score.map(f64::to_bits)).collect()
+            };
+            let of_view = bits(view.scores());
+            assert_eq!(bits(scores.unwrap()), of_view);
+            let read = move |db: &mut Db| Ok((db.kept_scores(key)?, db.scores(key)?));
+            let (kept, _) = bench.store.read(read).await.unwrap();
+            assert_eq!(kept, None, "nothing was kept since");
+            bench.store.summarise(key).await.unwrap();
+            let (kept, scores) = bench.store.read(read).await.unwrap();
+            assert_eq!(bits(kept.unwrap()), of_view);
+            assert_eq!(bits(scores.unwrap()), of_view);
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::domain::adjudication::DisagreementOrder;
 use crate::domain::corpus::DocId;
 use crate::store::corpus::QueryKey;
 use crate::tui::model::ruling::CurrentRuling;
+use crate::tui::model::ruling_session::RulingSession;
 use std::collections::HashMap;
 
 #[derive(Debug, Default)]
@@ -36,4 +37,6 @@ pub struct AdjudicationScreen {
     pub done: Vec<AdjudicationItem>,
     pub current: Option<CurrentRuling>,
     pub prefetched: Option<Box<DocumentEvidence>>,
+    /// What was ruled on since the first document was opened.
+    pub session: RulingSession,
 }

@@ -107,10 +107,7 @@ impl OpenQuery {
 
     /// Scores by pool index.
     pub fn scores(&self) -> Vec<Option<f64>> {
-        let standings = self.view.standings.iter();
-        standings
-            .map(|standing| standing.map(|standing| standing.zelo))
-            .collect()
+        self.view.scores()
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::summary_cache::QuerySummary;
 use crate::tui::fuzzy;
-use crate::tui::navigation::WordFilter;
 use std::collections::HashSet;
 
 /// A query, with its summary where it is known and up to date.
@@ -131,17 +130,25 @@ impl QueriesScreen {
         let names: Vec<String> = rows
             .map(|(info, _)| format!("{} {}", info.id, info.text))
             .collect();
-        let filter = WordFilter::new(&self.filter);
-        let mut found: Vec<usize> = (0..names.len())
-            .filter(|index| filter.matches(&names[*index]))
+        fuzzy::kept(&self.filter, &names)
+    }
+
+    /// The queries whose identifier or text a filter keeps, among `listed` or among all.
+    pub fn matching_keys(
+        &self,
+        filter: &str,
+        listed: Option<&HashSet<QueryKey>>,
+    ) -> HashSet<QueryKey> {
+        let rows = self.rows.iter().map(|(info, _)| info);
+        let among: Vec<&QueryInfo> = rows
+            .filter(|info| listed.is_none_or(|listed| listed.contains(&info.key)))
             .collect();
-        if found.is_empty() {
-            // Nothing holds the words as they are typed: be generous with slips.
-            let near = fuzzy::rank(&self.filter, &names).into_iter();
-            found = near.map(|one| one.index).collect();
-            found.sort_unstable();
-        }
-        found
+        let names = among
+            .iter()
+            .map(|info| format!("{} {}", info.id, info.text));
+        let names: Vec<String> = names.collect();
+        let kept = fuzzy::kept(filter, &names).into_iter();
+        kept.map(|at| among[at].key).collect()
     }
 
     pub fn selected(&self) -> Option<&QueryRow> {

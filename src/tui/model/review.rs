@@ -15,10 +15,12 @@ pub struct CurrentItem {
     pub first: bool,
     /// Whether it comes from the queue, and not from a matrix or a document.
     pub queued: bool,
+    /// Whether judges and people are in sight from the start, because people differ on it.
+    pub in_sight: bool,
     /// Since when the texts have been in sight.
     pub since: Option<Instant>,
-    /// The blind verdict, once given, from the screen's A and B.
-    pub blind: Option<Decision>,
+    /// The first verdict, once given, from the screen's A and B.
+    pub first_decision: Option<Decision>,
     /// The verdict as it stands, from the screen's A and B.
     pub decision: Option<Decision>,
     pub confidence: Option<Confidence>,
@@ -35,8 +37,9 @@ impl CurrentItem {
             item,
             first,
             queued: true,
+            in_sight: false,
             since: None,
-            blind: None,
+            first_decision: None,
             decision: None,
             confidence: None,
             cause: None,
@@ -45,8 +48,14 @@ impl CurrentItem {
         }
     }
 
-    pub fn is_blind(&self) -> bool {
-        self.blind.is_none()
+    /// Whether it is still to be decided.
+    pub fn is_undecided(&self) -> bool {
+        self.first_decision.is_none()
+    }
+
+    /// Whether judges, scores and names are hidden.
+    pub fn is_hidden(&self) -> bool {
+        self.is_undecided() && !self.in_sight
     }
 
     /// How it came to be drawn: one that was chosen from further down came by nobody's chance.

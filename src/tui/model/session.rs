@@ -3,39 +3,23 @@
 use crate::domain::battle::Pair;
 use crate::store::corpus::QueryKey;
 use crate::tui::model::open_query::OpenQuery;
-use crate::tui::text::{self, count_of};
-use std::time::Duration;
+use crate::tui::model::pace::{self, ReadingPace};
+use crate::tui::text::count_of;
 
 /// Ranks whose documents are compared at the end.
 const TOP: usize = 10;
-/// Words of a text that are taken to be read at most: who knows the answer from there stops.
-const READ_WORDS: usize = 200;
-/// Words a minute above which a text can hardly have been read.
-const MOST_WORDS_A_MINUTE: f64 = 1_000.0;
-/// Of so many decisions in a row, so many faster ones are said.
-const LATEST: usize = 5;
-const FAST: usize = 3;
 
 /// One pair that was judged.
 #[derive(Clone, Debug)]
 pub struct JudgedPair {
     pub query: QueryKey,
     pub pair: Pair,
-    /// Active seconds until the blind decision.
-    pub seconds: Option<f64>,
-    /// Words of both texts, as far as they are taken to be read.
-    pub words: usize,
+    /// Active time until the first decision, and what there was to read of both texts.
+    pub pace: ReadingPace,
     /// Whether the judges' majority says the same; `None` where there is none or the person cannot tell.
     pub agrees: Option<bool>,
     /// Whether seeing the judges changed it.
     pub changed: bool,
-}
-
-impl JudgedPair {
-    fn is_fast(&self) -> bool {
-        self.seconds
-            .is_some_and(|seconds| self.words as f64 * 60.0 > MOST_WORDS_A_MINUTE * seconds)
-    }
 }
 
 /// The documents at the top of a query when it was first judged in the session, and now.
@@ -58,11 +42,6 @@ pub struct ReviewSession {
 fn top(open: &OpenQuery) -> Vec<String> {
     let first = open.view.by_zelo.iter().take(TOP);
     first.map(|document| open.name(*document)).collect()
-}
-
-/// The words of a text that are taken to be read.
-pub fn words_read(text: &str) -> usize {
-    crate::domain::text::words(text).take(READ_WORDS).count()
 }
 
 impl ReviewSession {
@@ -117,15 +96,7 @@ impl ReviewSession {
 
     /// That the latest decisions came faster than the texts can be read.
     pub fn warning(&self) -> Option<String> {
-        let latest = self.judged.iter().rev().take(LATEST);
-        let fast = latest.filter(|judged| judged.is_fast()).count();
-        (fast >= FAST).then(|| {
-            format!(
-                "{fast} of your last {} decisions came faster than {} words a minute: too fast to read the texts",
-                self.judged.len().min(LATEST),
-                text::count(MOST_WORDS_A_MINUTE as u64),
-            )
-        })
+        pace::warning(self.judged.iter().map(|judged| judged.pace))
     }
 
     /// What was done, line by line; `None` where nothing was judged.
@@ -134,15 +105,10 @@ impl ReviewSession {
             return None;
         }
         let mut lines = vec![format!("{} judged", count_of(self.judged.len(), "pair"))];
-        let mut seconds: Vec<f64> = self.judged.iter().filter_map(|one| one.seconds).collect();
-        seconds.sort_by(f64::total_cmp);
-        if let Some(median) = seconds.get(seconds.len() / 2) {
-            let total = Duration::from_secs_f64(seconds.iter().sum());
-            lines.push(format!(
-                "{} of reading in all, {median:.0} s for the median pair",
-                text::duration(total)
-            ));
-        }
+        lines.extend(pace::time_words(
+            self.judged.iter().map(|judged| judged.pace),
+            "pair",
+        ));
         let known: Vec<bool> = self.judged.iter().filter_map(|one| one.agrees).collect();
         let agreed = known.iter().filter(|agrees| **agrees).count();
         lines.push(match known.len() {
@@ -194,27 +160,23 @@ mod tests {
         JudgedPair {
             query: QueryKey(1),
             pair: Pair::new(0, 1).unwrap(),
-            seconds: Some(seconds),
-            words,
+            pace: ReadingPace {
+                seconds: Some(seconds),
+                words,
+            },
             agrees: Some(true),
             changed: false,
         }
     }
 
     #[test]
-    fn decisions_faster_than_reading_are_said_and_slow_or_short_ones_are_not() {
+    fn decisions_faster_than_reading_are_said() {
         let mut session = ReviewSession::default();
-        for _ in 0..2 {
+        for _ in 0..3 {
+            assert_eq!(session.warning(), None);
             session.decided(judged(300, 10.0));
         }
-        assert_eq!(session.warning(), None);
-        session.decided(judged(300, 10.0));
         assert!(session.warning().unwrap().starts_with("3 of your last 3"));
-        for _ in 0..3 {
-            session.decided(judged(20, 2.0));
-        }
-        assert_eq!(session.warning(), None, "short texts are read fast");
-        assert_eq!(words_read(&"word ".repeat(900)), READ_WORDS);
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     obstacle: update::obstacle,
     offers: update::offers,
     leave: update::leave,
-    closed: |model| model.adjudication.current = None,
+    closed: update::close,
     reason: update::note,
     undo: || Effect::UndoRuling,
     copy: update::copy,

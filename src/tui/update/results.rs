@@ -58,7 +58,7 @@ pub(super) fn not_saved(model: &mut Model, error: &str) -> Vec<Effect> {
     model.say(Level::Error, &words);
     model.battle.before = None;
     if let Some(current) = &mut model.queue.current {
-        current.unsaved |= !current.is_blind();
+        current.unsaved |= !current.is_undecided();
     }
     reload_when_all_is_stored(model)
 }

@@ -6,6 +6,7 @@ use crate::app::annotate::progress::RunPhase;
 use crate::store::Db;
 use crate::store::corpus::QueryKey;
 use crate::store::judges::EnsembleId;
+use crate::store::summary_cache::KeptExtent;
 use tokio::sync::watch;
 
 impl Dispatcher {
@@ -37,13 +38,14 @@ impl Dispatcher {
             .write(move |db| db.keep_prior(ensemble, learned))
             .await?;
         let mut times = i64::from(!changed.is_empty());
-        self.summarise_all(changed).await?;
+        self.summarise_all(changed, KeptExtent::Summary).await?;
         let changed = self
             .store
             .write(move |db| db.estimate_phi(ensemble))
             .await?;
         times += i64::from(!changed.is_empty());
-        self.summarise_all(changed).await?;
+        // Nothing moves a score after this, so that the judges' cards are made along.
+        self.summarise_all(changed, KeptExtent::WithTally).await?;
         let done = move |db: &mut Db| db.estimated_from(ensemble, basis, times);
         self.store.write(done).await?;
         Ok(())
@@ -51,7 +53,11 @@ impl Dispatcher {
 
     /// Refits queries on all cores and keeps their summaries. A cancel leaves the rest to whoever looks at them; they are
     /// known to be out of date.
-    pub(super) async fn summarise_all(&mut self, queries: Vec<QueryKey>) -> Result<(), RunError> {
+    pub(super) async fn summarise_all(
+        &mut self,
+        queries: Vec<QueryKey>,
+        extent: KeptExtent,
+    ) -> Result<(), RunError> {
         if queries.is_empty() {
             return Ok(());
         }
@@ -61,7 +67,7 @@ impl Dispatcher {
         let (counts, mut counted) = watch::channel(0);
         let (store, control) = (self.store.clone(), self.control.clone());
         let work = tokio::task::spawn_blocking(move || {
-            store.summarise_all(&queries, |_, _| {
+            store.summarise_all(&queries, extent, |_, _| {
                 counts.send_modify(|count| *count += 1);
                 !control.borrow().cancelled
             })

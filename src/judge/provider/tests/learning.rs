@@ -1,5 +1,6 @@
 //! What real servers answer to what they do not take, and what is asked of them next.
 
+use super::super::anthropic::Anthropic;
 use super::super::azure::Azure;
 use super::super::compatible::{Compatible, named};
 use super::super::gemini::Gemini;
@@ -57,6 +58,46 @@ fn azure_without_efforts_gets_none_and_then_a_temperature() {
         None
     );
     assert_eq!(request["temperature"], 0);
+}
+
+/// What is left of `output_config` after each refusal.
+#[rstest]
+#[case::whole("output_config: Extra inputs are not permitted", None, None)]
+#[case::structure(
+    "'claude-3-haiku' does not support structured outputs",
+    Some("low"),
+    None
+)]
+#[case::format("output_config.format: not supported by this model", Some("low"), None)]
+#[case::effort(
+    "This model does not support the effort parameter.",
+    None,
+    Some("json_schema")
+)]
+fn older_models_of_anthropic_are_asked_without_what_they_refuse(
+    #[case] message: &str,
+    #[case] effort: Option<&str>,
+    #[case] format: Option<&str>,
+) {
+    let settings = settings("anthropic", "claude-sonnet-5-5");
+    let refusal =
+        json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}});
+    let (request, notes) = after(&Anthropic, &settings, &[(400, refusal.clone())]);
+    let at = |place: &str| request.pointer(place).and_then(Value::as_str);
+    assert_eq!(at("/output_config/effort"), effort, "{request}");
+    assert_eq!(at("/output_config/format/type"), format, "{request}");
+    assert!(!notes.is_empty());
+    // What the user asked for stays.
+    let mut own = settings;
+    own.params = json!({"output_config": {"effort": "high"}})
+        .as_object()
+        .unwrap()
+        .clone();
+    let error = Anthropic
+        .parse_response(&own, &received(400, &refusal))
+        .unwrap_err();
+    let learnt = Anthropic.adapt(&own, Learnt::default(), &error);
+    assert!(learnt.is_none() || message.contains("structured"));
 }
 
 #[test]

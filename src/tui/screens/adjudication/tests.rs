@@ -32,6 +32,7 @@ pub(in crate::tui::screens) fn disagreement(document: &str, control_of: usize) -
             impact: 0.5,
         },
         control_of,
+        said: Vec::new(),
     }
 }
 

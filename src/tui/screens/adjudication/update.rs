@@ -151,6 +151,8 @@ pub(crate) fn undone(model: &mut Model, undone: Option<Box<StoredRuling>>) -> Ve
     let words = format!("taken back: query {query}, document {document}: {finding}");
     model.say(Level::Good, &words);
     model.undone_rulings.push(ruling.uid.clone());
+    let session = &mut model.adjudication.session;
+    session.undone(undone.query, &ruling.document);
     let mut effects = requests::disagreements(model);
     if model.screen() == Screen::Ruling {
         let current = model.adjudication.current.as_ref();
@@ -183,6 +185,8 @@ pub(crate) fn redone(model: &mut Model, redone: Option<Box<StoredRuling>>) -> Ve
     };
     let ruling = redone.ruling;
     let (query, document, finding) = (&ruling.query, &ruling.document, ruling.finding.words());
+    let session = &mut model.adjudication.session;
+    session.redone(redone.query, &ruling.document);
     let words = format!("ruled again: query {query}, document {document}: {finding}");
     model.say(Level::Good, &words);
     let mut effects = requests::disagreements(model);

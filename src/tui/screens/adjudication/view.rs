@@ -96,7 +96,11 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             buf.set_style(row, theme.selection());
         }
         let room = columns.saturating_sub(first + second + 12);
-        let words = sanitise::line(model.query_text(disagreement));
+        let words = match disagreement.said.is_empty() {
+            true => model.query_text(disagreement).to_owned(),
+            false => said(disagreement),
+        };
+        let words = sanitise::line(&words);
         Line::from(vec![
             Span::raw(if selected { "▌ " } else { "  " }),
             Span::styled(text::pad_left(&(at + 1).to_string(), 4), theme.muted()),
@@ -113,6 +117,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         .render(row, buf);
     }
     areas
+}
+
+/// `ann: relevant · bob: not relevant`.
+fn said(item: &AdjudicationItem) -> String {
+    let each = item.said.iter();
+    let each = each.map(|(who, finding)| format!("{who}: {}", finding.words()));
+    each.collect::<Vec<_>>().join(" · ")
 }
 
 fn headline(

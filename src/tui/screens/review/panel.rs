@@ -1,6 +1,7 @@
 //! The lines below the texts: keys, what has been decided, how it goes.
 
 use crate::app::review::annotator_statistics::{AnnotatorStatistics, Fraction};
+use crate::app::wording::moment_words;
 use crate::domain::sanitise;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause, Verdict};
 use crate::tui::keymap::{Command, Scope, key_name};
@@ -42,6 +43,20 @@ pub(super) fn blind(
         lines.push(Line::styled("loading the texts …", theme.muted()));
         return lines;
     }
+    lines.extend(decision_keys(Screen::Review, theme, columns));
+    lines.extend(confidences(current, theme, columns));
+    lines.extend(account(model, theme, columns));
+    lines
+}
+
+/// Where people differ: who said what and why, before the verdict that weighs it.
+pub(super) fn contested(
+    model: &Model,
+    current: &CurrentItem,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = people(model, true, theme, columns);
     lines.extend(decision_keys(Screen::Review, theme, columns));
     lines.extend(confidences(current, theme, columns));
     lines.extend(account(model, theme, columns));
@@ -108,18 +123,26 @@ fn others<'a>(model: &'a Model, open: &'a OpenQuery) -> impl Iterator<Item = &'a
     said.filter(|verdict| verdict.annotator != model.options.annotator)
 }
 
-/// Who said what, and why, a person a line.
-fn people(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let Some(open) = &model.open else {
+/// Who said what, when and why, a person a line; the person who is here `too`, or only the others.
+fn people(model: &Model, too: bool, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let (Some(open), Some(pair)) = (&model.open, model.battle.pair()) else {
         return Vec::new();
     };
-    let lines = others(model, open).flat_map(|verdict| {
+    let annotator = &model.options.annotator;
+    let said = open.people.on(pair).into_iter();
+    let said = said.filter(|verdict| too || verdict.annotator != *annotator);
+    let lines = said.flat_map(|verdict| {
         let said = verdict.seen_from(model.battle.a).words("A", "B");
         let why = match &verdict.note {
             Some(note) => format!(": {note}"),
             None => ", no reason given".to_owned(),
         };
-        let words = format!("{} said: {said}{why}", verdict.annotator);
+        let when = moment_words(verdict.created_ms);
+        let who = match verdict.annotator == *annotator {
+            true => "you",
+            false => &verdict.annotator,
+        };
+        let words = format!("{who} said on {when}: {said}{why}");
         text::lines(&sanitise::line(&words), columns, theme.override_mark())
     });
     lines.collect()
@@ -134,12 +157,13 @@ pub(super) fn open(
     let text_of = |decision: Option<Decision>| {
         decision.map_or(String::new(), |decision| decision.words("A", "B"))
     };
-    let mut words = format!("you said, blind: {}", text_of(current.blind));
-    if current.decision != current.blind {
+    let blind = if current.in_sight { "" } else { ", blind" };
+    let mut words = format!("you said{blind}: {}", text_of(current.first_decision));
+    if current.decision != current.first_decision {
         words = format!("{words}; now: {}", text_of(current.decision));
     }
     let mut lines = text::lines(&words, columns, theme.override_mark());
-    lines.extend(people(model, theme, columns));
+    lines.extend(people(model, false, theme, columns));
     let key = |command| key_name(command, SCOPE);
     let words = format!(
         "{} keeps it and goes to the next; {} {} {} {} change it",

@@ -5,7 +5,8 @@ use crate::domain::verdict::Decision;
 use crate::domain::vote::Outcome;
 use crate::store::corpus::QueryKey;
 use crate::tui::model::Model;
-use crate::tui::model::session::{JudgedPair, words_read};
+use crate::tui::model::pace::ReadingPace;
+use crate::tui::model::session::JudgedPair;
 use crate::tui::screens::battle;
 use std::cmp::Ordering;
 
@@ -17,11 +18,8 @@ pub(super) fn note_session(
     active_ms: Option<i64>,
 ) {
     let texts = battle::update::texts(model);
-    let words = texts
-        .iter()
-        .flatten()
-        .map(|text| words_read(&text.text))
-        .sum();
+    let read = texts.iter().flatten().map(|text| &*text.text);
+    let pace = ReadingPace::new(active_ms, read);
     let Some(open) = &model.open else { return };
     let votes = open.view.vote_count(model.battle.a, model.battle.b);
     let majority = (votes.votes() > 0).then(|| match votes.a.cmp(&votes.b) {
@@ -33,8 +31,7 @@ pub(super) fn note_session(
     model.session.decided(JudgedPair {
         query,
         pair,
-        seconds: active_ms.map(|ms| ms as f64 / 1_000.0),
-        words,
+        pace,
         agrees: majority
             .zip(decision.direction())
             .map(|(these, own)| these == own),

@@ -98,7 +98,7 @@ fn two_keys_judge_a_pair_and_go_on_to_the_next() {
             .any(|effect| matches!(effect, Effect::Queue(..)))
     );
     let current = model.queue.current.as_ref().unwrap();
-    assert!(current.is_blind() && current.item == item(1, 2));
+    assert!(current.is_hidden() && current.item == item(1, 2));
 }
 
 #[test]
@@ -215,4 +215,33 @@ fn a_queue_that_is_not_blind_opens_the_battle() {
     on_command(&mut model, Command::Open);
     assert_eq!(model.screen(), Screen::Battle);
     assert!(!model.battle.blind);
+}
+
+#[test]
+fn a_pair_on_which_people_differ_is_decided_with_what_they_said_in_sight() {
+    let mut model = model(Screen::Review);
+    model.stack = vec![Screen::Queries, Screen::Queue, Screen::Review];
+    model.queue.conflicts = true;
+    let items = vec![item(2, 3), item(1, 2)];
+    super::super::queue::update::queued(&mut model, 0, items, AnnotatorStatistics::default());
+    for size in [(80, 24), (120, 40), (200, 60)] {
+        let page = flat(&mut model, size);
+        assert!(
+            page.contains("said on 1970-01-01 00:00 UTC: B is"),
+            "{page}"
+        );
+        assert!(page.contains(": it names␇"), "{page}");
+    }
+    let page = flat(&mut model, (120, 40));
+    assert!(!page.contains("you said"), "{page}");
+    let effects = on_command(&mut model, Command::JudgeTie);
+    let [Effect::Save(first)] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    assert!(!first.blind && !first.after_reveal && first.item.is_some());
+    let page = flat(&mut model, (120, 40));
+    assert!(page.contains("you said: "), "{page}");
+    on_command(&mut model, Command::Open);
+    let next = model.queue.current.as_ref().unwrap();
+    assert!(next.in_sight && next.is_undecided() && !model.battle.blind);
 }

@@ -27,7 +27,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     }
     if let Some(confidence) = CONFIDENCES.of(command) {
         if let Some(current) = &mut model.queue.current {
-            current.unsaved |= !current.is_blind() && current.confidence != Some(confidence);
+            current.unsaved |= !current.is_undecided() && current.confidence != Some(confidence);
             current.confidence = Some(confidence);
         }
         return Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Guideline => vec![Effect::Guideline],
         Command::WriteNote => ask_why(model),
         Command::NextReasoning | Command::PreviousPane | Command::ToggleRawReply
-            if is_blind(model) =>
+            if is_hidden(model) =>
         {
             model.inform("the judges are hidden until you have decided");
             Vec::new()
@@ -69,11 +69,11 @@ pub(super) fn obstacle(model: &Model) -> Option<&'static str> {
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let current = model.queue.current.as_ref();
     let queued = current.is_some_and(|current| current.queued);
-    let blind = is_blind(model);
+    let blind = current.is_none_or(CurrentItem::is_undecided);
+    let hidden = is_hidden(model);
     match command {
-        Command::Open | Command::NextReasoning | Command::ToggleRawReply => {
-            current.is_some() && !blind
-        }
+        Command::Open => current.is_some() && !blind,
+        Command::NextReasoning | Command::ToggleRawReply => current.is_some() && !hidden,
         Command::PutOff => queued && blind,
         Command::NextBattle | Command::PreviousBattle => queued && model.queue.items.len() > 1,
         Command::WriteNote => current.is_some(),
@@ -84,9 +84,9 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
     }
 }
 
-fn is_blind(model: &Model) -> bool {
+fn is_hidden(model: &Model) -> bool {
     let current = model.queue.current.as_ref();
-    current.is_none_or(CurrentItem::is_blind)
+    current.is_none_or(CurrentItem::is_hidden)
 }
 
 pub(super) fn copy(model: &Model) -> Copied {
@@ -101,7 +101,10 @@ pub(crate) fn review_item(model: &mut Model, at: usize) -> Vec<Effect> {
         model.queue.current = None;
         return Vec::new();
     };
-    model.queue.current = Some(CurrentItem::new(item, at == 0 && !model.queue.narrowed));
+    model.queue.current = Some(CurrentItem {
+        in_sight: model.queue.conflicts,
+        ..CurrentItem::new(item, at == 0 && !model.queue.narrowed)
+    });
     show_pair(model, &item);
     let open = model.open.as_ref().map(|open| open.info.key);
     let mut effects = match open == Some(item.query) {
@@ -113,11 +116,13 @@ pub(crate) fn review_item(model: &mut Model, at: usize) -> Vec<Effect> {
     effects
 }
 
-/// Shows an item's pair blind.
+/// Shows an item's pair: blind, unless what others said is to be weighed.
 fn show_pair(model: &mut Model, item: &QueueItem) {
+    let blind = model.queue.current.as_ref();
+    let blind = blind.is_none_or(CurrentItem::is_hidden);
     let (a, b) = item.sides(model.options.request.seed, &model.options.annotator);
     model.battle = BattleScreen {
-        blind: true,
+        blind,
         ..model.battle.on(a, b)
     };
 }
@@ -160,7 +165,7 @@ fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
     if current.since.is_none() {
         return Vec::new();
     }
-    if !current.is_blind() {
+    if !current.is_undecided() {
         if current.decision == Some(decision) {
             return Vec::new();
         }
@@ -176,9 +181,9 @@ fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
     let (active_ms, confidence) = (active_ms(&mut current.since, now), current.confidence);
     let named = (current.item.query, current.item.pair);
     let note = current.note.clone();
-    current.blind = Some(decision);
+    current.first_decision = Some(decision);
     current.decision = Some(decision);
-    let draw = current.draw();
+    let (draw, blind) = (current.draw(), !current.in_sight);
     let item = current.queued.then_some(NewAssignment { policy, draw });
     let (query, a, b) = (current.item.query, model.battle.a, model.battle.b);
     model.battle.blind = false;
@@ -187,7 +192,7 @@ fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
     battle::verdict::apply(model, decision, note.clone());
     model.saving += 1;
     vec![Effect::Save(NewVerdict {
-        blind: true,
+        blind,
         note,
         active_ms,
         confidence,
@@ -198,7 +203,7 @@ fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
 
 fn blame(model: &mut Model, cause: ErrorCause) -> Vec<Effect> {
     match &mut model.queue.current {
-        Some(current) if !current.is_blind() => {
+        Some(current) if !current.is_undecided() => {
             current.cause = (current.cause != Some(cause)).then_some(cause);
             current.unsaved = true;
         }
@@ -218,7 +223,7 @@ fn ask_why(model: &mut Model) -> Vec<Effect> {
 pub(crate) fn note(model: &mut Model, text: &str) -> Vec<Effect> {
     if let Some(current) = &mut model.queue.current {
         let note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
-        current.unsaved |= !current.is_blind() && current.note != note;
+        current.unsaved |= !current.is_undecided() && current.note != note;
         current.note = note;
     }
     Vec::new()
@@ -232,9 +237,9 @@ fn final_verdict(model: &mut Model) -> Option<Effect> {
         .queue
         .current
         .as_mut()
-        .filter(|current| !current.is_blind())?;
+        .filter(|current| !current.is_undecided())?;
     let decision = current.decision?;
-    let changed = current.blind.and_then(Decision::direction) != decision.direction();
+    let changed = current.first_decision.and_then(Decision::direction) != decision.direction();
     model
         .session
         .kept(current.item.query, current.item.pair, changed);
@@ -303,7 +308,7 @@ fn put_off(model: &mut Model) -> Vec<Effect> {
             model.inform("only a pair of the queue can be put off");
             Vec::new()
         }
-        Some(current) if current.is_blind() => {
+        Some(current) if current.is_undecided() => {
             let (query, pair, draw) = (current.item.query, current.item.pair, current.draw());
             let mut effects = vec![Effect::PutOff(query, pair, NewAssignment { policy, draw })];
             effects.extend(finish_item(model));
@@ -366,6 +371,7 @@ pub(crate) fn take_up(model: &mut Model, query: QueryKey, pair: Pair, queued: bo
     );
     model.queue.current = Some(CurrentItem {
         queued,
+        in_sight: queued && model.queue.conflicts,
         ..CurrentItem::new(item, done.is_some_and(|done| done.first))
     });
     show_pair(model, &item);
@@ -419,7 +425,7 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     let mut items = model.queue.items.iter();
     let here =
         current.and_then(|current| items.position(|item| current.is_about(item.query, item.pair)));
-    let judged = current.filter(|current| !current.is_blind());
+    let judged = current.filter(|current| !current.is_undecided());
     let judged = judged.map(|current| (current.item.query, current.item.pair));
     let count = model.queue.items.len();
     let next = match here {

@@ -31,11 +31,14 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         return areas;
     }
     let columns = usize::from(rest.width);
-    if !current.is_blind() {
+    if !current.is_hidden() {
         let headline = panel::headline(model, current);
         let canvas = Canvas::new(theme, area, buf);
-        return battle::view::view_with(model, canvas, headline, &|columns| {
-            panel::open(model, current, theme, columns)
+        return battle::view::view_with(model, canvas, headline, &|columns| match current
+            .is_undecided()
+        {
+            true => panel::contested(model, current, theme, columns),
+            false => panel::open(model, current, theme, columns),
         });
     }
     let ask = "Which document serves this query better? Judges, scores and names are hidden until you have decided.";

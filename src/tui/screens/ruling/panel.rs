@@ -1,6 +1,8 @@
 //! The lines below the text: keys, what has been ruled, the label and what the judges picked.
 
+use crate::app::adjudication::data::AdjudicationList;
 use crate::app::adjudication::document_evidence::DocumentEvidence;
+use crate::app::wording::moment_words;
 use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::{sanitise, text as words};
 use crate::tui::keymap::{Command, Scope, key_name};
@@ -50,10 +52,12 @@ impl BenchmarkMetadata {
     }
 }
 
+/// The lines below the text; what people and judges say is left out where it stands aside.
 pub(super) fn lines(
     model: &Model,
     current: &CurrentRuling,
     evidence: &DocumentEvidence,
+    aside: bool,
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
@@ -66,7 +70,9 @@ pub(super) fn lines(
             lines.extend(ruled(current, theme, columns));
         }
         lines.extend(label(evidence, theme, columns));
-        lines.extend(people(model, evidence, theme, columns));
+        if !aside {
+            lines.extend(people(model, evidence, theme, columns));
+        }
     }
     let disagreements = model.adjudication.disagreements.iter();
     let left = disagreements
@@ -77,9 +83,11 @@ pub(super) fn lines(
         .overview
         .as_ref()
         .map_or(0, |found| found.ruled);
+    let warning = model.adjudication.session.warning();
+    lines.extend(warning.map(|words| text::line(&words, columns, theme.warn())));
     let words = format!("{left} left to rule on · {done} ruled by you");
     lines.push(text::line(&words, columns, theme.muted()));
-    if current.open {
+    if current.open && !aside {
         lines.extend(judges(evidence, theme, columns));
     }
     lines
@@ -161,6 +169,7 @@ fn label(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Line
     text::lines(&words, columns, theme.strong())
 }
 
+/// What each person ruled, when and why.
 fn people(
     model: &Model,
     evidence: &DocumentEvidence,
@@ -168,19 +177,38 @@ fn people(
     columns: usize,
 ) -> Vec<Line<'static>> {
     let annotator = &model.options.annotator;
-    let others = evidence.rulings.iter();
-    let others = others.filter(|ruling| ruling.annotator != *annotator);
-    let lines = others.map(|ruling| {
+    let contested = model.adjudication.list == AdjudicationList::Contested;
+    let said = evidence.rulings.iter();
+    let said = said.filter(|ruling| contested || ruling.annotator != *annotator);
+    let lines = said.map(|ruling| {
         let parts = [
             Some(ruling.finding.words().to_owned()),
             ruling.fault.map(|fault| fault.words().to_owned()),
-            ruling.note.clone(),
+            Some(ruling.note.clone().unwrap_or("no reason given".to_owned())),
         ];
         let ruled = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
-        let words = format!("{} ruled: {ruled}", ruling.annotator);
+        let when = moment_words(ruling.created_ms);
+        let who = match ruling.annotator == *annotator {
+            true => "you",
+            false => &ruling.annotator,
+        };
+        let words = format!("{who} ruled on {when}: {ruled}");
         text::lines(&sanitise::line(&words), columns, theme.override_mark())
     });
     lines.flatten().collect()
+}
+
+/// What people and judges say, for a column beside the text.
+pub(super) fn aside(
+    model: &Model,
+    evidence: &DocumentEvidence,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = people(model, evidence, theme, columns);
+    lines.push(Line::default());
+    lines.extend(judges(evidence, theme, columns));
+    lines
 }
 
 fn judges(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Line<'static>> {

@@ -9,7 +9,7 @@ use crate::store::corpus::QueryKey;
 use crate::store::rulings::{RulingContext, StoredRuling};
 use crate::tui::keymap::Command;
 use crate::tui::message::{Effect, Msg};
-use crate::tui::model::Model;
+use crate::tui::model::{Model, Overlay};
 use crate::tui::screens::Screen;
 use crate::tui::update::commands::on_command;
 use crate::tui::update::update;
@@ -302,7 +302,7 @@ fn a_ruling_of_ones_own_is_looked_at_again_with_what_others_said() {
     let words = flat(&mut model, (120, 38));
     for expected in [
         "you ruled: partially relevant",
-        "bob ruled: not relevant; the query is unclear; so",
+        "bob ruled on 1970-01-01 00:00 UTC: not relevant; the query is unclear; so",
         "grade 1",
     ] {
         assert!(words.contains(expected), "{expected}: {words}");
@@ -352,4 +352,126 @@ fn what_was_ruled_on_while_the_list_was_read_is_not_called_again() {
             .all(|effect| matches!(effect, Effect::LoadEvidence(..))),
         "{effects:?}"
     );
+}
+
+/// A document on which two others differ, opened from the list of conflicts.
+fn contested() -> Model {
+    let mut model = adjudicating();
+    on_command(&mut model, Command::Conflicts);
+    on_command(&mut model, Command::Conflicts);
+    assert_eq!(model.adjudication.list, AdjudicationList::Contested);
+    let mut list = Box::new(overview(&["5912283", "13497630"]));
+    for item in &mut list.disagreements {
+        item.said = vec![
+            ("bea".to_owned(), Finding::Relevant),
+            ("bob".to_owned(), Finding::Not),
+        ];
+    }
+    let (generation, now) = (model.adjudication.generation, model.now);
+    update(&mut model, Msg::Disagreements(generation, list), now);
+    model
+}
+
+#[test]
+fn a_conflict_shows_who_said_what_when_and_why_before_it_is_ruled_on() {
+    let mut model = contested();
+    let list = flat(&mut model, (120, 38));
+    assert!(list.contains("bea: relevant · bob: not relevant"), "{list}");
+    on_command(&mut model, Command::Open);
+    let by = |annotator: &str, finding, note: Option<&str>| Ruling {
+        uid: annotator.to_owned(),
+        query: QueryId::new("scifact-641"),
+        document: DocId::new("5912283"),
+        finding,
+        relevant: 1,
+        fault: None,
+        note: note.map(str::to_owned),
+        annotator: annotator.to_owned(),
+        created_ms: 1_700_000_000_000,
+    };
+    let mut seen = evidence("5912283");
+    seen.rulings = vec![
+        by("bea", Finding::Relevant, Some("it says\u{7} so")),
+        by("bob", Finding::Not, None),
+    ];
+    let now = model.now;
+    update(&mut model, Msg::Evidence(Box::new(seen)), now);
+    for size in SIZES {
+        let page = flat(&mut model, size);
+        for words in [
+            "bea ruled on 2023-11-14 22:13",
+            "bob ruled on",
+            "Therapy improved sleep",
+        ] {
+            assert!(page.contains(words), "{size:?} {words}: {page}");
+        }
+        assert!(!page.contains('\u{7}'));
+    }
+    let wide = flat(&mut model, (120, 38));
+    for words in ["who said what, and why", "no reason given", "gpt picked"] {
+        assert!(wide.contains(words), "{words}: {wide}");
+    }
+    for size in TINY {
+        flat(&mut model, size);
+    }
+    let effects = on_command(&mut model, Command::RuleNot);
+    assert!(matches!(&effects[..], [Effect::Rule(ruling)] if !ruling.about.blind));
+}
+
+#[test]
+fn a_session_of_rulings_is_summed_up_when_it_is_left() {
+    let mut model = current();
+    model.now += Duration::from_secs(5);
+    on_command(&mut model, Command::RuleNot);
+    let page = model.adjudication.session.summary().unwrap();
+    on_command(&mut model, Command::Back);
+    assert!(matches!(model.overlays.last(), Some(Overlay::Page(_))));
+    for words in [
+        "1 document ruled on",
+        "5 s for the median document",
+        "you and the labels agree on 0 of 1",
+        "1 label turned to not relevant",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    let mut model = current();
+    on_command(&mut model, Command::Back);
+    assert!(model.overlays.is_empty(), "nothing was ruled on");
+}
+
+#[test]
+fn rulings_faster_than_reading_are_said() {
+    let mut model = adjudicating();
+    let long = |document: &str| {
+        let mut found = evidence(document);
+        found.text = Arc::from("word ".repeat(300));
+        Msg::Evidence(Box::new(found))
+    };
+    for at in 0..3 {
+        let names = ["5912283", "13497630", "5912283"];
+        model.adjudication.disagreements = vec![disagreement(names[at], 0); 1];
+        super::update::begin_ruling(&mut model, 0);
+        let now = model.now;
+        update(&mut model, long(names[at]), now);
+        model.now += Duration::from_secs(1);
+        model.stack = vec![Screen::Queries, Screen::Adjudication, Screen::Ruling];
+        assert!(model.adjudication.session.warning().is_none());
+        on_command(&mut model, Command::RuleRelevant);
+    }
+    let page = flat(&mut model, (120, 38));
+    assert!(
+        page.contains("3 of your last 3 decisions came faster"),
+        "{page}"
+    );
+}
+
+#[test]
+fn the_filter_finds_documents_and_forgives_letters() {
+    let mut model = adjudicating();
+    model.adjudication.filter = "13497630".to_owned();
+    assert_eq!(model.shown_disagreements(), [1]);
+    model.adjudication.filter = "134630".to_owned();
+    assert_eq!(model.shown_disagreements(), [1], "letters in order");
+    model.adjudication.filter = "zzz".to_owned();
+    assert_eq!(model.shown_disagreements(), [0_usize; 0]);
 }

@@ -9,13 +9,16 @@ use crate::store::corpus::QueryKey;
 use crate::store::rulings::{NewRuling, RulingContext};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
-use crate::tui::model::Model;
 use crate::tui::model::review::active_ms;
 use crate::tui::model::ruling::CurrentRuling;
+use crate::tui::model::ruling_session::RuledDocument;
+use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::{neighbour, scrolled};
 use crate::tui::requests;
+use crate::tui::screens::Screen;
 use crate::tui::screens::spec::Copied;
 use crate::tui::widgets::document_text::PreparedText;
+use crate::tui::widgets::page::Page;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -99,7 +102,9 @@ pub(crate) fn begin_ruling(model: &mut Model, at: usize) -> Vec<Effect> {
         return Vec::new();
     };
     let (query, document) = (disagreement.query, disagreement.document.clone());
-    let open = !model.options.judging.queue_blind;
+    // Where people differ, who said what and why is what is to be weighed.
+    let contested = model.adjudication.list == AdjudicationList::Contested;
+    let open = contested || !model.options.judging.queue_blind;
     model.adjudication.current = Some(CurrentRuling::new(disagreement, at == 0, open));
     let mut effects = match model.adjudication.prefetched.take() {
         Some(ahead) if ahead.query == query && ahead.document == document => loaded(model, ahead),
@@ -149,6 +154,7 @@ fn rule(model: &mut Model, finding: Finding) -> Vec<Effect> {
         return Vec::new();
     }
     let blind = !current.open;
+    let since = current.since;
     // One that was chosen from further down came by nobody's chance.
     let control_of = current.first.then_some(current.disagreement.control_of);
     (current.ruled, current.finding) = (Some(finding), Some(finding));
@@ -156,6 +162,11 @@ fn rule(model: &mut Model, finding: Finding) -> Vec<Effect> {
     let Some(again) = to_store(current, &model.options.annotator, now) else {
         return Vec::new();
     };
+    let active_ms = again.about.active_ms;
+    if let Some(evidence) = current.evidence.as_deref().filter(|_| since.is_some()) {
+        let ruled = RuledDocument::new(evidence, finding, active_ms);
+        model.adjudication.session.decided(ruled);
+    }
     let new = NewRuling {
         fault: None,
         after_reveal: false,
@@ -240,6 +251,8 @@ pub(crate) fn leave(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     };
     current.unsaved = false;
+    let session = &mut model.adjudication.session;
+    session.kept(new.query, &new.document, new.finding);
     model.saving += 1;
     vec![Effect::Rule(new)]
 }
@@ -296,7 +309,7 @@ fn next(model: &mut Model) -> Vec<Effect> {
             }
             _ => {
                 model.stack.pop();
-                model.adjudication.current = None;
+                close(model);
                 effects.extend(requests::disagreements(model));
                 effects
             }
@@ -308,6 +321,19 @@ fn next(model: &mut Model) -> Vec<Effect> {
     }
     effects.extend(go(model, at.map_or(0, |(at, _)| at)));
     effects
+}
+
+/// Nothing is ruled on any more; what was done is summed up.
+pub(crate) fn close(model: &mut Model) {
+    let session = std::mem::take(&mut model.adjudication.session);
+    if let Some(summary) = session
+        .summary()
+        .filter(|_| model.screen() == Screen::Adjudication)
+    {
+        let page = Page::new("This session", &summary);
+        model.overlays.push(Overlay::Page(page));
+    }
+    model.adjudication.current = None;
 }
 
 fn go(model: &mut Model, at: usize) -> Vec<Effect> {

@@ -1,6 +1,7 @@
 //! The document being ruled on: nothing of the label and nothing of the judges is drawn before the person has ruled.
 
 use super::panel;
+use crate::app::adjudication::data::AdjudicationList;
 use crate::app::adjudication::document_evidence::DocumentEvidence;
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
@@ -13,11 +14,14 @@ use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::document_text::TextMarks;
 use crate::tui::widgets::{document_text, folded_rows, heading, notice};
+use ratatui::layout::{Constraint, Layout};
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
 
 /// Below this height the text comes before everything else.
 const SMALL: u16 = 18;
+/// From this width on, what people said of a contested document stands beside its text.
+const WIDE: u16 = 100;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
@@ -51,7 +55,9 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
     let rows = head.len() as u16;
     Paragraph::new(head).render(cut(&mut rest, rows), buf);
-    let mut lines = panel::lines(model, current, evidence, theme, columns);
+    let contested = model.adjudication.list == AdjudicationList::Contested;
+    let aside = contested && area.width >= WIDE && !small;
+    let mut lines = panel::lines(model, current, evidence, aside, theme, columns);
     // The document keeps half of the terminal's rows; once everything is in sight on a tall one, a third of what is left.
     let room = match small || !current.open {
         true => (spare as u16).saturating_sub(rows).max(1),
@@ -63,6 +69,25 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     lines = folded_rows(lines, room, theme);
     let rows = lines.len() as u16;
     Paragraph::new(lines).render(cut_bottom(&mut rest, rows), buf);
+    if aside {
+        let [text, _, mut said] = Layout::horizontal([
+            Constraint::Fill(3),
+            Constraint::Length(2),
+            Constraint::Fill(2),
+        ])
+        .areas(rest);
+        rest = text;
+        let columns = usize::from(said.width);
+        heading(
+            "who said what, and why",
+            false,
+            theme,
+            cut(&mut said, 1),
+            buf,
+        );
+        let lines = panel::aside(model, evidence, theme, columns);
+        Paragraph::new(folded_rows(lines, said.height, theme)).render(said, buf);
+    }
     (areas.lines, areas.page, areas.first) =
         document(model, current, evidence, Canvas::new(theme, rest, buf));
     areas.list = rest;

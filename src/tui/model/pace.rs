@@ -1,0 +1,98 @@
+//! How long a person had for what there was to read before a decision.
+
+use crate::tui::text;
+use std::time::Duration;
+
+/// Words of a text that are taken to be read at most: who knows the answer from there stops.
+const READ_WORDS: usize = 200;
+/// Words a minute above which a text can hardly have been read.
+const MOST_WORDS_A_MINUTE: f64 = 1_000.0;
+/// Of so many decisions in a row, so many faster ones are said.
+const LATEST: usize = 5;
+const FAST: usize = 3;
+
+/// The time of one decision and the words that were before the person.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadingPace {
+    /// Active seconds until the first decision; `None` where no clock ran.
+    pub seconds: Option<f64>,
+    /// Words of the texts, as far as they are taken to be read.
+    pub words: usize,
+}
+
+impl ReadingPace {
+    pub fn new<'a>(active_ms: Option<i64>, texts: impl IntoIterator<Item = &'a str>) -> Self {
+        Self {
+            seconds: active_ms.map(|ms| ms as f64 / 1_000.0),
+            words: texts.into_iter().map(words_read).sum(),
+        }
+    }
+
+    fn is_fast(&self) -> bool {
+        self.seconds
+            .is_some_and(|seconds| self.words as f64 * 60.0 > MOST_WORDS_A_MINUTE * seconds)
+    }
+}
+
+/// The words of a text that are taken to be read.
+fn words_read(text: &str) -> usize {
+    crate::domain::text::words(text).take(READ_WORDS).count()
+}
+
+/// That the latest decisions came faster than the texts can be read; decisions are given earliest first.
+pub fn warning(decisions: impl DoubleEndedIterator<Item = ReadingPace>) -> Option<String> {
+    let latest: Vec<ReadingPace> = decisions.rev().take(LATEST).collect();
+    let fast = latest.iter().filter(|pace| pace.is_fast()).count();
+    (fast >= FAST).then(|| {
+        format!(
+            "{fast} of your last {} decisions came faster than {} words a minute: too fast to read the texts",
+            latest.len(),
+            text::count(MOST_WORDS_A_MINUTE as u64),
+        )
+    })
+}
+
+/// The time of all decisions and of the median one, on a `noun` each; `None` where no clock ran.
+pub fn time_words(decisions: impl Iterator<Item = ReadingPace>, noun: &str) -> Option<String> {
+    let mut seconds: Vec<f64> = decisions.filter_map(|pace| pace.seconds).collect();
+    seconds.sort_by(f64::total_cmp);
+    let median = seconds.get(seconds.len() / 2)?;
+    let total = Duration::from_secs_f64(seconds.iter().sum());
+    Some(format!(
+        "{} of reading in all, {median:.0} s for the median {noun}",
+        text::duration(total)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_texts_are_read_fast_and_long_ones_to_a_point() {
+        let pace = |words: usize, ms| {
+            let text = "word ".repeat(words);
+            ReadingPace::new(Some(ms), [text.as_str()])
+        };
+        assert_eq!(warning([pace(20, 2_000); 3].into_iter()), None);
+        assert_eq!(pace(900, 1).words, READ_WORDS);
+        let mixed = [[pace(900, 1_000); 3], [pace(20, 2_000); 3]].concat();
+        assert_eq!(warning(mixed.into_iter()), None, "two of the last five");
+        let words = warning([pace(900, 1_000); 4].into_iter());
+        assert!(words.unwrap().starts_with("4 of your last 4"));
+    }
+
+    #[test]
+    fn a_decision_without_a_clock_has_no_time() {
+        let paces = [Some(4_000), None, Some(6_000), Some(5_000)];
+        let paces = paces.map(|ms| ReadingPace::new(ms, ["a"]));
+        assert_eq!(
+            time_words(paces.into_iter(), "pair").unwrap(),
+            "15s of reading in all, 5 s for the median pair"
+        );
+        assert_eq!(
+            time_words([ReadingPace::default()].into_iter(), "pair"),
+            None
+        );
+    }
+}

@@ -181,8 +181,10 @@ impl Reranker {
         match &self.backend {
             RerankerBackend::Service(remote) => remote.batches(query, &self.heads(candidates)),
             // Whole, because a program may compare documents with each other.
-            RerankerBackend::Program(_) if candidates.is_empty() => Ok(Vec::new()),
-            RerankerBackend::Program(_) => Ok(vec![0..candidates.len()]),
+            RerankerBackend::Program(_) => {
+                let all = (!candidates.is_empty()).then_some(0..candidates.len());
+                Ok(all.into_iter().collect())
+            }
         }
     }
 

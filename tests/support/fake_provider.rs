@@ -443,12 +443,9 @@ async fn handle(
         let mut state = state.lock().unwrap();
         let now = Instant::now();
         state.books.arrived(now);
-        let count = state
-            .calls
-            .entry((model.clone(), case.clone()))
-            .or_default();
-        *count += 1;
-        let attempt = *count;
+        let asked = (model.clone(), case.clone());
+        let attempt = state.calls.get(&asked).map_or(1, |count| count + 1);
+        state.calls.insert(asked, attempt);
         remember(&mut state, &recorded);
         let mut headers = Vec::new();
         if let Some(limit) = &mut state.limit {

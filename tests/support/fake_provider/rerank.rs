@@ -1,6 +1,7 @@
 //! Answers to reranking questions, of judges and of rerank services, by a relevance that the documents state themselves.
 
 use super::answer::hash;
+use super::wire::Dialect;
 use serde_json::{Value, json};
 
 /// The relevance that a text states as `relevance=0.73` or, at its start, `relevance 0.73`; else one that follows from its
@@ -141,8 +142,33 @@ pub(super) fn scores(body: &Value) -> String {
     json!(scores).to_string()
 }
 
-/// Results around scores, the highest first as services sort them; none where the scores are cut.
-pub(super) fn results(text: &str, name: &str) -> Vec<Value> {
+/// A service's answer around scores; one without results where the scores are cut.
+pub(super) fn reply(dialect: Dialect, model: &str, text: &str, input: usize) -> Value {
+    let results = |name| results(text, name);
+    let usage = json!({"total_tokens": input});
+    match dialect {
+        Dialect::TeiRank => json!(results("score")),
+        Dialect::ZeroEntropyRank => json!({
+            "results": results("relevance_score"), "actual_latency_mode": "fast", "e2e_latency": 0.1,
+            "inference_latency": 0.1, "total_bytes": input * 4, "total_tokens": input,
+        }),
+        Dialect::CohereRank => {
+            let results = results("relevance_score");
+            let units = match model.starts_with("rerank-v5") {
+                true => json!({"input_tokens": input}),
+                false => json!({"search_units": results.len().div_ceil(100).max(1)}),
+            };
+            json!({"id": "fake", "results": results, "meta": {"billed_units": units, "warnings": []}})
+        }
+        Dialect::VoyageRank => {
+            json!({"object": "list", "data": results("relevance_score"), "model": model, "usage": usage})
+        }
+        _ => json!({"model": model, "results": results("relevance_score"), "usage": usage}),
+    }
+}
+
+/// Results around scores, the highest first as services sort them.
+fn results(text: &str, name: &str) -> Vec<Value> {
     let scores: Vec<f64> = serde_json::from_str(text).unwrap_or_default();
     let mut results: Vec<(usize, f64)> = scores.into_iter().enumerate().collect();
     results.sort_by(|x, y| y.1.total_cmp(&x.1));

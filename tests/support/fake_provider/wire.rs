@@ -467,36 +467,13 @@ pub(super) fn reply(dialect: Dialect, recorded: &Recorded, text: &str, stop: &st
             let vectors = vectors(recorded);
             json!({"model": model, "embeddings": vectors, "total_duration": 1, "prompt_eval_count": input})
         }
-        Dialect::ZeroEntropyRank => json!({
-            "results": rerank::results(text, "relevance_score"), "actual_latency_mode": "fast", "e2e_latency": 0.1,
-            "inference_latency": 0.1, "total_bytes": input * 4, "total_tokens": input,
-        }),
-        Dialect::CohereRank => {
-            let units = match model.starts_with("rerank-v5") {
-                true => json!({"input_tokens": input}),
-                false => {
-                    json!({"search_units": recorded.body["documents"].as_array().map_or(1, |all| all.len().div_ceil(100))})
-                }
-            };
-            json!({
-                "id": "fake", "results": rerank::results(text, "relevance_score"),
-                "meta": {"api_version": {"version": "2"}, "billed_units": units, "warnings": []},
-            })
-        }
-        Dialect::VoyageRank => json!({
-            "object": "list", "data": rerank::results(text, "relevance_score"), "model": model,
-            "usage": {"total_tokens": input},
-        }),
-        Dialect::JinaRank | Dialect::CompatibleRank => json!({
-            "model": model, "results": rerank::results(text, "relevance_score"), "usage": {"total_tokens": input},
-        }),
-        Dialect::TeiRank => json!(rerank::results(text, "score")),
         Dialect::GeminiDecisions => {
             let probabilities = json!({"a": a, "b": b, "tie": 0.0});
             let answer = json!({"type": "choice", "choice": "a", "confidence": 0.5, "probabilities": probabilities});
             let usage = json!({"total_input_tokens": input, "total_output_tokens": 0, "total_tokens": input});
             json!({"answers": {"better": answer}, "usage": usage})
         }
+        _ => rerank::reply(dialect, &model, text, input),
     }
 }
 

@@ -26,6 +26,8 @@ pub mod output_file;
 pub mod pick;
 pub mod pool;
 pub mod project;
+pub mod rerank;
+pub mod reranker_check;
 pub mod review;
 pub mod run_lock;
 pub mod settings;

@@ -4,6 +4,7 @@ mod adjudication;
 mod annotate;
 mod batch;
 mod battles;
+mod bench_methods;
 mod bench_sampler;
 mod command;
 mod compare;
@@ -29,8 +30,10 @@ mod pick;
 mod pool;
 mod queries;
 mod queue;
+mod rerank;
 mod rule;
 mod signals;
+mod simulation_progress;
 mod spending;
 mod status;
 mod undo;
@@ -107,6 +110,8 @@ enum CliCommand {
     Judges(judges::JudgesCommand),
     /// What a sampling strategy is worth, in simulation
     BenchSampler(bench_sampler::BenchSamplerCommand),
+    /// What a ranking method is worth, and how many calls it takes, in simulation
+    BenchMethods(bench_methods::BenchMethodsCommand),
     /// Give a verdict on a pair of documents
     Override(override_pair::OverrideCommand),
     /// Take back your latest verdict, or ruling
@@ -121,6 +126,8 @@ enum CliCommand {
     Pool(pool::PoolCommand),
     /// Have judges pick the relevant documents of pools
     Pick(pick::PickCommand),
+    /// Put candidates in order with LLM methods, rerank services or programs
+    Rerank(rerank::RerankCommand),
     /// Hold picks against the labels, beside chance; what rulings make of the rankings
     #[command(alias = "court")]
     Adjudication(adjudication::AdjudicationCommand),
@@ -195,6 +202,7 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Cycles(command)) => command.run(&context),
         Some(CliCommand::Judges(command)) => command.run(&context),
         Some(CliCommand::BenchSampler(command)) => command.run(&context),
+        Some(CliCommand::BenchMethods(command)) => command.run(),
         Some(CliCommand::Override(command)) => command.run(&context),
         Some(CliCommand::Undo(command)) => command.run(&context),
         Some(CliCommand::Log(command)) => command.run(&context),
@@ -202,6 +210,7 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Fit(command)) => command.run(),
         Some(CliCommand::Pool(command)) => command.run(&context),
         Some(CliCommand::Pick(command)) => command.run(&context),
+        Some(CliCommand::Rerank(command)) => command.run(&context),
         Some(CliCommand::Adjudication(command)) => command.run(&context),
         Some(CliCommand::Rule(command)) => command.run(&context),
         Some(CliCommand::Evaluate(command)) => command.run(&context),

@@ -15,6 +15,7 @@ mod presented;
 pub mod price;
 pub mod prompt;
 pub mod provider;
+pub mod reranker;
 mod spec;
 
 pub use call::{
@@ -24,5 +25,8 @@ pub use call::{
 pub use identity::identity_of;
 pub(crate) use judge_trait::MAX_ADAPTIONS;
 pub use judge_trait::{Judge, JudgeEnsemble, call_adapting, opinion_of};
-pub use presented::{PoolText, PresentedPair, PresentedPool};
+pub use parse::{read_answer, read_answer_strictly};
+#[cfg(test)]
+pub use presented::RerankAsk;
+pub use presented::{PoolText, PresentedPair, PresentedPool, PresentedQuestion, RerankKind};
 pub use spec::{JudgeLimits, JudgeSpec, OFFLINE, OFFLINE_LABEL};

@@ -36,6 +36,7 @@ mod query_rows;
 mod refresh;
 mod replies;
 mod reply_rows;
+pub mod reranking;
 pub mod rounds;
 pub mod rulings;
 pub mod runs;

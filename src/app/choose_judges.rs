@@ -6,15 +6,22 @@ use crate::domain::adjudication::PickMode;
 use crate::domain::sanitise;
 use crate::embedding::Embedder;
 use crate::judge::ensemble::{
-    Dotenv, EnsembleError, FILE, JudgeSources, JudgesFile, MissingKey, ensemble_from, pickers_from,
+    Dotenv, EnsembleError, FILE, JudgeSources, JudgesFile, MissingKey, ensemble_from, own_prices,
+    pickers_from, rerank_judges_from,
 };
 use crate::judge::provider::http::Timeouts;
-use crate::judge::{Judge, JudgeEnsemble, JudgePrompt, OFFLINE, PoolText, PresentedPool, offline};
+use crate::judge::reranker::Reranker;
+use crate::judge::{
+    Judge, JudgeEnsemble, JudgePrompt, OFFLINE, PoolText, PresentedPool, PresentedQuestion,
+    RerankKind, offline,
+};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Bytes of an answer full of vectors at most.
 const VECTORS: usize = 64 << 20;
+/// Bytes of an answer of a reranker at most: some repeat the documents.
+const RANKED: usize = 16 << 20;
 
 /// An ensemble, and what is to be said about it.
 #[derive(Debug)]
@@ -46,6 +53,9 @@ pub struct JudgeConfiguration<'a> {
 
 /// An embedder by its name, or what is wrong with it.
 pub type NamedEmbedder = (String, Result<Embedder, AppError>);
+
+/// A reranker by its name, or what is wrong with it.
+pub type NamedReranker = (String, Result<Reranker, AppError>);
 
 type MadeJudges = Result<(JudgeEnsemble, Vec<MissingKey>), EnsembleError>;
 
@@ -95,6 +105,35 @@ impl JudgeConfiguration<'_> {
         Ok(chosen)
     }
 
+    /// The same for reranking questions of this kind. Judges that can only compare two documents are left out, unless they
+    /// are named.
+    pub fn choose_rerankers(
+        &self,
+        names: &[String],
+        kind: RerankKind,
+    ) -> Result<ChosenJudges, AppError> {
+        let make =
+            |file: &JudgesFile, sources: &JudgeSources<'_>| rerank_judges_from(file, sources, kind);
+        let mut chosen = complete(self.chosen(names, make)?)?;
+        let empty = PresentedQuestion::example(kind);
+        let cannot = |judge: &Arc<dyn Judge>| judge.rerank_prompt(&empty).is_none();
+        for judge in chosen.ensemble.iter().filter(|judge| cannot(judge)) {
+            let name = sanitise::line(&judge.spec().name);
+            let why = format!("{name} can only compare two documents, in battles (zelo)");
+            if !names.is_empty() {
+                return Err(invalid!("--judges: {why}"));
+            }
+            chosen.notes.push(format!("left out: {why}"));
+        }
+        chosen.ensemble.retain(|judge| !cannot(judge));
+        if chosen.ensemble.is_empty() {
+            return Err(invalid!(
+                "no judge is left that can rerank; name some with --judges"
+            ));
+        }
+        Ok(chosen)
+    }
+
     /// The embedder of that name in `overrule.toml`.
     pub fn embedder(&self, name: &str) -> Result<Embedder, AppError> {
         let timeouts = Timeouts {
@@ -134,6 +173,31 @@ impl JudgeConfiguration<'_> {
                     (config.name.clone(), made)
                 })
                 .collect())
+        })
+    }
+
+    /// Every reranker of `overrule.toml` by name, or what is wrong with it. No program is started.
+    pub fn rerankers(&self) -> Result<Vec<NamedReranker>, AppError> {
+        let timeouts = Timeouts {
+            reply_bytes: RANKED,
+            ..Timeouts::default()
+        };
+        self.read(timeouts, |file, _, sources| {
+            let own = own_prices(file, sources).map_err(AppError::invalid)?;
+            let mut made: Vec<NamedReranker> = Vec::new();
+            for config in &file.rerankers {
+                let reranker = match made.iter().any(|(name, _)| *name == config.name) {
+                    true => Err(invalid!(
+                        "reranker {:?}: the name is used twice; give every reranker its own",
+                        config.name
+                    )),
+                    false => {
+                        Reranker::new(config, own.as_ref(), sources).map_err(AppError::invalid)
+                    }
+                };
+                made.push((config.name.clone(), reranker));
+            }
+            Ok(made)
         })
     }
 

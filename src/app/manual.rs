@@ -28,6 +28,7 @@ pub const CHAPTERS: &[Chapter] = chapters![
     "sampling",
     "judges",
     "providers",
+    "rerankers",
     "money",
     "batches",
     "numbers",

@@ -24,6 +24,7 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
         };
         merger.votes(&mut query)?;
         merger.verdicts_of(&mut query)?;
+        merger.rerank_results(&query)?;
         judges::unite(&mut merger, &mut query, &theirs)?;
         let MatchedQuery {
             ours, changed: new, ..
@@ -36,6 +37,7 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
     merger.weights()?;
     db.cache_changed(&changed)?;
     labels::unite(&mut merger, other)?;
+    merger.rerank_calls()?;
     merger.ledger()?;
     for import in other.imports()? {
         db.add_import(&import)?;

@@ -1,6 +1,8 @@
-//! What sampling strategies are worth, in simulation: no model is asked.
+//! What sampling strategies and ranking methods are worth, in simulation: no model is asked.
 
 mod coverage;
+mod every;
+mod methods;
 mod project_worlds;
 mod strategy;
 
@@ -9,10 +11,9 @@ use crate::domain::ranking::PriorPrecision;
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::domain::simulation::{Noise, Quality, SimulatedQuery, Theta};
 pub use coverage::RankIntervalCoverage;
+use every::every;
+pub use methods::{MethodOnQuery, MethodResult, MethodSimulation};
 pub use project_worlds::ProjectWorlds;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::thread;
 pub use strategy::StrategyOnQuery;
 
 #[derive(Debug)]
@@ -140,32 +141,11 @@ impl Simulation {
         progress: &mut dyn FnMut(SimulationPhase, usize),
         work: impl Fn(usize) -> Result<T, AppError> + Sync,
     ) -> Result<Vec<T>, AppError> {
-        let available = || thread::available_parallelism().map_or(1, usize::from);
-        let (queries, threads) = (self.queries, self.threads.unwrap_or_else(available));
-        let next = AtomicUsize::new(0);
-        let mut results: Vec<Option<T>> = (0..queries).map(|_| None).collect();
-        thread::scope(|scope| {
-            let (sender, receiver) = mpsc::channel();
-            for _ in 0..threads.min(queries) {
-                let (sender, next, work) = (sender.clone(), &next, &work);
-                scope.spawn(move || {
-                    loop {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        if index >= queries || sender.send((index, work(index))).is_err() {
-                            return;
-                        }
-                    }
-                });
-            }
-            drop(sender);
-            for (done, (index, result)) in receiver.into_iter().enumerate() {
-                results[index] = Some(result?);
-                progress(phase, done + 1);
-            }
-            Ok::<(), AppError>(())
-        })?;
-        let results: Option<Vec<T>> = results.into_iter().collect();
-        let unfinished = || AppError::Failed("a simulation ended unexpectedly".to_owned());
-        results.ok_or_else(unfinished)
+        every(
+            self.queries,
+            self.threads,
+            &mut |done| progress(phase, done),
+            work,
+        )
     }
 }

@@ -76,7 +76,8 @@ impl Spending {
     }
 
     fn sum(&self, of: fn(&Spent) -> f64) -> f64 {
-        self.rows.iter().map(of).sum()
+        // A sum of nothing is −0 otherwise.
+        self.rows.iter().map(of).fold(0.0, |sum, usd| sum + usd)
     }
 
     pub fn known_usd(&self) -> f64 {

@@ -1,9 +1,8 @@
 //! `overrule bench-sampler`: what a sampling strategy is worth, in simulation.
 
-mod progress;
-
 use super::command::{CommandContext, CommandResult};
 use super::output::{self, or_dash};
+use super::simulation_progress::SimulationProgress;
 use crate::app::simulate::{
     ProjectWorlds, RankIntervalCoverage, Simulation, SimulationPhase, StrategyResult, WorldSource,
 };
@@ -14,7 +13,6 @@ use crate::domain::simulation::{
     MeanInterval, Noise, QualitySummary, Theta, quality_differences, summarise_quality,
 };
 use clap::Args;
-use progress::SimulationProgress;
 use serde_json::{Value, json};
 
 /// Twelve cycles, what the plain plan costs, and what reaches the one at the price of the other.
@@ -100,7 +98,11 @@ impl BenchSamplerCommand {
         let mut shown: Option<(SimulationPhase, SimulationProgress)> = None;
         let table = simulation.run(&source, &mut |phase, done| {
             if shown.as_ref().is_none_or(|(known, _)| *known != phase) {
-                shown = Some((phase, SimulationProgress::new(simulation.queries, phase)));
+                let what = match phase {
+                    SimulationPhase::Played => "played",
+                    SimulationPhase::Measured => "measured",
+                };
+                shown = Some((phase, SimulationProgress::new(simulation.queries, what)));
             }
             if let Some((_, display)) = &mut shown {
                 display.show(done);
@@ -221,7 +223,7 @@ impl BenchSamplerCommand {
     }
 }
 
-fn noise(text: &str) -> Result<f64, String> {
+pub(super) fn noise(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok();
     let number = number.filter(|noise| (0.0..=1e3).contains(noise));
     number.ok_or_else(|| "expected a number from 0 to 1000".to_owned())
@@ -268,7 +270,7 @@ fn intervals_table(table: &[StrategyResult]) -> String {
 }
 
 /// `0.912 ± .013`, with a sign for a change.
-fn describe(mean: Option<MeanInterval>, signed: bool) -> String {
+pub(super) fn describe(mean: Option<MeanInterval>, signed: bool) -> String {
     or_dash(mean, |mean| {
         let half = mean.half_width.map_or(String::new(), |half| {
             format!(" ± {}", format!("{half:.3}").trim_start_matches('0'))
@@ -303,7 +305,7 @@ fn intervals_json(intervals: &RankIntervalCoverage) -> Value {
     })
 }
 
-fn mean_json(mean: MeanInterval) -> Value {
+pub(super) fn mean_json(mean: MeanInterval) -> Value {
     json!({
         "mean": mean.mean,
         "low": mean.half_width.map(|half| mean.mean - half),

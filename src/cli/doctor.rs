@@ -3,6 +3,7 @@
 use crate::app::annotate::progress::replaced_weights;
 use crate::app::embedder_check;
 use crate::app::judge_check::{self, CheckResult, votes_by_other_weights};
+use crate::app::reranker_check;
 use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output;
@@ -20,6 +21,9 @@ pub(super) struct DoctorCommand {
     /// Make no call
     #[arg(long)]
     offline: bool,
+    /// Start the programs among the rerankers too, which whoever wrote overrule.toml has chosen
+    #[arg(long, conflicts_with = "offline")]
+    programs: bool,
     /// Let keys travel unencrypted to other machines
     #[arg(long)]
     insecure_http: bool,
@@ -55,12 +59,15 @@ impl DoctorCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let chosen = context.judges(self.insecure_http).available()?;
         let embedders = context.judges(self.insecure_http).embedders()?;
+        let rerankers = context.judges(self.insecure_http).rerankers()?;
         let names = chosen.ensemble.iter().map(|judge| &judge.spec().name);
         let names = names.chain(chosen.missing.iter().map(|missing| &missing.judge));
         let judges = names.map(|name| clean(name).width() + "judge ".len());
         let others = embedders.iter();
         let others = others.map(|(name, _)| clean(name).width() + "embedder ".len());
-        let widest = judges.chain(others).max();
+        let more = rerankers.iter();
+        let more = more.map(|(name, _)| clean(name).width() + "reranker ".len());
+        let widest = judges.chain(others).chain(more).max();
         let mut printer = CheckPrinter {
             width: widest.unwrap_or(0).max("configuration".len()),
             checks: Vec::new(),
@@ -111,6 +118,19 @@ impl DoctorCommand {
                 Ok(embedder) => runtime.block_on(embedder_check::examine(embedder)),
             };
             let name = format!("embedder {name}");
+            printer.add(HealthCheck { name, result })?;
+        }
+        for (name, reranker) in rerankers {
+            let result = match &reranker {
+                Err(error) => CheckResult::new(false, error.to_string()),
+                Ok(reranker) if self.offline => reranker_check::configured(reranker),
+                Ok(reranker) if !reranker.is_remote() && !self.programs => {
+                    reranker_check::configured(reranker)
+                        .remedy("overrule doctor --programs starts it and asks it")
+                }
+                Ok(reranker) => runtime.block_on(reranker_check::examine(reranker)),
+            };
+            let name = format!("reranker {name}");
             printer.add(HealthCheck { name, result })?;
         }
         if self.json {

@@ -92,6 +92,8 @@ impl MergeCommand {
             "rankings": merged.rankings,
             "picks": merged.picks,
             "rulings": merged.rulings,
+            "rerank_calls": merged.rerank_calls,
+            "rerank_results": merged.rerank_results,
             "queries_keeping_their_judges": merged.keep_their_judges,
             "conflicts": merged.conflicts,
             "calls_pending": merged.calls_pending,
@@ -110,7 +112,7 @@ impl MergeCommand {
             false => String::new(),
         };
         format!(
-            "{}: {what}: {} queries, {} documents, {} battles, {} votes and {} failed calls (${:.4}{assumed}), {} verdicts, {} undos, {} gold items, {} labels, {} rankings, {} picks, {} rulings\n",
+            "{}: {what}: {} queries, {} documents, {} battles, {} votes and {} failed calls (${:.4}{assumed}), {} verdicts, {} undos, {} gold items, {} labels, {} rankings, {} picks, {} rulings, {} orders of reranking methods\n",
             sanitise::line(&self.other.display().to_string()),
             merged.queries_added,
             merged.documents_added,
@@ -125,6 +127,7 @@ impl MergeCommand {
             merged.rankings,
             merged.picks,
             merged.rulings,
+            merged.rerank_results,
         )
     }
 }

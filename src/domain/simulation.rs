@@ -9,6 +9,7 @@ mod coverage;
 mod fitted_noise;
 mod noise;
 mod quality;
+mod simulated_answers;
 mod simulated_query;
 
 pub use coverage::Coverage;

@@ -75,7 +75,7 @@ impl JudgeReply {
     }
 }
 
-/// Probabilities of the three answers; they need not sum to one.
+/// Probabilities of the three answers; they need not sum to one. Where yes or no was asked for, `a` is yes and `b` is no.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AnswerProbabilities {
     pub a: f64,

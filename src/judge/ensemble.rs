@@ -8,22 +8,27 @@ mod embedder;
 mod endpoint;
 mod key_destination;
 mod provider_profile;
+mod reach;
+mod reranker;
 mod sources;
 
-pub use config::{DEFAULT, EmbedderConfig, FILE, JudgeConfig, JudgesFile};
+pub use config::{DEFAULT, EmbedderConfig, FILE, JudgeConfig, JudgesFile, RerankerConfig};
 pub use dotenv::Dotenv;
 pub use embedder::connect;
 pub use provider_profile::key_variables;
+pub use reranker::{RerankerConnection, connect_reranker};
 pub use sources::{EnsembleError, JudgeSources, MissingKey};
 
 use super::judge_trait::JudgeEnsemble;
 use super::offline;
+use super::presented::RerankKind;
 use super::price::PriceTable;
 use super::provider::http::Http;
 use super::spec::OFFLINE;
 use crate::domain::adjudication::PickMode;
 use crate::formats::file;
-use build::{BuildError, JudgeTask};
+use build::JudgeTask;
+use reach::BuildError;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -62,16 +67,23 @@ pub fn pickers_from(
     judges_from(file, sources, JudgeTask::Pick(way))
 }
 
+/// The same judges with the prompt that asks reranking questions of that kind. Some can only compare two documents; their
+/// [`Judge::rerank_prompt`](super::Judge::rerank_prompt) gives nothing.
+pub fn rerank_judges_from(
+    file: &JudgesFile,
+    sources: &JudgeSources<'_>,
+    kind: RerankKind,
+) -> Result<(JudgeEnsemble, Vec<MissingKey>), EnsembleError> {
+    judges_from(file, sources, JudgeTask::Rerank(kind))
+}
+
 fn judges_from(
     file: &JudgesFile,
     sources: &JudgeSources<'_>,
     task: JudgeTask,
 ) -> Result<(JudgeEnsemble, Vec<MissingKey>), EnsembleError> {
     let mut names = HashSet::new();
-    let own = match &file.prices {
-        Some(path) => Some(read_prices(&sources.folder.join(path))?),
-        None => None,
-    };
+    let own = own_prices(file, sources)?;
     let http = Http::new(sources.timeouts);
     let (mut ensemble, mut missing) = (JudgeEnsemble::new(), Vec::new());
     for config in &file.judges {
@@ -105,6 +117,16 @@ fn judges_from(
         }
     }
     Ok((ensemble, missing))
+}
+
+/// The user's own table of prices, where the file names one.
+pub fn own_prices(
+    file: &JudgesFile,
+    sources: &JudgeSources<'_>,
+) -> Result<Option<PriceTable>, EnsembleError> {
+    let path = file.prices.as_ref();
+    path.map(|path| read_prices(&sources.folder.join(path)))
+        .transpose()
 }
 
 fn read_prices(path: &Path) -> Result<PriceTable, EnsembleError> {

@@ -5,7 +5,7 @@ use super::call::{
     CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Retry, Usage, catch_panic,
 };
 use super::parse::{self, ParseError};
-use super::presented::{PresentedPair, PresentedPool};
+use super::presented::{PresentedPair, PresentedPool, PresentedQuestion};
 use super::spec::{JudgeLimits, JudgeSpec};
 use futures::future::BoxFuture;
 use std::fmt;
@@ -35,6 +35,22 @@ pub trait Judge: Send + Sync + fmt::Debug {
         _prompt: &'a JudgePrompt,
     ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
         let message = "this judge can only compare two documents";
+        Box::pin(async move { Err(CallError::new(FailureCause::BadRequest, message)) })
+    }
+
+    /// What would be sent to ask a reranking question; `None` where the judge was made for another kind of question, or can
+    /// only compare two documents.
+    fn rerank_prompt(&self, _question: &PresentedQuestion) -> Option<JudgePrompt> {
+        None
+    }
+
+    /// Asks a reranking question, once. The reply is for [`parse::read_answer`].
+    fn rerank<'a>(
+        &'a self,
+        _question: &'a PresentedQuestion,
+        _prompt: &'a JudgePrompt,
+    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
+        let message = "this judge does not answer reranking questions";
         Box::pin(async move { Err(CallError::new(FailureCause::BadRequest, message)) })
     }
 
@@ -90,6 +106,11 @@ pub trait Judge: Send + Sync + fmt::Debug {
     /// Whether the judge does not see all of a document of `lineup`.
     fn truncates_pool(&self, _lineup: &PresentedPool) -> bool {
         false
+    }
+
+    /// How many of the documents of `question` the judge does not see all of.
+    fn truncates(&self, _question: &PresentedQuestion) -> u64 {
+        0
     }
 
     fn limits(&self) -> JudgeLimits {

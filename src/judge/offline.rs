@@ -2,14 +2,15 @@
 //! reasons.
 
 mod picks;
+mod reranking;
 
 pub use super::lexical::NAMES;
 
 use super::call::{CallError, JudgePrompt, JudgeReply, RateLimits, Usage};
 use super::judge_trait::{Judge, JudgeEnsemble};
 use super::lexical::{self, LexicalMethod, count_words};
-use super::presented::{PresentedPair, PresentedPool};
-use super::prompt::task_text;
+use super::presented::{PresentedPair, PresentedPool, PresentedQuestion};
+use super::prompt::{rerank_task_text, task_text};
 use super::spec::{JudgeSpec, OFFLINE};
 use crate::domain::adjudication::PickRequest;
 use crate::domain::text;
@@ -128,17 +129,9 @@ impl Judge for LexicalJudge {
 
     fn pick_prompt(&self, lineup: &PresentedPool) -> Option<JudgePrompt> {
         let pool = &lineup.pool;
-        let mut user = format!("Query:\n{}\n", text::readable(&pool.query));
-        for (at, document) in pool.documents.iter().enumerate() {
-            let document = text::readable(document);
-            user.push_str(&format!("\nDocument {}:\n{document}\n", at + 1));
-        }
+        let documents = pool.documents.iter().map(|text| &**text);
         let task = task_text(lineup.ask, pool.documents.len());
-        user.push_str(&format!("\n{task}\n"));
-        Some(JudgePrompt {
-            user,
-            ..JudgePrompt::default()
-        })
+        Some(listed(&pool.query, documents, &task))
     }
 
     fn pick<'a>(
@@ -170,6 +163,30 @@ impl Judge for LexicalJudge {
         ready(Ok(self.reply(text, usage, started))).boxed()
     }
 
+    fn rerank_prompt(&self, question: &PresentedQuestion) -> Option<JudgePrompt> {
+        let task = rerank_task_text(question.ask, question.shown.len());
+        Some(listed(&question.pool.query, question.texts(), &task))
+    }
+
+    fn rerank<'a>(
+        &'a self,
+        question: &'a PresentedQuestion,
+        prompt: &'a JudgePrompt,
+    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
+        let started = Instant::now();
+        let (text, output, odds) = reranking::answer(self.method, question);
+        let usage = Usage {
+            input: words(&prompt.user) as u64,
+            output,
+            ..Usage::default()
+        };
+        let reply = JudgeReply {
+            odds,
+            ..self.reply(text, usage, started)
+        };
+        ready(Ok(reply)).boxed()
+    }
+
     /// Words; the output is the length of a typical note.
     fn estimate(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
         let usage = Usage {
@@ -182,6 +199,20 @@ impl Judge for LexicalJudge {
 
     fn worst_with_reask(&self, _: &JudgePrompt) -> Option<f64> {
         Some(0.0)
+    }
+}
+
+/// A message with a query, numbered documents and a task.
+fn listed<'a>(query: &str, documents: impl Iterator<Item = &'a str>, task: &str) -> JudgePrompt {
+    let mut user = format!("Query:\n{}\n", text::readable(query));
+    for (number, document) in (1..).zip(documents) {
+        let document = text::readable(document);
+        user.push_str(&format!("\nDocument {number}:\n{document}\n"));
+    }
+    user.push_str(&format!("\n{task}\n"));
+    JudgePrompt {
+        user,
+        ..JudgePrompt::default()
     }
 }
 

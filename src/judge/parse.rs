@@ -15,8 +15,11 @@
 //! | prose that declines ("I'm sorry, but I can't …") and holds no object and no tag | failure, as a refusal |
 //! | any other prose, numbers in it included | failure |
 //!
+//! Answers to reranking questions ([`read_answer`]) are read apart: `{"ranking": […]}` and the like, without thoughts.
+//!
 //! Refusals, safety blocks and truncation that the provider reports are failures before any text is read.
 
+mod answer;
 mod choice;
 mod error;
 mod number;
@@ -28,6 +31,7 @@ mod slots;
 mod tests;
 mod verdicts;
 
+pub use answer::{read_answer, read_answer_strictly};
 pub(crate) use choice::from_odds;
 pub use error::ParseError;
 pub use opinion::{

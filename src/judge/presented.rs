@@ -1,7 +1,8 @@
-//! What a judge is shown: the texts of a pool, two of its documents, or all of them.
+//! What a judge is shown: the texts of a pool, two of its documents, some, or all of them.
 
 use super::lexical::LexicalAnalysis;
 use crate::domain::adjudication::PickRequest;
+use crate::domain::reranking::{GradeScale, Question};
 use std::sync::{Arc, OnceLock};
 
 /// The texts of a pool, shared by all calls on it.
@@ -56,4 +57,99 @@ pub struct PresentedPool {
     pub pool: Arc<PoolText>,
     /// How many.
     pub ask: PickRequest,
+}
+
+/// What a judge is asked about the candidates of a reranking method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RerankAsk {
+    /// Put all of them in order, best first.
+    Rank,
+    /// Which of the two is better.
+    Compare,
+    /// Name the `count` best, best first.
+    Select { count: usize },
+    /// Name the single best.
+    Best,
+    /// How relevant the one shown is.
+    Grade(GradeScale),
+}
+
+/// The kinds of reranking questions. A judge is made for one of them, because each has a prompt of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RerankKind {
+    Rank,
+    Compare,
+    Select,
+    Best,
+    YesNo,
+    Grade,
+}
+
+impl RerankAsk {
+    pub fn kind(self) -> RerankKind {
+        match self {
+            Self::Rank => RerankKind::Rank,
+            Self::Compare => RerankKind::Compare,
+            Self::Select { .. } => RerankKind::Select,
+            Self::Best => RerankKind::Best,
+            Self::Grade(GradeScale::YesNo) => RerankKind::YesNo,
+            Self::Grade(GradeScale::ZeroToThree) => RerankKind::Grade,
+        }
+    }
+}
+
+/// Some candidates of a pool in the order in which a judge is shown them, and what it is asked about them.
+#[derive(Clone, Debug)]
+pub struct PresentedQuestion {
+    /// The texts of all candidates of the query: prompts hold those shown only, lexical measures weigh words by all of them.
+    pub pool: Arc<PoolText>,
+    /// Pool indices of those shown, the first under number 1 (or as A).
+    pub shown: Vec<usize>,
+    pub ask: RerankAsk,
+}
+
+impl PresentedQuestion {
+    /// A question of that kind about nothing, to see whether a judge takes it.
+    pub fn example(kind: RerankKind) -> Self {
+        let ask = match kind {
+            RerankKind::Rank => RerankAsk::Rank,
+            RerankKind::Compare => RerankAsk::Compare,
+            RerankKind::Select => RerankAsk::Select { count: 1 },
+            RerankKind::Best => RerankAsk::Best,
+            RerankKind::YesNo => RerankAsk::Grade(GradeScale::YesNo),
+            RerankKind::Grade => RerankAsk::Grade(GradeScale::ZeroToThree),
+        };
+        Self {
+            pool: Arc::new(PoolText::new("", Vec::new())),
+            shown: Vec::new(),
+            ask,
+        }
+    }
+
+    /// How `question` is put to a judge, whose candidates are the documents of `pool`; `None` for battles and scores, which
+    /// are asked otherwise.
+    pub fn of(pool: &Arc<PoolText>, question: &Question) -> Option<Self> {
+        let (shown, ask) = match question {
+            Question::Rank { candidates } => (candidates.clone(), RerankAsk::Rank),
+            Question::Compare { a, b } => (vec![*a, *b], RerankAsk::Compare),
+            Question::Select { candidates, count } => {
+                (candidates.clone(), RerankAsk::Select { count: *count })
+            }
+            Question::Best { candidates } => (candidates.clone(), RerankAsk::Best),
+            Question::Grade { candidate, scale } => (vec![*candidate], RerankAsk::Grade(*scale)),
+            Question::Battle { .. } | Question::Score { .. } => return None,
+        };
+        Some(Self {
+            pool: Arc::clone(pool),
+            shown,
+            ask,
+        })
+    }
+
+    /// The texts shown, in order; empty for an index outside the pool.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let documents = &self.pool.documents;
+        let text = |at: &usize| documents.get(*at).map_or("", |text| &**text);
+        self.shown.iter().map(text)
+    }
 }

@@ -120,6 +120,56 @@ impl Price {
     }
 }
 
+/// The user's own price of a reranker, in US dollars: for a million tokens, or for a search.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RerankRates {
+    pub input: Option<f64>,
+    pub search: Option<f64>,
+}
+
+/// What a reranker costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RerankPrice {
+    Free,
+    /// US dollars for a million tokens of queries and documents.
+    Tokens(f64),
+    /// US dollars for a search, as the service counts them; a call is one where it does not say.
+    Searches(f64),
+}
+
+impl RerankRates {
+    /// The price, where exactly one is given and makes sense.
+    ///
+    /// # Errors
+    /// What is expected.
+    pub fn price(self) -> Result<RerankPrice, String> {
+        let (price, usd) = match (self.input, self.search) {
+            (Some(usd), None) => (RerankPrice::Tokens(usd), usd),
+            (None, Some(usd)) => (RerankPrice::Searches(usd), usd),
+            _ => {
+                return Err("price: expected input, dollars for a million tokens, or search, dollars for a search".to_owned());
+            }
+        };
+        match usd {
+            0.0 => Ok(RerankPrice::Free),
+            usd if usd.is_finite() && usd > 0.0 => Ok(price),
+            _ => Err("price: expected dollars from 0".to_owned()),
+        }
+    }
+}
+
+impl RerankPrice {
+    /// Dollars for so many tokens and searches; `None` where what is paid for was not counted.
+    pub fn cost(self, tokens: Option<u64>, searches: Option<f64>) -> Option<f64> {
+        match self {
+            Self::Free => Some(0.0),
+            Self::Tokens(usd) => Some(tokens? as f64 * usd / MILLION),
+            Self::Searches(usd) => Some(searches? * usd),
+        }
+    }
+}
+
 fn ratio(a: f64, b: f64) -> f64 {
     if b > 0.0 { a / b } else { 1.0 }
 }
@@ -143,6 +193,7 @@ struct PriceRow {
     cache_write: Option<f64>,
     batch_factor: Option<f64>,
     cached_batch: Option<f64>,
+    usd_per_search_unit: Option<f64>,
     long_context: Option<LongContext>,
     price_change: Option<PriceChange>,
 }
@@ -187,6 +238,15 @@ impl PriceTable {
         };
         let id = model.strip_prefix("models/").unwrap_or(model);
         row(id).or_else(|| row(undated(id)))?.price(day)
+    }
+
+    /// What `model` costs as a reranker of `provider`.
+    pub fn find_rerank(&self, provider: &str, model: &str) -> Option<RerankPrice> {
+        let mut rows = self.models.iter().chain(&self.not_in_litellm_1_109_1);
+        let row =
+            rows.find(|row| row.provider == provider && row.kind == "rerank" && row.id == model)?;
+        let searches = row.usd_per_search_unit.map(RerankPrice::Searches);
+        searches.or(row.input.map(RerankPrice::Tokens))
     }
 
     /// What a model costs wherever it is sold, where `model` is `provider/model` or all who sell it ask the same.
@@ -340,6 +400,42 @@ mod tests {
         };
         near(cost(date(2026, 12, 31)), 0.75);
         near(cost(date(2027, 1, 1)), 1.5);
+    }
+
+    #[test]
+    fn rerankers_are_priced_by_tokens_or_by_searches() {
+        let find = |provider, model| PriceTable::embedded().find_rerank(provider, model);
+        assert_eq!(
+            find("zeroentropy", "zerank-2"),
+            Some(RerankPrice::Tokens(0.025))
+        );
+        assert_eq!(
+            find("cohere", "rerank-v3.5"),
+            Some(RerankPrice::Searches(0.002))
+        );
+        assert_eq!(
+            find("cohere", "rerank-v5.0-pro"),
+            Some(RerankPrice::Tokens(0.05))
+        );
+        assert_eq!(
+            find("voyage", "rerank-3-lite"),
+            Some(RerankPrice::Tokens(0.02))
+        );
+        assert_eq!(find("jina", "jina-reranker-v3"), None);
+        assert_eq!(find("cohere", "gpt-6-luna"), None);
+        assert_eq!(
+            RerankPrice::Tokens(0.05).cost(Some(2_000_000), None),
+            Some(0.1)
+        );
+        assert_eq!(
+            RerankPrice::Searches(0.002).cost(None, Some(3.0)),
+            Some(0.006)
+        );
+        assert_eq!(RerankPrice::Searches(0.002).cost(Some(9), None), None);
+        let rates = |input, search| RerankRates { input, search }.price();
+        assert_eq!(rates(Some(0.0), None), Ok(RerankPrice::Free));
+        assert!(rates(None, None).is_err() && rates(Some(1.0), Some(1.0)).is_err());
+        assert!(rates(Some(-1.0), None).is_err() && rates(None, Some(f64::NAN)).is_err());
     }
 
     #[test]

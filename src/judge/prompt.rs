@@ -7,7 +7,9 @@
 //! looked at again, so that a `{{b}}` inside a document stays what it is.
 //!
 //! The templates for picks begin with `answer: slots` or, for a verdict on each document, `answer: verdicts`; their
-//! messages have `{{query}}`, `{{documents}}`, `{{task}}` and `{{mark}}`.
+//! messages have `{{query}}`, `{{documents}}`, `{{task}}` and `{{mark}}`. So have those of reranking questions about several
+//! documents (`answer: ranking`, `selection`, `best`); that of two (`winner`) has what a battle has, and those of one
+//! (`grade`, `yesno`) have `{{query}}`, `{{document}}`, `{{mark}}` and `{{cut}}`.
 
 mod answer_form;
 mod document;
@@ -18,7 +20,7 @@ mod tests;
 pub use answer_form::AnswerForm;
 pub use document::DocumentCut;
 pub use template::Template;
-pub(super) use template::task_text;
+pub(super) use template::{rerank_task_text, task_text};
 
 /// The template that asks for a number.
 pub const SCORE: &str = include_str!("../../assets/prompts/score.md");
@@ -30,3 +32,32 @@ pub const LETTER: &str = include_str!("../../assets/prompts/letter.md");
 pub const PICK: &str = include_str!("../../assets/prompts/pick.md");
 /// The template that asks for a verdict on every document of a pool.
 pub const VERDICTS: &str = include_str!("../../assets/prompts/verdicts.md");
+/// The template that asks for an order of several documents.
+pub const RANKING: &str = include_str!("../../assets/prompts/ranking.md");
+/// The template that asks for some of several documents.
+pub const SELECTION: &str = include_str!("../../assets/prompts/selection.md");
+/// The template that asks for the better of two documents, without reasons.
+pub const WINNER: &str = include_str!("../../assets/prompts/winner.md");
+/// The template that asks for the best of several documents.
+pub const BEST: &str = include_str!("../../assets/prompts/best.md");
+/// The template that asks for a grade of one document.
+pub const GRADE: &str = include_str!("../../assets/prompts/grade.md");
+/// The template that asks whether one document is relevant, in one word whose probabilities are read.
+pub const YES_NO: &str = include_str!("../../assets/prompts/yesno.md");
+
+/// The embedded template of a form of answer.
+pub fn embedded(answer: AnswerForm) -> &'static str {
+    match answer {
+        AnswerForm::Score => SCORE,
+        AnswerForm::Choice => CHOICE,
+        AnswerForm::Letter => LETTER,
+        AnswerForm::Slots => PICK,
+        AnswerForm::Verdicts => VERDICTS,
+        AnswerForm::Ranking => RANKING,
+        AnswerForm::Selection => SELECTION,
+        AnswerForm::Winner => WINNER,
+        AnswerForm::Best => BEST,
+        AnswerForm::Grade => GRADE,
+        AnswerForm::YesNo => YES_NO,
+    }
+}

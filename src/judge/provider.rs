@@ -19,6 +19,7 @@ pub mod openai;
 mod output_cap;
 pub(crate) mod rate_limits;
 mod remote_judge;
+pub mod rerank;
 pub mod response;
 mod settings;
 #[cfg(test)]

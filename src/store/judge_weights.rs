@@ -45,17 +45,26 @@ impl Db {
 
     /// How many votes of a judge were cast before its weights were replaced last; `None` where they never were.
     pub fn votes_before_replacement(&self, judge: JudgeId) -> Result<Option<usize>> {
-        self.maybe_value(
-            // Rows that a merge brought are not in the order of their times, and their votes were not counted here.
-            "SELECT votes FROM (
-                 SELECT seen_ms, id, max(votes_before, (
-                     SELECT count(*) FROM vote WHERE vote.judge = ?1 AND vote.created_ms < seen.seen_ms)) AS votes
-                 FROM (SELECT *, lag(fingerprint) OVER (ORDER BY seen_ms, id) AS before
-                       FROM judge_weights WHERE judge = ?1) AS seen
-                 WHERE before IS NOT NULL AND before != fingerprint)
-             WHERE votes > 0 ORDER BY seen_ms DESC, id DESC LIMIT 1",
+        let replaced: Vec<(i64, usize)> = self.all(
+            "SELECT seen_ms, votes_before
+             FROM (SELECT *, lag(fingerprint) OVER (ORDER BY seen_ms, id) AS before
+                   FROM judge_weights WHERE judge = ?1)
+             WHERE before IS NOT NULL AND before != fingerprint ORDER BY seen_ms DESC, id DESC",
             [judge.0],
-        )
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        for (seen_ms, votes_before) in replaced {
+            // Rows that a merge brought are not in the order of their times, and their votes were not counted here.
+            let earlier: usize = self.value(
+                "SELECT count(*) FROM vote WHERE vote.judge = ?1 AND created_ms < ?2",
+                params![judge.0, seen_ms],
+            )?;
+            let votes = votes_before.max(earlier);
+            if votes > 0 {
+                return Ok(Some(votes));
+            }
+        }
+        Ok(None)
     }
 
     /// The weights that a judge was seen with last.

@@ -16,6 +16,8 @@ pub enum CallPurpose {
     Pick,
     /// Vectors of texts.
     Embedding,
+    /// Questions of reranking methods.
+    Reranking,
 }
 
 impl CallPurpose {
@@ -25,6 +27,7 @@ impl CallPurpose {
             Self::Vote => "votes",
             Self::Pick => "picks",
             Self::Embedding => "embeddings",
+            Self::Reranking => "reranking",
         }
     }
 }
@@ -68,7 +71,7 @@ impl Charge {
 /// What was spent for one purpose with one service.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Spent {
-    /// What for: votes, picks or embeddings.
+    /// What for: votes, picks, embeddings or reranking.
     pub purpose: String,
     /// The judge's or embedder's name.
     pub service: String,
@@ -181,6 +184,9 @@ impl Db {
                  SELECT 'picks', record ->> '$.judge', count(*), coalesce(sum(record ->> '$.cost_usd'), 0.0), 0.0, 0, 0, 0.0,
                      count(*) - count(record ->> '$.cost_usd'), 0
                  FROM pick GROUP BY 2
+                 UNION ALL
+                 SELECT 'reranking', service, count(*), coalesce(sum(cost_usd), 0.0), 0.0, 0, 0, 0.0, count(*) - count(cost_usd), 0
+                 FROM rerank_call GROUP BY service
                  UNION ALL
                  SELECT purpose, service, count(cost_usd), coalesce(sum(cost_usd), 0.0), coalesce(sum(assumed_usd), 0.0), count(assumed_usd),
                      count(*) - count(ended_ms),

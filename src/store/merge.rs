@@ -6,6 +6,7 @@
 mod corpus;
 mod counts;
 mod ledger;
+mod reranking;
 mod snapshot;
 mod verdicts;
 mod votes;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const BIG: [&str; 5] = ["vote", "failure", "call", "battle", "document"];
 
 /// Statements that may read a big table from end to end: a part of their text, and why.
-const WHOLE: [(&str, &str); 6] = [
+const WHOLE: [(&str, &str); 10] = [
     (
         "SELECT purpose, service, sum(calls)",
         "all that was ever spent",
@@ -30,6 +30,22 @@ const WHOLE: [(&str, &str); 6] = [
     (
         "FROM call LEFT JOIN run",
         "all that another file has spent, in a merge",
+    ),
+    (
+        "FROM vote WHERE vote.judge = ?1 AND created_ms < ?2",
+        "all votes, and only where a judge's model was seen with other weights",
+    ),
+    (
+        "SELECT judge.name, sum(votes), sum(failures)",
+        "what the last run did, after a restart",
+    ),
+    (
+        "SELECT cause, judge.name, count(*), min(failure.created_ms)",
+        "what the last run did, after a restart",
+    ),
+    (
+        "FROM call WHERE run = ?1",
+        "what the last run did, after a restart",
     ),
 ];
 

@@ -2,6 +2,7 @@
 
 mod batches;
 mod faults;
+mod rerankers;
 mod secrets;
 mod server;
 mod tls;

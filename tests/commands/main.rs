@@ -29,5 +29,6 @@ mod picking;
 mod pooling;
 mod queue_items;
 mod reading;
+mod rerankers;
 mod ruling;
 mod sampling;

@@ -14,6 +14,7 @@ mod ledger;
 mod picks;
 mod position;
 mod ready_blocks;
+mod reranking;
 mod runs;
 mod secrets;
 mod tls;

@@ -15,6 +15,8 @@ mod fault;
 mod latent;
 #[path = "fake_provider/pace.rs"]
 mod pace;
+#[path = "fake_provider/rerank.rs"]
+mod rerank;
 #[path = "fake_provider/wire.rs"]
 mod wire;
 
@@ -23,6 +25,7 @@ pub(crate) use books::Books;
 pub(crate) use fault::{Fault, Faults};
 pub(crate) use latent::{latent_margin, normal};
 pub(crate) use pace::{Latency, RetryAfter};
+pub(crate) use rerank::relevance;
 
 use fault::{Answer, Out, whole};
 use http_body_util::BodyExt as _;
@@ -304,7 +307,7 @@ impl FakeProvider {
             // Gemini gives nothing back of a batch that expired.
             for (dialect, call) in job.answered() {
                 if made.is_none() || dialect != Dialect::Gemini {
-                    let case = Shown::of(&dialect.user_text(&call.body)).key();
+                    let case = dialect.case(&call.body);
                     *state.calls.entry((dialect.model(&call), case)).or_default() += 1;
                 }
             }
@@ -435,17 +438,14 @@ async fn handle(
         return Ok(answer);
     };
     let model = dialect.model(&recorded);
-    let case = Shown::of(&dialect.user_text(&recorded.body)).key();
+    let case = dialect.case(&recorded.body);
     let (answer, latency, headers) = {
         let mut state = state.lock().unwrap();
         let now = Instant::now();
         state.books.arrived(now);
-        let count = state
-            .calls
-            .entry((model.clone(), case.clone()))
-            .or_default();
-        *count += 1;
-        let attempt = *count;
+        let asked = (model.clone(), case.clone());
+        let attempt = state.calls.get(&asked).map_or(1, |count| count + 1);
+        state.calls.insert(asked, attempt);
         remember(&mut state, &recorded);
         let mut headers = Vec::new();
         if let Some(limit) = &mut state.limit {

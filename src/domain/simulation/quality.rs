@@ -7,7 +7,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 const DEPTH: usize = 10;
 
 /// Grades 3, 2 and 1 go to the documents down to these shares of the true ranking.
-const GRADE_SHARES: [f64; 3] = [0.03, 0.10, 0.25];
+pub(super) const GRADE_SHARES: [f64; 3] = [0.03, 0.10, 0.25];
 
 /// Scores against the truth; each is `None` where it is not defined.
 #[derive(Clone, Copy, Debug, PartialEq)]

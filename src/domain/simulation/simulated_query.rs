@@ -3,6 +3,7 @@
 use super::noise::Noise;
 use crate::domain::battle::Pair;
 use crate::domain::named::named;
+use crate::domain::numeric::best_first;
 use crate::domain::sampling::SeededRng;
 use crate::domain::vote::Outcome;
 
@@ -50,10 +51,10 @@ impl Theta {
 /// A judge's vote on a pair depends on the world alone, not on when or by which strategy it is asked for.
 #[derive(Clone, Debug)]
 pub struct SimulatedQuery {
-    seed: u64,
-    name: String,
-    truth: Vec<f64>,
-    noise: Noise,
+    pub(super) seed: u64,
+    pub(super) name: String,
+    pub(super) truth: Vec<f64>,
+    pub(super) noise: Noise,
 }
 
 impl SimulatedQuery {
@@ -85,6 +86,29 @@ impl SimulatedQuery {
             truth,
             noise,
         }
+    }
+
+    /// The same query with its documents in the order of a first stage, whose scores have this correlation, from −1 to 1,
+    /// with the truth.
+    #[must_use]
+    pub fn in_first_stage_order(mut self, correlation: f64) -> Self {
+        let mut rng = SeededRng::new(self.seed, &["first-stage", &self.name]);
+        let count = self.truth.len().max(1) as f64;
+        let mean = self.truth.iter().sum::<f64>() / count;
+        let squares = self
+            .truth
+            .iter()
+            .map(|truth| (truth - mean) * (truth - mean));
+        let deviation = (squares.sum::<f64>() / count).sqrt();
+        let unseen = (1.0 - correlation * correlation).max(0.0).sqrt() * deviation;
+        let scores: Vec<f64> = self
+            .truth
+            .iter()
+            .map(|truth| correlation * (truth - mean) + unseen * rng.normal())
+            .collect();
+        let order = best_first(&scores).into_iter();
+        self.truth = order.map(|document| self.truth[document]).collect();
+        self
     }
 
     pub fn name(&self) -> &str {

@@ -1,21 +1,20 @@
 //! One judge from its configuration: format, address, headers, prompt, price, identity.
 
 use super::config::JudgeConfig;
-use super::endpoint::{address, base, headers};
-use super::key_destination::KeyDestination;
+use super::endpoint::address;
 use super::provider_profile::{LOCAL_GIVE_UP_AFTER, ProviderProfile, profile_of, unknown_provider};
+use super::reach::{BuildError, reach, seconds};
 use super::sources::JudgeSources;
 use crate::domain::adjudication::PickMode;
 use crate::formats::file;
 use crate::judge::call::JudgePrompt;
 use crate::judge::identity::identity_of;
+use crate::judge::presented::RerankKind;
 use crate::judge::price::{Price, PriceTable};
 use crate::judge::prompt::{self, AnswerForm, DocumentCut, Template};
-use crate::judge::provider::address::{check_address, is_loopback};
-use crate::judge::provider::http::{Http, Timeouts};
+use crate::judge::provider::http::Http;
 use crate::judge::provider::{ApiConnection, JudgeSettings, Learnt, RemoteJudge, WireFormat};
 use crate::judge::spec::{JudgeLimits, JudgeSpec};
-use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -33,10 +32,6 @@ const RESERVED: &[&str] = &[
     "response_format",
     "format",
 ];
-/// Seconds that the user may have to wait for anything at most: a day.
-const LONGEST_S: f64 = 86_400.0;
-/// How many times as long a server on one's own machine may take.
-const LOCAL_PATIENCE: u32 = 3;
 /// A token of a document, in characters.
 const CHARS_PER_TOKEN: usize = 4;
 
@@ -45,17 +40,7 @@ const CHARS_PER_TOKEN: usize = 4;
 pub(super) enum JudgeTask {
     Battle,
     Pick(PickMode),
-}
-
-pub(super) enum BuildError {
-    NoKey(String),
-    Invalid(String),
-}
-
-impl From<String> for BuildError {
-    fn from(message: String) -> Self {
-        Self::Invalid(message)
-    }
+    Rerank(RerankKind),
 }
 
 pub(super) fn judge(
@@ -78,41 +63,7 @@ pub(super) fn judge(
     if config.model.trim().is_empty() {
         return Err("the model is empty; name one".to_owned().into());
     }
-    let (base, from_env) = base(config, &profile, sources)?;
-    let own_key = config.key_env.as_deref();
-    let wanted: Vec<&str> = own_key.map_or_else(|| profile.keys.clone(), |name| vec![name]);
-    let found = wanted
-        .iter()
-        .find_map(|name| Some((*name, key(name, sources)?)));
-    let timeouts = timeouts(config, &profile, sources)?;
-    if found.is_none() && (profile.needs_key || own_key.is_some()) {
-        return Err(BuildError::NoKey(wanted.join(" or ")));
-    }
-    // The usual key of Ollama's cloud is not for a server on this machine.
-    let found = found.filter(|_| own_key.is_some() || provider != "ollama" || !is_loopback(&base));
-    let journey = found.as_ref().map(|(variable, key)| {
-        KeyDestination {
-            variable,
-            beside_project: key.beside_project,
-            to: &base,
-            address_is_users: from_env && profile.keys.contains(variable),
-            trusted: sources.trusted_hosts,
-            insecure_http: sources.insecure_http,
-        }
-        .check()
-    });
-    let found = match journey {
-        // A key that nobody asked for stays at home, and the server is asked without one.
-        Some(Err(_)) if own_key.is_none() && !profile.needs_key => None,
-        Some(Err(why)) => return Err(why.into()),
-        Some(Ok(())) | None => found,
-    };
-    let found = found.map(|(name, key)| (name, key.secret));
-    check_address(
-        &base,
-        found.is_some(),
-        config.insecure_http || sources.insecure_http,
-    )?;
+    let reached = reach(config, &profile.access, sources, http)?;
     let template = template(config, sources, task)?;
     let cap = config.max_output_tokens.unwrap_or(profile.cap);
     let by_tokens = config
@@ -144,7 +95,6 @@ pub(super) fn judge(
         .base_model
         .clone()
         .unwrap_or_else(|| config.model.clone());
-    let free = found.is_none() && is_loopback(&base);
     let mut settings = JudgeSettings {
         spec: JudgeSpec {
             name: config.name.clone(),
@@ -157,7 +107,7 @@ pub(super) fn judge(
         cut: DocumentCut { chars },
         cap,
         params: config.params.clone(),
-        price: price(config, &profile, &base_model, free, own, sources),
+        price: price(config, &profile, &base_model, reached.is_free, own, sources),
         base_model,
         limits: JudgeLimits {
             concurrency: config.concurrency.or(profile.concurrency),
@@ -168,24 +118,15 @@ pub(super) fn judge(
             give_up_after: seconds("give_up_after_s", config.give_up_after_s)?
                 .unwrap_or_else(|| give_up_after(config, &profile)),
         },
-        key_env: wanted.join(" or "),
+        key_env: reached.key_env,
     };
     let wire = profile.wire;
     settings.spec.params = params(&settings, wire.as_ref());
     let connection = ApiConnection {
-        http: http.with_timeouts(timeouts),
-        url: address(config, &base)?,
-        headers: headers(config, found.as_ref())?,
-        key: found.map(|(_, key)| key),
-        base,
+        url: address(config, &reached.connection.base)?,
+        ..reached.connection
     };
     Ok(RemoteJudge::new(settings, wire, connection, profile.batch))
-}
-
-/// A key and where it lies.
-struct FoundKey {
-    secret: SecretString,
-    beside_project: bool,
 }
 
 /// A model that is told to think may be silent for minutes before its first answer.
@@ -202,61 +143,10 @@ fn give_up_after(config: &JudgeConfig, profile: &ProviderProfile) -> Duration {
             .filter_map(Value::as_object)
             .any(|inner| inner.keys().any(thinks));
     if told {
-        profile.give_up_after.max(LOCAL_GIVE_UP_AFTER)
+        profile.access.give_up_after.max(LOCAL_GIVE_UP_AFTER)
     } else {
-        profile.give_up_after
+        profile.access.give_up_after
     }
-}
-
-/// The environment comes before the file, and an empty variable is none.
-fn key(name: &str, sources: &JudgeSources<'_>) -> Option<FoundKey> {
-    let found = |text: &str, beside_project| {
-        let text = Some(text.trim()).filter(|text| !text.is_empty())?;
-        Some(FoundKey {
-            secret: SecretString::from(text.to_owned()),
-            beside_project,
-        })
-    };
-    let here = (sources.env)(name).and_then(|text| found(&text, false));
-    here.or_else(|| found(sources.dotenv.get(name)?.expose_secret(), true))
-}
-
-/// How long the judge's calls may take.
-fn timeouts(
-    config: &JudgeConfig,
-    profile: &ProviderProfile,
-    sources: &JudgeSources<'_>,
-) -> Result<Timeouts, String> {
-    let mut usual = sources.timeouts;
-    if profile.give_up_after == LOCAL_GIVE_UP_AFTER {
-        // One core may write for minutes, and nothing comes before all is written.
-        usual.first_byte *= LOCAL_PATIENCE;
-        usual.whole *= LOCAL_PATIENCE;
-    }
-    let or = |name, given, usual| Ok::<_, String>(seconds(name, given)?.unwrap_or(usual));
-    Ok(Timeouts {
-        connect: or("connect_timeout_s", config.connect_timeout_s, usual.connect)?,
-        first_byte: or(
-            "first_byte_timeout_s",
-            config.first_byte_timeout_s,
-            usual.first_byte,
-        )?,
-        whole: or("timeout_s", config.timeout_s, usual.whole)?,
-        ..usual
-    })
-}
-
-/// A time that the user gives.
-fn seconds(name: &str, given: Option<f64>) -> Result<Option<Duration>, String> {
-    let Some(seconds) = given else {
-        return Ok(None);
-    };
-    if seconds > 0.0 && seconds <= LONGEST_S {
-        return Ok(Some(Duration::from_secs_f64(seconds)));
-    }
-    Err(format!(
-        "{name} = {seconds}: expected seconds above 0, {LONGEST_S} at most"
-    ))
 }
 
 fn template(
@@ -267,6 +157,10 @@ fn template(
     let decides = config.provider.ends_with("-decisions");
     if let (JudgeTask::Pick(way), false) = (task, decides) {
         return pick_template(config, sources, AnswerForm::of(way));
+    }
+    if let (JudgeTask::Rerank(kind), false) = (task, decides) {
+        let text = prompt::embedded(AnswerForm::of_rerank(kind));
+        return Template::parse(text).map_err(|error| format!("the prompt for reranking: {error}"));
     }
     let named = config
         .prompt
@@ -279,10 +173,10 @@ fn template(
         path => prompt_file(sources, path, "prompt is score, choice, letter or a file")?,
     };
     let template = Template::parse(&text).map_err(|error| format!("prompt {named:?}: {error}"))?;
-    if matches!(template.answer, AnswerForm::Slots | AnswerForm::Verdicts) {
+    if !template.answer.is_of_battles() {
         let answer = template.answer.name();
         return Err(format!(
-            "prompt {named:?}: asks for {answer}, which are for `overrule pick`; a battle wants a score, a choice or a letter"
+            "prompt {named:?}: asks for {answer}, which is no answer to a battle; a battle wants a score, a choice or a letter"
         ));
     }
     Ok(template)
@@ -351,7 +245,7 @@ fn price(
         .or_else(|| own.and_then(named))
         .or_else(|| named(embedded));
     // Nobody sends a bill for a model on this machine.
-    found.or_else(|| (free && !profile.needs_key).then_some(Price::FREE))
+    found.or_else(|| (free && !profile.access.needs_key).then_some(Price::FREE))
 }
 
 /// What of the parameters sent with every call changes the meaning of its answers, and how documents are cut.

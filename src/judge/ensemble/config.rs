@@ -1,8 +1,8 @@
-//! `overrule.toml`: the judges and embedders of a project.
+//! `overrule.toml`: the judges, embedders and rerankers of a project.
 
 use super::sources::EnsembleError;
 use crate::formats::file;
-use crate::judge::price::TokenRates;
+use crate::judge::price::{RerankRates, TokenRates};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -23,6 +23,9 @@ pub struct JudgesFile {
     /// The embedders, which are no judges.
     #[serde(rename = "embedder")]
     pub embedders: Vec<EmbedderConfig>,
+    /// The services and programs that score documents for a query.
+    #[serde(rename = "reranker")]
+    pub rerankers: Vec<RerankerConfig>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -123,6 +126,43 @@ pub struct EmbedderConfig {
     pub query_prefix: String,
     #[serde(default)]
     pub passage_prefix: String,
+    /// Lets a key travel unencrypted to another machine.
+    #[serde(default)]
+    pub insecure_http: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RerankerConfig {
+    pub name: String,
+    /// Who serves it: one of the services, or `compatible`; none for a program.
+    #[serde(default)]
+    pub provider: String,
+    #[serde(default)]
+    pub model: String,
+    /// A program of one's own with its arguments, started in the project's folder, without a shell.
+    #[serde(default)]
+    pub command: Vec<String>,
+    pub base_url: Option<String>,
+    pub key_env: Option<String>,
+    #[serde(default)]
+    pub params: Map<String, Value>,
+    /// Documents in one call at most.
+    pub batch: Option<usize>,
+    pub concurrency: Option<usize>,
+    pub requests_per_minute: Option<u64>,
+    pub tokens_per_minute: Option<u64>,
+    pub price: Option<RerankRates>,
+    pub connect_timeout_s: Option<f64>,
+    pub first_byte_timeout_s: Option<f64>,
+    /// Seconds for a whole answer.
+    pub timeout_s: Option<f64>,
+    /// Seconds that the server may fail or stay silent before it is given up.
+    pub give_up_after_s: Option<f64>,
+    pub max_document_chars: Option<usize>,
+    /// Further headers, for gateways. Keys belong into `key_env`.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
     /// Lets a key travel unencrypted to another machine.
     #[serde(default)]
     pub insecure_http: bool,

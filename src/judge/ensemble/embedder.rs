@@ -1,7 +1,8 @@
 //! Embedders of `overrule.toml`. They reach their servers as judges do: the same addresses, keys and refusals.
 
-use super::build::{self, BuildError, JudgeTask};
+use super::build::{self, JudgeTask};
 use super::config::{EmbedderConfig, JudgeConfig};
+use super::reach::BuildError;
 use super::sources::{EnsembleError, JudgeSources};
 use crate::judge::provider::http::Http;
 use crate::judge::provider::{ApiConnection, JudgeSettings};

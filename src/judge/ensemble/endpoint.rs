@@ -1,7 +1,7 @@
 //! Where a judge's calls go and what they carry: the address, with or without its route, and the headers.
 
 use super::config::JudgeConfig;
-use super::provider_profile::ProviderProfile;
+use super::provider_profile::ServiceAccess;
 use super::sources::JudgeSources;
 use crate::judge::provider::address::{join, secret};
 use crate::judge::provider::{anthropic, azure, gemini, ollama};
@@ -13,10 +13,10 @@ use secrecy::SecretString;
 /// not lead the user's own key away. Also says whether it is the environment that names it.
 pub(super) fn base(
     config: &JudgeConfig,
-    profile: &ProviderProfile,
+    access: &ServiceAccess,
     sources: &JudgeSources<'_>,
 ) -> Result<(Url, bool), String> {
-    let env = Some(profile.base_env)
+    let env = Some(access.base_env)
         .filter(|name| !name.is_empty())
         .and_then(|name| (sources.env)(name));
     let env = env
@@ -27,12 +27,12 @@ pub(super) fn base(
         .base_url
         .clone()
         .or(env)
-        .unwrap_or_else(|| profile.base.to_owned());
+        .unwrap_or_else(|| access.base.to_owned());
     if text.is_empty() {
-        let or = if profile.base_env.is_empty() {
+        let or = if access.base_env.is_empty() {
             String::new()
         } else {
-            format!(", or {}", profile.base_env)
+            format!(", or {}", access.base_env)
         };
         return Err(format!("there is no address; set base_url{or}"));
     }

@@ -47,8 +47,12 @@ const KNOWN: &[(&[&str], &[&str])] = &[
         &["COHERE_API_KEY", "CO_API_KEY"],
         &["api.cohere.com", "api.cohere.ai"],
     ),
-    (&["VOYAGE_API_KEY"], &["api.voyageai.com"]),
-    (&["JINA_API_KEY"], &["api.jina.ai"]),
+    (&["VOYAGE_API_KEY"], &["api.voyageai.com", "ai.mongodb.com"]),
+    (&["JINA_API_KEY", "JINA_AI_API_KEY"], &["api.jina.ai"]),
+    (
+        &["ZEROENTROPY_API_KEY"],
+        &["api.zeroentropy.dev", "eu-api.zeroentropy.dev"],
+    ),
     (&["XAI_API_KEY"], &["api.x.ai"]),
     (&["FIREWORKS_API_KEY"], &["api.fireworks.ai"]),
     (&["CEREBRAS_API_KEY"], &["api.cerebras.ai"]),
@@ -68,7 +72,11 @@ const KNOWN: &[(&[&str], &[&str])] = &[
             "HUGGING_FACE_HUB_TOKEN",
             "HUGGINGFACEHUB_API_TOKEN",
         ],
-        &["router.huggingface.co", "api-inference.huggingface.co"],
+        &[
+            "router.huggingface.co",
+            "api-inference.huggingface.co",
+            ".endpoints.huggingface.cloud",
+        ],
     ),
     (
         &[

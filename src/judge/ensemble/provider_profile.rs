@@ -18,20 +18,26 @@ use std::time::Duration;
 /// Servers on one's own machine load models for minutes and are started by hand.
 pub(super) const LOCAL_GIVE_UP_AFTER: Duration = Duration::from_secs(300);
 
-/// How a provider is reached.
+/// How a service is reached.
+pub(super) struct ServiceAccess {
+    pub(super) keys: Vec<&'static str>,
+    pub(super) needs_key: bool,
+    pub(super) base: &'static str,
+    /// The variable that names another address, empty where there is none.
+    pub(super) base_env: &'static str,
+    /// How long its server may fail or stay silent before it is given up.
+    pub(super) give_up_after: Duration,
+}
+
+/// What a judge of a provider is unless the user says otherwise.
 pub(super) struct ProviderProfile {
     pub(super) wire: Box<dyn WireFormat>,
     /// Its row in the table of prices.
     pub(super) priced: &'static str,
-    pub(super) keys: Vec<&'static str>,
-    pub(super) needs_key: bool,
-    pub(super) base: &'static str,
-    pub(super) base_env: &'static str,
+    pub(super) access: ServiceAccess,
     pub(super) cap: u64,
     pub(super) document_chars: usize,
     pub(super) concurrency: Option<usize>,
-    /// How long its server may fail or stay silent before the judge stops.
-    pub(super) give_up_after: Duration,
     pub(super) batch: Option<&'static dyn BatchFormat>,
 }
 
@@ -40,14 +46,16 @@ pub(super) fn profile_of(provider: &str) -> Option<ProviderProfile> {
         ProviderProfile {
             wire,
             priced,
-            keys: keys.to_vec(),
-            needs_key: true,
-            base,
-            base_env,
+            access: ServiceAccess {
+                keys: keys.to_vec(),
+                needs_key: true,
+                base,
+                base_env,
+                give_up_after: GIVE_UP_AFTER,
+            },
             cap: 4096,
             document_chars: 24_000,
             concurrency: None,
-            give_up_after: GIVE_UP_AFTER,
             batch: None,
         }
     };
@@ -105,42 +113,42 @@ pub(super) fn profile_of(provider: &str) -> Option<ProviderProfile> {
             cap: 1,
             ..google(Box::new(DecisionEndpoint::Gemini))
         },
-        "ollama" => ProviderProfile {
-            needs_key: false,
-            cap: 2048,
-            document_chars: 16_000,
-            concurrency: Some(4),
-            give_up_after: LOCAL_GIVE_UP_AFTER,
-            ..cloud(
-                Box::new(Ollama),
-                "ollama",
-                &["OLLAMA_API_KEY"],
-                ollama::BASE,
-                "OLLAMA_HOST",
-            )
-        },
+        "ollama" => {
+            let (keys, env) = (&["OLLAMA_API_KEY"], "OLLAMA_HOST");
+            let usual = cloud(Box::new(Ollama), "ollama", keys, ollama::BASE, env);
+            ProviderProfile {
+                access: ServiceAccess {
+                    needs_key: false,
+                    give_up_after: LOCAL_GIVE_UP_AFTER,
+                    ..usual.access
+                },
+                cap: 2048,
+                document_chars: 16_000,
+                concurrency: Some(4),
+                ..usual
+            }
+        }
         other => {
             let preset = compatible::named(other)?;
             let local = matches!(preset.name, "llamacpp" | "lmstudio");
+            let wire = Box::new(Compatible(preset));
+            let usual = cloud(wire, preset.name, preset.keys, preset.base, "");
             ProviderProfile {
-                needs_key: !preset.keys.is_empty(),
+                access: ServiceAccess {
+                    needs_key: !preset.keys.is_empty(),
+                    give_up_after: match preset.name {
+                        "vllm" | "llamacpp" | "lmstudio" => LOCAL_GIVE_UP_AFTER,
+                        _ => GIVE_UP_AFTER,
+                    },
+                    ..usual.access
+                },
                 document_chars: if preset.keys.is_empty() {
                     16_000
                 } else {
                     24_000
                 },
                 concurrency: local.then_some(4),
-                give_up_after: match preset.name {
-                    "vllm" | "llamacpp" | "lmstudio" => LOCAL_GIVE_UP_AFTER,
-                    _ => GIVE_UP_AFTER,
-                },
-                ..cloud(
-                    Box::new(Compatible(preset)),
-                    preset.name,
-                    preset.keys,
-                    preset.base,
-                    "",
-                )
+                ..usual
             }
         }
     })
@@ -151,7 +159,7 @@ pub fn key_variables() -> impl Iterator<Item = (&'static str, &'static str)> {
     let vendors = ["openai", "anthropic", "gemini", "azure"].into_iter();
     let all = vendors.chain(compatible::PRESETS.iter().map(|preset| preset.name));
     all.flat_map(|provider| {
-        let keys = profile_of(provider).map_or_else(Vec::new, |profile| profile.keys);
+        let keys = profile_of(provider).map_or_else(Vec::new, |profile| profile.access.keys);
         keys.into_iter().map(move |variable| (variable, provider))
     })
 }

@@ -17,6 +17,8 @@ pub enum EnsembleError {
     File { path: PathBuf, message: String },
     #[error("embedder {embedder:?}: {message}")]
     Embedder { embedder: String, message: String },
+    #[error("reranker {reranker:?}: {message}")]
+    Reranker { reranker: String, message: String },
     #[error("judge {judge:?}: {message}")]
     Judge { judge: String, message: String },
 }

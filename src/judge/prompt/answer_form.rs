@@ -1,11 +1,13 @@
 //! What a judge is asked for: the form of its answer, in words and as a schema.
 
 use crate::domain::adjudication::{EvidenceLabel, PickMode};
+use crate::judge::presented::RerankKind;
 use serde_json::{Value, json};
 use strum::{EnumString, IntoStaticStr};
 
 const PAIR: &[&str] = &["query", "a", "b", "mark", "cut_a", "cut_b"];
 const LINEUP: &[&str] = &["query", "documents", "task", "mark"];
+const SINGLE: &[&str] = &["query", "document", "mark", "cut"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
@@ -20,6 +22,18 @@ pub enum AnswerForm {
     Slots,
     /// `{"thoughts": […], "verdicts": [{"slot": 1, "sentence": "…" | null, "verdict": "supports" | …}, …]}`
     Verdicts,
+    /// `{"ranking": [2, …]}`: every number once.
+    Ranking,
+    /// `{"selected": [2, …]}`: so many numbers as are asked for.
+    Selection,
+    /// `{"winner": "A" | "B"}`
+    Winner,
+    /// `{"best": 2}`
+    Best,
+    /// `{"grade": 0 | 1 | 2 | 3}`
+    Grade,
+    /// One word: Yes or No.
+    YesNo,
 }
 
 impl AnswerForm {
@@ -31,6 +45,28 @@ impl AnswerForm {
         }
     }
 
+    /// What reranking questions of this kind are answered in.
+    pub fn of_rerank(kind: RerankKind) -> Self {
+        match kind {
+            RerankKind::Rank => Self::Ranking,
+            RerankKind::Compare => Self::Winner,
+            RerankKind::Select => Self::Selection,
+            RerankKind::Best => Self::Best,
+            RerankKind::YesNo => Self::YesNo,
+            RerankKind::Grade => Self::Grade,
+        }
+    }
+
+    /// Whether it is the answer to a battle.
+    pub fn is_of_battles(self) -> bool {
+        matches!(self, Self::Score | Self::Choice | Self::Letter)
+    }
+
+    /// Whether the answer is one word, whose probabilities are read where the server gives them.
+    pub fn is_word(self) -> bool {
+        matches!(self, Self::Letter | Self::YesNo)
+    }
+
     /// The word of a template's first line.
     pub fn name(self) -> &'static str {
         self.into()
@@ -38,10 +74,11 @@ impl AnswerForm {
 
     /// The JSON schema of the answer, in the subset that all providers take; a letter has none.
     pub fn schema(self) -> Option<Value> {
+        let numbers = || json!({"type": "array", "items": {"type": "integer"}});
         let last = match self {
             Self::Score => json!({"score": {"type": "number"}}),
             Self::Choice => json!({"choice": {"type": "string", "enum": ["A", "B", "tie"]}}),
-            Self::Slots => json!({"slots": {"type": "array", "items": {"type": "integer"}}}),
+            Self::Slots => json!({"slots": numbers()}),
             Self::Verdicts => {
                 let words = EvidenceLabel::ALL.map(EvidenceLabel::name);
                 let item = json!({
@@ -56,10 +93,21 @@ impl AnswerForm {
                     "additionalProperties": false,
                 }}})
             }
-            Self::Letter => return None,
+            // Without thoughts: a method asks for hundreds of these, and words are what costs.
+            Self::Ranking => json!({"ranking": numbers()}),
+            Self::Selection => json!({"selected": numbers()}),
+            Self::Winner => json!({"winner": {"type": "string", "enum": ["A", "B"]}}),
+            Self::Best => json!({"best": {"type": "integer"}}),
+            Self::Grade => json!({"grade": {"type": "integer"}}),
+            Self::Letter | Self::YesNo => return None,
         };
-        let mut properties = json!({"thoughts": {"type": "array", "items": {"type": "string"}}});
-        let mut required = vec![json!("thoughts")];
+        let (mut properties, mut required) = match self {
+            Self::Score | Self::Choice | Self::Slots | Self::Verdicts => (
+                json!({"thoughts": {"type": "array", "items": {"type": "string"}}}),
+                vec![json!("thoughts")],
+            ),
+            _ => (json!({}), Vec::new()),
+        };
         if let (Some(properties), Value::Object(last)) = (properties.as_object_mut(), last) {
             required.extend(last.keys().map(|key| json!(key)));
             properties.extend(last);
@@ -75,8 +123,9 @@ impl AnswerForm {
     /// What may stand in a case.
     pub(super) fn names(self) -> &'static [&'static str] {
         match self {
-            Self::Slots | Self::Verdicts => LINEUP,
-            _ => PAIR,
+            Self::Slots | Self::Verdicts | Self::Ranking | Self::Selection | Self::Best => LINEUP,
+            Self::Grade | Self::YesNo => SINGLE,
+            Self::Score | Self::Choice | Self::Letter | Self::Winner => PAIR,
         }
     }
 
@@ -103,6 +152,30 @@ impl AnswerForm {
                 "An earlier answer to this message broke the rules. Answer with exactly one JSON object of the members \
                  \"thoughts\" and \"verdicts\", and no other text; give each document one verdict, copy each sentence word \
                  for word from its own document, and put null for it where the verdict is \"not_enough\"."
+            }
+            Self::Ranking => {
+                "An earlier answer to this message broke the rules. Answer with exactly one JSON object, \
+                 {\"ranking\": [numbers]}, and no other text; name every number that exists once, and no other."
+            }
+            Self::Selection => {
+                "An earlier answer to this message broke the rules. Answer with exactly one JSON object, \
+                 {\"selected\": [numbers]}, and no other text; keep to the numbers that exist, to how many are asked for, \
+                 and name none twice."
+            }
+            Self::Winner => {
+                "An earlier answer to this message could not be read. Answer with exactly one JSON object, \
+                 {\"winner\": \"A\"} or {\"winner\": \"B\"}, and no other text."
+            }
+            Self::Best => {
+                "An earlier answer to this message broke the rules. Answer with exactly one JSON object, \
+                 {\"best\": number}, and no other text; the number is one of those that exist."
+            }
+            Self::Grade => {
+                "An earlier answer to this message could not be read. Answer with exactly one JSON object, \
+                 {\"grade\": 0, 1, 2 or 3}, and no other text."
+            }
+            Self::YesNo => {
+                "An earlier answer to this message could not be read. Answer with exactly one word: Yes or No."
             }
         }
     }

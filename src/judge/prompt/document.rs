@@ -6,6 +6,10 @@ use std::borrow::Cow;
 /// How far back from the limit a sentence's end is looked for, in bytes.
 const LOOK_BACK: usize = 4_000;
 
+/// Characters of each of several candidates that are shown at least, where the limit is not lower: about the 300 words to
+/// which Sun et al. (2023, RankGPT) cut passages.
+const LISTED: usize = 2_000;
+
 /// Our lines begin with this; in a document it is taken apart.
 const OPENING: &str = "[[";
 
@@ -34,6 +38,14 @@ impl DocumentCut {
     pub fn shared(self, documents: usize) -> Self {
         Self {
             chars: (self.chars.saturating_mul(2) / documents.max(2)).max(1),
+        }
+    }
+
+    /// How much of each of so many candidates is shown in one message: as [`shared`](Self::shared), but not less than makes
+    /// a passage.
+    pub fn listed(self, documents: usize) -> Self {
+        Self {
+            chars: self.shared(documents).chars.max(LISTED).min(self.chars),
         }
     }
 

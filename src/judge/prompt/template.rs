@@ -1,10 +1,11 @@
-//! A template filled with a pair or a pool, so that no document can pose as instructions.
+//! A template filled with a pair, a pool or some candidates, so that no document can pose as instructions.
 
 use super::answer_form::AnswerForm;
-use super::document::{self, DocumentCut, clean};
+use super::document::{DocumentCut, clean};
 use crate::domain::adjudication::PickRequest;
+use crate::domain::reranking::GradeScale;
 use crate::judge::call::JudgePrompt;
-use crate::judge::presented::{PresentedPair, PresentedPool};
+use crate::judge::presented::{PresentedPair, PresentedPool, PresentedQuestion, RerankAsk};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -20,7 +21,8 @@ const TEXTS: usize = 3;
 pub enum TemplateError {
     /// The first line is something else.
     #[error(
-        "the prompt does not begin with \"answer: \" and one of score, choice, letter (for battles), slots, verdicts (for picks)"
+        "the prompt does not begin with \"answer: \" and one of score, choice, letter (for battles), slots, verdicts (for picks), \
+         ranking, selection, winner, best, grade, yesno (for reranking)"
     )]
     Answer,
     /// A divider is missing.
@@ -80,10 +82,14 @@ impl Template {
 
     /// The prompt for a case, its documents cut to `cut`. For a template that asks about two documents.
     pub fn fill(&self, case: &PresentedPair, cut: DocumentCut) -> JudgePrompt {
-        let query = document::clean(&case.pool.query);
-        let (a, said_a) = cut.apply(case.first_text());
-        let (b, said_b) = cut.apply(case.second_text());
-        let (a, b) = (document::clean(a), document::clean(b));
+        self.fill_pair(&case.pool.query, case.first_text(), case.second_text(), cut)
+    }
+
+    fn fill_pair(&self, query: &str, a: &str, b: &str, cut: DocumentCut) -> JudgePrompt {
+        let query = clean(query);
+        let (a, said_a) = cut.apply(a);
+        let (b, said_b) = cut.apply(b);
+        let (a, b) = (clean(a), clean(b));
         let mark = mark(&[&query, &a, &b]);
         // In the order of the names.
         self.filled(&[query, a, b, mark.into(), said_a.into(), said_b.into()])
@@ -94,10 +100,45 @@ impl Template {
     pub fn fill_pool(&self, lineup: &PresentedPool, cut: DocumentCut) -> JudgePrompt {
         let pool = &lineup.pool;
         let cut = cut.shared(pool.documents.len());
-        let query = clean(&pool.query);
-        let shown: Vec<_> = pool
-            .documents
-            .iter()
+        let documents = pool.documents.iter().map(|text| &**text);
+        let task = task_text(lineup.ask, pool.documents.len());
+        self.fill_list(&pool.query, documents, cut, task)
+    }
+
+    /// The prompt for a reranking question, its documents cut to their share of `cut`. For a template whose answer is that
+    /// of the question, or a letter where two documents are compared.
+    pub fn fill_question(&self, question: &PresentedQuestion, cut: DocumentCut) -> JudgePrompt {
+        let query = &question.pool.query;
+        let mut texts = question.texts();
+        match question.ask {
+            RerankAsk::Compare => {
+                let (a, b) = (texts.next().unwrap_or(""), texts.next().unwrap_or(""));
+                self.fill_pair(query, a, b, cut)
+            }
+            RerankAsk::Grade(_) => {
+                let (text, remark) = cut.apply(texts.next().unwrap_or(""));
+                let (query, text) = (clean(query), clean(text));
+                let mark = mark(&[&query, &text]);
+                // In the order of the names.
+                self.filled(&[query, text, mark.into(), remark.into()])
+            }
+            RerankAsk::Rank | RerankAsk::Select { .. } | RerankAsk::Best => {
+                let count = question.shown.len();
+                let task = rerank_task_text(question.ask, count);
+                self.fill_list(query, texts, cut.listed(count), task)
+            }
+        }
+    }
+
+    fn fill_list<'a>(
+        &self,
+        query: &str,
+        documents: impl Iterator<Item = &'a str>,
+        cut: DocumentCut,
+        task: String,
+    ) -> JudgePrompt {
+        let query = clean(query);
+        let shown: Vec<_> = documents
             .map(|text| {
                 let (text, remark) = cut.apply(text);
                 (clean(text), remark)
@@ -115,7 +156,6 @@ impl Template {
                 "{gap}[[document {number} {mark}]]{remark}\n{text}\n[[/document {number} {mark}]]"
             );
         }
-        let task = task_text(lineup.ask, pool.documents.len());
         // In the order of the names.
         self.filled(&[query, documents.into(), task.into(), mark.into()])
     }
@@ -223,5 +263,34 @@ pub(crate) fn task_text(ask: PickRequest, documents: usize) -> String {
             "Give each of these {documents} documents its verdict: \"verdicts\" has {documents} members, one for each number \
              from 1 to {documents}."
         ),
+    }
+}
+
+/// What a judge is asked to do with so many candidates.
+pub(crate) fn rerank_task_text(ask: RerankAsk, documents: usize) -> String {
+    match ask {
+        RerankAsk::Rank => format!(
+            "Put these {documents} documents in order: \"ranking\" holds every number from 1 to {documents} exactly once, the \
+             best document first."
+        ),
+        RerankAsk::Select { count: 1 } => format!(
+            "Choose the 1 best of these {documents} documents: \"selected\" holds exactly 1 number from 1 to {documents}."
+        ),
+        RerankAsk::Select { count } => format!(
+            "Choose the {count} best of these {documents} documents: \"selected\" holds exactly {count} different numbers from \
+             1 to {documents}, the best document first."
+        ),
+        RerankAsk::Best => format!(
+            "Name the best of these {documents} documents: \"best\" is its number, from 1 to {documents}."
+        ),
+        RerankAsk::Compare => {
+            "Name the better of the two documents: \"winner\" is \"A\" or \"B\".".to_owned()
+        }
+        RerankAsk::Grade(GradeScale::ZeroToThree) => {
+            "Grade the document: \"grade\" is 0, 1, 2 or 3.".to_owned()
+        }
+        RerankAsk::Grade(GradeScale::YesNo) => {
+            "Is the document relevant to the query? Yes or No.".to_owned()
+        }
     }
 }

@@ -94,7 +94,7 @@ pub fn request(settings: &JudgeSettings, prompt: &JudgePrompt, dialect: &Dialect
     };
     put("model", json!(settings.spec.model));
     put("messages", Value::Array(messages));
-    let letter = settings.template.answer == AnswerForm::Letter;
+    let letter = settings.template.answer.is_word();
     let logprobs = letter && dialect.logprobs && !learnt.has(Refusal::Logprobs);
     // A model that thinks first needs the room for it, and says nothing in a few tokens.
     let thinks = dialect
@@ -173,12 +173,13 @@ pub fn reply(
         charged_usd: charged(value, received).filter(|_| settings.price.is_none()),
     };
     let mut reply = settings.reply(fields, received);
-    let letter = settings.template.answer == AnswerForm::Letter;
+    let answer = settings.template.answer;
+    let letter = answer.is_word();
     if letter {
         let tokens = choice
             .pointer("/logprobs/content")
             .and_then(Value::as_array);
-        reply.odds = tokens.and_then(|tokens| odds(tokens));
+        reply.odds = tokens.and_then(|tokens| odds(tokens, answer));
     }
     if let Some(refusal) = refusal {
         reply.text = refusal;
@@ -251,10 +252,11 @@ fn tokens(value: &Value) -> Option<ChargedTokens> {
     counts.settle(usage, written)
 }
 
-/// What the log-probabilities at the letter say: `tokens` as written, each with the likeliest beside it. The letter is the
+/// What the log-probabilities at the answer's letter or word say: `tokens` as written, each with the likeliest beside it. The letter is the
 /// first token with text, or the last letter where the model has thought before. Without the others' probabilities nothing is
 /// known, as one alone says nothing about the rest.
-pub(super) fn odds(tokens: &[Value]) -> Option<AnswerProbabilities> {
+pub(super) fn odds(tokens: &[Value], answer: AnswerForm) -> Option<AnswerProbabilities> {
+    let letter_of = |token: &str| letter_of(token, answer);
     let text = |token: &Value| text_at(token, "/token").unwrap_or_default();
     let mut written = tokens.iter().filter(|token| !text(token).trim().is_empty());
     let first = written.next()?;
@@ -275,9 +277,17 @@ pub(super) fn odds(tokens: &[Value]) -> Option<AnswerProbabilities> {
     (odds.a + odds.b + odds.tie > 0.0).then_some(odds)
 }
 
-/// The answer that a token is, `a`, `b` or `t`.
-fn letter_of(token: &str) -> Option<char> {
-    match token.trim() {
+/// The answer that a token is, `a` (or yes), `b` (or no) or `t`.
+fn letter_of(token: &str, answer: AnswerForm) -> Option<char> {
+    let token = token.trim();
+    if answer == AnswerForm::YesNo {
+        return match token {
+            "Yes" | "yes" | "YES" => Some('a'),
+            "No" | "no" | "NO" => Some('b'),
+            _ => None,
+        };
+    }
+    match token {
         "A" | "a" => Some('a'),
         "B" | "b" => Some('b'),
         "T" | "t" | "Tie" | "tie" => Some('t'),

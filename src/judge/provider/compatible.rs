@@ -9,7 +9,6 @@ use super::response::HttpResponse;
 use super::settings::{AnswerFields, JudgeSettings};
 use super::wire_format::WireFormat;
 use crate::judge::call::{CallError, JudgePrompt, JudgeReply};
-use crate::judge::prompt::AnswerForm;
 use serde_json::{Map, Value, json};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +119,7 @@ impl WireFormat for Compatible {
 
     fn steps_left(&self, settings: &JudgeSettings, learnt: Learnt) -> StepsLeft {
         StepsLeft {
-            rung: settings.template.answer != AnswerForm::Letter && self.rung(learnt) < chat::PLAIN,
+            rung: !settings.template.answer.is_word() && self.rung(learnt) < chat::PLAIN,
             efforts: 0,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::http::Http;
 use crate::judge::batch::BatchStatus;
-use crate::judge::call::{CallError, JudgeReply};
+use crate::judge::call::{CallError, Exchange, JudgeReply};
 use reqwest::Url;
 use reqwest::header::HeaderMap;
 use secrecy::{ExposeSecret, SecretString};
@@ -86,15 +86,22 @@ impl ApiConnection {
     pub(crate) fn redact_error(&self, mut error: CallError) -> CallError {
         let spellings = self.spellings();
         hide(&spellings, &mut error.message);
+        hide_in(&spellings, &mut error.raw);
+        *error.exchange = self.redact_exchange(*error.exchange);
+        error
+    }
+
+    /// What is known of a call, without the key.
+    pub(crate) fn redact_exchange(&self, mut exchange: Exchange) -> Exchange {
+        let spellings = self.spellings();
         for field in [
-            &mut error.raw,
-            &mut error.exchange.model,
-            &mut error.exchange.stop_reason,
-            &mut error.exchange.request_id,
+            &mut exchange.model,
+            &mut exchange.stop_reason,
+            &mut exchange.request_id,
         ] {
             hide_in(&spellings, field);
         }
-        error
+        exchange
     }
 
     /// What a provider says about a batch, without the key.

@@ -97,7 +97,11 @@ impl ErrorBody {
         if complaint.message.is_empty() {
             complaint.message = value
                 .get("detail")
-                .map(Value::to_string)
+                .map(|detail| {
+                    detail
+                        .as_str()
+                        .map_or_else(|| detail.to_string(), str::to_owned)
+                })
                 .unwrap_or_default();
         }
         match error.get("details") {

@@ -47,7 +47,7 @@ impl WireFormat for Gemini {
             .params
             .get("generationConfig")
             .and_then(|own| own.get("thinkingConfig"));
-        if settings.template.answer == AnswerForm::Letter && !learnt.has(Refusal::Logprobs) {
+        if settings.template.answer.is_word() && !learnt.has(Refusal::Logprobs) {
             generation.insert("responseLogprobs".to_owned(), json!(true));
             generation.insert("logprobs".to_owned(), json!(TOP));
         }
@@ -124,8 +124,9 @@ impl WireFormat for Gemini {
             charged_usd: None,
         };
         let mut reply = settings.reply(fields, received);
-        if settings.template.answer == AnswerForm::Letter {
-            reply.odds = candidate.and_then(odds);
+        if settings.template.answer.is_word() {
+            let answer = settings.template.answer;
+            reply.odds = candidate.and_then(|candidate| odds(candidate, answer));
         }
         match (stop.as_deref(), blocked) {
             (None, Some(reason)) => Err(filtered(Some(&reason), reply)),
@@ -144,7 +145,7 @@ impl WireFormat for Gemini {
 }
 
 /// What the log-probabilities of a candidate say: Google lists the likeliest of each place apart from what was chosen.
-fn odds(candidate: &Value) -> Option<AnswerProbabilities> {
+fn odds(candidate: &Value, answer: AnswerForm) -> Option<AnswerProbabilities> {
     let likeliest = candidate
         .pointer("/logprobsResult/topCandidates")?
         .as_array()?;
@@ -162,7 +163,7 @@ fn odds(candidate: &Value) -> Option<AnswerProbabilities> {
             json!({"token": chosen.get("token"), "top_logprobs": top})
         })
         .collect();
-    chat::odds(&tokens)
+    chat::odds(&tokens, answer)
 }
 
 /// Whether the model takes a thinking level: Gemini 3 and later.

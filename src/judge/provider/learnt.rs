@@ -5,7 +5,6 @@
 use super::error_response::ErrorBody;
 use super::settings::JudgeSettings;
 use crate::judge::call::{CallError, FailureCause};
-use crate::judge::prompt::AnswerForm;
 use serde_json::Value;
 
 /// How much of a complaint is read, in characters: some servers repeat the request in it, which mentions everything.
@@ -148,7 +147,7 @@ pub(crate) fn learn(
     error: &CallError,
 ) -> Option<Learnt> {
     if error.cause == FailureCause::Truncated {
-        let letter = settings.template.answer == AnswerForm::Letter;
+        let letter = settings.template.answer.is_word();
         return (letter && !learnt.has(Refusal::ShortAnswer))
             .then(|| learnt.with(Refusal::ShortAnswer));
     }

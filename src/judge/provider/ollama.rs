@@ -12,7 +12,6 @@ use super::settings::{
 use super::token_counts::TokenCounts;
 use super::wire_format::WireFormat;
 use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
-use crate::judge::prompt::AnswerForm;
 use reqwest::Url;
 use serde_json::{Value, json};
 
@@ -41,7 +40,7 @@ impl WireFormat for Ollama {
             messages.push(json!({"role": "system", "content": prompt.system}));
         }
         messages.push(json!({"role": "user", "content": prompt.user}));
-        let letter = settings.template.answer == AnswerForm::Letter;
+        let letter = settings.template.answer.is_word();
         let mut body = json!({
             "model": settings.spec.model,
             "stream": false,
@@ -112,9 +111,9 @@ impl WireFormat for Ollama {
             ..AnswerFields::default()
         };
         let mut reply = settings.reply(fields, received);
-        if settings.template.answer == AnswerForm::Letter {
+        if settings.template.answer.is_word() {
             let tokens = value.get("logprobs").and_then(Value::as_array);
-            reply.odds = tokens.and_then(|tokens| chat::odds(tokens));
+            reply.odds = tokens.and_then(|tokens| chat::odds(tokens, settings.template.answer));
         }
         let context = context(settings);
         // Servers that know no `truncate` keep the whole window, or half of it and two tokens. A request too short to

@@ -13,7 +13,7 @@ use crate::judge::batch::BatchApi;
 use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Retry, Usage};
 use crate::judge::judge_trait::Judge;
 use crate::judge::parse::{self, ParseError};
-use crate::judge::presented::{PresentedPair, PresentedPool};
+use crate::judge::presented::{PresentedPair, PresentedPool, PresentedQuestion, RerankAsk};
 use crate::judge::prompt::AnswerForm;
 use crate::judge::spec::{JudgeLimits, JudgeSpec};
 use futures::FutureExt;
@@ -131,7 +131,7 @@ impl RemoteJudge {
             let reply = self.wire.parse_response(&self.settings, received);
             if let Ok(reply) = &reply
                 && reply.odds.is_none()
-                && self.settings.template.answer == AnswerForm::Letter
+                && self.settings.template.answer.is_word()
                 && !learnt.has(Refusal::Logprobs)
             {
                 let silent = Learnt::default().with(Refusal::SilentLogprobs);
@@ -179,7 +179,7 @@ impl RemoteJudge {
         prompt: &JudgePrompt,
     ) -> (Usage, Option<f64>) {
         // The limit of a letter is its own; those of the others are far above what they write.
-        let letter = settings.template.answer == AnswerForm::Letter;
+        let letter = settings.template.answer.is_word();
         let allowed = letter.then(|| self.allowed(settings, prompt, self.learnt()));
         settings.estimate(prompt, allowed.flatten())
     }
@@ -197,7 +197,7 @@ impl RemoteJudge {
         let of = |learnt: Learnt| self.allowed(settings, prompt, learnt);
         let mut output = of(self.learnt());
         // A server that refuses everything that can be refused gets a letter without probabilities, which may be longer.
-        if settings.template.answer == AnswerForm::Letter {
+        if settings.template.answer.is_word() {
             output = output
                 .zip(of(Learnt::EVERYTHING))
                 .map(|(now, then)| now.max(then));
@@ -232,6 +232,25 @@ impl Judge for RemoteJudge {
     fn pick<'a>(
         &'a self,
         _: &'a PresentedPool,
+        prompt: &'a JudgePrompt,
+    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
+        self.send(prompt)
+    }
+
+    fn rerank_prompt(&self, question: &PresentedQuestion) -> Option<JudgePrompt> {
+        let settings = &self.settings;
+        let answer = settings.template.answer;
+        let fits = match question.ask {
+            // An endpoint for decisions names the better of two by a letter.
+            RerankAsk::Compare if answer == AnswerForm::Letter => true,
+            ask => answer == AnswerForm::of_rerank(ask.kind()),
+        };
+        fits.then(|| settings.template.fill_question(question, settings.cut))
+    }
+
+    fn rerank<'a>(
+        &'a self,
+        _: &'a PresentedQuestion,
         prompt: &'a JudgePrompt,
     ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
         self.send(prompt)
@@ -279,6 +298,16 @@ impl Judge for RemoteJudge {
         let documents = &lineup.pool.documents;
         let cut = self.settings.cut.shared(documents.len());
         documents.iter().any(|text| cut.cuts(text))
+    }
+
+    fn truncates(&self, question: &PresentedQuestion) -> u64 {
+        let cut = match question.ask {
+            RerankAsk::Compare | RerankAsk::Grade(_) => self.settings.cut,
+            RerankAsk::Rank | RerankAsk::Select { .. } | RerankAsk::Best => {
+                self.settings.cut.listed(question.shown.len())
+            }
+        };
+        question.texts().filter(|text| cut.cuts(text)).count() as u64
     }
 
     fn limits(&self) -> JudgeLimits {

@@ -16,6 +16,9 @@ pub const ESTIMATE: &str = "tokens are estimated: four ASCII characters or one a
 const TYPICAL_OUTPUT: u64 = 400;
 /// The same where each of ten documents has its verdict and three of them a sentence.
 const VERDICTS_OUTPUT: u64 = 700;
+/// The same for an order or a choice of some twenty documents, and for one number or name, without reasons.
+const RANKING_OUTPUT: u64 = 250;
+const NAME_OUTPUT: u64 = 100;
 /// Dollars that a provider may say it charged for one call; more makes no sense.
 const MOST_USD: f64 = 1_000.0;
 /// Tokens that a provider adds around our texts, at the very most.
@@ -99,7 +102,13 @@ impl JudgeSettings {
     ) -> (Usage, Option<f64>) {
         let typical = match self.template.answer {
             AnswerForm::Verdicts => VERDICTS_OUTPUT,
-            _ => TYPICAL_OUTPUT,
+            AnswerForm::Ranking | AnswerForm::Selection => RANKING_OUTPUT,
+            AnswerForm::Winner | AnswerForm::Best | AnswerForm::Grade | AnswerForm::YesNo => {
+                NAME_OUTPUT
+            }
+            AnswerForm::Score | AnswerForm::Choice | AnswerForm::Letter | AnswerForm::Slots => {
+                TYPICAL_OUTPUT
+            }
         };
         let usage = Usage {
             input: self.tokens(&prompt.system) + self.tokens(&prompt.user),

@@ -71,8 +71,8 @@ pub trait WireFormat: Send + Sync + fmt::Debug {
             AnswerForm::Score => parse::parse(&reply.text),
             AnswerForm::Choice => parse::choice(&reply.text),
             AnswerForm::Letter => parse::letter(&reply.text, reply.odds),
-            // Picks are no opinion on two documents.
-            AnswerForm::Slots | AnswerForm::Verdicts => Err(ParseError::Missing("score")),
+            // Picks and answers to reranking questions are no opinion on two documents.
+            _ => Err(ParseError::Missing("score")),
         }
     }
 }

@@ -11,7 +11,7 @@ pub struct MergeCounts {
     pub vote_clashes: usize,
     /// Failed calls that were new.
     pub failures: usize,
-    /// What the new votes, failures and picks had cost, in US dollars, as far as that is known.
+    /// What the new votes, failures, picks and calls of reranking methods had cost, in US dollars, as far as that is known.
     pub spent_usd: f64,
     /// What further calls have cost at most, where only the worst price is known.
     pub assumed_usd: f64,
@@ -30,6 +30,10 @@ pub struct MergeCounts {
     /// Answers of judges on pools that were new.
     pub picks: usize,
     pub rulings: usize,
+    /// Calls of reranking methods that were new.
+    pub rerank_calls: usize,
+    /// Orders that methods made of queries and that were new.
+    pub rerank_results: usize,
     /// Queries on which other judges count there; those that count here go on counting.
     pub keep_their_judges: usize,
     /// Pairs of the whole project on which people differ, after the merge.

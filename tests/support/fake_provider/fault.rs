@@ -233,7 +233,7 @@ pub(super) fn answer(fault: Fault, dialect: Dialect, recorded: &Recorded) -> Ans
         }
         Fault::CutText => {
             let whole_text = good();
-            text(&whole_text[..whole_text.len() - 3], done)
+            text(&whole_text[..whole_text.len().saturating_sub(3)], done)
         }
         Fault::Length => text("{\"thoughts\": [\"A s", dialect.length()),
         Fault::Prose => text("Document B is better, about 0.7 I would say.", done),

@@ -2,6 +2,7 @@
 
 use super::answer::{Lineup, Shown, margin};
 use super::fault::Answer;
+use super::rerank::{self, Asked};
 use super::{Recorded, State};
 use serde_json::{Value, json};
 
@@ -19,6 +20,13 @@ pub(crate) enum Dialect {
     Embeddings,
     /// `/api/embed` of Ollama.
     OllamaEmbed,
+    ZeroEntropyRank,
+    CohereRank,
+    VoyageRank,
+    JinaRank,
+    TeiRank,
+    /// `/rerank` of vLLM and its like.
+    CompatibleRank,
 }
 
 impl Dialect {
@@ -32,6 +40,14 @@ impl Dialect {
             "/api/embed" => Self::OllamaEmbed,
             "/v1/decisions" => Self::OpenAiDecisions,
             "/v1beta/decisions" => Self::GeminiDecisions,
+            "/v1/models/rerank" => Self::ZeroEntropyRank,
+            "/v2/rerank" => Self::CohereRank,
+            _ if path.ends_with("/rerank") => match &recorded.body {
+                body if body.get("texts").is_some() => Self::TeiRank,
+                body if body.get("top_k").is_some() => Self::VoyageRank,
+                body if body.get("return_documents").is_some() => Self::JinaRank,
+                _ => Self::CompatibleRank,
+            },
             _ if path.starts_with("/openai/") => Self::Azure,
             _ if path.ends_with("/chat/completions") => Self::Chat,
             _ if path.ends_with("/embeddings") => Self::Embeddings,
@@ -49,7 +65,39 @@ impl Dialect {
         name.trim_start_matches("models/").to_owned()
     }
 
+    /// Whether it is a rerank service.
+    fn ranks(self) -> bool {
+        matches!(
+            self,
+            Self::ZeroEntropyRank
+                | Self::CohereRank
+                | Self::VoyageRank
+                | Self::JinaRank
+                | Self::TeiRank
+                | Self::CompatibleRank
+        )
+    }
+
+    /// What is asked, the same for the same texts.
+    pub(super) fn case(self, body: &Value) -> String {
+        let text = self.user_text(body);
+        match Asked::of(&text) {
+            Some(asked) => asked.key(),
+            None if self.ranks() => {
+                let digest = super::answer::hash(&[&text]);
+                digest[..4]
+                    .iter()
+                    .map(|byte| format!("{byte:02x}"))
+                    .collect()
+            }
+            None => Shown::of(&text).key(),
+        }
+    }
+
     pub(super) fn user_text(self, body: &Value) -> String {
+        if self.ranks() {
+            return format!("{:?}", rerank::sent(body));
+        }
         if matches!(self, Self::Embeddings | Self::OllamaEmbed) {
             return body["input"].to_string();
         }
@@ -97,6 +145,9 @@ impl Dialect {
                 json!({"error": {"code": status, "message": message, "status": kind, "details": []}})
             }
             Self::Ollama | Self::OllamaEmbed => json!({"error": message}),
+            Self::CohereRank => json!({"id": "fake", "message": message}),
+            Self::VoyageRank | Self::JinaRank | Self::ZeroEntropyRank => json!({"detail": message}),
+            Self::TeiRank => json!({"error": message, "error_type": kind}),
             _ => json!({"error": {"message": message, "type": kind, "param": null, "code": null}}),
         }
     }
@@ -210,7 +261,12 @@ pub(super) fn refusal(
         Dialect::Azure => recorded.header("api-key"),
         // Servers on one's own machine want none.
         Dialect::Ollama | Dialect::Chat | Dialect::Embeddings | Dialect::OllamaEmbed => Some("any"),
-        Dialect::OpenAiDecisions => recorded.header("authorization"),
+        Dialect::TeiRank | Dialect::CompatibleRank => Some("any"),
+        Dialect::OpenAiDecisions
+        | Dialect::ZeroEntropyRank
+        | Dialect::CohereRank
+        | Dialect::VoyageRank
+        | Dialect::JinaRank => recorded.header("authorization"),
     };
     let unknown = dialect.error(401, "authentication_error", "no key");
     key.is_none().then_some((401, unknown))
@@ -218,7 +274,13 @@ pub(super) fn refusal(
 
 /// A good answer's text.
 pub(super) fn good_text(dialect: Dialect, recorded: &Recorded) -> String {
+    if dialect.ranks() {
+        return rerank::scores(&recorded.body);
+    }
     let prompt = dialect.user_text(&recorded.body);
+    if let Some(asked) = Asked::of(&prompt) {
+        return asked.answer();
+    }
     if let Some(lineup) = Lineup::of(&prompt) {
         return lineup.answer(&dialect.model(recorded));
     }
@@ -250,6 +312,9 @@ pub(super) fn counted(body: &Value) -> Option<(u64, u64)> {
         "/usage/total_input_tokens",
         "/usageMetadata/promptTokenCount",
         "/prompt_eval_count",
+        "/usage/total_tokens",
+        "/meta/billed_units/input_tokens",
+        "/total_tokens",
     ])?;
     let output = first(&[
         "/usage/completion_tokens",
@@ -326,13 +391,18 @@ pub(super) fn success(dialect: Dialect, recorded: &Recorded, tells_room: bool) -
 /// A successful answer around a text. Tokens are a quarter of the bytes.
 pub(super) fn reply(dialect: Dialect, recorded: &Recorded, text: &str, stop: &str) -> Value {
     let model = dialect.model(recorded);
-    let margin = margin(&model, &Shown::of(&dialect.user_text(&recorded.body)));
+    let prompt = dialect.user_text(&recorded.body);
+    let margin = margin(&model, &Shown::of(&prompt));
+    let yes = Asked::of(&prompt).and_then(|asked| asked.probability());
     let (input, output) = (recorded.body.to_string().len() / 4, text.len() / 4 + 1);
     let (a, b) = ((1.0 - margin) / 2.0, (1.0 + margin) / 2.0);
     match dialect {
         Dialect::Chat | Dialect::Azure => {
             let top = |token: &str, p: f64| json!({"token": token, "logprob": p.max(1e-9).ln(), "bytes": null});
-            let tops = json!([top("A", a), top("B", b), top(" T", 0.0)]);
+            let tops = match yes {
+                Some(yes) => json!([top("Yes", yes), top("No", 1.0 - yes)]),
+                None => json!([top("A", a), top("B", b), top(" T", 0.0)]),
+            };
             let logprobs = match recorded.body["logprobs"] == true {
                 true => {
                     json!({"content": [{"token": text, "logprob": -0.1, "top_logprobs": tops}]})
@@ -403,6 +473,7 @@ pub(super) fn reply(dialect: Dialect, recorded: &Recorded, text: &str, stop: &st
             let usage = json!({"total_input_tokens": input, "total_output_tokens": 0, "total_tokens": input});
             json!({"answers": {"better": answer}, "usage": usage})
         }
+        _ => rerank::reply(dialect, &model, text, input),
     }
 }
 

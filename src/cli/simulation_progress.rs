@@ -1,7 +1,6 @@
 //! How far a simulation is, on stderr.
 
-use crate::app::simulate::SimulationPhase;
-use crate::cli::output::{self, ProgressPace};
+use super::output::{self, ProgressPace};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal as _;
 
@@ -14,11 +13,8 @@ pub(super) struct SimulationProgress {
 }
 
 impl SimulationProgress {
-    pub(super) fn new(queries: usize, phase: SimulationPhase) -> Self {
-        let what = match phase {
-            SimulationPhase::Played => "played",
-            SimulationPhase::Measured => "measured",
-        };
+    /// `what` is done to so many queries.
+    pub(super) fn new(queries: usize, what: &'static str) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(queries as u64);
             match ProgressStyle::with_template("{bar:28} {pos} of {len} queries {msg}, {eta} left")

@@ -1,0 +1,236 @@
+//! What a run would need: the methods are played on simulated answers, and their prompts are measured.
+
+use super::candidates::Candidates;
+use super::plan::RerankPlan;
+use super::prepared_method::PreparedMethod;
+use super::question::Target;
+use crate::domain::numeric::best_first;
+use crate::domain::reranking::{Answer, Question, play};
+use crate::domain::sampling::SeededRng;
+use crate::store::corpus::QueryKey;
+use crate::store::{Store, StoreError};
+use serde::Serialize;
+
+/// Queries whose prompts are measured, for each method.
+const SAMPLE: usize = 12;
+/// How far simulated answers are from the first-stage order, as a share of the number of candidates.
+const SPREAD: f64 = 0.35;
+
+/// Calls with what they use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct CallVolume {
+    pub calls: f64,
+    pub tokens_input: f64,
+    pub tokens_output: f64,
+    /// US dollars; `None` where a price is not known.
+    pub usd: Option<f64>,
+}
+
+/// What one method would need for the queries that it has not ranked yet.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MethodEstimate {
+    pub method: String,
+    pub queries: usize,
+    /// How many of them were measured; the others are taken to be like them.
+    pub measured: usize,
+    /// Where the first stage is right.
+    pub least: CallVolume,
+    pub expected: CallVolume,
+    /// As many calls as there can be, each at its worst price and asked twice.
+    pub most: CallVolume,
+}
+
+impl MethodEstimate {
+    /// What every method of the plan would need. Answers that are there already are not taken off.
+    pub fn of(store: &Store, plan: &RerankPlan) -> Result<Vec<Self>, StoreError> {
+        let methods = plan.methods.iter().enumerate();
+        methods
+            .map(|(place, method)| {
+                let own = plan.outstanding.iter().filter(|one| one.method == place);
+                let queries: Vec<QueryKey> = own.map(|one| one.query).collect();
+                estimate(store, plan, method, &queries)
+            })
+            .collect()
+    }
+}
+
+fn estimate(
+    store: &Store,
+    plan: &RerankPlan,
+    method: &PreparedMethod,
+    queries: &[QueryKey],
+) -> Result<MethodEstimate, StoreError> {
+    let step = queries.len().div_ceil(SAMPLE).max(1);
+    let sample: Vec<QueryKey> = queries.iter().step_by(step).copied().collect();
+    let (mut least, mut expected, mut most) = (Sum::default(), Sum::default(), Sum::default());
+    let work = |db: &crate::store::Db, key| {
+        let candidates = Candidates::read(db, key, plan.named(key))?;
+        Ok(measure(method, &candidates))
+    };
+    store.read_each(&sample, work, |_, [a, b, c]| {
+        least.add(&a);
+        expected.add(&b);
+        most.add(&c);
+        Ok::<_, StoreError>(())
+    })?;
+    let factor = match sample.len() {
+        0 => 0.0,
+        measured => queries.len() as f64 / measured as f64,
+    };
+    Ok(MethodEstimate {
+        method: method.name.clone(),
+        queries: queries.len(),
+        measured: sample.len(),
+        least: least.volume(factor),
+        expected: expected.volume(factor),
+        most: most.volume(factor),
+    })
+}
+
+/// A sum of volumes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    calls: f64,
+    tokens_input: f64,
+    tokens_output: f64,
+    usd: f64,
+    unpriced: bool,
+}
+
+impl Sum {
+    fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.tokens_input += other.tokens_input;
+        self.tokens_output += other.tokens_output;
+        self.usd += other.usd;
+        self.unpriced |= other.unpriced;
+    }
+
+    fn volume(&self, factor: f64) -> CallVolume {
+        CallVolume {
+            calls: (self.calls * factor).round(),
+            tokens_input: (self.tokens_input * factor).round(),
+            tokens_output: (self.tokens_output * factor).round(),
+            usd: (!self.unpriced).then_some(self.usd * factor),
+        }
+    }
+}
+
+/// What a query needs at least, as expected, and at most.
+fn measure(method: &PreparedMethod, candidates: &Candidates) -> [Sum; 3] {
+    let count = method.looks_at(candidates);
+    let steady: Vec<f64> = (0..count).map(|at| -(at as f64)).collect();
+    let mut rng = SeededRng::new(0, &["rerank estimate", candidates.query.as_str()]);
+    let shaken: Vec<f64> = steady
+        .iter()
+        .map(|value| value + SPREAD * count as f64 * rng.normal())
+        .collect();
+    let (least, dearest) = played(method, candidates, &steady);
+    let (expected, dear) = played(method, candidates, &shaken);
+    let judges = method.judges.len();
+    let calls = method
+        .method
+        .calls(count, judges)
+        .most
+        .max(expected.calls as usize) as f64;
+    let dearest = Sum {
+        unpriced: dearest.unpriced || dear.unpriced,
+        usd: dearest.usd.max(dear.usd),
+        tokens_input: dearest.tokens_input.max(dear.tokens_input),
+        tokens_output: dearest.tokens_output.max(dear.tokens_output),
+        calls: 1.0,
+    };
+    let most = Sum {
+        calls: 2.0 * calls,
+        tokens_input: 2.0 * calls * dearest.tokens_input,
+        tokens_output: 2.0 * calls * dearest.tokens_output,
+        usd: calls * dearest.usd,
+        unpriced: dearest.unpriced,
+    };
+    // What asks no one needs nothing, however often it is asked.
+    let most = if calls == 0.0 || least.calls == 0.0 {
+        Sum::default()
+    } else {
+        most
+    };
+    [least, expected, most]
+}
+
+/// The calls of a method where candidates are as good as `utility` says, and what its dearest call uses.
+fn played(method: &PreparedMethod, candidates: &Candidates, utility: &[f64]) -> (Sum, Sum) {
+    let (mut sum, mut dearest) = (Sum::default(), Sum::default());
+    let mut strategy = method.strategy(candidates);
+    let mut answer = |question: &Question| {
+        if let Some(answer) = method.own_answer(candidates, question) {
+            return answer;
+        }
+        for (_, _, target) in method.parts(candidates, question).into_iter().flatten() {
+            let (expected, worst) = used(&target);
+            sum.add(&expected);
+            dearest.usd = dearest.usd.max(worst.usd);
+            dearest.tokens_input = dearest.tokens_input.max(worst.tokens_input);
+            dearest.tokens_output = dearest.tokens_output.max(worst.tokens_output);
+            dearest.unpriced |= worst.unpriced;
+        }
+        simulated(question, utility)
+    };
+    // A method that fails on simulated answers has asked what it asked.
+    drop(play(strategy.as_mut(), &mut answer));
+    (sum, dearest)
+}
+
+/// What a call is expected to use, and what it uses at most.
+fn used(target: &Target) -> (Sum, Sum) {
+    let sum = |input: u64, output: u64, usd: Option<f64>| Sum {
+        calls: 1.0,
+        tokens_input: input as f64,
+        tokens_output: output as f64,
+        usd: usd.unwrap_or(0.0),
+        unpriced: usd.is_none(),
+    };
+    match target {
+        Target::Judge { judge, prompt, .. } | Target::Battle { judge, prompt, .. } => {
+            let (usage, usd) = judge.estimate(prompt);
+            let (worst, _) = judge.worst(prompt);
+            let most = judge.worst_with_reask(prompt);
+            (
+                sum(usage.input, usage.output, usd),
+                sum(worst.input, worst.output, most),
+            )
+        }
+        Target::Reranker {
+            reranker,
+            query,
+            candidates,
+        } => {
+            let (usage, usd) = reranker.estimate(query, candidates);
+            let (most, worst) = reranker.worst(query, candidates);
+            (
+                sum(usage.input, usage.output, usd),
+                sum(most.input, most.output, worst),
+            )
+        }
+    }
+}
+
+/// What is answered where candidates are as good as `utility` says.
+fn simulated(question: &Question, utility: &[f64]) -> Answer {
+    let of = |at: &usize| utility.get(*at).copied().unwrap_or(0.0);
+    let numbers = |candidates: &[usize], count: usize| {
+        let values: Vec<f64> = candidates.iter().map(of).collect();
+        let best = best_first(&values).into_iter().take(count);
+        Answer::Numbers(best.map(|at| at as i64 + 1).collect())
+    };
+    match question {
+        Question::Rank { candidates } => numbers(candidates, candidates.len()),
+        Question::Select { candidates, count } => numbers(candidates, *count),
+        Question::Best { candidates } => numbers(candidates, 1),
+        Question::Compare { a, b } => Answer::SecondWins(of(b) > of(a)),
+        Question::Battle { a, b, .. } => Answer::Margin(if of(b) > of(a) { 1.0 } else { -1.0 }),
+        Question::Grade { candidate, .. } => {
+            let share = 1.0 + of(candidate) / utility.len().max(1) as f64;
+            Answer::Grade(share.clamp(0.0, 1.0))
+        }
+        Question::Score { candidates } => Answer::Scores(candidates.iter().map(of).collect()),
+    }
+}

@@ -1,0 +1,205 @@
+//! Which method still has to rank which query.
+
+use super::candidates::{self, Candidates, NamedCandidates};
+use super::prepared_method::PreparedMethod;
+use super::service::RerankService;
+use crate::app::error::{AppError, invalid};
+use crate::app::input_files::read_ranking;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::methods::MethodRow;
+use crate::domain::metrics::RankedRun;
+use crate::domain::sanitise;
+use crate::store::corpus::QueryKey;
+use crate::store::reranking::StoredResult;
+use crate::store::{Db, Store, StoreError};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// A query that a method has not ranked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OutstandingRanking {
+    /// The method's place in the plan.
+    pub(super) method: usize,
+    pub(super) query: QueryKey,
+}
+
+/// Everything that a run is about.
+#[derive(Debug)]
+pub struct RerankPlan {
+    pub(super) methods: Vec<PreparedMethod>,
+    pub(super) services: Vec<RerankService>,
+    pub(super) queries: Vec<(QueryKey, QueryId)>,
+    named: Option<HashMap<QueryKey, Vec<DocId>>>,
+    pub(super) outstanding: Vec<OutstandingRanking>,
+    /// What each ranking depends on.
+    identities: HashMap<(usize, QueryKey), [u8; 32]>,
+    /// Results that are there, failed ones included that are not tried again.
+    pub already: usize,
+    /// Those of them without an order.
+    pub failed_before: usize,
+    /// Whether queries that failed are tried again.
+    pub(super) retry: bool,
+}
+
+/// What a run is to be about.
+#[derive(Clone, Copy, Debug)]
+pub struct RerankScope<'a> {
+    /// Only these queries, where some are named.
+    pub queries: &'a [String],
+    /// A file that says which documents are candidates, and in which order.
+    pub candidates: Option<&'a Path>,
+    pub retry_failed: bool,
+}
+
+impl RerankPlan {
+    /// What the methods have still to do in a project.
+    pub(super) fn new(
+        store: &Store,
+        methods: Vec<PreparedMethod>,
+        services: Vec<RerankService>,
+        scope: &RerankScope<'_>,
+        notes: &mut Vec<String>,
+    ) -> Result<Self, AppError> {
+        let all = store.read_blocking(|db| db.query_names())?;
+        let mut queries: Vec<(QueryKey, QueryId)> = all
+            .into_iter()
+            .map(|(key, name)| (key, QueryId::new(name)))
+            .collect();
+        for name in scope.queries {
+            if !queries.iter().any(|(_, id)| id.as_str() == name) {
+                let name = sanitise::line(name);
+                return Err(invalid!("--query: there is no query {name:?}"));
+            }
+        }
+        if !scope.queries.is_empty() {
+            queries.retain(|(_, id)| scope.queries.iter().any(|name| name == id.as_str()));
+        }
+        let named = match scope.candidates {
+            None => None,
+            Some(file) => {
+                let given = orders_of(read_ranking(file, notes)?);
+                let known = queries.clone();
+                let given: NamedCandidates = given.into_iter().collect();
+                let path = file.to_owned();
+                let given = store.read_blocking(move |db| {
+                    Ok(candidates::check(db, &known, &given, &path).map(|()| given))
+                })??;
+                queries.retain(|(_, id)| given.contains_key(id));
+                let keyed = queries.iter();
+                let keyed = keyed.filter_map(|(key, id)| Some((*key, given.get(id)?.clone())));
+                Some(keyed.collect::<HashMap<_, _>>())
+            }
+        };
+        if queries.is_empty() {
+            return Err(invalid!(
+                "the project has no queries to rank; `overrule import FILE` brings some"
+            ));
+        }
+        let mut plan = Self {
+            methods,
+            services,
+            queries,
+            named,
+            outstanding: Vec::new(),
+            identities: HashMap::new(),
+            already: 0,
+            failed_before: 0,
+            retry: scope.retry_failed,
+        };
+        plan.find_outstanding(store)?;
+        Ok(plan)
+    }
+
+    /// What of a query's pool are its candidates, where a file says so.
+    pub(super) fn named(&self, query: QueryKey) -> Option<&[DocId]> {
+        self.named.as_ref()?.get(&query).map(Vec::as_slice)
+    }
+
+    fn find_outstanding(&mut self, store: &Store) -> Result<(), StoreError> {
+        let keys: Vec<QueryKey> = self.queries.iter().map(|(key, _)| *key).collect();
+        let (mut outstanding, mut already, mut failed) = (Vec::new(), 0, 0);
+        let mut identities = HashMap::new();
+        let this = &*self;
+        let work = |db: &Db, key: QueryKey| {
+            let candidates = Candidates::read(db, key, this.named(key))?;
+            let known = db.rerank_results_of(key)?;
+            let states = this.methods.iter().map(|method| {
+                let identity = method.identity(&candidates);
+                let found = known
+                    .iter()
+                    .find(|known| known.row.method == method.name && known.identity == identity);
+                (identity, found.map(|found| found.row.failure.is_some()))
+            });
+            Ok(states.collect::<Vec<_>>())
+        };
+        store.read_each(&keys, work, |query, states| {
+            for (method, (identity, state)) in states.into_iter().enumerate() {
+                identities.insert((method, query), identity);
+                match state {
+                    Some(has_failed) if !(has_failed && this.retry) => {
+                        already += 1;
+                        failed += usize::from(has_failed);
+                    }
+                    _ => outstanding.push(OutstandingRanking { method, query }),
+                }
+            }
+            Ok::<_, StoreError>(())
+        })?;
+        (self.outstanding, self.already, self.failed_before) = (outstanding, already, failed);
+        self.identities = identities;
+        Ok(())
+    }
+
+    /// The methods' names, in the order in which they were given.
+    pub fn method_names(&self) -> impl Iterator<Item = &str> {
+        self.methods.iter().map(|method| method.name.as_str())
+    }
+
+    pub fn queries(&self) -> usize {
+        self.queries.len()
+    }
+
+    /// How many rankings are to be made.
+    pub fn rankings(&self) -> usize {
+        self.outstanding.len()
+    }
+
+    /// The results of the plan's methods on its queries, as they are now in the project.
+    pub fn results(&self, store: &Store) -> Result<Vec<MethodRow>, StoreError> {
+        let all = store.read_blocking(|db| db.rerank_results())?;
+        let keys: HashMap<&QueryId, QueryKey> =
+            self.queries.iter().map(|(key, id)| (id, *key)).collect();
+        let current = |result: &StoredResult| {
+            let method = self
+                .method_names()
+                .position(|name| name == result.row.method);
+            let key = keys.get(&result.row.query).copied();
+            let identity = method
+                .zip(key)
+                .and_then(|place| self.identities.get(&place));
+            identity == Some(&result.identity)
+        };
+        let rows = all.into_iter().filter(current).map(|result| result.row);
+        Ok(rows.collect())
+    }
+
+    /// Whether a rerank service is asked that may want money.
+    pub fn asks_rerankers(&self) -> bool {
+        self.services.iter().any(RerankService::is_paid_reranker)
+    }
+
+    /// Whether anything that is still to be done may be sent to a server.
+    pub fn asks_servers(&self) -> bool {
+        !self.outstanding.is_empty() && self.services.iter().any(RerankService::is_remote)
+    }
+}
+
+/// The documents of a run, best first; equal scores keep the order of the file.
+pub(super) fn orders_of(run: RankedRun) -> super::prepared_method::Orders {
+    run.into_iter()
+        .map(|(query, mut documents)| {
+            documents.sort_by(|x, y| y.1.total_cmp(&x.1));
+            (query, documents.into_iter().map(|(id, _)| id).collect())
+        })
+        .collect()
+}

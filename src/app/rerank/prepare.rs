@@ -1,0 +1,221 @@
+//! From the names of methods to what they ask: judges made for their kind of question, rerankers, runs.
+
+use super::plan::{RerankPlan, RerankScope, orders_of};
+use super::prepared_method::{Asks, PreparedMethod};
+use super::service::RerankService;
+use crate::app::choose_judges::{ChosenJudges, JudgeConfiguration};
+use crate::app::error::{AppError, invalid};
+use crate::app::input_files::read_ranking;
+use crate::domain::reranking::{GradeScale, Method, MethodKind, MethodOptions};
+use crate::domain::sanitise;
+use crate::judge::ensemble::FILE;
+use crate::judge::{Judge, JudgeEnsemble, RerankKind};
+use crate::store::Store;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The methods of a run, by name, and who answers them.
+#[derive(Clone, Copy, Debug)]
+pub struct MethodChoice<'a> {
+    pub methods: &'a [Method],
+    /// The judges named; the first that is there where none is.
+    pub judges: &'a [String],
+    pub options: MethodOptions,
+    pub seed: u64,
+}
+
+/// A plan, and what is to be said about it.
+#[derive(Debug)]
+pub struct PreparedRun {
+    pub plan: RerankPlan,
+    pub notes: Vec<String>,
+    /// The judges that are asked, for a check of the budget.
+    pub ensemble: JudgeEnsemble,
+    /// Whether an offline judge is asked.
+    pub offline: bool,
+}
+
+/// Puts a run together.
+///
+/// # Errors
+/// A method, judge or reranker that is not there, a method named twice, or judges that cannot be asked so.
+pub fn prepare(
+    store: &Store,
+    configuration: &JudgeConfiguration<'_>,
+    choice: &MethodChoice<'_>,
+    scope: &RerankScope<'_>,
+) -> Result<PreparedRun, AppError> {
+    let mut preparing = Preparing {
+        store,
+        configuration,
+        choice,
+        services: Vec::new(),
+        notes: Vec::new(),
+        methods: Vec::new(),
+    };
+    for method in choice.methods {
+        preparing.add(&method.clone().with(&choice.options))?;
+    }
+    let Preparing {
+        services,
+        mut notes,
+        methods,
+        ..
+    } = preparing;
+    let mut names: Vec<&str> = methods.iter().map(|method| method.name.as_str()).collect();
+    names.sort_unstable();
+    if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(invalid!(
+            "--method: {:?} is named twice",
+            sanitise::line(twice[0])
+        ));
+    }
+    let ensemble: JudgeEnsemble = services.iter().filter_map(RerankService::judge).collect();
+    let offline = ensemble.iter().any(|judge| judge.spec().is_offline());
+    let plan = RerankPlan::new(store, methods, services, scope, &mut notes)?;
+    notes.dedup();
+    Ok(PreparedRun {
+        plan,
+        notes,
+        ensemble,
+        offline,
+    })
+}
+
+struct Preparing<'a> {
+    store: &'a Store,
+    configuration: &'a JudgeConfiguration<'a>,
+    choice: &'a MethodChoice<'a>,
+    services: Vec<RerankService>,
+    notes: Vec<String>,
+    methods: Vec<PreparedMethod>,
+}
+
+impl Preparing<'_> {
+    fn add(&mut self, method: &Method) -> Result<(), AppError> {
+        let seed = self.choice.seed;
+        let kind = match &method.kind {
+            MethodKind::Original => {
+                self.methods
+                    .push(PreparedMethod::new(method.clone(), Asks::Nothing, seed));
+                return Ok(());
+            }
+            MethodKind::Named(name) => {
+                let asks = self.named(name)?;
+                self.methods
+                    .push(PreparedMethod::new(method.clone(), asks, seed));
+                return Ok(());
+            }
+            MethodKind::Zelo { .. } => {
+                let chosen = self.configuration.choose(self.choice.judges)?;
+                let judges = self.noted(chosen);
+                let asked = judges
+                    .into_iter()
+                    .map(|judge| (self.service(&judge), judge));
+                let asks = Asks::Ensemble(asked.collect());
+                self.methods
+                    .push(PreparedMethod::new(method.clone(), asks, seed));
+                return Ok(());
+            }
+            MethodKind::RankGpt { .. } => RerankKind::Rank,
+            MethodKind::Prp { .. } => RerankKind::Compare,
+            MethodKind::TourRank { .. } => RerankKind::Select,
+            MethodKind::Setwise { .. } => RerankKind::Best,
+            MethodKind::Pointwise {
+                scale: GradeScale::YesNo,
+            } => RerankKind::YesNo,
+            MethodKind::Pointwise {
+                scale: GradeScale::ZeroToThree,
+            } => RerankKind::Grade,
+        };
+        let chosen = self
+            .configuration
+            .choose_rerankers(self.choice.judges, kind)?;
+        let mut judges = self.noted(chosen);
+        if self.choice.judges.is_empty() && judges.len() > 1 {
+            let (asked, others) = (judges.first(), judges.len() - 1);
+            let name = asked.map_or("", |judge| &judge.spec().name);
+            self.notes.push(format!(
+                "methods ask the first judge, {} (zelo asks all); name {} with --judges to have each judge asked",
+                sanitise::line(name),
+                if others == 1 { "both" } else { "several" },
+            ));
+            judges.truncate(1);
+        }
+        for judge in judges {
+            let service = self.service(&judge);
+            let asks = Asks::Judge { service, judge };
+            self.methods
+                .push(PreparedMethod::new(method.clone(), asks, seed));
+        }
+        Ok(())
+    }
+
+    fn noted(&mut self, chosen: ChosenJudges) -> JudgeEnsemble {
+        for note in chosen.notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+        chosen.ensemble
+    }
+
+    /// The place of a judge among the services: one queue a judge, however many kinds of questions it is asked.
+    fn service(&mut self, judge: &Arc<dyn Judge>) -> usize {
+        let name = &judge.spec().name;
+        let known = self.services.iter().position(|service| {
+            service
+                .judge()
+                .is_some_and(|known| known.spec().name == *name)
+        });
+        known.unwrap_or_else(|| {
+            self.services.push(RerankService::Judge(Arc::clone(judge)));
+            self.services.len() - 1
+        })
+    }
+
+    /// What a name stands for: a reranker, a ranking of the project, or a file.
+    fn named(&mut self, name: &str) -> Result<Asks, AppError> {
+        let rerankers = self.configuration.rerankers()?;
+        let reranker_names: Vec<String> = rerankers.iter().map(|(name, _)| name.clone()).collect();
+        if let Some((_, reranker)) = rerankers.into_iter().find(|(known, _)| known == name) {
+            let reranker = Arc::new(reranker?);
+            let known = self.services.iter().position(
+                |service| matches!(service, RerankService::Reranker(known) if known.name() == name),
+            );
+            let service = known.unwrap_or_else(|| {
+                self.services
+                    .push(RerankService::Reranker(Arc::clone(&reranker)));
+                self.services.len() - 1
+            });
+            return Ok(Asks::Reranker { service, reranker });
+        }
+        let rankings = self.store.read_blocking(|db| db.rankings())?;
+        let mut names: Vec<String> = rankings.iter().map(|(name, _)| name.clone()).collect();
+        if let Some((_, run)) = rankings.into_iter().find(|(known, _)| known == name) {
+            return Ok(Asks::Orders(Arc::new(orders_of(run))));
+        }
+        let path = Path::new(name);
+        if path.is_file() {
+            let run = read_ranking(path, &mut self.notes)?;
+            return Ok(Asks::Orders(Arc::new(orders_of(run))));
+        }
+        names.splice(0..0, reranker_names);
+        let known = match names.is_empty() {
+            true => format!("{FILE} has no [[reranker]] and the project no ranking"),
+            false => format!(
+                "there are {}",
+                names
+                    .iter()
+                    .map(|name| sanitise::line(name))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ),
+        };
+        Err(invalid!(
+            "--method: no method, reranker, ranking or file is called {:?}; {known}. The methods are rankgpt, prp, tourrank, \
+             setwise, pointwise, zelo and original, such as prp@20:p3",
+            sanitise::line(name),
+        ))
+    }
+}

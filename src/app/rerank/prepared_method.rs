@@ -1,0 +1,229 @@
+//! A method with all that it asks: its judges by kind of question, its reranker, or the orders of a file.
+
+use super::candidates::Candidates;
+use super::question::Target;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::reranking::{Answer, Method, MethodKind, Question, Strategy, Validation};
+use crate::judge::reranker::{RerankCandidate, Reranker};
+use crate::judge::{Judge, JudgeSpec, PresentedPair, PresentedQuestion};
+use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The orders of a run, by query.
+pub(super) type Orders = BTreeMap<QueryId, Vec<DocId>>;
+
+/// What a method asks.
+#[derive(Clone, Debug)]
+pub(super) enum Asks {
+    /// Nothing: the first-stage order.
+    Nothing,
+    /// One judge, made for the method's kind of question, at this place of the services.
+    Judge {
+        service: usize,
+        judge: Arc<dyn Judge>,
+    },
+    /// The judges of an ensemble, with battles.
+    Ensemble(Vec<(usize, Arc<dyn Judge>)>),
+    Reranker {
+        service: usize,
+        reranker: Arc<Reranker>,
+    },
+    /// A run that is there already.
+    Orders(Arc<Orders>),
+}
+
+/// One of the methods of a run.
+#[derive(Clone, Debug)]
+pub(super) struct PreparedMethod {
+    /// Its name in results: the method, and where it asks a judge that judge after a slash.
+    pub(super) name: String,
+    /// The judges or the reranker that it asks.
+    pub(super) judges: Vec<String>,
+    pub(super) method: Method,
+    pub(super) asks: Asks,
+    pub(super) seed: u64,
+}
+
+/// A part of a question: where it is asked, which of the question's candidates it is about if not all, and how.
+pub(super) type QuestionPart = (usize, Option<Range<usize>>, Target);
+
+impl PreparedMethod {
+    pub(super) fn new(method: Method, asks: Asks, seed: u64) -> Self {
+        let judges: Vec<String> = match &asks {
+            Asks::Nothing | Asks::Orders(_) => Vec::new(),
+            Asks::Judge { judge, .. } => vec![judge.spec().name.clone()],
+            Asks::Ensemble(judges) => judges
+                .iter()
+                .map(|(_, judge)| judge.spec().name.clone())
+                .collect(),
+            Asks::Reranker { reranker, .. } => vec![reranker.name().to_owned()],
+        };
+        let name = match asks {
+            Asks::Judge { .. } | Asks::Ensemble(_) => format!("{method}/{}", judges.join("+")),
+            Asks::Nothing | Asks::Reranker { .. } | Asks::Orders(_) => method.to_string(),
+        };
+        Self {
+            name,
+            judges,
+            method,
+            asks,
+            seed,
+        }
+    }
+
+    /// The method at work on a query.
+    pub(super) fn strategy(&self, candidates: &Candidates) -> Box<dyn Strategy> {
+        let looked_at = self.looks_at(candidates);
+        let seed = Method::query_seed(self.seed, candidates.query.as_str());
+        let judges = match &self.asks {
+            Asks::Ensemble(judges) => judges.len(),
+            _ => 1,
+        };
+        self.method.strategy(looked_at, seed, judges)
+    }
+
+    /// How many of the candidates it looks at.
+    pub(super) fn looks_at(&self, candidates: &Candidates) -> usize {
+        self.method.looks_at(candidates.ids.len())
+    }
+
+    /// The answer that needs no call: the order of a run. Candidates that the run does not hold follow in their old order.
+    /// `None` where somebody has to be asked.
+    pub(super) fn own_answer(
+        &self,
+        candidates: &Candidates,
+        question: &Question,
+    ) -> Option<Answer> {
+        let (Asks::Orders(orders), Question::Score { candidates: asked }) = (&self.asks, question)
+        else {
+            return None;
+        };
+        let Some(order) = orders.get(&candidates.query) else {
+            let why = "the run does not have this query".to_owned();
+            return Some(Answer::Unreadable(why));
+        };
+        let places: HashMap<&DocId, usize> = order.iter().zip(0..).collect();
+        let place = |at: &usize| {
+            candidates
+                .ids
+                .get(*at)
+                .and_then(|id| places.get(id))
+                .copied()
+        };
+        let scores = asked.iter().zip(0usize..).map(|(at, above)| {
+            let rank = place(at).unwrap_or(order.len() + above);
+            -(rank as f64)
+        });
+        Some(Answer::Scores(scores.collect()))
+    }
+
+    /// How a question is put.
+    ///
+    /// # Errors
+    /// It cannot be put to whom this method asks.
+    pub(super) fn parts(
+        &self,
+        candidates: &Candidates,
+        question: &Question,
+    ) -> Result<Vec<QuestionPart>, String> {
+        let cannot = || "its judge cannot be asked this question".to_owned();
+        match (&self.asks, question) {
+            (Asks::Judge { service, judge }, question) => {
+                let shown = PresentedQuestion::of(&candidates.pool, question).ok_or_else(cannot)?;
+                let prompt = judge.rerank_prompt(&shown).ok_or_else(cannot)?;
+                let target = Target::Judge {
+                    judge: Arc::clone(judge),
+                    shown,
+                    prompt,
+                    strict: self.method.validation == Validation::Strict,
+                };
+                Ok(vec![(*service, None, target)])
+            }
+            (Asks::Ensemble(judges), Question::Battle { a, b, judge }) => {
+                let (service, judge) = judges.get(*judge).ok_or_else(cannot)?;
+                let case = PresentedPair {
+                    pool: Arc::clone(&candidates.pool),
+                    first: *a,
+                    second: *b,
+                };
+                let target = Target::Battle {
+                    judge: Arc::clone(judge),
+                    prompt: judge.prompt(&case),
+                    case,
+                };
+                Ok(vec![(*service, None, target)])
+            }
+            (Asks::Reranker { service, reranker }, Question::Score { candidates: asked }) => {
+                let documents: Vec<RerankCandidate> = asked
+                    .iter()
+                    .filter_map(|at| {
+                        let id = candidates.ids.get(*at)?.clone();
+                        Some((id, Arc::clone(candidates.pool.documents.get(*at)?)))
+                    })
+                    .collect();
+                let query: Arc<str> = Arc::from(candidates.pool.query.as_str());
+                let batches = reranker.batches(&query, &documents)?;
+                let parts = batches.into_iter().map(|range| {
+                    let batch = documents.get(range.clone()).unwrap_or_default();
+                    let target = Target::Reranker {
+                        reranker: Arc::clone(reranker),
+                        query: Arc::clone(&query),
+                        candidates: batch.into(),
+                    };
+                    (*service, Some(range), target)
+                });
+                Ok(parts.collect())
+            }
+            _ => Err(cannot()),
+        }
+    }
+
+    /// The hash of everything that the order depends on: method, seed, judges, candidates and their texts.
+    pub(super) fn identity(&self, candidates: &Candidates) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        let mut add = |part: &str| {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part.as_bytes());
+        };
+        add(&self.method.to_string());
+        if matches!(
+            self.method.kind,
+            MethodKind::TourRank { .. } | MethodKind::Zelo { .. }
+        ) {
+            add(&self.seed.to_string());
+        }
+        match &self.asks {
+            Asks::Nothing => {}
+            Asks::Judge { judge, .. } => add_spec(&mut add, judge.spec()),
+            Asks::Ensemble(judges) => {
+                judges
+                    .iter()
+                    .for_each(|(_, judge)| add_spec(&mut add, judge.spec()));
+            }
+            Asks::Reranker { reranker, .. } => add(reranker.identity()),
+            Asks::Orders(orders) => {
+                let order = orders.get(&candidates.query);
+                order.into_iter().flatten().for_each(|id| add(id.as_str()));
+            }
+        }
+        add(&candidates.pool.query);
+        for (id, text) in candidates.ids.iter().zip(&candidates.pool.documents) {
+            add(id.as_str());
+            add(text);
+        }
+        hash.finalize().into()
+    }
+}
+
+fn add_spec(add: &mut impl FnMut(&str), spec: &JudgeSpec) {
+    let parts = [
+        &spec.name,
+        &spec.provider,
+        &spec.model,
+        &spec.prompt_hash,
+        &spec.params,
+    ];
+    parts.into_iter().for_each(|part| add(part));
+}

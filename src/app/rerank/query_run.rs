@@ -1,0 +1,240 @@
+//! One method at work on one query: its questions are looked up among the answers that are there, and asked where they are not.
+
+use super::candidates::Candidates;
+use super::prepared_method::PreparedMethod;
+use super::question::{FailedCalls, GivenAnswer, RerankQuestion, Told};
+use crate::client::lock::lock;
+use crate::client::now_ms;
+use crate::domain::corpus::DocId;
+use crate::domain::methods::MethodRow;
+use crate::domain::reranking::{Answer, Call, Question, Ranking};
+use crate::store::reranking::StoredResult;
+use crate::store::{Store, StoreError};
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+/// Where questions go, by the place of their service.
+pub(super) type QuestionSenders = Arc<[mpsc::Sender<RerankQuestion>]>;
+
+/// How a method's work on a query ended.
+#[derive(Debug)]
+pub(super) enum QueryEnd {
+    /// With an order, or with the reason why there is none.
+    Over(Box<StoredResult>),
+    /// It was cut short: a question was not asked any more.
+    CutShort,
+}
+
+/// What a query's answers took together.
+#[derive(Debug, Default)]
+struct Totals {
+    answers: u64,
+    /// Answers from an earlier run that said nothing.
+    unreadable: u64,
+    tokens_input: u64,
+    tokens_output: u64,
+    /// `None` once a price is not known.
+    unpriced: bool,
+    cost_usd: f64,
+    service_ms: f64,
+    truncated: u64,
+    reused: bool,
+}
+
+impl Totals {
+    fn add(&mut self, given: &GivenAnswer) {
+        let known = &given.known;
+        match (&known.answer, given.reused) {
+            (Answer::Unreadable(_), false) => {}
+            (Answer::Unreadable(_), true) => self.unreadable += 1,
+            _ => self.answers += 1,
+        }
+        self.tokens_input += known.tokens_input;
+        self.tokens_output += known.tokens_output;
+        self.unpriced |= known.cost_usd.is_none();
+        self.cost_usd += known.cost_usd.unwrap_or(0.0);
+        self.service_ms += known.latency_ms;
+        self.truncated = self.truncated.max(known.truncated);
+        self.reused |= given.reused;
+    }
+}
+
+/// Where the parts of a question's answer belong: a question for scores may be asked in batches.
+struct Part {
+    call: usize,
+    range: Option<Range<usize>>,
+    told: Result<Told, oneshot::error::RecvError>,
+}
+
+/// Lets `method` rank these candidates. What was answered before is not asked again; with `retry` answers that
+/// said nothing are.
+pub(super) async fn rank(
+    method: &PreparedMethod,
+    candidates: &Candidates,
+    workers: &QuestionSenders,
+    store: &Store,
+    retry: bool,
+) -> Result<QueryEnd, StoreError> {
+    let begun = Instant::now();
+    let failed = Arc::new(Mutex::new(FailedCalls::default()));
+    let mut totals = Totals::default();
+    let mut strategy = method.strategy(candidates);
+    let mut waiting = FuturesUnordered::new();
+    // Scores that come in batches, and how many batches are still to come.
+    let mut scores: HashMap<usize, (usize, Vec<f64>)> = HashMap::new();
+    let failure = 'asking: loop {
+        let mut own = None;
+        for Call { id, question } in strategy.next() {
+            if let Some(answer) = method.own_answer(candidates, &question) {
+                own = Some((id, answer));
+                continue;
+            }
+            let parts = match method.parts(candidates, &question) {
+                Ok(parts) => parts,
+                Err(why) => break 'asking Some(why),
+            };
+            if let Question::Score { candidates: asked } = &question {
+                scores.insert(id, (parts.len(), vec![f64::NAN; asked.len()]));
+            }
+            for (service, range, target) in parts {
+                let key = target.key();
+                let known = match target.is_kept() {
+                    true => store.read(move |db| db.rerank_answer(&key, retry)).await?,
+                    false => None,
+                };
+                let (tell, told) = oneshot::channel();
+                match (known, workers.get(service)) {
+                    (Some(known), _) => {
+                        let given = GivenAnswer {
+                            known,
+                            reused: true,
+                        };
+                        drop(tell.send(Ok(given)));
+                    }
+                    (None, Some(worker)) => {
+                        let question = RerankQuestion::new(target, key, tell, Arc::clone(&failed));
+                        // A worker that is gone drops the question, and with it the sender.
+                        drop(worker.send(question).await);
+                    }
+                    (None, None) => {}
+                }
+                waiting.push(async move {
+                    Part {
+                        call: id,
+                        range,
+                        told: told.await,
+                    }
+                });
+            }
+        }
+        if let Some((id, answer)) = own {
+            match strategy.answer(id, answer) {
+                Ok(()) => continue,
+                Err(why) => break Some(why),
+            }
+        }
+        let Some(part) = waiting.next().await else {
+            break None;
+        };
+        let given = match part.told {
+            Err(_) => return Ok(QueryEnd::CutShort),
+            Ok(Err(why)) => break Some(why),
+            Ok(Ok(given)) => given,
+        };
+        totals.add(&given);
+        let answer = match (part.range, given.known.answer) {
+            (Some(range), Answer::Scores(part_scores)) => {
+                let Some((left, all)) = scores.get_mut(&part.call) else {
+                    continue;
+                };
+                for (at, score) in range.zip(part_scores) {
+                    if let Some(place) = all.get_mut(at) {
+                        *place = score;
+                    }
+                }
+                *left -= 1;
+                if *left > 0 {
+                    continue;
+                }
+                Answer::Scores(std::mem::take(all))
+            }
+            (_, answer) => answer,
+        };
+        if let Err(why) = strategy.answer(part.call, answer) {
+            break Some(why);
+        }
+    };
+    let wall = (!totals.reused).then(|| begun.elapsed().as_millis() as u64);
+    let outcome = match (failure, strategy.outcome()) {
+        (Some(why), _) => Err(why),
+        (None, Some(ranking)) => Ok(ranking.with_rest(candidates.ids.len())),
+        (None, None) => Err("the method asks nothing more and has no order".to_owned()),
+    };
+    // Calls of this query that are still under way are heard to their end by their workers, and kept.
+    let failed = *lock(&failed);
+    let result = result(
+        method,
+        candidates,
+        outcome,
+        &totals,
+        failed,
+        strategy.repairs(),
+        wall,
+    );
+    Ok(QueryEnd::Over(Box::new(result)))
+}
+
+fn result(
+    method: &PreparedMethod,
+    candidates: &Candidates,
+    outcome: Result<Ranking, String>,
+    totals: &Totals,
+    failed: FailedCalls,
+    repairs: usize,
+    wall_ms: Option<u64>,
+) -> StoredResult {
+    let (order, scores, failure) = match outcome {
+        Ok(ranking) => {
+            let ids = ranking
+                .order
+                .iter()
+                .filter_map(|at| candidates.ids.get(*at));
+            let order: Vec<DocId> = ids.cloned().collect();
+            let scores = ranking.scores.map(|scores| {
+                let places = ranking.order.iter();
+                places
+                    .map(|at| scores.get(*at).copied().flatten())
+                    .collect()
+            });
+            (order, scores, None)
+        }
+        Err(why) => (Vec::new(), None, Some(why)),
+    };
+    let failed_calls = failed.attempts + totals.unreadable;
+    StoredResult {
+        identity: method.identity(candidates),
+        row: MethodRow {
+            query: candidates.query.clone(),
+            method: method.name.clone(),
+            judges: method.judges.clone(),
+            order,
+            scores,
+            calls: totals.answers + failed_calls,
+            failed_calls,
+            tokens_in: totals.tokens_input + failed.tokens_input,
+            tokens_out: totals.tokens_output + failed.tokens_output,
+            cost_usd: (!totals.unpriced).then_some(totals.cost_usd + failed.cost_usd),
+            wall_ms,
+            service_ms: (totals.service_ms + failed.service_ms).round() as u64,
+            repairs: repairs as u64,
+            truncated: totals.truncated,
+            failure,
+            created_ms: now_ms(),
+        },
+    }
+}

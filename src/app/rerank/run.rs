@@ -1,0 +1,239 @@
+//! A run of reranking methods: one worker a service, many queries at once, and each result in the project before anybody is
+//! told.
+
+use super::open_candidates::OpenCandidates;
+use super::plan::{OutstandingRanking, RerankPlan};
+use super::query_run::{self, QueryEnd, QuestionSenders};
+use super::question::{GivenAnswer, RerankQuestion};
+use super::service::RerankService;
+use crate::client::budget::Budget;
+use crate::client::call_ledger::CallLedger;
+use crate::client::gate::RateGate;
+use crate::client::worker::{QuestionEnd, Worker, WorkerContext, WorkerEvent};
+use crate::client::{RunControl, now_ms, window};
+use crate::domain::methods::MethodRow;
+use crate::store::ledger::CallPurpose;
+use crate::store::{Store, StoreError};
+use std::sync::{Arc, Mutex};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+/// Questions that wait for a service at most.
+const WAITING: usize = 64;
+/// Queries under way at once, at least and at most: a method that asks one question at a time needs many of them to keep a
+/// service busy.
+const QUERIES: (usize, usize) = (16, 128);
+
+/// What the caller is told.
+#[derive(Debug)]
+pub enum RerankEvent {
+    /// A method is through with a query, and its result is in the project.
+    Ranked(Box<MethodRow>),
+    /// An attempt is made again, in words.
+    Again(String),
+    /// A service makes no more calls.
+    Stopped { service: String, why: String },
+    /// The budget does not allow another call.
+    BudgetReached,
+}
+
+/// Runs what is outstanding. Ends when all is done, when it is told to end and calls in flight have had their time, or when
+/// the project fails.
+pub async fn run(
+    store: Store,
+    plan: Arc<RerankPlan>,
+    control: watch::Receiver<RunControl>,
+    events: mpsc::UnboundedSender<RerankEvent>,
+) -> Result<(), StoreError> {
+    // The caller holds the lock of runs: whatever is open was cut short.
+    let committed = store
+        .write(|db| {
+            db.charge_killed_calls(now_ms())?;
+            db.committed_usd()
+        })
+        .await?;
+    let (concurrency, limit) = (control.borrow().concurrency, control.borrow().budget_usd);
+    // Held to the end: workers take a sender that is gone for the end of the run.
+    let (_over, over) = watch::channel(false);
+    let shared = Arc::new(WorkerContext {
+        ledger: CallLedger::Project(store.clone()),
+        budget: Budget::new(limit, committed),
+        purpose: CallPurpose::Reranking,
+        run: None,
+        control: control.clone(),
+        over,
+        next_call: Mutex::new(Instant::now()),
+    });
+    let (heard, mut told) = mpsc::channel(WAITING);
+    let mut workers = JoinSet::new();
+    let mut senders = Vec::new();
+    for ((place, service), gate) in plan
+        .services
+        .iter()
+        .enumerate()
+        .zip(gates(&plan.services, concurrency))
+    {
+        let (questions, asked) = mpsc::channel(WAITING);
+        let (gate, name) = (Arc::new(Mutex::new(gate)), service.name().to_owned());
+        let worker = Worker::new(Arc::clone(&shared), place, name, gate, asked, heard.clone());
+        workers.spawn(worker.work());
+        senders.push(questions);
+    }
+    // The channel ends with the last worker, and a worker with the last sender of its questions.
+    drop(heard);
+    let rankings = tokio::spawn(rank_all(
+        store,
+        Arc::clone(&plan),
+        senders.into(),
+        control,
+        concurrency,
+        events.clone(),
+    ));
+    let mut failure = None;
+    while let Some((place, event)) = told.recv().await {
+        let event = match event {
+            WorkerEvent::Ended { question, end, .. } => {
+                answer(&question, end);
+                continue;
+            }
+            WorkerEvent::Again { line, .. } if line.is_empty() => continue,
+            WorkerEvent::Again { line, .. } => RerankEvent::Again(line),
+            WorkerEvent::Stopped(why) => RerankEvent::Stopped {
+                service: plan
+                    .services
+                    .get(place)
+                    .map_or("", |service| service.name())
+                    .to_owned(),
+                why,
+            },
+            WorkerEvent::BudgetReached => RerankEvent::BudgetReached,
+            WorkerEvent::Failed(error) => {
+                failure.get_or_insert(error);
+                continue;
+            }
+            WorkerEvent::Away { .. } | WorkerEvent::Back => continue,
+        };
+        drop(events.send(event));
+    }
+    while workers.join_next().await.is_some() {}
+    let ranked = rankings.await.unwrap_or_else(|error| {
+        Err(StoreError::Corrupt(format!(
+            "the run ended unexpectedly: {error}"
+        )))
+    });
+    failure.map_or(ranked, Err)
+}
+
+/// Tells who asked what came of a question.
+fn answer(question: &RerankQuestion, end: QuestionEnd<super::question::RerankReply>) {
+    let told = match end {
+        QuestionEnd::Answered(reply) | QuestionEnd::Duplicate(reply) => Ok(GivenAnswer {
+            known: question.given(&reply),
+            reused: false,
+        }),
+        QuestionEnd::Shared => match question.take_found() {
+            Some(known) => Ok(GivenAnswer {
+                known,
+                reused: true,
+            }),
+            // Dropped unanswered: the query stays outstanding.
+            None => return,
+        },
+        QuestionEnd::Failed(error) => match question.unreadable(&error) {
+            Some(known) => Ok(GivenAnswer {
+                known,
+                reused: false,
+            }),
+            None => Err(error.to_string()),
+        },
+    };
+    question.tell(told);
+}
+
+/// The gates of the services: judges of one server share its places.
+fn gates(services: &[RerankService], concurrency: usize) -> Vec<RateGate> {
+    let judges = services.iter().filter_map(RerankService::judge).collect();
+    let mut of_judges = RateGate::of_ensemble(&judges, concurrency, &[]).into_iter();
+    let now = Instant::now();
+    services
+        .iter()
+        .filter_map(|service| match service {
+            RerankService::Judge(_) => of_judges.next(),
+            RerankService::Reranker(reranker) => {
+                let limits = reranker.limits();
+                let most = reranker.concurrency().min(concurrency);
+                let first = most.min(window::FIRST);
+                Some(RateGate::new(
+                    limits,
+                    most,
+                    first,
+                    reranker.is_remote(),
+                    now,
+                ))
+            }
+        })
+        .collect()
+}
+
+/// Lets each method rank each query that it has not ranked yet, many at once.
+async fn rank_all(
+    store: Store,
+    plan: Arc<RerankPlan>,
+    senders: QuestionSenders,
+    control: watch::Receiver<RunControl>,
+    concurrency: usize,
+    events: mpsc::UnboundedSender<RerankEvent>,
+) -> Result<(), StoreError> {
+    let most = concurrency.clamp(QUERIES.0, QUERIES.1);
+    let mut tasks: JoinSet<Result<Option<MethodRow>, StoreError>> = JoinSet::new();
+    let mut outstanding = plan.outstanding.iter().copied();
+    let mut pools = OpenCandidates::default();
+    let mut failure = None;
+    loop {
+        let more = failure.is_none() && !control.borrow().cancelled && tasks.len() < most;
+        if let Some(next) = more.then(|| outstanding.next()).flatten() {
+            let candidates = match pools.of(&store, &plan, next.query).await {
+                Ok(candidates) => candidates,
+                Err(error) => {
+                    failure.get_or_insert(error);
+                    continue;
+                }
+            };
+            let (store, plan, senders) = (store.clone(), Arc::clone(&plan), Arc::clone(&senders));
+            tasks.spawn(async move {
+                let OutstandingRanking { method, .. } = next;
+                let Some(method) = plan.methods.get(method) else {
+                    return Ok(None);
+                };
+                let end =
+                    query_run::rank(method, &candidates, &senders, &store, plan.retry).await?;
+                let QueryEnd::Over(result) = end else {
+                    return Ok(None);
+                };
+                let (key, row) = (candidates.key, result.row.clone());
+                store
+                    .write(move |db| {
+                        db.add_rerank_result(&Uuid::now_v7().into_bytes(), key, &result)
+                    })
+                    .await?;
+                Ok(Some(row))
+            });
+            continue;
+        }
+        match tasks.join_next().await {
+            None => break,
+            Some(Ok(Ok(Some(row)))) => drop(events.send(RerankEvent::Ranked(Box::new(row)))),
+            Some(Ok(Ok(None))) => {}
+            Some(Ok(Err(error))) => {
+                failure.get_or_insert(error);
+            }
+            Some(Err(error)) => {
+                let what = format!("ranking a query ended unexpectedly: {error}");
+                failure.get_or_insert(StoreError::Corrupt(what));
+            }
+        }
+    }
+    failure.map_or(Ok(()), Err)
+}

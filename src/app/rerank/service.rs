@@ -1,0 +1,41 @@
+//! What answers questions of reranking methods: a judge of the ensemble, or a reranker.
+
+use crate::judge::Judge;
+use crate::judge::reranker::Reranker;
+use std::sync::Arc;
+
+/// A service with a queue of calls of its own.
+#[derive(Clone, Debug)]
+pub(super) enum RerankService {
+    Judge(Arc<dyn Judge>),
+    Reranker(Arc<Reranker>),
+}
+
+impl RerankService {
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Judge(judge) => &judge.spec().name,
+            Self::Reranker(reranker) => reranker.name(),
+        }
+    }
+
+    pub(super) fn judge(&self) -> Option<Arc<dyn Judge>> {
+        match self {
+            Self::Judge(judge) => Some(Arc::clone(judge)),
+            Self::Reranker(_) => None,
+        }
+    }
+
+    /// Whether it is a reranker whose calls may cost money.
+    pub(super) fn is_paid_reranker(&self) -> bool {
+        matches!(self, Self::Reranker(reranker) if reranker.is_paid())
+    }
+
+    /// Whether its calls leave this machine's program, and may cost money.
+    pub(super) fn is_remote(&self) -> bool {
+        match self {
+            Self::Judge(judge) => !judge.spec().is_offline(),
+            Self::Reranker(reranker) => reranker.is_remote(),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Whether a reranker works: one tiny query with two documents, of which the one that answers must score higher.
+
+use crate::app::judge_check::CheckResult;
+use crate::app::wording::counted;
+use crate::domain::corpus::DocId;
+use crate::judge::reranker::{RerankCandidate, Reranker};
+
+const QUERY: &str = "What is the capital of France?";
+/// The document that answers comes last: a reranker that leaves the order alone is wrong.
+const DOCUMENTS: [&str; 2] = [
+    "Rome is the capital of Italy.",
+    "Paris is the capital of France.",
+];
+
+fn candidates() -> Vec<RerankCandidate> {
+    let numbered = (1..).zip(DOCUMENTS);
+    let candidate =
+        |(number, text): (i32, &str)| (DocId::new(format!("doc-{number}")), text.into());
+    numbered.map(candidate).collect()
+}
+
+/// What can be said of a reranker without a call.
+pub fn configured(reranker: &Reranker) -> CheckResult {
+    let (model, price) = (reranker.model(), price(reranker));
+    let said = match reranker.is_remote() {
+        true => format!("{model}: not called; {price}"),
+        false => format!("{model}: not started"),
+    };
+    CheckResult {
+        remedy: unpriced(reranker),
+        ..CheckResult::new(true, said)
+    }
+}
+
+/// Asks for the scores of two documents.
+pub async fn examine(reranker: &Reranker) -> CheckResult {
+    let scored = match reranker.score(QUERY, &candidates()).await {
+        Ok(scored) => scored,
+        Err(error) => {
+            return CheckResult::new(false, error.cause.to_string()).remedy(error.message);
+        }
+    };
+    let [wrong, right] = scored.scores[..] else {
+        let scores = counted(scored.scores.len(), "score");
+        return CheckResult::new(false, format!("{scores} came for two documents"));
+    };
+    let exchange = &scored.exchange;
+    let mut about = vec![reranker.model().to_owned()];
+    if !scored.places_only {
+        about.push(format!("scores {right:.3} and {wrong:.3}"));
+    }
+    about.push(format!(
+        "{:.1} ms a call",
+        1e3 * exchange.latency.as_secs_f64()
+    ));
+    if reranker.is_remote() {
+        about.push(match exchange.cost_usd {
+            Some(usd) if usd > 0.0 => format!("this call cost ${usd:.8}"),
+            _ => price(reranker).to_owned(),
+        });
+    }
+    let about = about.join("; ");
+    match right > wrong {
+        true => CheckResult {
+            remedy: unpriced(reranker),
+            ..CheckResult::new(true, format!("the better document scores higher: {about}"))
+        },
+        false => CheckResult::new(
+            false,
+            format!("the better document does not score higher: {about}"),
+        )
+        .remedy("it takes Rome for the capital of France: look at its model, its params, or at which way its scores go"),
+    }
+}
+
+fn price(reranker: &Reranker) -> &'static str {
+    match reranker.worst(QUERY, &candidates()).1 {
+        Some(usd) if usd > 0.0 => "price known",
+        Some(_) => "free",
+        None => "price unknown",
+    }
+}
+
+fn unpriced(reranker: &Reranker) -> Option<String> {
+    (price(reranker) == "price unknown").then(|| {
+        "give `price` in overrule.toml, by input or by search, or spending is not counted and --budget is refused"
+            .to_owned()
+    })
+}

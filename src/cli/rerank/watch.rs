@@ -1,0 +1,102 @@
+//! Rankings on their way: progress on stderr, the end on a signal.
+
+use crate::app::rerank::RerankPlan;
+use crate::app::rerank::run::{self, RerankEvent};
+use crate::app::wording::counted;
+use crate::cli::command::CommandFailure;
+use crate::cli::output::{self, ProgressPace, clean};
+use crate::cli::signals;
+use crate::client::RunControl;
+use crate::domain::sanitise;
+use crate::store::Store;
+use anyhow::anyhow;
+use std::sync::Arc;
+use tokio::sync::{mpsc, watch};
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RerankRunEnd {
+    /// Somebody stopped it.
+    pub(super) interrupted: bool,
+    /// The budget is reached.
+    pub(super) budget_reached: bool,
+}
+
+/// What has come so far.
+#[derive(Default)]
+struct Progress {
+    done: usize,
+    failed: usize,
+    calls: u64,
+    cost_usd: f64,
+}
+
+/// Runs the plan and shows progress on stderr. A signal stops it in order, another one at once.
+pub(super) fn watch(
+    plan: &Arc<RerankPlan>,
+    control: RunControl,
+    store: &Store,
+) -> Result<RerankRunEnd, CommandFailure> {
+    if plan.rankings() == 0 {
+        return Ok(RerankRunEnd::default());
+    }
+    let runtime = signals::runtime()?;
+    let result = runtime.block_on(async {
+        let (events_to, mut events) = mpsc::unbounded_channel();
+        let (steer, control) = watch::channel(control);
+        let mut stops = signals::stops()?;
+        let run = tokio::spawn(run::run(
+            store.clone(),
+            Arc::clone(plan),
+            control,
+            events_to,
+        ));
+        let (mut ended, mut progress) = (RerankRunEnd::default(), Progress::default());
+        let mut pace = ProgressPace::new();
+        loop {
+            tokio::select! {
+                event = events.recv() => match event {
+                    None => break,
+                    Some(RerankEvent::Ranked(row)) => {
+                        progress.done += 1;
+                        progress.failed += usize::from(row.failure.is_some());
+                        progress.calls += row.calls;
+                        progress.cost_usd += row.cost_usd.unwrap_or(0.0);
+                        if pace.is_due() {
+                            output::message(&progress.describe(plan));
+                        }
+                    }
+                    Some(RerankEvent::Again(line)) => tracing::warn!("{}", sanitise::line(&line)),
+                    Some(RerankEvent::Stopped { service, why }) => {
+                        output::message(&format!("{} stopped: {}", clean(&service), clean(&why)));
+                    }
+                    Some(RerankEvent::BudgetReached) => ended.budget_reached = true,
+                },
+                Some(()) = stops.recv() => {
+                    ended.interrupted = true;
+                    steer.send_modify(RunControl::stop);
+                    output::message(&signals::stopping(&steer.borrow()));
+                }
+            }
+        }
+        run.await
+            .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
+        output::message(&progress.describe(plan));
+        Ok(ended)
+    });
+    runtime.shutdown_background();
+    result
+}
+
+impl Progress {
+    fn describe(&self, plan: &RerankPlan) -> String {
+        format!(
+            "{} of {}: {} failed, {}, ${:.4}",
+            self.done,
+            counted(plan.rankings(), "ranking"),
+            self.failed,
+            counted(self.calls as usize, "call"),
+            self.cost_usd,
+        )
+    }
+}

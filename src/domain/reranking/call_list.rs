@@ -1,0 +1,79 @@
+//! The questions of one query: numbered, handed out once and answered once, with what their answer is for.
+
+use super::{Call, Question};
+use std::collections::HashMap;
+
+/// The questions of a strategy. `T` is what the strategy needs to know again when the answer comes.
+#[derive(Debug)]
+pub(super) struct CallList<T> {
+    next_id: usize,
+    waiting: Vec<(Call, T)>,
+    open: HashMap<usize, T>,
+    repairs: usize,
+    failed: bool,
+}
+
+impl<T> Default for CallList<T> {
+    fn default() -> Self {
+        Self {
+            next_id: 0,
+            waiting: Vec::new(),
+            open: HashMap::new(),
+            repairs: 0,
+            failed: false,
+        }
+    }
+}
+
+impl<T> CallList<T> {
+    /// Asks a question; nothing is asked once the query has failed.
+    pub(super) fn ask(&mut self, question: Question, purpose: T) {
+        if self.failed {
+            return;
+        }
+        let id = self.next_id;
+        self.next_id += 1;
+        self.waiting.push((Call { id, question }, purpose));
+    }
+
+    /// The questions that were not handed out yet.
+    pub(super) fn hand_out(&mut self) -> Vec<Call> {
+        let handed = self.waiting.drain(..).map(|(call, purpose)| {
+            self.open.insert(call.id, purpose);
+            call
+        });
+        handed.collect()
+    }
+
+    /// What the answer to the question `id` is for.
+    pub(super) fn take(&mut self, id: usize) -> Result<T, String> {
+        self.open
+            .remove(&id)
+            .ok_or_else(|| format!("question {id} does not wait for an answer"))
+    }
+
+    /// What a check made of an answer. Counts a repair; an error is the end of the query.
+    pub(super) fn settle<V>(&mut self, checked: Result<(V, bool), String>) -> Result<V, String> {
+        match checked {
+            Ok((value, mended)) => {
+                self.repairs += usize::from(mended);
+                Ok(value)
+            }
+            Err(why) => {
+                self.failed = true;
+                self.waiting.clear();
+                self.open.clear();
+                Err(why)
+            }
+        }
+    }
+
+    /// Whether every question is answered and the query has not failed.
+    pub(super) fn is_over(&self) -> bool {
+        !self.failed && self.waiting.is_empty() && self.open.is_empty()
+    }
+
+    pub(super) fn repairs(&self) -> usize {
+        self.repairs
+    }
+}

@@ -1,0 +1,192 @@
+//! Methods by name, and the strategies that they stand for.
+
+use super::call_bounds::CallBounds;
+use super::pointwise::Pointwise;
+use super::prp::Prp;
+use super::rankgpt::RankGpt;
+use super::scoring::Scoring;
+use super::setwise::Setwise;
+use super::stages;
+use super::tourrank::{CPYTHON_SEED, Dealing, TourRank};
+use super::zelo::Zelo;
+use super::{GradeScale, Ranking, Strategy, Validation};
+use crate::domain::named::named;
+use crate::domain::sampling::SeededRng;
+
+/// A way to order the candidates of a query. As text it is a name such as `prp@20:p3`: the method, how many of the first
+/// candidates it looks at, and what it is given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Method {
+    pub kind: MethodKind,
+    /// How many of the first candidates are looked at, from 1; `None` for all.
+    pub depth: Option<usize>,
+    /// What is made of bad answers.
+    pub validation: Validation,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum MethodKind {
+    /// The first-stage order.
+    Original,
+    /// Windows of `window` candidates, 2 or more, that move by `stride`, from 1 to `window`.
+    RankGpt {
+        window: usize,
+        stride: usize,
+    },
+    /// `passes` passes, from 1.
+    Prp {
+        passes: usize,
+    },
+    /// `rounds` rounds, from 1.
+    TourRank {
+        rounds: usize,
+        shuffle: Shuffle,
+    },
+    /// Sets of `set` candidates, 2 or more, the parent included; the `top` best ranks are sorted out.
+    Setwise {
+        set: usize,
+        top: usize,
+    },
+    Pointwise {
+        scale: GradeScale,
+    },
+    /// `budget` calls a candidate, above 0.
+    Zelo {
+        budget: f64,
+    },
+    /// A service, a program or a run by this name.
+    Named(String),
+}
+
+named! {
+    "a shuffle", "kebab-case";
+    #[derive(Default)]
+    pub enum Shuffle {
+        /// By the seed of the query.
+        #[default]
+        Seeded,
+        /// As ranksmith does: CPython's generator with seed 13, candidates dealt in the order of the answers, and groups of
+        /// its sizes.
+        Cpython,
+    }
+}
+
+/// What methods are given beside their names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MethodOptions {
+    /// For `tourrank`.
+    pub shuffle: Shuffle,
+}
+
+impl Method {
+    /// The method with these options, where they concern it.
+    #[must_use]
+    pub fn with(mut self, options: &MethodOptions) -> Self {
+        if let MethodKind::TourRank { shuffle, .. } = &mut self.kind {
+            *shuffle = options.shuffle;
+        }
+        self
+    }
+
+    /// How many of so many candidates it looks at; the rest follow in their old order, see [`Ranking::with_rest`].
+    pub fn looks_at(&self, candidates: usize) -> usize {
+        match self.kind {
+            MethodKind::Original => 0,
+            _ => self.depth.unwrap_or(candidates).min(candidates),
+        }
+    }
+
+    /// Whether it asks judges, and not a service, a program or a run.
+    pub fn asks_judges(&self) -> bool {
+        !matches!(self.kind, MethodKind::Original | MethodKind::Named(_))
+    }
+
+    /// The method at work on one query with `n` candidates, those that [`Method::looks_at`]. The same seed asks the same
+    /// questions. `judges` is the size of the ensemble, which only `zelo` asks as such.
+    pub fn strategy(&self, n: usize, seed: u64, judges: usize) -> Box<dyn Strategy> {
+        let validation = self.validation;
+        match self.kind {
+            MethodKind::Original => Box::new(FirstStage(n)),
+            MethodKind::RankGpt { window, stride } => {
+                Box::new(RankGpt::new(n, window, stride, validation))
+            }
+            MethodKind::Prp { passes } => Box::new(Prp::new(n, passes, validation)),
+            MethodKind::TourRank { rounds, shuffle } => {
+                let dealing = match shuffle {
+                    Shuffle::Seeded => Dealing::Seeded(seed),
+                    Shuffle::Cpython => Dealing::Cpython(CPYTHON_SEED),
+                };
+                let stages = shuffle.stages(n);
+                Box::new(TourRank::new(n, rounds, stages, dealing, validation))
+            }
+            MethodKind::Setwise { set, top } => Box::new(Setwise::new(n, set, top, validation)),
+            MethodKind::Pointwise { scale } => Box::new(Pointwise::new(n, scale, validation)),
+            MethodKind::Zelo { budget } => Box::new(Zelo::new(n, budget, judges, seed, validation)),
+            MethodKind::Named(_) => Box::new(Scoring::new(n, validation)),
+        }
+    }
+
+    /// The calls of a query with `n` candidates that are looked at. For `prp` and `setwise` the expected number is the mean
+    /// over simulated queries (see [`CallBounds::simulated`]); all others need a number that is known.
+    pub fn calls(&self, n: usize, judges: usize) -> CallBounds {
+        match self.kind {
+            MethodKind::Original => CallBounds::exactly(0),
+            MethodKind::RankGpt { window, stride } => {
+                CallBounds::exactly(RankGpt::calls(n, window, stride))
+            }
+            MethodKind::Prp { passes } => {
+                CallBounds::simulated(n, |n| Box::new(Prp::new(n, passes, Validation::Repair)))
+                    .with_most(Prp::most_calls(n, passes))
+            }
+            MethodKind::TourRank { rounds, shuffle } => {
+                CallBounds::exactly(TourRank::calls(rounds, &shuffle.stages(n)))
+            }
+            MethodKind::Setwise { set, top } => CallBounds::simulated(n, |n| {
+                Box::new(Setwise::new(n, set, top, Validation::Repair))
+            }),
+            MethodKind::Pointwise { .. } => CallBounds::exactly(n),
+            MethodKind::Zelo { budget } => CallBounds::exactly(Zelo::calls(n, budget, judges)),
+            MethodKind::Named(_) => CallBounds::exactly(n.min(1)),
+        }
+    }
+
+    /// The seed of one query, from the seed of the run.
+    pub fn query_seed(seed: u64, query: &str) -> u64 {
+        let mut rng = SeededRng::new(seed, &["reranking", query]);
+        (0..4).fold(0, |sum, _| (sum << 16) | rng.below(1 << 16) as u64)
+    }
+}
+
+impl Shuffle {
+    fn stages(self, candidates: usize) -> Vec<stages::Stage> {
+        match self {
+            Self::Seeded => stages::balanced(candidates),
+            Self::Cpython => stages::single_group(candidates),
+        }
+    }
+}
+
+/// The order that is there already.
+#[derive(Debug)]
+struct FirstStage(usize);
+
+impl Strategy for FirstStage {
+    fn next(&mut self) -> Vec<super::Call> {
+        Vec::new()
+    }
+
+    fn answer(&mut self, id: usize, _: super::Answer) -> Result<(), String> {
+        Err(format!("question {id} does not wait for an answer"))
+    }
+
+    fn outcome(&self) -> Option<Ranking> {
+        Some(Ranking {
+            order: (0..self.0).collect(),
+            scores: None,
+        })
+    }
+
+    fn repairs(&self) -> usize {
+        0
+    }
+}

@@ -1,0 +1,262 @@
+//! The names of methods, read and written.
+
+use super::{GradeScale, Method, MethodKind, Shuffle, Validation};
+use super::{prp, rankgpt, setwise, tourrank, zelo};
+use std::fmt;
+use std::str::FromStr;
+
+/// No number in a name is larger.
+const LARGEST: usize = 1_000_000;
+
+/// What is wrong with a name.
+type Wrong = String;
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match &self.kind {
+            MethodKind::Original => "original",
+            MethodKind::RankGpt { .. } => "rankgpt",
+            MethodKind::Prp { .. } => "prp",
+            MethodKind::TourRank { .. } => "tourrank",
+            MethodKind::Setwise { .. } => "setwise",
+            MethodKind::Pointwise { .. } => "pointwise",
+            MethodKind::Zelo { .. } => "zelo",
+            MethodKind::Named(name) => name,
+        })?;
+        if let Some(depth) = self.depth {
+            write!(f, "@{depth}")?;
+        }
+        match &self.kind {
+            MethodKind::Original | MethodKind::Named(_) => {}
+            MethodKind::RankGpt { window, stride } => {
+                if (*window, *stride) != (rankgpt::WINDOW, rankgpt::STRIDE) {
+                    write!(f, ":w{window}:s{stride}")?;
+                }
+            }
+            MethodKind::Prp { passes } => write!(f, ":p{passes}")?,
+            MethodKind::TourRank { rounds, shuffle } => {
+                write!(f, ":r{rounds}")?;
+                if *shuffle == Shuffle::Cpython {
+                    write!(f, ":cpython")?;
+                }
+            }
+            MethodKind::Setwise { set, top } => {
+                write!(f, ":c{set}")?;
+                if *top != setwise::TOP {
+                    write!(f, ":k{top}")?;
+                }
+            }
+            MethodKind::Pointwise { scale } => write!(f, ":{}", scale_name(*scale))?,
+            MethodKind::Zelo { budget } => write!(f, ":b{budget}")?,
+        }
+        match self.validation {
+            Validation::Strict => write!(f, ":strict"),
+            Validation::Repair => Ok(()),
+        }
+    }
+}
+
+fn scale_name(scale: GradeScale) -> &'static str {
+    match scale {
+        GradeScale::YesNo => "yesno",
+        GradeScale::ZeroToThree => "grade",
+    }
+}
+
+impl FromStr for Method {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        read(text).map_err(|wrong| format!("{text:?} is no method: {wrong}"))
+    }
+}
+
+fn read(text: &str) -> Result<Method, Wrong> {
+    let mut parts = text.split(':').map(str::trim);
+    let first = parts.next().unwrap_or_default();
+    let (name, depth) = match first.rsplit_once('@') {
+        Some((name, depth)) => (name.trim(), Some(number(depth, "N in NAME@N", 1)?)),
+        None => (first, None),
+    };
+    let mut kind = usual(name)?;
+    let mut validation = Validation::default();
+    for option in parts {
+        match (option, &mut kind) {
+            (_, MethodKind::Original | MethodKind::Named(_)) => {
+                return Err(format!(
+                    "{name} takes no options, found {option:?}: options are for rankgpt, prp, tourrank, setwise, \
+                     pointwise and zelo, such as prp@20:p3"
+                ));
+            }
+            ("strict", _) => validation = Validation::Strict,
+            ("repair", _) => validation = Validation::Repair,
+            (_, kind) => set(kind, option)?,
+        }
+    }
+    match kind {
+        MethodKind::Original if depth.is_some() => Err("original is the whole first-stage order, \
+             and takes no @N"
+            .to_owned()),
+        MethodKind::RankGpt { window, stride } if stride > window => Err(format!(
+            "s{stride} is larger than w{window}, and candidates would be left out: a stride is at most the window, \
+             such as rankgpt@100:w20:s10"
+        )),
+        kind => Ok(Method {
+            kind,
+            depth,
+            validation,
+        }),
+    }
+}
+
+/// The method of that name with its usual settings. The names that ranksmith uses are known too.
+fn usual(name: &str) -> Result<MethodKind, Wrong> {
+    let fits = |letter: char| !letter.is_control() && !letter.is_whitespace() && letter != '@';
+    Ok(match name {
+        "original" => MethodKind::Original,
+        "rankgpt" | "rankgpt_sliding_window" => MethodKind::RankGpt {
+            window: rankgpt::WINDOW,
+            stride: rankgpt::STRIDE,
+        },
+        "prp" | "prp_sliding_k" => MethodKind::Prp {
+            passes: prp::PASSES,
+        },
+        "tourrank" | "tourrank_r" => MethodKind::TourRank {
+            rounds: tourrank::ROUNDS,
+            shuffle: Shuffle::Seeded,
+        },
+        "setwise" => MethodKind::Setwise {
+            set: setwise::SET,
+            top: setwise::TOP,
+        },
+        "pointwise" => MethodKind::Pointwise {
+            scale: GradeScale::ZeroToThree,
+        },
+        "zelo" => MethodKind::Zelo {
+            budget: zelo::BUDGET,
+        },
+        "" => {
+            return Err("a name is missing: expected original, rankgpt@20, prp@20:p3, tourrank@20:r2, setwise@20:c3, \
+                 pointwise@20:grade, zelo@20:b2, or the name of a service, a program or a run"
+                .to_owned());
+        }
+        name if name.chars().all(fits) => MethodKind::Named(name.to_owned()),
+        _ => return Err("a name has no spaces and no @, such as cohere@100".to_owned()),
+    })
+}
+
+/// Takes an option that is a letter and a number, or a word.
+fn set(kind: &mut MethodKind, option: &str) -> Result<(), Wrong> {
+    let letter = option.get(..1).unwrap_or_default();
+    let value = option.get(1..).unwrap_or_default();
+    match (kind, letter, option) {
+        (MethodKind::RankGpt { window, .. }, "w", _) => {
+            *window = number(value, "w, candidates shown at once", 2)?;
+        }
+        (MethodKind::RankGpt { stride, .. }, "s", _) => {
+            *stride = number(value, "s, how far the window moves", 1)?;
+        }
+        (MethodKind::Prp { passes }, "p", _) => *passes = number(value, "p, passes", 1)?,
+        (MethodKind::TourRank { shuffle, .. }, _, "cpython") => *shuffle = Shuffle::Cpython,
+        (MethodKind::TourRank { rounds, .. }, "r", _) => *rounds = number(value, "r, rounds", 1)?,
+        (MethodKind::Setwise { set, .. }, "c", _) => {
+            *set = number(value, "c, candidates shown at once", 2)?;
+        }
+        (MethodKind::Setwise { top, .. }, "k", _) => {
+            *top = number(value, "k, ranks that are sorted out", 1)?;
+        }
+        (MethodKind::Pointwise { scale }, _, "yesno") => *scale = GradeScale::YesNo,
+        (MethodKind::Pointwise { scale }, _, "grade") => *scale = GradeScale::ZeroToThree,
+        (MethodKind::Zelo { budget }, "b", _) => {
+            let calls = value.trim().parse::<f64>().ok();
+            let calls = calls.filter(|calls| *calls > 0.0 && *calls <= LARGEST as f64);
+            *budget = calls.ok_or_else(|| {
+                format!(
+                    "b, calls a candidate, is a number above 0, found {value:?}, such as zelo@20:b2"
+                )
+            })?;
+        }
+        (kind, ..) => {
+            let expected = match kind {
+                MethodKind::RankGpt { .. } => "rankgpt takes w and s, such as rankgpt@100:w20:s10",
+                MethodKind::Prp { .. } => "prp takes p, such as prp@20:p3",
+                MethodKind::TourRank { .. } => "tourrank takes r, such as tourrank@20:r2",
+                MethodKind::Setwise { .. } => "setwise takes c and k, such as setwise@20:c3:k10",
+                MethodKind::Pointwise { .. } => {
+                    "pointwise takes grade or yesno, such as pointwise@20:yesno"
+                }
+                MethodKind::Zelo { .. } => "zelo takes b, such as zelo@20:b2",
+                MethodKind::Original | MethodKind::Named(_) => "it takes none",
+            };
+            return Err(format!(
+                "{option:?} is none of its options: {expected}, and strict or repair"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn number(text: &str, what: &str, least: usize) -> Result<usize, Wrong> {
+    let number = text.trim().parse::<usize>().ok();
+    let number = number.filter(|number| (least..=LARGEST).contains(number));
+    number.ok_or_else(|| {
+        format!("{what}, is a whole number from {least} to {LARGEST}, found {text:?}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_written_in_one_way() {
+        for (text, name) in [
+            ("original", "original"),
+            ("rankgpt@20:w20:s10", "rankgpt@20"),
+            ("rankgpt@100:w10:s5", "rankgpt@100:w10:s5"),
+            ("rankgpt", "rankgpt"),
+            ("prp@20", "prp@20:p10"),
+            ("prp@020:p03", "prp@20:p3"),
+            ("tourrank@ 20 ", "tourrank@20:r2"),
+            ("tourrank@20:cpython:r10", "tourrank@20:r10:cpython"),
+            ("setwise@20", "setwise@20:c3"),
+            ("setwise@20:k5:c4", "setwise@20:c4:k5"),
+            ("pointwise@20", "pointwise@20:grade"),
+            ("pointwise@20:yesno:strict", "pointwise@20:yesno:strict"),
+            ("zelo@20:b1.50:repair", "zelo@20:b1.5"),
+            ("cohere@100", "cohere@100"),
+            ("bm25.trec", "bm25.trec"),
+        ] {
+            let method: Method = text.parse().unwrap();
+            assert_eq!(method.to_string(), name);
+            assert_eq!(name.parse(), Ok(method));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_name_is_said_with_an_example() {
+        for (text, why) in [
+            ("", "a name is missing"),
+            ("@20", "a name is missing"),
+            ("prp@", "whole number from 1"),
+            ("prp@0:p3", "whole number from 1"),
+            ("prp@20:p0", "p, passes, is a whole number from 1"),
+            ("prp@20:", "such as prp@20:p3"),
+            ("prp@20:r2", "such as prp@20:p3"),
+            ("tourrank@20:10", "such as tourrank@20:r2"),
+            ("rankgpt@20:w5:s6", "a stride is at most the window"),
+            ("rankgpt@20:w1", "whole number from 2"),
+            ("zelo@20:b0", "such as zelo@20:b2"),
+            ("zelo@20:bNaN", "such as zelo@20:b2"),
+            ("pointwise:maybe", "such as pointwise@20:yesno"),
+            ("setwize@20:c3", "setwize takes no options"),
+            ("original@20", "takes no @N"),
+            ("my run@20", "no spaces"),
+            ("prp@99999999999999999999", "whole number"),
+        ] {
+            let found = text.parse::<Method>().unwrap_err();
+            assert!(found.contains(why), "{text:?}: {found}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! A grade for each candidate by itself.
+
+use super::call_list::CallList;
+use super::{Answer, Call, GradeScale, Question, Ranking, Strategy, Validation};
+
+/// Best grade first; equal grades stay in first-stage order, and candidates without a grade come last, in that order too.
+#[derive(Debug)]
+pub(super) struct Pointwise {
+    grades: Vec<Option<f64>>,
+    validation: Validation,
+    calls: CallList<usize>,
+}
+
+impl Pointwise {
+    pub(super) fn new(candidates: usize, scale: GradeScale, validation: Validation) -> Self {
+        let mut calls = CallList::default();
+        for candidate in 0..candidates {
+            calls.ask(Question::Grade { candidate, scale }, candidate);
+        }
+        Self {
+            grades: vec![None; candidates],
+            validation,
+            calls,
+        }
+    }
+}
+
+impl Strategy for Pointwise {
+    fn next(&mut self) -> Vec<Call> {
+        self.calls.hand_out()
+    }
+
+    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String> {
+        let candidate = self.calls.take(id)?;
+        let graded = self.validation.graded(&answer);
+        let grade = self.calls.settle(graded)?;
+        if let Some(place) = self.grades.get_mut(candidate) {
+            *place = grade;
+        }
+        Ok(())
+    }
+
+    fn outcome(&self) -> Option<Ranking> {
+        self.calls.is_over().then(|| Ranking {
+            order: by_scores(&self.grades),
+            scores: Some(self.grades.clone()),
+        })
+    }
+
+    fn repairs(&self) -> usize {
+        self.calls.repairs()
+    }
+}
+
+/// Highest score first, those without one last; first-stage order decides between equals.
+pub(super) fn by_scores(scores: &[Option<f64>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    let key = |at: &usize| scores.get(*at).copied().flatten();
+    order.sort_by(|x, y| match (key(x), key(y)) {
+        (Some(x), Some(y)) => y.total_cmp(&x),
+        (x, y) => y.is_some().cmp(&x.is_some()),
+    });
+    order
+}

@@ -1,0 +1,118 @@
+//! Pairwise ranking prompting with sliding passes (PRP-Sliding-K; Qin et al. 2024).
+
+use super::call_list::CallList;
+use super::{Answer, Call, Question, Ranking, Strategy, Validation};
+use std::collections::{HashMap, HashSet};
+
+/// Passes when nothing else is asked.
+pub(super) const PASSES: usize = 10;
+
+/// Each pass goes from the end of the list to its start and swaps two neighbours where both orders of showing them name the
+/// lower one. Answers are kept by ordered pair, so that none is asked for twice, and a pass that would change nothing asks
+/// nothing.
+///
+/// A pass follows the one before it two places behind: what it meets there is settled. The order is the one of passes that
+/// wait for each other, and so are the questions.
+#[derive(Debug)]
+pub(super) struct Prp {
+    order: Vec<usize>,
+    /// By pass: the lower place of the pair that comes next; 0 when it is over.
+    next: Vec<usize>,
+    /// Whether the second one shown won, by who was shown first and second; `None` for no preference.
+    known: HashMap<(usize, usize), Option<bool>>,
+    asked: HashSet<(usize, usize)>,
+    validation: Validation,
+    calls: CallList<(usize, usize)>,
+}
+
+impl Prp {
+    pub(super) fn new(candidates: usize, passes: usize, validation: Validation) -> Self {
+        let mut new = Self {
+            order: (0..candidates).collect(),
+            next: vec![candidates.saturating_sub(1); passes],
+            known: HashMap::new(),
+            asked: HashSet::new(),
+            validation,
+            calls: CallList::default(),
+        };
+        new.advance();
+        new
+    }
+
+    /// No more calls than this: two a step of each pass, and two a pair.
+    pub(super) fn most_calls(candidates: usize, passes: usize) -> usize {
+        let steps = candidates.saturating_sub(1);
+        passes
+            .saturating_mul(2)
+            .saturating_mul(steps)
+            .min(candidates.saturating_mul(steps))
+    }
+
+    /// Goes on with every pass as far as the answers go, and asks for those that are missing.
+    fn advance(&mut self) {
+        for pass in 0..self.next.len() {
+            while let Some((left, right)) = self.pair_of(pass) {
+                let shown = [(left, right), (right, left)];
+                let answers = shown.map(|pair| self.known.get(&pair).copied());
+                let [Some(first), Some(second)] = answers else {
+                    for pair in shown {
+                        if self.asked.insert(pair) {
+                            let question = Question::Compare {
+                                a: pair.0,
+                                b: pair.1,
+                            };
+                            self.calls.ask(question, pair);
+                        }
+                    }
+                    break;
+                };
+                let at = self.next[pass];
+                if first == Some(true) && second == Some(false) {
+                    self.order.swap(at - 1, at);
+                }
+                self.next[pass] = at - 1;
+            }
+        }
+    }
+
+    /// The neighbours that the pass looks at next, where the pass before it is far enough ahead.
+    fn pair_of(&self, pass: usize) -> Option<(usize, usize)> {
+        let at = *self.next.get(pass)?;
+        let before = match pass {
+            0 => 0,
+            _ => *self.next.get(pass - 1)?,
+        };
+        let settled = before == 0 || before + 2 <= at;
+        let left = *self.order.get(at.checked_sub(1)?)?;
+        let right = *self.order.get(at)?;
+        settled.then_some((left, right))
+    }
+}
+
+impl Strategy for Prp {
+    fn next(&mut self) -> Vec<Call> {
+        self.calls.hand_out()
+    }
+
+    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String> {
+        let pair = self.calls.take(id)?;
+        let compared = self.validation.compared(&answer);
+        let second_wins = self.calls.settle(compared)?;
+        self.known.insert(pair, second_wins);
+        if self.known.contains_key(&(pair.1, pair.0)) {
+            self.advance();
+        }
+        Ok(())
+    }
+
+    fn outcome(&self) -> Option<Ranking> {
+        self.calls.is_over().then(|| Ranking {
+            order: self.order.clone(),
+            scores: None,
+        })
+    }
+
+    fn repairs(&self) -> usize {
+        self.calls.repairs()
+    }
+}

@@ -1,0 +1,81 @@
+//! One question about all candidates, to a service, a program or a file.
+
+use super::call_list::CallList;
+use super::pointwise::by_scores;
+use super::validation::describe_unusable;
+use super::{Answer, Call, Question, Ranking, Strategy, Validation};
+
+/// Highest score first, or the order that came instead of scores. An answer that is neither is the failure of its query.
+#[derive(Debug)]
+pub(super) struct Scoring {
+    candidates: Vec<usize>,
+    validation: Validation,
+    ranking: Option<Ranking>,
+    calls: CallList<()>,
+}
+
+impl Scoring {
+    pub(super) fn new(candidates: usize, validation: Validation) -> Self {
+        let mut new = Self {
+            candidates: (0..candidates).collect(),
+            validation,
+            ranking: None,
+            calls: CallList::default(),
+        };
+        let candidates = new.candidates.clone();
+        if candidates.is_empty() {
+            new.ranking = Some(Ranking {
+                order: candidates,
+                scores: None,
+            });
+        } else {
+            new.calls.ask(Question::Score { candidates }, ());
+        }
+        new
+    }
+
+    fn read(&self, answer: &Answer) -> Result<(Ranking, bool), String> {
+        match answer {
+            Answer::Scores(scores) => {
+                let (expected, found) = (self.candidates.len(), scores.len());
+                if found != expected {
+                    return Err(format!("expected {expected} scores, found {found}"));
+                }
+                if let Some(bad) = scores.iter().find(|score| !score.is_finite()) {
+                    return Err(format!("{bad} is no score: expected finite numbers"));
+                }
+                let scores: Vec<Option<f64>> = scores.iter().copied().map(Some).collect();
+                let order = by_scores(&scores);
+                let scores = Some(scores);
+                Ok((Ranking { order, scores }, false))
+            }
+            Answer::Numbers(_) => {
+                let (order, mended) = self.validation.ranked(answer, &self.candidates)?;
+                let scores = None;
+                Ok((Ranking { order, scores }, mended))
+            }
+            other => Err(describe_unusable(other)),
+        }
+    }
+}
+
+impl Strategy for Scoring {
+    fn next(&mut self) -> Vec<Call> {
+        self.calls.hand_out()
+    }
+
+    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String> {
+        self.calls.take(id)?;
+        let read = self.read(&answer);
+        self.ranking = Some(self.calls.settle(read)?);
+        Ok(())
+    }
+
+    fn outcome(&self) -> Option<Ranking> {
+        self.ranking.clone()
+    }
+
+    fn repairs(&self) -> usize {
+        self.calls.repairs()
+    }
+}

@@ -1,0 +1,175 @@
+//! zELO: battles chosen in rounds where they tell most about the top ranks, and the order of the fit's scores.
+
+use super::call_list::CallList;
+use super::{Answer, Call, Question, Ranking, Validation};
+use crate::domain::battle::Pair;
+use crate::domain::numeric::best_first;
+use crate::domain::rating::RatingOptions;
+use crate::domain::sampling::adaptive::{
+    AskedPair, JudgeChoice, JudgeSet, Round, Sampler, SamplingState, Strategy, calls, next_round,
+};
+use crate::domain::sampling::{PlannedBattle, presentations};
+use crate::domain::vote::Margin;
+use std::collections::{HashMap, HashSet};
+
+/// Calls a candidate when nothing else is asked.
+pub(super) const BUDGET: f64 = 4.0;
+
+/// The rounds of `top+escalate`; in each, every judge is shown either side first equally often.
+#[derive(Debug)]
+pub(super) struct Zelo {
+    judges: usize,
+    seed: u64,
+    /// Calls that may still be made.
+    left: usize,
+    round: usize,
+    asked: Vec<AskedPair>,
+    /// Where a pair is in `asked`.
+    places: HashMap<Pair, usize>,
+    state: SamplingState,
+    validation: Validation,
+    calls: CallList<Battle>,
+}
+
+#[derive(Debug)]
+struct Battle {
+    pair: Pair,
+    /// Whether the pair's higher candidate was shown first.
+    swapped: bool,
+}
+
+impl Zelo {
+    /// `budget` is in calls a candidate.
+    pub(super) fn new(
+        candidates: usize,
+        budget: f64,
+        judges: usize,
+        seed: u64,
+        validation: Validation,
+    ) -> Self {
+        let judges = judges.max(1);
+        let mut new = Self {
+            judges,
+            seed,
+            left: calls(budget, candidates, 1),
+            round: 0,
+            asked: Vec::new(),
+            places: HashMap::new(),
+            state: fitted(candidates, judges, &[]),
+            validation,
+            calls: CallList::default(),
+        };
+        new.ask();
+        new
+    }
+
+    /// The calls of a query: the budget, or every judge about every pair where that is less.
+    pub(super) fn calls(candidates: usize, budget: f64, judges: usize) -> usize {
+        let pairs = candidates * candidates.saturating_sub(1) / 2;
+        calls(budget, candidates, 1).min(pairs.saturating_mul(judges.max(1)))
+    }
+
+    /// Asks the battles of the next round, where there is one.
+    fn ask(&mut self) {
+        let round = Round {
+            seed: self.seed,
+            query: "",
+            number: self.round,
+            calls: self.left,
+        };
+        let strategy = Strategy::new(Sampler::Top, JudgeChoice::Escalate);
+        let tasks = match self.left {
+            0 => Vec::new(),
+            _ => next_round(&self.state, &strategy, &round),
+        };
+        for task in &tasks {
+            self.left = self.left.saturating_sub(task.judges.len());
+            let entry = match self.places.get(&task.pair) {
+                Some(at) => self.asked.get_mut(*at),
+                None => {
+                    self.places.insert(task.pair, self.asked.len());
+                    self.asked.push(AskedPair {
+                        pair: task.pair,
+                        judges: JudgeSet::EMPTY,
+                        votes: Vec::new(),
+                    });
+                    self.asked.last_mut()
+                }
+            };
+            if let Some(entry) = entry {
+                entry.judges = entry.judges.with(task.judges);
+            }
+        }
+        for judge in 0..self.judges {
+            let own = tasks.iter().filter(|task| task.judges.contains(judge));
+            let planned: Vec<PlannedBattle> = own
+                .map(|task| PlannedBattle {
+                    pair: task.pair,
+                    game: 0,
+                    cycle: self.round,
+                })
+                .collect();
+            let sides = presentations(self.seed, "", &judge.to_string(), &planned);
+            for (battle, swapped) in planned.iter().zip(sides) {
+                let (low, high) = (battle.pair.low(), battle.pair.high());
+                let (a, b) = if swapped { (high, low) } else { (low, high) };
+                let pair = battle.pair;
+                let question = Question::Battle { a, b, judge };
+                self.calls.ask(question, Battle { pair, swapped });
+            }
+        }
+        self.round += 1;
+    }
+}
+
+fn fitted(candidates: usize, judges: usize, asked: &[AskedPair]) -> SamplingState {
+    SamplingState::new(candidates, judges, asked, RatingOptions::default().lambda)
+}
+
+impl super::Strategy for Zelo {
+    fn next(&mut self) -> Vec<Call> {
+        self.calls.hand_out()
+    }
+
+    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String> {
+        let battle = self.calls.take(id)?;
+        let margin = self.validation.margin(&answer);
+        let margin = self.calls.settle(margin)?.and_then(Margin::new);
+        let entry = self.places.get(&battle.pair);
+        let entry = entry.and_then(|at| self.asked.get_mut(*at));
+        if let (Some(entry), Some(margin)) = (entry, margin) {
+            let margin = if battle.swapped {
+                margin.flipped()
+            } else {
+                margin
+            };
+            entry.votes.push(margin.outcome());
+        }
+        if self.calls.is_over() {
+            self.state = fitted(self.state.documents(), self.judges, &self.asked);
+            self.ask();
+        }
+        Ok(())
+    }
+
+    fn outcome(&self) -> Option<Ranking> {
+        self.calls.is_over().then(|| {
+            let scores = self.state.scores();
+            let voted = self.asked.iter().filter(|entry| !entry.votes.is_empty());
+            let met: HashSet<usize> = voted
+                .flat_map(|entry| [entry.pair.low(), entry.pair.high()])
+                .collect();
+            let order = best_first(&scores);
+            let scores = (0..).zip(scores);
+            let scores = scores.map(|(at, score)| met.contains(&at).then_some(score));
+            Ranking {
+                order,
+                scores: Some(scores.collect()),
+            }
+        })
+    }
+
+    fn repairs(&self) -> usize {
+        self.calls.repairs()
+    }
+}

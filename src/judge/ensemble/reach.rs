@@ -1,0 +1,150 @@
+//! How a service is reached: its address, the key that may go there, time-outs and headers.
+
+use super::config::JudgeConfig;
+use super::endpoint::{base, headers};
+use super::key_destination::KeyDestination;
+use super::provider_profile::{LOCAL_GIVE_UP_AFTER, ServiceAccess};
+use super::sources::JudgeSources;
+use crate::judge::provider::ApiConnection;
+use crate::judge::provider::address::{check_address, is_loopback};
+use crate::judge::provider::http::{Http, Timeouts};
+use secrecy::{ExposeSecret, SecretString};
+use std::time::Duration;
+
+/// Seconds that the user may have to wait for anything at most: a day.
+const LONGEST_S: f64 = 86_400.0;
+/// How many times as long a server on one's own machine may take.
+const LOCAL_PATIENCE: u32 = 3;
+
+pub(super) enum BuildError {
+    NoKey(String),
+    Invalid(String),
+}
+
+impl From<String> for BuildError {
+    fn from(message: String) -> Self {
+        Self::Invalid(message)
+    }
+}
+
+/// A service that can be reached.
+pub(super) struct ReachedService {
+    /// Its calls go to the base of its address until somebody says where they go.
+    pub(super) connection: ApiConnection,
+    /// The variables of its key, for remedies.
+    pub(super) key_env: String,
+    /// Whether nobody sends a bill: it is on this machine and wants no key.
+    pub(super) is_free: bool,
+}
+
+pub(super) fn reach(
+    config: &JudgeConfig,
+    access: &ServiceAccess,
+    sources: &JudgeSources<'_>,
+    http: &Http,
+) -> Result<ReachedService, BuildError> {
+    let (base, from_env) = base(config, access, sources)?;
+    let own_key = config.key_env.as_deref();
+    let wanted: Vec<&str> = own_key.map_or_else(|| access.keys.clone(), |name| vec![name]);
+    let found = wanted
+        .iter()
+        .find_map(|name| Some((*name, key(name, sources)?)));
+    let timeouts = timeouts(config, access, sources)?;
+    if found.is_none() && (access.needs_key || own_key.is_some()) {
+        return Err(BuildError::NoKey(wanted.join(" or ")));
+    }
+    // The usual key of Ollama's cloud is not for a server on this machine.
+    let local_ollama = config.provider == "ollama" && is_loopback(&base);
+    let found = found.filter(|_| own_key.is_some() || !local_ollama);
+    let journey = found.as_ref().map(|(variable, key)| {
+        KeyDestination {
+            variable,
+            beside_project: key.beside_project,
+            to: &base,
+            address_is_users: from_env && access.keys.contains(variable),
+            trusted: sources.trusted_hosts,
+            insecure_http: sources.insecure_http,
+        }
+        .check()
+    });
+    let found = match journey {
+        // A key that nobody asked for stays at home, and the server is asked without one.
+        Some(Err(_)) if own_key.is_none() && !access.needs_key => None,
+        Some(Err(why)) => return Err(why.into()),
+        Some(Ok(())) | None => found,
+    };
+    let found = found.map(|(name, key)| (name, key.secret));
+    check_address(
+        &base,
+        found.is_some(),
+        config.insecure_http || sources.insecure_http,
+    )?;
+    Ok(ReachedService {
+        key_env: wanted.join(" or "),
+        is_free: found.is_none() && is_loopback(&base),
+        connection: ApiConnection {
+            http: http.with_timeouts(timeouts),
+            url: base.clone(),
+            headers: headers(config, found.as_ref())?,
+            key: found.map(|(_, key)| key),
+            base,
+        },
+    })
+}
+
+/// A key and where it lies.
+pub(super) struct FoundKey {
+    pub(super) secret: SecretString,
+    beside_project: bool,
+}
+
+/// The environment comes before the file, and an empty variable is none.
+pub(super) fn key(name: &str, sources: &JudgeSources<'_>) -> Option<FoundKey> {
+    let found = |text: &str, beside_project| {
+        let text = Some(text.trim()).filter(|text| !text.is_empty())?;
+        Some(FoundKey {
+            secret: SecretString::from(text.to_owned()),
+            beside_project,
+        })
+    };
+    let here = (sources.env)(name).and_then(|text| found(&text, false));
+    here.or_else(|| found(sources.dotenv.get(name)?.expose_secret(), true))
+}
+
+/// How long calls may take.
+fn timeouts(
+    config: &JudgeConfig,
+    access: &ServiceAccess,
+    sources: &JudgeSources<'_>,
+) -> Result<Timeouts, String> {
+    let mut usual = sources.timeouts;
+    if access.give_up_after == LOCAL_GIVE_UP_AFTER {
+        // One core may write for minutes, and nothing comes before all is written.
+        usual.first_byte *= LOCAL_PATIENCE;
+        usual.whole *= LOCAL_PATIENCE;
+    }
+    let or = |name, given, usual| Ok::<_, String>(seconds(name, given)?.unwrap_or(usual));
+    Ok(Timeouts {
+        connect: or("connect_timeout_s", config.connect_timeout_s, usual.connect)?,
+        first_byte: or(
+            "first_byte_timeout_s",
+            config.first_byte_timeout_s,
+            usual.first_byte,
+        )?,
+        whole: or("timeout_s", config.timeout_s, usual.whole)?,
+        ..usual
+    })
+}
+
+/// A time that the user gives.
+pub(super) fn seconds(name: &str, given: Option<f64>) -> Result<Option<Duration>, String> {
+    let Some(seconds) = given else {
+        return Ok(None);
+    };
+    if seconds > 0.0 && seconds <= LONGEST_S {
+        return Ok(Some(Duration::from_secs_f64(seconds)));
+    }
+    Err(format!(
+        "{name} = {seconds}: expected seconds above 0, {LONGEST_S} at most"
+    ))
+}

@@ -1,0 +1,199 @@
+use super::*;
+use crate::judge::presented::PoolText;
+use crate::judge::{RateLimits, Usage};
+use rstest::rstest;
+use serde::Deserialize;
+use std::sync::Arc;
+use std::time::Duration;
+
+const PARSING: &str = include_str!("../../../../tests/golden/ranksmith/parsing.json");
+
+fn question(ask: RerankAsk) -> PresentedQuestion {
+    PresentedQuestion {
+        pool: Arc::new(PoolText::new("q", Vec::new())),
+        shown: Vec::new(),
+        ask,
+    }
+}
+
+fn reply(text: &str, odds: Option<AnswerProbabilities>) -> JudgeReply {
+    JudgeReply {
+        text: text.to_owned(),
+        model: None,
+        stop_reason: None,
+        request_id: None,
+        usage: Usage::default(),
+        cost_usd: None,
+        latency: Duration::ZERO,
+        fingerprint: None,
+        odds,
+        limits: RateLimits::default(),
+    }
+}
+
+fn strict(ask: RerankAsk, text: &str) -> Result<Answer, InvalidAnswer> {
+    read_answer_strictly(&question(ask), &reply(text, None))
+}
+
+fn tolerant(ask: RerankAsk, text: &str) -> Result<Answer, InvalidAnswer> {
+    read_answer(&question(ask), &reply(text, None))
+}
+
+#[derive(Deserialize)]
+struct Parsing {
+    ranking_failure_type: Vec<RankingCase>,
+    selection: Vec<ReadCase>,
+    winner: Vec<ReadCase>,
+}
+
+#[derive(Deserialize)]
+struct RankingCase {
+    raw: String,
+    ranking: Vec<Value>,
+    failure_type: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ReadCase {
+    raw: String,
+    ok: bool,
+    value: Option<Value>,
+    message: Option<String>,
+}
+
+/// The original takes booleans for numbers, and its JSON has NaN.
+fn differs(raw: &str) -> bool {
+    ["true", "false", "NaN"]
+        .iter()
+        .any(|word| raw.contains(word))
+}
+
+#[test]
+fn rankings_are_read_as_the_original_reads_them_but_for_booleans() {
+    let golden: Parsing = serde_json::from_str(PARSING).unwrap();
+    assert!(golden.ranking_failure_type.len() > 30);
+    for case in golden.ranking_failure_type {
+        let read = strict(RerankAsk::Rank, &case.raw);
+        let raw = &case.raw;
+        match case.failure_type.as_deref() {
+            _ if differs(raw) => assert!(read.is_err(), "{raw}"),
+            Some("json_parse_failure") => assert_eq!(read, Err(InvalidAnswer::NotJson), "{raw}"),
+            Some("missing_ranking") => {
+                assert!(matches!(read, Err(InvalidAnswer::Missing { .. })), "{raw}");
+            }
+            Some("non_integer_rank") => {
+                assert!(
+                    matches!(read, Err(InvalidAnswer::NotInteger { .. })),
+                    "{raw}"
+                );
+            }
+            // How many and which numbers is for the method to check.
+            None | Some("length_mismatch" | "out_of_range_rank" | "duplicate_rank") => {
+                let numbers = case
+                    .ranking
+                    .iter()
+                    .map(|of| of.as_i64().unwrap_or(i64::MAX));
+                assert_eq!(read, Ok(Answer::Numbers(numbers.collect())), "{raw}");
+            }
+            Some(other) => panic!("{other}"),
+        }
+    }
+}
+
+#[test]
+fn selections_and_winners_are_read_as_the_original_reads_them() {
+    let golden: Parsing = serde_json::from_str(PARSING).unwrap();
+    for case in golden.selection {
+        let read = strict(RerankAsk::Select { count: 2 }, &case.raw);
+        let message = case.message.unwrap_or_default();
+        let checked_later = ["exactly", "duplicate", "values in", "_count must be"]
+            .iter()
+            .any(|of| message.contains(of));
+        match case.value {
+            _ if differs(&case.raw) => assert!(read.is_err(), "{}", case.raw),
+            Some(value) => {
+                let numbers = serde_json::from_value(value).unwrap();
+                assert_eq!(read, Ok(Answer::Numbers(numbers)), "{}", case.raw);
+            }
+            None => assert_eq!(read.is_ok(), checked_later, "{}: {message}", case.raw),
+        }
+    }
+    for case in golden.winner {
+        let read = strict(RerankAsk::Compare, &case.raw);
+        assert_eq!(read.is_ok(), case.ok, "{}", case.raw);
+        if let Some(value) = case.value {
+            assert_eq!(read, Ok(Answer::SecondWins(value == "B")));
+        }
+    }
+}
+
+#[rstest]
+#[case(RerankAsk::Rank, "```json\n{\"ranking\":[2,1]}\n```", Answer::Numbers(vec![2, 1]))]
+#[case(RerankAsk::Rank, "\u{feff}{\"ranking\":[2,\"1\",3.0]}", Answer::Numbers(vec![2, 1, 3]))]
+#[case(RerankAsk::Rank, "<think>1 or 2?</think>Here it is: {\"ranking\": [2, 1]}. Done.", Answer::Numbers(vec![2, 1]))]
+#[case(RerankAsk::Rank, "[2] > [1] > [3]", Answer::Numbers(vec![2, 1, 3]))]
+#[case(RerankAsk::Rank, "[2, 1]", Answer::Numbers(vec![2, 1]))]
+#[case(RerankAsk::Best, "{\"best\": \"[4]\"}", Answer::Numbers(vec![4]))]
+#[case(RerankAsk::Best, "4", Answer::Numbers(vec![4]))]
+#[case(
+    RerankAsk::Compare,
+    "{\"winner\": \"Passage B\"}",
+    Answer::SecondWins(true)
+)]
+#[case(RerankAsk::Compare, "**A**", Answer::SecondWins(false))]
+#[case(
+    RerankAsk::Grade(GradeScale::ZeroToThree),
+    "Grade: {\"grade\": 3}",
+    Answer::Grade(1.0)
+)]
+#[case(RerankAsk::Grade(GradeScale::ZeroToThree), "0", Answer::Grade(0.0))]
+#[case(RerankAsk::Grade(GradeScale::YesNo), "yes.", Answer::Grade(1.0))]
+#[case(
+    RerankAsk::Grade(GradeScale::YesNo),
+    " No, it is about bread.",
+    Answer::Grade(0.0)
+)]
+fn what_models_make_of_the_contract_is_read(
+    #[case] ask: RerankAsk,
+    #[case] text: &str,
+    #[case] answer: Answer,
+) {
+    assert_eq!(tolerant(ask, text), Ok(answer));
+}
+
+#[rstest]
+#[case(RerankAsk::Rank, "")]
+#[case(RerankAsk::Rank, "I would say 2 before 1")]
+#[case(RerankAsk::Rank, "{\"ranking\":[2,true]}")]
+#[case(RerankAsk::Rank, "{\"ranking\":[2,1.5]}")]
+#[case(RerankAsk::Rank, "{\"ranking\":[2,1]} or {\"ranking\":[1,2]}")]
+#[case(RerankAsk::Rank, "{\"ranking\":[2,1")]
+#[case(RerankAsk::Best, "1, 2")]
+#[case(RerankAsk::Compare, "{\"winner\": \"tie\"}")]
+#[case(RerankAsk::Grade(GradeScale::ZeroToThree), "{\"grade\": 4}")]
+#[case(RerankAsk::Grade(GradeScale::YesNo), "Perhaps")]
+fn what_says_nothing_is_no_answer(#[case] ask: RerankAsk, #[case] text: &str) {
+    let error = tolerant(ask, text).unwrap_err();
+    assert_eq!(error.cause(), FailureCause::Malformed, "{error}");
+}
+
+#[test]
+fn probabilities_are_the_answer_where_there_are_any_and_a_refusal_is_one() {
+    let odds = |a, b| Some(AnswerProbabilities { a, b, tie: 0.0 });
+    let yes_no = question(RerankAsk::Grade(GradeScale::YesNo));
+    assert_eq!(
+        read_answer(&yes_no, &reply("No", odds(0.3, 0.1))),
+        Ok(Answer::Grade(0.3 / 0.4))
+    );
+    assert_eq!(
+        read_answer(&yes_no, &reply("No", odds(0.0, 0.0))),
+        Ok(Answer::Grade(0.0))
+    );
+    let compare = question(RerankAsk::Compare);
+    assert_eq!(
+        read_answer(&compare, &reply("{}", odds(0.2, 0.7))),
+        Ok(Answer::SecondWins(true))
+    );
+    let refusal = tolerant(RerankAsk::Rank, "I'm sorry, but I can't help with that.").unwrap_err();
+    assert_eq!(refusal.cause(), FailureCause::Refused);
+}

@@ -1,0 +1,287 @@
+//! Services that score documents for a query: their addresses, requests, answers and limits. Scores of different services
+//! are on no common scale.
+
+#[cfg(test)]
+mod tests;
+
+use super::address::join;
+use super::error_response;
+use super::json::{merge, text_at, whole};
+use super::rate_limits;
+use super::response::HttpResponse;
+use super::settings::JudgeSettings;
+use super::token_counts;
+use crate::domain::named::named;
+use crate::judge::call::{CallError, Exchange, FailureCause, Retry, Usage};
+use reqwest::Url;
+use serde_json::{Map, Value, json};
+use strum::{IntoStaticStr, VariantArray};
+
+/// Bytes that ZeroEntropy counts for a document besides its text and the query's.
+const DOCUMENT_OVERHEAD: usize = 150;
+/// Bytes in one call of the services that say no limit.
+const USUAL_BYTES: usize = 4_000_000;
+/// Tokens of a part of a document that Cohere counts as a document of its own, the query included, and parts that are one
+/// search.
+const COHERE_PART: usize = 500;
+const COHERE_PARTS: usize = 100;
+
+/// Who serves a reranker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
+pub enum RerankService {
+    ZeroEntropy,
+    Cohere,
+    Voyage,
+    Jina,
+    /// Text Embeddings Inference of Hugging Face.
+    Tei,
+    /// A server that speaks as Cohere does: vLLM, LiteLLM, llama.cpp.
+    Compatible,
+}
+
+named!(RerankService, "a rerank service");
+
+/// What a service made of one call.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ServiceScores {
+    /// One for each document, in the order in which they were sent.
+    pub(crate) scores: Vec<f64>,
+    /// Without cost.
+    pub(crate) exchange: Exchange,
+    /// Tokens read, where the service counts them in a way that makes sense.
+    pub(crate) tokens: Option<u64>,
+    /// Searches charged, where the service counts those.
+    pub(crate) searches: Option<f64>,
+}
+
+impl RerankService {
+    /// Where calls go, below an address or at it: people also paste what they called by hand.
+    pub(crate) fn url(self, base: &Url) -> Url {
+        let path = base.path().trim_end_matches('/');
+        let route = |versions: &[&str], short: &str, long: &str| {
+            let versioned = versions.iter().any(|version| path.ends_with(version));
+            join(base, if versioned { short } else { long })
+        };
+        if path.ends_with("/rerank") || path.ends_with("/reranking") {
+            return join(base, "");
+        }
+        match self {
+            Self::ZeroEntropy => route(&["/v1"], "/models/rerank", "/v1/models/rerank"),
+            Self::Cohere => route(&["/v1", "/v2"], "/rerank", "/v2/rerank"),
+            Self::Voyage | Self::Jina => route(&["/v1"], "/rerank", "/v1/rerank"),
+            Self::Tei | Self::Compatible => join(base, "/rerank"),
+        }
+    }
+
+    /// Documents in one call unless the user says otherwise.
+    pub(crate) fn documents(self) -> usize {
+        match self {
+            Self::ZeroEntropy | Self::Cohere | Self::Voyage | Self::Jina => 1_000,
+            // What `--max-client-batch-size` is where nobody sets it.
+            Self::Tei => 32,
+            Self::Compatible => 100,
+        }
+    }
+
+    /// Bytes in one call, as the service counts them.
+    pub(crate) fn bytes(self) -> usize {
+        match self {
+            Self::ZeroEntropy => 5_000_000,
+            // Its limit of a body is 2 MB.
+            Self::Tei => 1_800_000,
+            _ => USUAL_BYTES,
+        }
+    }
+
+    /// What a document takes of these bytes.
+    pub(crate) fn bytes_of(self, query: &str, document: &str) -> usize {
+        match self {
+            Self::ZeroEntropy => DOCUMENT_OVERHEAD + query.len() + document.len(),
+            // In JSON quotation marks and line breaks take two bytes, and other control characters six.
+            _ => document.bytes().map(escaped).sum::<usize>() + 3,
+        }
+    }
+
+    /// Whether the scores of `model` depend on the other documents of the call, so that scores of two calls cannot be
+    /// compared.
+    pub(crate) fn is_listwise(self, model: &str) -> bool {
+        self == Self::Jina && model.starts_with("jina-reranker-v3")
+    }
+
+    /// Searches that Cohere charges at the very most: no tokenizer makes more than one token of a byte.
+    pub(crate) fn worst_searches(self, query: &str, documents: &[&str]) -> f64 {
+        if self != Self::Cohere {
+            return 1.0;
+        }
+        let room = COHERE_PART.saturating_sub(query.len()).max(COHERE_PART / 2);
+        let parts = documents
+            .iter()
+            .map(|text| text.len().div_ceil(room).max(1));
+        parts.sum::<usize>().div_ceil(COHERE_PARTS).max(1) as f64
+    }
+
+    pub(crate) fn request(
+        self,
+        model: &str,
+        query: &str,
+        documents: &[&str],
+        params: &Map<String, Value>,
+    ) -> Value {
+        let count = documents.len();
+        let mut body = match self {
+            Self::ZeroEntropy | Self::Cohere | Self::Compatible => {
+                json!({"model": model, "query": query, "documents": documents, "top_n": count})
+            }
+            Self::Jina => json!({
+                "model": model, "query": query, "documents": documents, "top_n": count, "return_documents": false,
+            }),
+            Self::Voyage => json!({
+                "model": model, "query": query, "documents": documents, "top_k": count, "truncation": true,
+                "return_documents": false,
+            }),
+            Self::Tei => json!({
+                "query": query, "texts": documents, "raw_scores": false, "return_text": false, "truncate": true,
+                "truncation_direction": "Right",
+            }),
+        };
+        merge(&mut body, params);
+        body
+    }
+
+    /// The scores in an answer of any status to a call about `count` documents, or why there are none.
+    pub(crate) fn read(
+        self,
+        settings: &JudgeSettings,
+        received: &HttpResponse,
+        count: usize,
+    ) -> Result<ServiceScores, CallError> {
+        if !received.is_ok() {
+            return Err(self.refusal(settings, received));
+        }
+        let value: Value = serde_json::from_slice(&received.body)
+            .map_err(|_| error_response::not_json(received))?;
+        let tokens = tokens(&value);
+        let exchange = Exchange {
+            sent: true,
+            status: Some(received.status),
+            request_id: received.request_id().or_else(|| text_at(&value, "/id")),
+            model: text_at(&value, "/model"),
+            usage: Usage {
+                input: tokens.unwrap_or(0),
+                ..Usage::default()
+            },
+            latency: received.latency,
+            limits: rate_limits::read(received),
+            ..Exchange::default()
+        };
+        let Some(results) = results(&value) else {
+            return Err(error_response::not_json(received));
+        };
+        let scores = scores(results, count).map_err(|message| {
+            let mut error = CallError::new(FailureCause::Malformed, message);
+            *error.exchange = exchange.clone();
+            error
+        })?;
+        Ok(ServiceScores {
+            scores,
+            exchange,
+            tokens,
+            searches: value
+                .pointer("/meta/billed_units/search_units")
+                .and_then(Value::as_f64)
+                .filter(|units| (0.0..=1e6).contains(units)),
+        })
+    }
+
+    /// What an answer that is no success means, where the service has codes of its own.
+    fn refusal(self, settings: &JudgeSettings, received: &HttpResponse) -> CallError {
+        let mut error = error_response::from_response(settings, received);
+        let wait = error.exchange.limits.retry_after;
+        match (self, received.status) {
+            (Self::Cohere, 498) => {
+                error.cause = FailureCause::Unauthorised;
+                error.message = format!("{}; check {}", error.message, settings.key_env);
+                error.stopping()
+            }
+            // The connection was given up at the other end; the model behind the server failed.
+            (Self::Cohere, 499) | (Self::Tei, 424) => {
+                error.cause = FailureCause::Server;
+                error.retry = Retry::After(wait);
+                error
+            }
+            (Self::Tei, 413) => {
+                error.message = format!(
+                    "{}; send fewer or shorter documents in one call: lower batch or max_document_chars (the server tells its \
+                     max_client_batch_size at /info)",
+                    error.message
+                );
+                error
+            }
+            _ => error,
+        }
+    }
+}
+
+/// Bytes that one byte of text takes in JSON.
+fn escaped(byte: u8) -> usize {
+    match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 2,
+        0..0x20 => 6,
+        _ => 1,
+    }
+}
+
+/// The results of an answer, under whatever name they stand there.
+fn results(value: &Value) -> Option<&Vec<Value>> {
+    let named = ["results", "data"].into_iter();
+    let found = named.filter_map(|name| value.get(name)?.as_array()).next();
+    found.or_else(|| value.as_array())
+}
+
+/// Tokens that an answer says were read.
+fn tokens(value: &Value) -> Option<u64> {
+    const PLACES: [&str; 5] = [
+        "/meta/billed_units/input_tokens",
+        "/usage/total_tokens",
+        "/usage/prompt_tokens",
+        "/total_tokens",
+        "/meta/tokens/input_tokens",
+    ];
+    let mut counts = PLACES
+        .iter()
+        .filter_map(|place| whole(value.pointer(place)?));
+    counts.find(|count| (1..=token_counts::MOST).contains(count))
+}
+
+/// One score for each of `count` documents, by the index that each result carries.
+fn scores(results: &[Value], count: usize) -> Result<Vec<f64>, String> {
+    let mut scores = vec![None; count];
+    for result in results {
+        let index = result.get("index").and_then(whole);
+        let index = index.ok_or("a result has no index")?;
+        let place = usize::try_from(index)
+            .ok()
+            .and_then(|at| scores.get_mut(at));
+        let place = place.ok_or_else(|| {
+            format!("a result has the index {index}, but only {count} documents were sent")
+        })?;
+        let score = ["relevance_score", "score"]
+            .iter()
+            .find_map(|name| result.get(*name)?.as_f64())
+            .filter(|score| score.is_finite());
+        let score = score.ok_or_else(|| format!("the result of document {index} has no score"))?;
+        if place.replace(score).is_some() {
+            return Err(format!("document {index} was scored twice"));
+        }
+    }
+    let missing = scores.iter().position(Option::is_none);
+    let all: Option<Vec<f64>> = scores.into_iter().collect();
+    all.ok_or_else(|| {
+        let missing = missing.unwrap_or(0);
+        format!(
+            "document {missing} has no score: {} results came for {count} documents",
+            results.len()
+        )
+    })
+}

@@ -1,0 +1,238 @@
+//! The wire formats of rerank services.
+
+use super::super::testing::{received, settings};
+use super::*;
+use rstest::rstest;
+
+#[rstest]
+#[case(
+    RerankService::ZeroEntropy,
+    r#"{"model":"m","query":"q","documents":["a","b"],"top_n":2}"#
+)]
+#[case(
+    RerankService::Cohere,
+    r#"{"model":"m","query":"q","documents":["a","b"],"top_n":2}"#
+)]
+#[case(
+    RerankService::Voyage,
+    r#"{"model":"m","query":"q","documents":["a","b"],"top_k":2,"truncation":true,"return_documents":false}"#
+)]
+#[case(
+    RerankService::Jina,
+    r#"{"model":"m","query":"q","documents":["a","b"],"top_n":2,"return_documents":false}"#
+)]
+#[case(
+    RerankService::Tei,
+    r#"{"query":"q","texts":["a","b"],"raw_scores":false,"return_text":false,"truncate":true,"truncation_direction":"Right"}"#
+)]
+#[case(
+    RerankService::Compatible,
+    r#"{"model":"m","query":"q","documents":["a","b"],"top_n":2}"#
+)]
+fn the_request_is_the_documented_one(#[case] service: RerankService, #[case] body: &str) {
+    let request = |params: Value| {
+        let params = params.as_object().unwrap();
+        service.request("m", "q", &["a", "b"], params).to_string()
+    };
+    assert_eq!(request(json!({})), body);
+    let more = body.replace('}', ",\"latency\":\"slow\"}");
+    assert_eq!(request(json!({"latency": "slow"})), more);
+}
+
+#[rstest]
+#[case(
+    RerankService::ZeroEntropy,
+    "https://api.zeroentropy.dev/v1",
+    "https://api.zeroentropy.dev/v1/models/rerank"
+)]
+#[case(
+    RerankService::ZeroEntropy,
+    "http://localhost:1/",
+    "http://localhost:1/v1/models/rerank"
+)]
+#[case(
+    RerankService::Cohere,
+    "https://api.cohere.com",
+    "https://api.cohere.com/v2/rerank"
+)]
+#[case(
+    RerankService::Cohere,
+    "https://api.cohere.com/v2/",
+    "https://api.cohere.com/v2/rerank"
+)]
+#[case(
+    RerankService::Voyage,
+    "https://ai.mongodb.com/v1",
+    "https://ai.mongodb.com/v1/rerank"
+)]
+#[case(
+    RerankService::Jina,
+    "https://api.jina.ai",
+    "https://api.jina.ai/v1/rerank"
+)]
+#[case(
+    RerankService::Tei,
+    "http://localhost:8080",
+    "http://localhost:8080/rerank"
+)]
+#[case(
+    RerankService::Compatible,
+    "http://localhost:8000",
+    "http://localhost:8000/rerank"
+)]
+#[case(
+    RerankService::Compatible,
+    "http://localhost:8000/v1",
+    "http://localhost:8000/v1/rerank"
+)]
+#[case(
+    RerankService::Compatible,
+    "http://localhost:8000/v1/rerank",
+    "http://localhost:8000/v1/rerank"
+)]
+#[case(
+    RerankService::Compatible,
+    "http://localhost:8080/reranking",
+    "http://localhost:8080/reranking"
+)]
+fn calls_go_below_the_address_or_to_it(
+    #[case] service: RerankService,
+    #[case] base: &str,
+    #[case] url: &str,
+) {
+    assert_eq!(service.url(&Url::parse(base).unwrap()).as_str(), url);
+}
+
+fn read(service: RerankService, status: u16, body: Value) -> Result<ServiceScores, CallError> {
+    service.read(&settings(service.name(), "m"), &received(status, &body), 3)
+}
+
+#[rstest]
+#[case(
+    RerankService::ZeroEntropy,
+    json!({"results": [{"index": 2, "relevance_score": 0.9}, {"index": 0, "relevance_score": 0.5}, {"index": 1, "relevance_score": 0.1}],
+        "actual_latency_mode": "fast", "e2e_latency": 0.1, "total_bytes": 480, "total_tokens": 120}),
+    Some(120), None
+)]
+#[case(
+    RerankService::Cohere,
+    json!({"id": "r1", "results": [{"index": 2, "relevance_score": 0.9}, {"index": 0, "relevance_score": 0.5}, {"index": 1, "relevance_score": 0.1}],
+        "meta": {"billed_units": {"search_units": 1}, "warnings": []}}),
+    None, Some(1.0)
+)]
+#[case(
+    RerankService::Cohere,
+    json!({"results": [{"index": 2, "relevance_score": 0.9}, {"index": 0, "relevance_score": 0.5}, {"index": 1, "relevance_score": 0.1}],
+        "meta": {"billed_units": {"input_tokens": 77}, "tokens": {"input_tokens": 80}}}),
+    Some(77), None
+)]
+#[case(
+    RerankService::Voyage,
+    json!({"object": "list", "data": [{"index": 1, "relevance_score": 0.1}, {"index": 2, "relevance_score": 0.9}, {"index": 0, "relevance_score": 0.5}],
+        "model": "rerank-3", "usage": {"total_tokens": 26}}),
+    Some(26), None
+)]
+#[case(
+    RerankService::Jina,
+    json!({"model": "j", "results": [{"index": 2, "relevance_score": 0.9, "document": {"text": "c"}}, {"index": 0, "relevance_score": 0.5},
+        {"index": 1, "relevance_score": 0.1}], "usage": {"total_tokens": 15}}),
+    Some(15), None
+)]
+#[case(
+    RerankService::Tei,
+    json!([{"index": 2, "score": 0.9}, {"index": 0, "score": 0.5}, {"index": 1, "score": 0.1}]),
+    None, None
+)]
+fn scores_are_put_back_by_their_index(
+    #[case] service: RerankService,
+    #[case] body: Value,
+    #[case] tokens: Option<u64>,
+    #[case] searches: Option<f64>,
+) {
+    let answer = read(service, 200, body).unwrap();
+    assert_eq!(answer.scores, [0.5, 0.1, 0.9]);
+    assert_eq!((answer.tokens, answer.searches), (tokens, searches));
+    assert_eq!(answer.exchange.usage.input, tokens.unwrap_or(0));
+    assert!(answer.exchange.sent && answer.exchange.status == Some(200));
+}
+
+#[rstest]
+#[case(json!([{"index": 0, "relevance_score": 1}, {"index": 1, "relevance_score": 1}]), "document 2 has no score")]
+#[case(json!([{"index": 0, "relevance_score": 1}, {"index": 0, "relevance_score": 1}, {"index": 1, "relevance_score": 1}]), "document 0 was scored twice")]
+#[case(json!([{"index": 3, "relevance_score": 1}]), "the index 3, but only 3 documents")]
+#[case(json!([{"index": -1, "relevance_score": 1}]), "no index")]
+#[case(json!([{"relevance_score": 1}]), "no index")]
+#[case(json!([{"index": 0, "relevance_score": null}]), "document 0 has no score")]
+#[case(json!([{"index": 0, "relevance_score": "0.5"}]), "document 0 has no score")]
+#[case(json!([{"index": 0}]), "document 0 has no score")]
+fn an_answer_that_leaves_a_document_without_one_score_is_malformed(
+    #[case] results: Value,
+    #[case] why: &str,
+) {
+    for service in RerankService::ALL {
+        let body = json!({"results": results, "usage": {"total_tokens": 9}});
+        let error = read(service, 200, body).unwrap_err();
+        assert_eq!(error.cause, FailureCause::Malformed);
+        assert!(error.message.contains(why), "{error}");
+        // It may have been paid for.
+        assert_eq!((error.exchange.usage.input, error.exchange.sent), (9, true));
+        assert_eq!(error.retry, Retry::Never);
+    }
+}
+
+#[test]
+fn what_is_no_answer_of_a_reranker_is_said_to_be_none() {
+    let error = read(RerankService::Tei, 200, json!({"hello": 1})).unwrap_err();
+    assert!(
+        error.no_answer && error.cause == FailureCause::Malformed,
+        "{error}"
+    );
+}
+
+#[rstest]
+#[case(RerankService::Cohere, 402, json!({"message": "pay first"}), FailureCause::QuotaExhausted, true)]
+#[case(RerankService::Jina, 402, json!({"detail": "Account balance not enough"}), FailureCause::QuotaExhausted, true)]
+#[case(RerankService::Cohere, 401, json!({"message": "invalid api token"}), FailureCause::Unauthorised, true)]
+#[case(RerankService::Cohere, 498, json!({"message": "invalid token"}), FailureCause::Unauthorised, true)]
+#[case(RerankService::Cohere, 499, json!({"message": "closed"}), FailureCause::Server, false)]
+#[case(RerankService::Cohere, 422, json!({"message": "too many documents"}), FailureCause::BadRequest, false)]
+#[case(RerankService::Voyage, 429, json!({"detail": "slow down"}), FailureCause::RateLimited, false)]
+#[case(RerankService::ZeroEntropy, 429, json!({"detail": "slow down"}), FailureCause::RateLimited, false)]
+#[case(RerankService::Voyage, 503, json!({"detail": "down"}), FailureCause::Server, false)]
+#[case(RerankService::Tei, 424, json!({"error": "backend", "error_type": "Backend"}), FailureCause::Server, false)]
+#[case(RerankService::Tei, 429, json!({"error": "overloaded", "error_type": "Overloaded"}), FailureCause::RateLimited, false)]
+#[case(RerankService::Tei, 413, json!({"error": "batch size 64 > maximum allowed batch size 32", "error_type": "Validation"}), FailureCause::BadRequest, false)]
+#[case(RerankService::Tei, 422, json!({"error": "tokenizer", "error_type": "Tokenizer"}), FailureCause::BadRequest, false)]
+fn every_refusal_has_its_cause(
+    #[case] service: RerankService,
+    #[case] status: u16,
+    #[case] body: Value,
+    #[case] cause: FailureCause,
+    #[case] stops: bool,
+) {
+    let error = read(service, status, body).unwrap_err();
+    assert_eq!((error.cause, error.stops_judge), (cause, stops), "{error}");
+    let retried = matches!(cause, FailureCause::Server | FailureCause::RateLimited);
+    assert_eq!(error.retry != Retry::Never, retried);
+    assert!(!error.message.contains('"') || status == 404, "{error}");
+    if status == 413 {
+        assert!(error.message.contains("lower batch"), "{error}");
+    }
+    if status == 498 {
+        assert!(error.message.contains("check THE_KEY"), "{error}");
+    }
+}
+
+#[test]
+fn searches_of_cohere_are_never_more_than_what_is_foretold() {
+    let worst = |query: &str, length: usize, count: usize| {
+        let text = "x".repeat(length);
+        let documents = vec![text.as_str(); count];
+        RerankService::Cohere.worst_searches(query, &documents)
+    };
+    assert_eq!(worst("q", 10, 1), 1.0);
+    assert_eq!(worst("q", 499, 100), 1.0);
+    assert_eq!(worst("q", 500, 100), 2.0);
+    assert_eq!(worst("q", 10, 101), 2.0);
+    assert_eq!(RerankService::Voyage.worst_searches("q", &["x"; 500]), 1.0);
+}

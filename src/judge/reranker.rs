@@ -1,0 +1,219 @@
+//! Rerankers: a query and documents go in, a score for each comes out, from a service or from a program of one's own.
+
+mod program;
+mod remote;
+mod scores;
+#[cfg(test)]
+mod tests;
+
+pub use scores::RerankScores;
+
+use super::call::{CallError, Usage};
+use super::ensemble::{EnsembleError, JudgeSources, RerankerConfig, connect_reranker};
+use super::price::{PriceTable, RerankPrice};
+use super::spec::JudgeLimits;
+use crate::domain::corpus::DocId;
+use program::ProgramReranker;
+use remote::RemoteReranker;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Calls in flight of a service unless the user says otherwise.
+const CONCURRENCY: usize = 4;
+
+/// A document with its id in the pool.
+pub type RerankCandidate = (DocId, Arc<str>);
+
+#[derive(Debug)]
+pub struct Reranker {
+    name: String,
+    model: String,
+    identity: String,
+    concurrency: usize,
+    /// Characters of a document that are sent at most.
+    chars: usize,
+    backend: RerankerBackend,
+}
+
+#[derive(Debug)]
+enum RerankerBackend {
+    Service(Box<RemoteReranker>),
+    Program(Box<ProgramReranker>),
+}
+
+impl Reranker {
+    /// The reranker that `config` describes; `own` is the user's table of prices. Nothing is called and no program started.
+    ///
+    /// # Errors
+    /// The configuration makes no sense, or wants a key that is not there.
+    pub fn new(
+        config: &RerankerConfig,
+        own: Option<&PriceTable>,
+        sources: &JudgeSources<'_>,
+    ) -> Result<Self, EnsembleError> {
+        let wrong = |message: &str| EnsembleError::Reranker {
+            reranker: config.name.clone(),
+            message: message.to_owned(),
+        };
+        let given = [config.batch, config.concurrency, config.max_document_chars];
+        if given.contains(&Some(0)) {
+            return Err(wrong(
+                "a limit of 0 leaves nothing to rank; leave it out or raise it",
+            ));
+        }
+        if config.name.trim().is_empty() {
+            return Err(wrong("the name is empty; give every reranker its own"));
+        }
+        if config.command.is_empty() {
+            let reached = connect_reranker(config, own, sources)?;
+            let remote = RemoteReranker::new(reached, config.batch);
+            return Ok(Self {
+                name: config.name.clone(),
+                model: format!("{} {}", config.provider, config.model)
+                    .trim_end()
+                    .to_owned(),
+                identity: remote.identity(),
+                concurrency: config.concurrency.unwrap_or(CONCURRENCY),
+                chars: remote.chars(),
+                backend: RerankerBackend::Service(Box::new(remote)),
+            });
+        }
+        if !config.provider.is_empty() || config.base_url.is_some() || config.key_env.is_some() {
+            return Err(wrong(
+                "it has a command and a provider, an address or a key; a program wants none of these",
+            ));
+        }
+        let concurrency = config.concurrency.unwrap_or(1);
+        let program = ProgramReranker::new(config, sources.folder, concurrency)
+            .map_err(|message| wrong(&message))?;
+        Ok(Self {
+            name: config.name.clone(),
+            model: format!("program {}", config.command.join(" ")),
+            identity: program.identity(),
+            concurrency,
+            chars: config.max_document_chars.unwrap_or(usize::MAX),
+            backend: RerankerBackend::Program(Box::new(program)),
+        })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Service and model, or the program, in words.
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// Everything that could change its scores. For a program, the content of the files that its command names too.
+    pub fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    /// Calls in flight at most.
+    pub fn concurrency(&self) -> usize {
+        self.concurrency
+    }
+
+    /// Whether it is behind a server.
+    pub fn is_remote(&self) -> bool {
+        matches!(self.backend, RerankerBackend::Service(_))
+    }
+
+    /// Whether a call may cost money.
+    pub fn is_paid(&self) -> bool {
+        match &self.backend {
+            RerankerBackend::Service(remote) => {
+                remote.is_paid() && remote.price() != Some(RerankPrice::Free)
+            }
+            RerankerBackend::Program(_) => false,
+        }
+    }
+
+    pub fn limits(&self) -> JudgeLimits {
+        let limits = match &self.backend {
+            RerankerBackend::Service(remote) => remote.limits(),
+            RerankerBackend::Program(_) => JudgeLimits::default(),
+        };
+        JudgeLimits {
+            concurrency: Some(self.concurrency),
+            ..limits
+        }
+    }
+
+    /// What of a document is sent: all of it, or its beginning.
+    fn head<'a>(&self, text: &'a str) -> &'a str {
+        if text.len() <= self.chars {
+            return text;
+        }
+        let end = text.char_indices().nth(self.chars);
+        end.map_or(text, |(end, _)| text.get(..end).unwrap_or(text))
+    }
+
+    fn heads<'a>(&self, candidates: &'a [RerankCandidate]) -> Vec<&'a str> {
+        candidates.iter().map(|(_, text)| self.head(text)).collect()
+    }
+
+    /// How many of the documents are not sent whole.
+    pub fn truncates<'a>(&self, texts: impl Iterator<Item = &'a str>) -> u64 {
+        texts
+            .filter(|text| self.head(text).len() < text.len())
+            .count() as u64
+    }
+
+    /// The parts of the candidates that go in one call each.
+    ///
+    /// # Errors
+    /// They need more than one call, and scores of several calls of this model cannot be compared.
+    pub fn batches(
+        &self,
+        query: &str,
+        candidates: &[RerankCandidate],
+    ) -> Result<Vec<Range<usize>>, String> {
+        match &self.backend {
+            RerankerBackend::Service(remote) => remote.batches(query, &self.heads(candidates)),
+            // Whole, because a program may compare documents with each other.
+            RerankerBackend::Program(_) => {
+                let all = (!candidates.is_empty()).then_some(0..candidates.len());
+                Ok(all.into_iter().collect())
+            }
+        }
+    }
+
+    /// What a call about one batch is expected to use: tokens, and dollars where the price is known.
+    pub fn estimate(&self, query: &str, candidates: &[RerankCandidate]) -> (Usage, Option<f64>) {
+        match &self.backend {
+            RerankerBackend::Service(remote) => remote.estimate(query, &self.heads(candidates)),
+            RerankerBackend::Program(_) => (Usage::default(), Some(0.0)),
+        }
+    }
+
+    /// What a call about one batch can use at the very most: what a hard budget has to set aside for it.
+    pub fn worst(&self, query: &str, candidates: &[RerankCandidate]) -> (Usage, Option<f64>) {
+        match &self.backend {
+            RerankerBackend::Service(remote) => remote.worst(query, &self.heads(candidates)),
+            RerankerBackend::Program(_) => (Usage::default(), Some(0.0)),
+        }
+    }
+
+    /// Makes one call about one batch. Retrying is the runner's business; dropped, a call to a program ends that program.
+    ///
+    /// # Errors
+    /// The call failed, or its answer does not give each document one score.
+    pub async fn score(
+        &self,
+        query: &str,
+        candidates: &[RerankCandidate],
+    ) -> Result<RerankScores, CallError> {
+        let texts = self.heads(candidates);
+        let mut scored = match &self.backend {
+            RerankerBackend::Service(remote) => remote.score(query, &texts).await?,
+            RerankerBackend::Program(program) => {
+                let ids: Vec<&str> = candidates.iter().map(|(id, _)| id.as_str()).collect();
+                program.score(query, &ids, &texts).await?
+            }
+        };
+        scored.truncated = self.truncates(candidates.iter().map(|(_, text)| &**text));
+        Ok(scored)
+    }
+}

@@ -1,0 +1,198 @@
+//! Programs that rank: one line of JSON in, one line out, from processes that live as long as they answer.
+//!
+//! A process is asked one thing at a time. Where it crashes, is late, or writes what is no answer, it is ended, the query
+//! that it was asked has failed, and the next query gets a new process.
+
+mod answer;
+mod process;
+
+use super::scores::RerankScores;
+use crate::judge::call::{CallError, Exchange, FailureCause};
+use crate::judge::ensemble::RerankerConfig;
+use process::{AskFailure, ProgramProcess};
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+/// How long a program may take for one query unless the user says otherwise. Its start is part of the first one.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// Seconds that the user may allow at most: a day.
+const LONGEST_S: f64 = 86_400.0;
+/// Bytes of an answer beside those of the ids and numbers.
+const ANSWER_BYTES: usize = 1 << 16;
+/// Bytes of an answer for each document, besides its id.
+const DOCUMENT_BYTES: usize = 64;
+
+#[derive(Debug)]
+pub(super) struct ProgramReranker {
+    name: String,
+    command: Vec<String>,
+    folder: PathBuf,
+    timeout: Duration,
+    identity: String,
+    /// As many as may run at the same time.
+    places: Semaphore,
+    /// Processes that wait for a question.
+    idle: Mutex<Vec<ProgramProcess>>,
+}
+
+impl ProgramReranker {
+    pub(super) fn new(
+        config: &RerankerConfig,
+        folder: &Path,
+        processes: usize,
+    ) -> Result<Self, String> {
+        let timeout = match config.timeout_s {
+            None => TIMEOUT,
+            Some(seconds) if seconds > 0.0 && seconds <= LONGEST_S => {
+                Duration::from_secs_f64(seconds)
+            }
+            Some(seconds) => {
+                return Err(format!(
+                    "timeout_s = {seconds}: expected seconds above 0, {LONGEST_S} at most"
+                ));
+            }
+        };
+        if config.command.first().is_none_or(String::is_empty) {
+            return Err(
+                "command names no program; write it as [\"python3\", \"mine.py\"]".to_owned(),
+            );
+        }
+        Ok(Self {
+            name: config.name.clone(),
+            command: config.command.clone(),
+            folder: folder.to_owned(),
+            timeout,
+            identity: identity(config, folder),
+            places: Semaphore::new(processes.min(Semaphore::MAX_PERMITS)),
+            idle: Mutex::default(),
+        })
+    }
+
+    pub(super) fn identity(&self) -> String {
+        self.identity.clone()
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<ProgramProcess>> {
+        // What a panic left behind is whole: processes are only put in and taken out.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) async fn score(
+        &self,
+        query: &str,
+        ids: &[&str],
+        texts: &[&str],
+    ) -> Result<RerankScores, CallError> {
+        let Ok(_place) = self.places.acquire().await else {
+            return Err(CallError::new(
+                FailureCause::Crashed,
+                "the program is not asked any more",
+            ));
+        };
+        let documents: Vec<_> = ids
+            .iter()
+            .zip(texts)
+            .map(|(id, text)| json!({"id": id, "text": text}))
+            .collect();
+        let line = format!("{}\n", json!({"query": query, "documents": documents}));
+        let most = ids.iter().map(|id| DOCUMENT_BYTES + 6 * id.len());
+        let most = ANSWER_BYTES + most.sum::<usize>();
+        let started = Instant::now();
+        let asked = tokio::time::timeout(self.timeout, self.ask(line.as_bytes(), most)).await;
+        let exchange = Exchange {
+            cost_usd: Some(0.0),
+            latency: started.elapsed(),
+            ..Exchange::default()
+        };
+        let failed = |cause: FailureCause, message: String| {
+            let mut error = CallError::new(cause, message);
+            error.retry = crate::judge::Retry::Never;
+            *error.exchange = exchange.clone();
+            error
+        };
+        let program = self.command.first().map_or("", String::as_str);
+        let (process, answer) = match asked {
+            Ok(Ok(answered)) => answered,
+            Ok(Err(AskFailure::NotStarted(why))) => {
+                let message = format!("cannot start {program}: {why}; check command");
+                return Err(failed(FailureCause::BadRequest, message).stopping());
+            }
+            Ok(Err(AskFailure::Ended(how))) => {
+                let message = format!("{program} ended without an answer: {how}");
+                return Err(failed(FailureCause::Crashed, message));
+            }
+            Ok(Err(AskFailure::TooLong)) => {
+                let message = format!("the answer of {program} is longer than {most} bytes");
+                return Err(failed(FailureCause::Malformed, message));
+            }
+            Err(_) => {
+                let seconds = self.timeout.as_secs_f64();
+                let message =
+                    format!("{program} gave no answer within {seconds} s; timeout_s allows more");
+                return Err(failed(FailureCause::TimedOut, message));
+            }
+        };
+        let read = answer::read(&answer, ids);
+        let (scores, places_only) = read.map_err(|why| {
+            let raw = String::from_utf8_lossy(&answer).into_owned();
+            failed(FailureCause::Malformed, format!("{program}: {why}")).with_raw(raw)
+        })?;
+        // Only now: what comes after an answer that is none would be taken for the next one.
+        if let Some(process) = process {
+            self.idle().push(process);
+        }
+        Ok(RerankScores {
+            scores,
+            places_only,
+            exchange,
+            truncated: 0,
+        })
+    }
+
+    /// The line that a process answers, and the process where it can be asked again.
+    async fn ask(
+        &self,
+        line: &[u8],
+        most: usize,
+    ) -> Result<(Option<ProgramProcess>, Vec<u8>), AskFailure> {
+        let mut waiting = self.idle().pop();
+        let running = waiting.as_mut().is_some_and(ProgramProcess::is_running);
+        if let Some(process) = waiting.filter(|_| running) {
+            match process.ask(line, most).await {
+                // It was done after its last answer, as a program may be that answers once.
+                Err(AskFailure::Ended(_)) => {}
+                other => return other,
+            }
+        }
+        let process = ProgramProcess::start(&self.name, &self.command, &self.folder)?;
+        process.ask(line, most).await
+    }
+}
+
+/// The command, and what is in the files that it names: a program that was changed is another one.
+fn identity(config: &RerankerConfig, folder: &Path) -> String {
+    let mut hash = Sha256::new();
+    for word in &config.command {
+        hash.update((word.len() as u64).to_le_bytes());
+        hash.update(word.as_bytes());
+        let file = folder.join(word);
+        if file.is_file()
+            && let Ok(content) = std::fs::read(file)
+        {
+            hash.update((content.len() as u64).to_le_bytes());
+            hash.update(content);
+        }
+    }
+    let digest = hash.finalize();
+    let hash: String = digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("program {hash} {:?}", config.max_document_chars)
+}

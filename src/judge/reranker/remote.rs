@@ -1,0 +1,176 @@
+//! Rerankers behind HTTP.
+
+use super::scores::RerankScores;
+use crate::judge::call::{CallError, Exchange, Usage};
+use crate::judge::ensemble::RerankerConnection;
+use crate::judge::identity::identity_of;
+use crate::judge::price::RerankPrice;
+use crate::judge::provider::error_response;
+use crate::judge::provider::rerank::{RerankService, ServiceScores};
+use crate::judge::spec::JudgeLimits;
+use reqwest::Url;
+use serde_json::Value;
+use std::ops::Range;
+
+/// Bytes of a token of English, roughly.
+const BYTES_PER_TOKEN: usize = 4;
+/// Tokens that a service adds to a query and a document, at the very most.
+const ENVELOPE: usize = 150;
+
+/// A service with what is sent to it.
+#[derive(Debug)]
+pub(super) struct RemoteReranker {
+    reached: RerankerConnection,
+    url: Url,
+    /// Documents in one call at most.
+    batch: usize,
+}
+
+impl RemoteReranker {
+    pub(super) fn new(reached: RerankerConnection, batch: Option<usize>) -> Self {
+        Self {
+            url: reached.service.url(&reached.connection.base),
+            batch: batch.unwrap_or(reached.service.documents()),
+            reached,
+        }
+    }
+
+    /// Whether a key goes along, and with it a bill.
+    pub(super) fn is_paid(&self) -> bool {
+        self.reached.connection.key.is_some()
+    }
+
+    pub(super) fn limits(&self) -> JudgeLimits {
+        self.reached.settings.limits
+    }
+
+    pub(super) fn price(&self) -> Option<RerankPrice> {
+        self.reached.price
+    }
+
+    pub(super) fn chars(&self) -> usize {
+        self.reached.settings.cut.chars
+    }
+
+    /// Service, model, and those parameters that change what scores mean. Where a server of one's own decides which model
+    /// answers, its address too.
+    pub(super) fn identity(&self) -> String {
+        let settings = &self.reached.settings;
+        let service = self.reached.service;
+        let place = match service {
+            RerankService::Tei | RerankService::Compatible => self.url.as_str(),
+            _ => "",
+        };
+        let params = identity_of(&Value::Object(settings.params.clone()).to_string());
+        let (model, chars) = (&settings.spec.model, settings.cut.chars);
+        format!("{service} {model} {params} {chars} {place}")
+    }
+
+    /// The parts in which documents are sent, each within the limits of the service.
+    pub(super) fn batches(&self, query: &str, texts: &[&str]) -> Result<Vec<Range<usize>>, String> {
+        let service = self.reached.service;
+        let mut batches: Vec<Range<usize>> = Vec::new();
+        let mut bytes = 0;
+        for (at, text) in texts.iter().enumerate() {
+            let more = service.bytes_of(query, text);
+            match batches.last_mut() {
+                Some(last) if last.len() < self.batch && bytes + more <= service.bytes() => {
+                    last.end = at + 1;
+                    bytes += more;
+                }
+                _ => {
+                    batches.push(at..at + 1);
+                    bytes = more;
+                }
+            }
+        }
+        let model = &self.reached.settings.spec.model;
+        if batches.len() > 1 && service.is_listwise(model) {
+            let fits = batches.first().map_or(0, Range::len);
+            return Err(format!(
+                "{model} scores documents against each other, so that all {} candidates must go in one call, and only {fits} \
+                 fit: rerank fewer, raise batch, or lower max_document_chars",
+                texts.len()
+            ));
+        }
+        Ok(batches)
+    }
+
+    /// What a call is expected to use, and what it costs where the price is known.
+    pub(super) fn estimate(&self, query: &str, texts: &[&str]) -> (Usage, Option<f64>) {
+        let bytes: usize = texts.iter().map(|text| text.len() + query.len()).sum();
+        let tokens = bytes.div_ceil(BYTES_PER_TOKEN) as u64;
+        let parts: usize = texts.iter().map(|text| text.len() / BYTES_PER_TOKEN).sum();
+        let searches = match self.reached.service {
+            RerankService::Cohere => (texts.len() + parts / 500).div_ceil(100).max(1) as f64,
+            _ => 1.0,
+        };
+        self.priced(tokens, searches)
+    }
+
+    /// The same at the very most: no tokenizer makes more than one token of a byte.
+    pub(super) fn worst(&self, query: &str, texts: &[&str]) -> (Usage, Option<f64>) {
+        let bytes = texts.iter().map(|text| text.len() + query.len() + ENVELOPE);
+        let searches = self.reached.service.worst_searches(query, texts);
+        self.priced(bytes.sum::<usize>() as u64, searches)
+    }
+
+    fn priced(&self, tokens: u64, searches: f64) -> (Usage, Option<f64>) {
+        let usage = Usage {
+            input: tokens,
+            ..Usage::default()
+        };
+        let price = self.reached.price;
+        let usd = price.and_then(|price| price.cost(Some(tokens), Some(searches)));
+        (usage, usd)
+    }
+
+    pub(super) async fn score(
+        &self,
+        query: &str,
+        texts: &[&str],
+    ) -> Result<RerankScores, CallError> {
+        let RerankerConnection {
+            service,
+            settings,
+            connection,
+            ..
+        } = &self.reached;
+        let model = &settings.spec.model;
+        let body = service.request(model, query, texts, &settings.params);
+        let body = body.to_string().into_bytes();
+        let headers = connection.headers.clone();
+        let sent = connection.http.post(&self.url, headers, body).await;
+        let read = sent.and_then(|received| {
+            error_response::guarded(&received, || service.read(settings, &received, texts.len()))
+        });
+        match read {
+            Ok(answer) => Ok(RerankScores {
+                exchange: connection.redact_exchange(Exchange {
+                    cost_usd: self.cost(&answer),
+                    ..answer.exchange
+                }),
+                scores: answer.scores,
+                places_only: false,
+                truncated: 0,
+            }),
+            Err(mut error) => {
+                // Often it is the address that is wrong, and only its beginning is what the user wrote.
+                if error.no_answer || matches!(error.exchange.status, Some(404 | 405)) {
+                    let message = &error.message;
+                    error.message = format!("{message} (the address tried is {})", self.url);
+                }
+                Err(connection.redact_error(error))
+            }
+        }
+    }
+
+    fn cost(&self, answer: &ServiceScores) -> Option<f64> {
+        let searches = match self.reached.service {
+            // Who charges for searches counts them; anybody else's call is one.
+            RerankService::Cohere => answer.searches,
+            _ => answer.searches.or(Some(1.0)),
+        };
+        self.reached.price?.cost(answer.tokens, searches)
+    }
+}

@@ -1,0 +1,285 @@
+#![allow(
+    clippy::single_range_in_vec_init,
+    reason = "lists of ranges are what is compared"
+)]
+//! Rerankers as they are configured, the parts in which they are asked, and programs.
+
+use super::*;
+use crate::judge::call::{FailureCause, Retry};
+use crate::judge::ensemble::{Dotenv, JudgesFile};
+use crate::judge::provider::http::Timeouts;
+use std::path::Path;
+
+const KEY: &str = "key-0123456789abcdef";
+
+fn made_in(folder: &Path, text: &str) -> Result<Reranker, String> {
+    let file = JudgesFile::parse(&format!("[[reranker]]\nname = \"r\"\n{text}"))?;
+    let sources = JudgeSources {
+        env: &|name| (name.ends_with("_KEY") && name != "JINA_API_KEY").then(|| KEY.to_owned()),
+        dotenv: &Dotenv::parse(""),
+        folder,
+        today: jiff::civil::date(2026, 11, 21),
+        insecure_http: false,
+        timeouts: Timeouts::default(),
+        trusted_hosts: &[],
+    };
+    Reranker::new(&file.rerankers[0], None, &sources).map_err(|error| error.to_string())
+}
+
+fn made(text: &str) -> Result<Reranker, String> {
+    made_in(Path::new("."), text)
+}
+
+fn candidates(texts: &[&str]) -> Vec<RerankCandidate> {
+    let numbered = texts.iter().enumerate();
+    numbered
+        .map(|(at, text)| (DocId::new(format!("d{at}")), (*text).into()))
+        .collect()
+}
+
+#[test]
+fn a_service_needs_its_name_its_key_and_a_model() {
+    let of = |text: &str| made(text).map(|made| made.model().to_owned());
+    assert_eq!(
+        of("provider = \"cohere\"\nmodel = \"rerank-v3.5\""),
+        Ok("cohere rerank-v3.5".to_owned())
+    );
+    assert_eq!(of("provider = \"tei\""), Ok("tei".to_owned()));
+    for (text, why) in [
+        (
+            "provider = \"openai\"\nmodel = \"m\"",
+            "there are zeroentropy, cohere, voyage, jina, tei, compatible, or give a command",
+        ),
+        ("", "no rerank service is called \"\""),
+        ("provider = \"cohere\"", "the model is empty"),
+        (
+            "provider = \"jina\"\nmodel = \"m\"\nkey_env = \"JINA_API_KEY\"",
+            "wants a key: set JINA_API_KEY",
+        ),
+        (
+            "provider = \"compatible\"\nmodel = \"m\"",
+            "there is no address; set base_url",
+        ),
+        (
+            "provider = \"cohere\"\nmodel = \"m\"\nbatch = 0",
+            "a limit of 0",
+        ),
+        (
+            "provider = \"cohere\"\nmodel = \"m\"\nparams = { top_n = 3 }",
+            "params may not hold \"top_n\"",
+        ),
+        (
+            "provider = \"cohere\"\nmodel = \"m\"\nprice = { input = 1, search = 1 }",
+            "price: expected input",
+        ),
+        (
+            "provider = \"cohere\"\nmodel = \"m\"\nheaders = { Authorization = \"x\" }",
+            "carries a secret",
+        ),
+        (
+            "provider = \"cohere\"\nmodel = \"m\"\nkey_env = \"CO_API_KEY\"\nbase_url = \"https://gw.example.com\"",
+            "is not sent to gw.example.com",
+        ),
+        (
+            "command = [\"x\"]\nprovider = \"cohere\"",
+            "a program wants none of these",
+        ),
+        ("command = [\"\"]", "command names no program"),
+        ("command = [\"x\"]\ntimeout_s = -1", "timeout_s = -1"),
+    ] {
+        let found = of(text).unwrap_err();
+        assert!(
+            found.starts_with("reranker \"r\": ") && found.contains(why),
+            "{text}: {found}"
+        );
+    }
+}
+
+#[test]
+fn prices_come_from_the_user_or_the_table_and_a_server_on_this_machine_is_free() {
+    let worst = |text: &str| made(text).unwrap().worst("q", &candidates(&["document"])).1;
+    let tokens = (1 + 8 + 150) as f64 / 1e6;
+    assert_eq!(
+        worst("provider = \"zeroentropy\"\nmodel = \"zerank-2\""),
+        Some(tokens * 0.025)
+    );
+    assert_eq!(
+        worst("provider = \"cohere\"\nmodel = \"rerank-v3.5\""),
+        Some(0.002)
+    );
+    assert_eq!(worst("provider = \"voyage\"\nmodel = \"unheard-of\""), None);
+    assert_eq!(
+        worst("provider = \"voyage\"\nmodel = \"unheard-of\"\nprice = { search = 0.5 }"),
+        Some(0.5)
+    );
+    assert_eq!(worst("provider = \"tei\""), Some(0.0));
+    assert_eq!(worst("command = [\"true\"]"), Some(0.0));
+}
+
+#[test]
+fn batches_keep_to_documents_and_bytes() {
+    let texts = |count: usize, length: usize| {
+        let text = "x".repeat(length);
+        candidates(&vec![text.as_str(); count])
+    };
+    let of =
+        |text: &str, candidates: &[RerankCandidate]| made(text).unwrap().batches("q", candidates);
+    let one = |count: usize| std::iter::once(0..count).collect::<Vec<_>>();
+    let tei = "provider = \"tei\"";
+    assert_eq!(of(tei, &texts(70, 10)).unwrap(), [0..32, 32..64, 64..70]);
+    assert_eq!(
+        of("provider = \"tei\"\nbatch = 2", &texts(3, 10)).unwrap(),
+        [0..2, 2..3]
+    );
+    assert!(of(tei, &[]).unwrap().is_empty());
+    // 5,000,000 bytes, each document 20,000 and 151 of them: 248 documents.
+    let zero = "provider = \"zeroentropy\"\nmodel = \"zerank-2\"";
+    assert_eq!(of(zero, &texts(300, 20_000)).unwrap(), [0..248, 248..300]);
+    // What is cut is not counted.
+    assert_eq!(
+        of(
+            "provider = \"zeroentropy\"\nmodel = \"m\"\nmax_document_chars = 10",
+            &texts(300, 20_000)
+        )
+        .unwrap(),
+        one(300)
+    );
+    let jina = "provider = \"jina\"\nmodel = \"jina-reranker-v3\"\nbase_url = \"http://127.0.0.1:1\"\nbatch = 10";
+    assert_eq!(of(jina, &texts(10, 10)).unwrap(), one(10));
+    let refused = of(jina, &texts(11, 10)).unwrap_err();
+    assert!(
+        refused.contains("all 11 candidates") && refused.contains("only 10"),
+        "{refused}"
+    );
+    assert_eq!(
+        of("command = [\"true\"]", &texts(500, 10)).unwrap(),
+        one(500)
+    );
+}
+
+#[test]
+fn long_documents_are_cut_and_counted() {
+    let made = made("provider = \"tei\"\nmax_document_chars = 3").unwrap();
+    let texts = ["äöü", "äöüß", "a"];
+    assert_eq!(made.truncates(texts.into_iter()), 1);
+    assert_eq!(made.heads(&candidates(&texts)), ["äöü", "äöü", "a"]);
+}
+
+#[test]
+fn what_changes_scores_changes_the_identity_and_nothing_else_does() {
+    let identity = |text: &str| made(text).unwrap().identity().to_owned();
+    let base = "provider = \"voyage\"\nmodel = \"rerank-3\"\n";
+    let same = identity(base);
+    for more in [
+        "batch = 5",
+        "price = { input = 1 }",
+        "timeout_s = 5",
+        "concurrency = 2",
+    ] {
+        assert_eq!(identity(&format!("{base}{more}")), same, "{more}");
+    }
+    for more in ["max_document_chars = 5", "params = { truncation = false }"] {
+        assert_ne!(identity(&format!("{base}{more}")), same, "{more}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let program = || {
+        let made = made_in(folder.path(), "command = [\"python3\", \"mine.py\"]");
+        made.unwrap().identity().to_owned()
+    };
+    std::fs::write(folder.path().join("mine.py"), "1").unwrap();
+    let first = program();
+    assert_eq!(program(), first);
+    std::fs::write(folder.path().join("mine.py"), "2").unwrap();
+    assert_ne!(program(), first);
+}
+
+#[cfg(unix)]
+mod programs {
+    use super::*;
+
+    async fn ask(program: &Reranker) -> Result<RerankScores, CallError> {
+        program.score("q", &candidates(&["one", "two"])).await
+    }
+
+    #[tokio::test]
+    async fn a_program_that_goes_on_answering_is_asked_again() {
+        let program = made(r#"command = ["yes", '{"scores": [0.25, 2]}']"#).unwrap();
+        for _ in 0..3 {
+            let scored = ask(&program).await.unwrap();
+            assert_eq!(
+                (scored.scores, scored.places_only),
+                (vec![0.25, 2.0], false)
+            );
+            assert_eq!(
+                (scored.exchange.cost_usd, scored.exchange.sent),
+                (Some(0.0), false)
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn one_that_ends_after_its_answer_is_started_again() {
+        let program = made(r#"command = ["printf", '\n{"ranking": ["d1", "d0"]}']"#).unwrap();
+        for _ in 0..3 {
+            let scored = ask(&program).await.unwrap();
+            assert_eq!((scored.scores, scored.places_only), (vec![1.0, 2.0], true));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_crash_a_delay_and_an_answer_that_is_none_fail_the_query_only() {
+        for (command, cause, why) in [
+            (
+                r#"command = ["true"]"#,
+                FailureCause::Crashed,
+                "true ended without an answer: exit status: 0",
+            ),
+            (
+                r#"command = ["ls", "/nowhere/at/all"]"#,
+                FailureCause::Crashed,
+                "it said",
+            ),
+            (
+                "command = [\"sleep\", \"1000\"]\ntimeout_s = 0.05",
+                FailureCause::TimedOut,
+                "sleep gave no answer within 0.05 s",
+            ),
+            (
+                r#"command = ["cat"]"#,
+                FailureCause::Malformed,
+                "neither ranking nor scores",
+            ),
+            (
+                r#"command = ["yes", '{"scores": [1]}']"#,
+                FailureCause::Malformed,
+                "1 scores came for 2",
+            ),
+            (
+                r#"command = ["cat", "/dev/zero"]"#,
+                FailureCause::Malformed,
+                "is longer than",
+            ),
+        ] {
+            let program = made(command).unwrap();
+            for _ in 0..2 {
+                let error = ask(&program).await.unwrap_err();
+                assert_eq!(
+                    (error.cause, error.retry, error.stops_judge),
+                    (cause, Retry::Never, false),
+                    "{command}: {error}"
+                );
+                assert!(error.message.contains(why), "{error}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn one_that_cannot_be_started_stops_all() {
+        let program = made(r#"command = ["./not-there"]"#).unwrap();
+        let error = ask(&program).await.unwrap_err();
+        assert!(
+            error.stops_judge && error.message.contains("cannot start ./not-there"),
+            "{error}"
+        );
+    }
+}

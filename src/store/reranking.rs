@@ -1,0 +1,224 @@
+//! Reranking: the answers that methods were given, and the orders that they made of them.
+
+use super::corpus::QueryKey;
+use super::{Db, Result, StoreError};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::methods::MethodRow;
+use crate::domain::reranking::Answer;
+use crate::judge::FailureCause;
+use rusqlite::{Row, params};
+
+/// A call for a reranking method that has ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RerankCall {
+    /// Globally unique.
+    pub uid: [u8; 16],
+    /// The hash of the service and of everything it was sent.
+    pub key: [u8; 32],
+    /// The judge's or reranker's name.
+    pub service: String,
+    /// What was read; `None` for a failed call.
+    pub answer: Option<Answer>,
+    pub cause: Option<FailureCause>,
+    /// What happened, for a failed call.
+    pub message: Option<String>,
+    pub tokens_input: u64,
+    pub tokens_output: u64,
+    /// US dollars; `None` where the price is unknown.
+    pub cost_usd: Option<f64>,
+    pub latency_ms: f64,
+    /// Documents that were cut to the service's limit.
+    pub truncated: u64,
+    pub model: Option<String>,
+    pub created_ms: i64,
+    pub raw: Option<String>,
+}
+
+/// An answer that is there, with what it took to get it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnownAnswer {
+    pub answer: Answer,
+    pub tokens_input: u64,
+    pub tokens_output: u64,
+    pub cost_usd: Option<f64>,
+    pub latency_ms: f64,
+    pub truncated: u64,
+}
+
+/// A method's latest result on a query, and what it was made from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredResult {
+    /// The hash of method, judges and candidates.
+    pub identity: [u8; 32],
+    pub row: MethodRow,
+}
+
+impl Db {
+    /// Stores a call that has ended.
+    pub fn add_rerank_call(&self, call: &RerankCall) -> Result<()> {
+        let answer = call
+            .answer
+            .as_ref()
+            .map(serde_json::to_string)
+            .transpose()?;
+        let readable =
+            matches!(&call.answer, Some(answer) if !matches!(answer, Answer::Unreadable(_)));
+        self.change(
+            "INSERT INTO rerank_call (uid, key, service, answer, readable, cause, tokens_input, tokens_output, cost_usd,
+                 latency_ms, truncated, model, created_ms, message, raw)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT DO NOTHING",
+            params![
+                &call.uid[..],
+                &call.key[..],
+                call.service,
+                answer,
+                readable,
+                call.cause,
+                call.tokens_input,
+                call.tokens_output,
+                call.cost_usd,
+                call.latency_ms,
+                call.truncated,
+                call.model,
+                call.created_ms,
+                call.message,
+                call.raw,
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// The latest answer to a question, one that could be read before one that could not. With `readable` only the former.
+    pub fn rerank_answer(&self, key: &[u8; 32], readable: bool) -> Result<Option<KnownAnswer>> {
+        let found = self.maybe(
+            "SELECT answer, tokens_input, tokens_output, cost_usd, latency_ms, truncated FROM rerank_call
+             WHERE key = ?1 AND (answer IS NULL) = 0 AND readable >= ?2 ORDER BY readable DESC, id DESC LIMIT 1",
+            params![&key[..], readable],
+            |row| {
+                Ok((
+                    row.get::<_, String>(0)?,
+                    row.get(1)?,
+                    row.get(2)?,
+                    row.get(3)?,
+                    row.get(4)?,
+                    row.get(5)?,
+                ))
+            },
+        )?;
+        let known = found.map(
+            |(text, tokens_input, tokens_output, cost_usd, latency_ms, truncated)| {
+                let answer = serde_json::from_str(&text).map_err(|error| {
+                    StoreError::Corrupt(format!("an answer cannot be read: {error}"))
+                })?;
+                Ok(KnownAnswer {
+                    answer,
+                    tokens_input,
+                    tokens_output,
+                    cost_usd,
+                    latency_ms,
+                    truncated,
+                })
+            },
+        );
+        known.transpose()
+    }
+
+    /// Stores what a method made of a query.
+    pub fn add_rerank_result(
+        &self,
+        uid: &[u8; 16],
+        query: QueryKey,
+        result: &StoredResult,
+    ) -> Result<()> {
+        let row = &result.row;
+        let order: Vec<&str> = row.order.iter().map(DocId::as_str).collect();
+        let ranking = match row.failure {
+            None => Some(serde_json::to_string(&order)?),
+            Some(_) => None,
+        };
+        let scores = row.scores.as_ref().map(serde_json::to_string).transpose()?;
+        self.change(
+            "INSERT INTO rerank_result (uid, query, method, judges, identity, ranking, scores, calls, failed_calls, tokens_in,
+                 tokens_out, cost_usd, wall_ms, service_ms, repairs, truncated, failure, created_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+             ON CONFLICT DO NOTHING",
+            params![
+                &uid[..],
+                query.0,
+                row.method,
+                serde_json::to_string(&row.judges)?,
+                &result.identity[..],
+                ranking,
+                scores,
+                row.calls,
+                row.failed_calls,
+                row.tokens_in,
+                row.tokens_out,
+                row.cost_usd,
+                row.wall_ms,
+                row.service_ms,
+                row.repairs,
+                row.truncated,
+                row.failure,
+                row.created_ms,
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// The latest result of each method on each query, by query and method.
+    pub fn rerank_results(&self) -> Result<Vec<StoredResult>> {
+        self.latest_results(None)
+    }
+
+    /// The same of one query.
+    pub fn rerank_results_of(&self, query: QueryKey) -> Result<Vec<StoredResult>> {
+        self.latest_results(Some(query))
+    }
+
+    fn latest_results(&self, query: Option<QueryKey>) -> Result<Vec<StoredResult>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT query.name, method, judges, identity, ranking, rerank_result.scores, calls, failed_calls, tokens_in,
+                 tokens_out, cost_usd, wall_ms, service_ms, repairs, truncated, failure, created_ms
+             FROM rerank_result JOIN query ON query.id = rerank_result.query
+             WHERE (?1 IS NULL OR rerank_result.query = ?1) AND NOT EXISTS (
+                 SELECT 1 FROM rerank_result AS later
+                 WHERE later.query = rerank_result.query AND later.method = rerank_result.method
+                     AND (later.created_ms, later.id) > (rerank_result.created_ms, rerank_result.id))
+             ORDER BY rerank_result.query, method",
+        )?;
+        let mut rows = statement.query([query.map(|query| query.0)])?;
+        let mut results = Vec::new();
+        while let Some(row) = rows.next()? {
+            results.push(stored_result(row)?);
+        }
+        Ok(results)
+    }
+}
+
+fn stored_result(row: &Row<'_>) -> Result<StoredResult> {
+    let ranking: Option<String> = row.get(4)?;
+    let order: Vec<String> = ranking.map_or(Ok(Vec::new()), |text| serde_json::from_str(&text))?;
+    let scores: Option<String> = row.get(5)?;
+    Ok(StoredResult {
+        identity: row.get(3)?,
+        row: MethodRow {
+            query: QueryId::new(row.get::<_, String>(0)?),
+            method: row.get(1)?,
+            judges: serde_json::from_str(&row.get::<_, String>(2)?)?,
+            order: order.into_iter().map(DocId::new).collect(),
+            scores: scores.map(|text| serde_json::from_str(&text)).transpose()?,
+            calls: row.get(6)?,
+            failed_calls: row.get(7)?,
+            tokens_in: row.get(8)?,
+            tokens_out: row.get(9)?,
+            cost_usd: row.get(10)?,
+            wall_ms: row.get(11)?,
+            service_ms: row.get(12)?,
+            repairs: row.get(13)?,
+            truncated: row.get(14)?,
+            failure: row.get(15)?,
+            created_ms: row.get(16)?,
+        },
+    })
+}

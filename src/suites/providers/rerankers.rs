@@ -1,0 +1,314 @@
+//! Rerank services, and judges that are asked reranking questions.
+
+use super::{KEY, with_sources};
+use crate::domain::corpus::DocId;
+use crate::domain::reranking::{Answer, GradeScale};
+use crate::judge::ensemble::{JudgesFile, rerank_judges_from};
+use crate::judge::reranker::{RerankCandidate, Reranker};
+use crate::judge::{
+    FailureCause, Judge, PoolText, PresentedQuestion, RerankAsk, Retry, call_adapting, read_answer,
+    read_answer_strictly,
+};
+use crate::suites::fake_provider::{FakeProvider, Fault, relevance};
+use std::sync::Arc;
+
+const TEXTS: [&str; 4] = [
+    "relevance=0.25 a warm kitchen",
+    "relevance=0.75 aspirin",
+    "relevance=1 fever",
+    "relevance=0 ovens",
+];
+
+/// Services with a model, where their calls go, and the price of a call to the fake server.
+const SERVICES: [(&str, &str, &str); 6] = [
+    ("zeroentropy", "zerank-2", "/v1/models/rerank"),
+    ("cohere", "rerank-v3.5", "/v2/rerank"),
+    ("voyage", "rerank-3", "/v1/rerank"),
+    ("jina", "jina-reranker-v2-base-multilingual", "/v1/rerank"),
+    ("tei", "", "/rerank"),
+    ("compatible", "bge", "/rerank"),
+];
+
+fn reranker(fake: &FakeProvider, provider: &str, model: &str, more: &str) -> Reranker {
+    let text = format!(
+        "[[reranker]]\nname = \"r\"\nprovider = {provider:?}\nmodel = {model:?}\nbase_url = {:?}\n{more}\n",
+        fake.root()
+    );
+    let file = JudgesFile::parse(&text).unwrap();
+    with_sources(|sources| Reranker::new(&file.rerankers[0], None, sources)).unwrap()
+}
+
+fn candidates() -> Vec<RerankCandidate> {
+    let numbered = TEXTS.iter().enumerate();
+    numbered
+        .map(|(at, text)| (DocId::new(format!("d{at}")), (*text).into()))
+        .collect()
+}
+
+#[tokio::test]
+async fn every_service_scores_and_says_what_it_took() {
+    let fake = FakeProvider::start();
+    for (provider, model, target) in SERVICES {
+        let reranker = reranker(&fake, provider, model, "");
+        let scored = reranker.score("q", &candidates()).await.unwrap();
+        assert_eq!(
+            scored.scores,
+            TEXTS.map(|text| relevance("q", text)),
+            "{provider}"
+        );
+        let request = fake.requests().pop().unwrap();
+        assert_eq!(request.target, target);
+        let keyless = matches!(provider, "tei" | "compatible");
+        let bearer = format!("Bearer {KEY}");
+        let key = request.header("authorization");
+        assert_eq!(key, (!keyless).then_some(bearer.as_str()), "{provider}");
+        let worst = reranker.worst("q", &candidates()).1.unwrap();
+        let cost = scored.exchange.cost_usd.unwrap();
+        assert!(
+            cost <= worst && (cost > 0.0) != keyless,
+            "{provider}: {cost} of {worst}"
+        );
+        assert_eq!((scored.truncated, scored.places_only), (0, false));
+    }
+}
+
+#[tokio::test]
+async fn failures_of_services_are_those_of_judges() {
+    for (provider, model, _) in SERVICES {
+        for (fault, cause, again) in [
+            (Fault::RateLimited, FailureCause::RateLimited, true),
+            (Fault::Server500, FailureCause::Server, true),
+            (Fault::Unauthorised, FailureCause::Unauthorised, false),
+            (Fault::CutText, FailureCause::Malformed, false),
+            (Fault::CutJson, FailureCause::Malformed, false),
+            (Fault::WrongType, FailureCause::Malformed, false),
+            (Fault::Reset, FailureCause::Connection, true),
+        ] {
+            let fake = FakeProvider::start();
+            let reranker = reranker(&fake, provider, model, "");
+            fake.fail_next(&[fault]);
+            let error = reranker.score("q", &candidates()).await.unwrap_err();
+            assert_eq!(error.cause, cause, "{provider} {fault:?}: {error}");
+            assert_eq!(
+                matches!(error.retry, Retry::After(_)),
+                again,
+                "{provider} {fault:?}"
+            );
+            assert!(reranker.score("q", &candidates()).await.is_ok());
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_too_long_is_cut_and_no_key_is_repeated() {
+    let fake = FakeProvider::start();
+    let reranker = reranker(&fake, "voyage", "rerank-3", "max_document_chars = 14");
+    let scored = reranker.score("q", &candidates()).await.unwrap();
+    assert_eq!((scored.truncated, scored.scores[1]), (4, 0.75));
+    let sent = fake.requests().pop().unwrap().body;
+    assert_eq!(sent["documents"][1], "relevance=0.75");
+    fake.fail_next(&[Fault::KeyEcho]);
+    let scored = reranker.score("q", &candidates()).await.unwrap();
+    assert_eq!(scored.exchange.model.as_deref(), Some("[key]"));
+    assert_eq!(scored.exchange.request_id.as_deref(), Some("[key]"));
+}
+
+const ASKS: [RerankAsk; 6] = [
+    RerankAsk::Rank,
+    RerankAsk::Select { count: 2 },
+    RerankAsk::Best,
+    RerankAsk::Compare,
+    RerankAsk::Grade(GradeScale::ZeroToThree),
+    RerankAsk::Grade(GradeScale::YesNo),
+];
+
+fn question(ask: RerankAsk) -> PresentedQuestion {
+    let documents = TEXTS.iter().map(|text| (*text).into()).collect();
+    PresentedQuestion {
+        pool: Arc::new(PoolText::new("what lowers fever", documents)),
+        shown: match ask {
+            RerankAsk::Compare => vec![3, 1],
+            RerankAsk::Grade(_) => vec![2],
+            _ => vec![3, 1, 0, 2],
+        },
+        ask,
+    }
+}
+
+fn judge(
+    fake: &FakeProvider,
+    provider: &str,
+    model: &str,
+    v1: bool,
+    ask: RerankAsk,
+    more: &str,
+) -> Arc<dyn Judge> {
+    let url = if v1 { fake.v1() } else { fake.root() };
+    let text = format!(
+        "[[judge]]\nname = \"j\"\nprovider = {provider:?}\nmodel = {model:?}\nbase_url = {url:?}\n{more}\n"
+    );
+    let file = JudgesFile::parse(&text).unwrap();
+    let made = with_sources(|sources| rerank_judges_from(&file, sources, ask.kind()));
+    made.unwrap().0.remove(0)
+}
+
+#[tokio::test]
+async fn judges_of_every_provider_answer_reranking_questions() {
+    let fake = FakeProvider::start();
+    for (provider, model, v1) in super::PROVIDERS
+        .into_iter()
+        .filter(|(name, ..)| !name.ends_with("-decisions"))
+    {
+        for ask in ASKS {
+            let judge = judge(&fake, provider, model, v1, ask, "");
+            let question = question(ask);
+            let prompt = judge.rerank_prompt(&question).unwrap();
+            let reply = call_adapting(|| judge.rerank(&question, &prompt))
+                .await
+                .unwrap();
+            let answer = read_answer_strictly(&question, &reply).unwrap();
+            let expected = match ask {
+                RerankAsk::Rank => Answer::Numbers(vec![4, 2, 3, 1]),
+                RerankAsk::Select { .. } => Answer::Numbers(vec![4, 2]),
+                RerankAsk::Best => Answer::Numbers(vec![4]),
+                RerankAsk::Compare => Answer::SecondWins(true),
+                RerankAsk::Grade(_) => Answer::Grade(1.0),
+            };
+            match (answer, expected) {
+                // From its logarithm.
+                (Answer::Grade(found), Answer::Grade(grade)) => {
+                    assert!((found - grade).abs() < 1e-6, "{provider} {ask:?}: {found}");
+                }
+                (answer, expected) => assert_eq!(answer, expected, "{provider} {ask:?}"),
+            }
+            let (usage, worst) = judge.worst(&prompt);
+            assert!(worst.unwrap_or(f64::MAX) >= reply.cost_usd.unwrap_or(0.0));
+            assert!(usage.output >= reply.usage.output, "{provider} {ask:?}");
+            for other in ASKS.into_iter().filter(|other| other.kind() != ask.kind()) {
+                assert!(judge.rerank_prompt(&self::question(other)).is_none());
+            }
+            assert!(
+                judge
+                    .reask(&prompt, FailureCause::Malformed)
+                    .unwrap()
+                    .user
+                    .starts_with(&prompt.user)
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_yes_is_weighed_by_its_probability_where_the_server_gives_it() {
+    let fake = FakeProvider::start();
+    let ask = RerankAsk::Grade(GradeScale::YesNo);
+    let judge = judge(&fake, "compatible", "qwen3-8b", true, ask, "");
+    let question = PresentedQuestion {
+        shown: vec![1],
+        ..question(ask)
+    };
+    let prompt = judge.rerank_prompt(&question).unwrap();
+    let answer = async || {
+        let reply = call_adapting(|| judge.rerank(&question, &prompt))
+            .await
+            .unwrap();
+        read_answer(&question, &reply).unwrap()
+    };
+    let Answer::Grade(grade) = answer().await else {
+        panic!("no grade");
+    };
+    assert!((grade - 0.75).abs() < 1e-6, "{grade}");
+    fake.give_no_logprobs();
+    assert_eq!(answer().await, Answer::Grade(1.0));
+}
+
+#[tokio::test]
+async fn an_endpoint_for_decisions_compares_two_and_answers_nothing_else() {
+    let fake = FakeProvider::start();
+    for ask in ASKS {
+        let judge = judge(&fake, "openai-decisions", "gpt-6-luna", true, ask, "");
+        let question = question(ask);
+        let prompt = judge.rerank_prompt(&question);
+        assert_eq!(prompt.is_some(), ask == RerankAsk::Compare);
+        if let Some(prompt) = prompt {
+            let reply = judge.rerank(&question, &prompt).await.unwrap();
+            assert!(matches!(
+                read_answer(&question, &reply),
+                Ok(Answer::SecondWins(_))
+            ));
+        }
+    }
+}
+
+#[test]
+fn long_candidates_are_cut_to_passages_and_counted() {
+    let fake = FakeProvider::start();
+    let text: Arc<str> = "word ".repeat(600).into();
+    let question = |count: usize, ask: RerankAsk| PresentedQuestion {
+        pool: Arc::new(PoolText::new("q", vec![Arc::clone(&text); count])),
+        shown: (0..count).collect(),
+        ask,
+    };
+    let cut = |more: &str, count: usize, ask: RerankAsk| {
+        let judge = judge(&fake, "openai", "gpt-6.1-terra", true, ask, more);
+        let question = question(count, ask);
+        let prompt = judge.rerank_prompt(&question).unwrap();
+        assert_eq!(
+            prompt.user.matches("(cut: the first").count() as u64,
+            judge.truncates(&question)
+        );
+        judge.truncates(&question)
+    };
+    // Two documents of 24,000 characters, or 20 of 2,400, or 100 of 2,000.
+    assert_eq!(cut("", 2, RerankAsk::Compare), 0);
+    assert_eq!(cut("", 10, RerankAsk::Rank), 0);
+    assert_eq!(cut("", 20, RerankAsk::Rank), 20);
+    assert_eq!(cut("", 100, RerankAsk::Rank), 100);
+    assert_eq!(cut("max_document_chars = 4000", 3, RerankAsk::Rank), 3);
+    assert_eq!(
+        cut(
+            "max_document_chars = 100",
+            1,
+            RerankAsk::Grade(GradeScale::YesNo)
+        ),
+        1
+    );
+}
+
+const CHAPTER: &str = include_str!("../../../assets/manual/rerankers.md");
+const README: &str = include_str!("../../../README.md");
+
+#[test]
+fn every_block_of_the_manual_is_a_reranker() {
+    let blocks = CHAPTER.split("```toml\n").skip(1);
+    let made = blocks.map(|block| {
+        let file = JudgesFile::parse(block.split("```").next().unwrap()).unwrap();
+        let made = with_sources(|sources| Reranker::new(&file.rerankers[0], None, sources));
+        let made = made.unwrap();
+        let worst = made.worst("q", &candidates()).1;
+        assert!(worst.is_some(), "{}: no price is known", made.name());
+        made.model().to_owned()
+    });
+    assert_eq!(
+        made.collect::<Vec<_>>(),
+        [
+            "zeroentropy zerank-2",
+            "cohere rerank-v4.0-fast",
+            "voyage rerank-3",
+            "jina jina-reranker-v3",
+            "tei",
+            "compatible BAAI/bge-reranker-v2-m3",
+            "program python3 mine.py",
+        ]
+    );
+}
+
+#[test]
+fn the_program_of_the_readme_is_that_of_the_manual() {
+    let program = |text: &str| {
+        let (_, after) = text.split_once("```python\n").unwrap();
+        after.split("```").next().unwrap().to_owned()
+    };
+    assert_eq!(program(README), program(CHAPTER));
+    assert!(program(README).lines().count() <= 15);
+}

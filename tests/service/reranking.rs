@@ -1,0 +1,282 @@
+//! The real binary reranking with judges and services: as many calls as the methods need, each bought once, and no query
+//! lost to a bad answer.
+
+use crate::desk::{Desk, told};
+use crate::fake_provider::{Fault, Faults};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+const QUERIES: usize = 8;
+const DOCUMENTS: usize = 20;
+/// Methods with the calls of a query of 20: windows, points of a tournament twice 20 → 10 → 5 → 2 → 1, grades.
+const METHODS: [(&str, usize); 3] = [
+    ("rankgpt@20:w10:s5/gpt", 3),
+    ("tourrank@20:r2/gpt", 8),
+    ("pointwise@20:yesno/gpt", 20),
+];
+
+/// Queries whose documents state their relevance, in an order that is not that of the relevance.
+fn desk() -> Desk {
+    let desk = Desk::new("");
+    let config = format!(
+        "[[judge]]\nname = \"gpt\"\nprovider = \"compatible\"\nmodel = \"gpt\"\nbase_url = {:?}\n\
+         price = {{ input = 1.0, output = 1.0 }}\n\n\
+         [[reranker]]\nname = \"ranker\"\nprovider = \"tei\"\nbase_url = {:?}\nbatch = 8\n\n\
+         [[reranker]]\nname = \"mine\"\ncommand = [\"/no/such/program\"]\n",
+        desk.server.v1(),
+        desk.server.root(),
+    );
+    std::fs::write(desk.path("overrule.toml"), config).unwrap();
+    let mut lines = String::new();
+    for query in 0..QUERIES {
+        let documents: Vec<Value> = (0..DOCUMENTS)
+            .map(|at| {
+                let relevance = f64::from(((at * 7 + query) % DOCUMENTS) as u32) / 20.0;
+                json!({"id": format!("d{at}"), "content": format!("relevance={relevance:.2} number {at} of {query}")})
+            })
+            .collect();
+        let query = json!({"id": format!("q{query}"), "query": format!("question {query}")});
+        writeln!(lines, "{}", json!({"query": query, "documents": documents})).unwrap();
+    }
+    std::fs::write(desk.path("pools.jsonl"), lines).unwrap();
+    desk
+}
+
+fn rerank(desk: &Desk, more: &[&str]) -> Output {
+    desk.run(&[&["rerank", "pools.jsonl"], more].concat())
+}
+
+fn json_of(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", told(output)))
+}
+
+/// The best document of each query by relevance, as a method found it.
+fn best_are_found(desk: &Desk, method: &str) -> usize {
+    (0..QUERIES)
+        .filter(|query| {
+            let best = (0..DOCUMENTS)
+                .max_by_key(|at| (at * 7 + query) % DOCUMENTS)
+                .unwrap();
+            desk.count(&format!(
+                "SELECT count(*) FROM rerank_result JOIN query ON query.id = query WHERE name = 'q{query}'
+                 AND method = '{method}' AND ranking LIKE '[\"d{best}\",%' AND json_array_length(ranking) = {DOCUMENTS}"
+            )) == 1
+        })
+        .count()
+}
+
+fn all_methods() -> Vec<&'static str> {
+    METHODS
+        .iter()
+        .flat_map(|(name, _)| ["--method", name.trim_end_matches("/gpt")])
+        .collect()
+}
+
+#[test]
+fn methods_make_the_calls_they_need_and_buy_none_twice() {
+    let desk = desk();
+    let methods = [
+        &all_methods()[..],
+        &["--method", "prp@20:p1", "--method", "zelo@20:b2", "--json"],
+    ]
+    .concat();
+    let dry = rerank(&desk, &[&methods[..], &["--dry-run"]].concat());
+    assert_eq!(dry.status.code(), Some(2), "no project yet: {}", told(&dry));
+    assert_eq!(desk.run(&["import", "pools.jsonl"]).status.code(), Some(0));
+    let dry = json_of(&rerank(&desk, &[&methods[..], &["--dry-run"]].concat()));
+    assert_eq!(desk.server.requests().len(), 0);
+    let output = rerank(&desk, &methods);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let found = json_of(&output);
+    let row = |name: &str| {
+        let rows = found["methods"].as_array().unwrap();
+        rows.iter()
+            .find(|row| row["method"] == name)
+            .unwrap()
+            .clone()
+    };
+    for (at, (name, calls)) in METHODS.into_iter().enumerate() {
+        assert_eq!(row(name)["calls"], json!(calls * QUERIES), "{name}");
+        assert_eq!(
+            dry["methods"][at]["expected"]["calls"],
+            json!((calls * QUERIES) as f64),
+            "{name}"
+        );
+        assert_eq!(best_are_found(&desk, name), QUERIES, "{name}");
+    }
+    assert_eq!(row("prp@20:p1/gpt")["calls"], json!(2 * 19 * QUERIES));
+    assert_eq!(row("zelo@20:b2/gpt")["calls"], json!(2 * 20 * QUERIES));
+    let calls = desk.server.requests().len();
+    let kept = desk.count("SELECT count(*) FROM rerank_call");
+    assert_eq!(kept as usize, calls);
+    let again = rerank(&desk, &methods);
+    assert_eq!(
+        (again.status.code(), desk.server.requests().len()),
+        (Some(0), calls)
+    );
+    let status = json_of(&desk.run(&["status", "--json"]));
+    let spent = desk.count("SELECT CAST(round(1e9 * sum(cost_usd)) AS INTEGER) FROM rerank_call");
+    let said = status["spent_usd"].as_f64().unwrap();
+    assert!(
+        spent > 0 && (said * 1e9 - spent as f64).abs() < 1.0,
+        "{said} of {spent}"
+    );
+}
+
+#[test]
+fn no_bad_answer_ends_a_run_and_no_query_is_lost() {
+    let desk = desk();
+    desk.server.fail_at_random(Faults {
+        seed: 3,
+        rates: vec![
+            (Fault::RateLimited, 0.05),
+            (Fault::Server500, 0.02),
+            (Fault::Prose, 0.05),
+        ],
+        ..Faults::default()
+    });
+    let methods = [
+        &all_methods()[..],
+        &["--method", "prp@20:p2", "--method", "setwise@20", "--json"],
+    ]
+    .concat();
+    let output = rerank(&desk, &methods);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    for row in json_of(&output)["methods"].as_array().unwrap() {
+        assert_eq!(
+            (&row["ranked"], &row["failed"]),
+            (&json!(QUERIES), &json!(0)),
+            "{row}"
+        );
+    }
+}
+
+#[test]
+fn a_strict_query_fails_alone_and_is_tried_again_when_asked() {
+    let desk = desk();
+    desk.server.fail_next(&[Fault::Prose]);
+    let methods = [
+        "--method",
+        "rankgpt@20:strict",
+        "--concurrency",
+        "1",
+        "--json",
+    ];
+    let output = rerank(&desk, &methods);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    let row = &json_of(&output)["methods"][0];
+    assert_eq!(
+        (&row["ranked"], &row["failed"]),
+        (&json!(QUERIES - 1), &json!(1))
+    );
+    let calls = desk.server.requests().len();
+    assert_eq!(calls, QUERIES);
+    // Not tried again unasked, and what failed is asked for once more when it is.
+    assert_eq!(rerank(&desk, &methods).status.code(), Some(3));
+    assert_eq!(desk.server.requests().len(), calls);
+    let output = rerank(&desk, &[&methods[..], &["--retry-failed"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(desk.server.requests().len(), calls + 1);
+}
+
+#[test]
+fn a_killed_run_goes_on_where_it_was() {
+    let desk = desk();
+    desk.server.set_latency(Duration::from_millis(20));
+    let more = [
+        "rerank",
+        "pools.jsonl",
+        "--method",
+        "prp@20:p2",
+        "--concurrency",
+        "2",
+    ];
+    for _ in 0..3 {
+        let mut command = desk.command(&more);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let before = desk.server.requests().len();
+        while desk.server.requests().len() < before + 12 {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    desk.server.set_latency(Duration::ZERO);
+    let output = desk.run(&[&more[..], &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let needed = json_of(&output)["methods"][0]["calls"].as_u64().unwrap() as usize;
+    let calls = desk.server.requests().len();
+    // Two in flight, and two whose answers came in the moment of the kill.
+    assert!(
+        (needed..=needed + 3 * 4).contains(&calls),
+        "{calls} for {needed}"
+    );
+}
+
+#[test]
+fn services_score_in_batches_and_a_missing_program_fails_its_queries() {
+    let desk = desk();
+    let output = rerank(&desk, &["--method", "ranker@20", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let row = &json_of(&output)["methods"][0];
+    // Batches of 8, 8 and 4.
+    assert_eq!(row["calls"], json!(3 * QUERIES), "{row}");
+    assert_eq!(best_are_found(&desk, "ranker@20"), QUERIES);
+    let output = rerank(&desk, &["--method", "mine@20", "--json"]);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    let row = &json_of(&output)["methods"][0];
+    assert_eq!(
+        (&row["ranked"], &row["cost_usd"]),
+        (&json!(0), &json!(0.0)),
+        "{row}"
+    );
+}
+
+#[test]
+fn a_run_file_is_a_method_and_a_file_says_which_documents_are_candidates() {
+    let desk = desk();
+    let mut run = String::new();
+    for query in 0..QUERIES {
+        for (rank, document) in [5, 3, 9].into_iter().enumerate() {
+            writeln!(
+                run,
+                "q{query} Q0 d{document} {} {} mine",
+                rank + 1,
+                9 - rank
+            )
+            .unwrap();
+        }
+    }
+    std::fs::write(desk.path("mine.trec"), run).unwrap();
+    let output = rerank(
+        &desk,
+        &[
+            "--method",
+            "mine.trec",
+            "--method",
+            "rankgpt",
+            "--candidates",
+            "mine.trec",
+            "--json",
+        ],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let orders = desk.count(
+        "SELECT count(*) FROM rerank_result WHERE method = 'mine.trec' AND ranking = '[\"d5\",\"d3\",\"d9\"]' AND calls = 0",
+    );
+    assert_eq!(orders as usize, QUERIES);
+    std::fs::write(desk.path("strange.tsv"), "q0\td77\n").unwrap();
+    let output = rerank(
+        &desk,
+        &["--method", "rankgpt", "--candidates", "strange.tsv"],
+    );
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert!(told(&output).contains("d77"), "{}", told(&output));
+    let output = rerank(&desk, &["--method", "cohera@20"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(told(&output).contains("ranker"), "{}", told(&output));
+}

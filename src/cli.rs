@@ -16,6 +16,7 @@ mod evaluate;
 mod export;
 mod fit;
 mod gold;
+mod help;
 mod import;
 mod init;
 mod judges;
@@ -42,8 +43,8 @@ use crate::config::{Config, ConfigError};
 use crate::store::upgrade::tell_upgrades;
 use crate::tui::keymap;
 use clap::builder::NonEmptyStringValueParser;
-use clap::{CommandFactory, Parser, Subcommand};
-use command::{CommandContext, CommandResult};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use command::{CommandContext, CommandResult, usage};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -63,16 +64,33 @@ Exit codes: 0 done · 1 failed · 2 bad usage or input · 3 done but incomplete 
 )]
 struct Arguments {
     /// The project file.
-    #[arg(long, global = true, env = "OVERRULE_PROJECT", value_name = "FILE")]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Options of every command",
+        env = "OVERRULE_PROJECT",
+        value_name = "FILE"
+    )]
     project: Option<PathBuf>,
     /// The configuration file.
-    #[arg(long, global = true, env = "OVERRULE_CONFIG", value_name = "FILE")]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Options of every command",
+        env = "OVERRULE_CONFIG",
+        value_name = "FILE"
+    )]
     config: Option<PathBuf>,
     /// Who you are: whose verdicts are given, taken back or listed (OVERRULE_ANNOTATOR; else the system's user)
-    #[arg(long, global = true, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, global = true, help_heading = "Options of every command", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     annotator: Option<String>,
     /// Write a log here (filter with OVERRULE_LOG, default info).
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Options of every command",
+        value_name = "FILE"
+    )]
     log_file: Option<PathBuf>,
     #[command(subcommand)]
     command: Option<CliCommand>,
@@ -157,8 +175,16 @@ enum CliCommand {
 
 /// Runs the command line and says how the process is to end.
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    match run(arguments) {
+    let matches = help::flowing(Arguments::command()).try_get_matches();
+    let arguments = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
+    let done = match arguments {
+        Ok(arguments) => run(arguments),
+        Err(error) => match help::file_for_command(&error) {
+            Some(words) => Err(usage!("{words}")),
+            None => error.exit(),
+        },
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => output::failure(failure),
     }
@@ -226,7 +252,7 @@ fn run(arguments: Arguments) -> CommandResult {
         }
         Some(CliCommand::Man) => {
             let mut page = Vec::new();
-            clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
+            clap_mangen::Man::new(help::flowing(Arguments::command())).render(&mut page)?;
             page.extend(manual::roff().into_bytes());
             output::text(&String::from_utf8_lossy(&page))
         }

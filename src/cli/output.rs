@@ -7,11 +7,11 @@ use crate::domain::sanitise;
 use crate::formats::safe_json;
 use crate::store::upgrade::UpgradeProgress;
 use anyhow::Context as _;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use unicode_width::UnicodeWidthStr as _;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Prints a value as indented JSON.
 pub(super) fn json<T: serde::Serialize>(value: &T) -> CommandResult {
@@ -128,6 +128,32 @@ pub(super) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     columns.header() + &lines.collect::<String>()
 }
 
+/// The columns of the terminal that stdout is, if it is one.
+pub(super) fn terminal_width() -> Option<usize> {
+    let terminal = io::stdout().is_terminal();
+    let size = terminal.then(crossterm::terminal::size)?.ok()?;
+    Some(usize::from(size.0))
+}
+
+/// The beginning of a text that is wider than so many columns, with `…` at its end.
+pub(super) fn shortened(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = 1;
+    for character in text.chars() {
+        used += character.width().unwrap_or(0);
+        if used > columns {
+            break;
+        }
+        out.push(character);
+    }
+    out.truncate(out.trim_end().len());
+    out.push('…');
+    out
+}
+
 /// How wide the columns of a table are.
 pub(super) struct TableColumns {
     names: Vec<String>,
@@ -152,6 +178,12 @@ impl TableColumns {
         for (width, cell) in self.widths.iter_mut().zip(row) {
             *width = (*width).max(cell.as_ref().width());
         }
+    }
+
+    /// Columns that are left for the last cell of a line of so many.
+    pub(super) fn left_for_last(&self, line: usize) -> usize {
+        let before = self.widths.iter().rev().skip(1);
+        line.saturating_sub(before.map(|width| width + 2).sum())
     }
 
     pub(super) fn header(&self) -> String {
@@ -232,4 +264,16 @@ pub(super) fn start_log(
         .with_ansi(false)
         .init();
     Ok(guard)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_does_not_fit_ends_with_an_ellipsis() {
+        assert_eq!(shortened("short", 5), "short");
+        assert_eq!(shortened("longer text", 7), "longer…");
+        assert_eq!(shortened("漢字漢字", 5), "漢字…");
+    }
 }

@@ -1,7 +1,7 @@
 //! `overrule queries`: one row a query.
 
 use super::command::{CommandContext, CommandResult};
-use super::output::{JsonArray, TableColumns, clean};
+use super::output::{JsonArray, TableColumns, clean, shortened, terminal_width};
 use crate::app::status::each_summary;
 use crate::store::StoreError;
 use crate::store::corpus::QueryInfo;
@@ -56,15 +56,25 @@ impl QueriesCommand {
             rows.push(row.join(BETWEEN));
             Ok::<_, StoreError>(())
         })?;
+        let room = terminal_width().map_or(TEXT, |line| columns.left_for_last(line).max(LEAST));
         let mut out = io::BufWriter::new(io::stdout().lock());
         out.write_all(columns.header().as_bytes())?;
         for row in rows {
-            let row: Vec<&str> = row.split(BETWEEN).collect();
+            let mut row: Vec<&str> = row.split(BETWEEN).collect();
+            let text = row.pop().unwrap_or_default();
+            let text = shortened(text, room);
+            row.push(&text);
             out.write_all(columns.line(&row).as_bytes())?;
         }
         Ok(out.flush()?)
     }
 }
+
+/// Columns of a query's text where stdout is no terminal, and on a narrow one.
+const TEXT: usize = 70;
+const LEAST: usize = 12;
+/// Characters of a text that are kept for the table.
+const MOST: usize = 400;
 
 /// Stands between the cells of a row that waits to be printed; no cell has it.
 const BETWEEN: &str = "\u{1f}";
@@ -91,6 +101,6 @@ fn cells(info: &QueryInfo, summary: &QuerySummary) -> Vec<String> {
             .filter(|_| summary.judged > 0)
             .map_or("–".to_owned(), |ranks| format!("{ranks} ranks")),
         summary.verdicts.to_string(),
-        clean(&info.text).chars().take(70).collect(),
+        clean(&info.text).chars().take(MOST).collect(),
     ]
 }

@@ -276,6 +276,17 @@ fn the_manual_page_and_the_help_name_every_command() {
     assert!(sandbox.done("--version").text().starts_with("overrule "));
 }
 
+#[test]
+fn a_file_in_place_of_a_command_is_told_which_commands_take_it() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.path("data.jsonl");
+    std::fs::write(&file, "{}\n").unwrap();
+    let name = file.to_str().unwrap();
+    let import = format!("`overrule import {name}`");
+    sandbox.refused(name, 2, &[&import, "`overrule annotate"]);
+    sandbox.refused("no-such-file", 2, &["unrecognized subcommand"]);
+}
+
 #[rstest]
 #[case("status")]
 #[case("queries --json")]

@@ -39,6 +39,7 @@ pub const CHAPTERS: &[Chapter] = chapters![
     "picks",
     "adjudication",
     "evaluate",
+    "methods",
     "formats",
     "merge",
     "project",

@@ -8,7 +8,7 @@ use super::output::{self, or_dash};
 use super::simulation_progress::SimulationProgress;
 use crate::app::simulate::{MethodResult, MethodSimulation};
 use crate::app::wording::counted;
-use crate::domain::reranking::{Method, MethodOptions, Shuffle};
+use crate::domain::reranking::{Method, MethodKind, MethodOptions, Shuffle};
 use crate::domain::simulation::{Noise, Theta, summarise_quality};
 use clap::Args;
 use front::Fronts;
@@ -84,7 +84,8 @@ struct Case {
 
 impl BenchMethodsCommand {
     pub(super) fn run(self) -> CommandResult {
-        if let Some(named) = self.methods.iter().find(|method| self.is_unknown(method)) {
+        let named = |method: &&Method| matches!(method.kind, MethodKind::Named(_));
+        if let Some(named) = self.methods.iter().find(named) {
             return Err(usage!(
                 "--methods {named}: a simulated judge cannot stand for a service, a program or a run; expected original, rankgpt, prp, \
                  tourrank, setwise, pointwise or zelo"
@@ -128,11 +129,6 @@ impl BenchMethodsCommand {
             true => output::json(&self.as_json(&cases)),
             false => output::text(&self.as_text(&cases)),
         }
-    }
-
-    /// Whether nothing is known about the method but its name.
-    fn is_unknown(&self, method: &Method) -> bool {
-        !method.asks_judges() && method.looks_at(1) > 0
     }
 
     fn as_text(&self, cases: &[Case]) -> String {

@@ -6,5 +6,6 @@ mod judging;
 mod metrics;
 mod priority;
 mod rating;
+mod reranking;
 mod retrieval;
 mod sampling;

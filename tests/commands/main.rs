@@ -23,6 +23,7 @@ mod importing;
 mod ledgers;
 mod manual;
 mod merging;
+mod methods;
 mod overruling;
 mod people;
 mod picking;

@@ -60,13 +60,19 @@ impl Fronts {
                     continue;
                 };
                 let by = results.get(*by).map(|row| row.method.to_string());
+                let higher = difference
+                    .filter(|mean| mean.half_width.is_some_and(|half| mean.mean.abs() > half));
                 // Writing to a string does not fail.
                 let _ = writeln!(
                     text,
-                    "{} is not on the front of {unit}: {} has an NDCG@10 {} higher for {cost:.1} {unit}.",
+                    "{} is not on the front of {unit}: {} {} for {cost:.1} {unit} (NDCG@10 {}).",
                     row.method,
                     by.unwrap_or_default(),
-                    describe(*difference, false),
+                    match higher {
+                        Some(_) => "is better",
+                        None => "is no worse",
+                    },
+                    describe(*difference, true),
                 );
             }
         }

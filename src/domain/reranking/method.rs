@@ -96,11 +96,6 @@ impl Method {
         }
     }
 
-    /// Whether it asks judges, and not a service, a program or a run.
-    pub fn asks_judges(&self) -> bool {
-        !matches!(self.kind, MethodKind::Original | MethodKind::Named(_))
-    }
-
     /// The method at work on one query with `n` candidates, those that [`Method::looks_at`]. The same seed asks the same
     /// questions. `judges` is the size of the ensemble, which only `zelo` asks as such.
     pub fn strategy(&self, n: usize, seed: u64, judges: usize) -> Box<dyn Strategy> {

@@ -1,1 +1,401 @@
-//! Laws of all methods.
+//! Laws of all methods, and the generator of CPython.
+
+use super::cpython_random::CpythonRandom;
+use super::stages::{Stage, balanced};
+use super::tourrank::{Dealing, TourRank};
+use super::{
+    Answer, GradeScale, Method, MethodKind, Question, Ranking, Strategy, Validation, play,
+};
+use crate::domain::sampling::SeededRng;
+use proptest::prelude::*;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+const METHODS: [&str; 13] = [
+    "original",
+    "rankgpt",
+    "rankgpt:w4:s2",
+    "prp:p1",
+    "prp:p3",
+    "tourrank:r2",
+    "tourrank:r2:cpython",
+    "setwise:c3",
+    "setwise:c5:k3",
+    "pointwise:grade",
+    "pointwise:yesno",
+    "zelo:b2",
+    "service",
+];
+
+fn method(name: &str) -> Method {
+    name.parse().unwrap()
+}
+
+/// What the best possible judge answers, with the relevance of each candidate.
+fn oracle(question: &Question, relevance: &[f64]) -> Answer {
+    let shown = question.shown();
+    let mut order: Vec<usize> = (0..shown.len()).collect();
+    order.sort_by(|x, y| relevance[shown[*y]].total_cmp(&relevance[shown[*x]]));
+    let count = match question {
+        Question::Compare { a, b } => return Answer::SecondWins(relevance[*b] > relevance[*a]),
+        Question::Battle { a, b, .. } => {
+            return Answer::Margin(if relevance[*b] > relevance[*a] {
+                1.0
+            } else {
+                -1.0
+            });
+        }
+        Question::Grade { candidate, .. } => return Answer::Grade(relevance[*candidate]),
+        Question::Score { candidates } => {
+            return Answer::Scores(candidates.iter().map(|at| relevance[*at]).collect());
+        }
+        Question::Rank { .. } => shown.len(),
+        Question::Select { count, .. } => *count,
+        Question::Best { .. } => 1,
+    };
+    Answer::Numbers(order.iter().take(count).map(|at| *at as i64 + 1).collect())
+}
+
+/// Relevance from 0 to 1, all different.
+fn relevance(n: usize, seed: u64) -> Vec<f64> {
+    let mut relevance: Vec<f64> = (0..n).map(|at| at as f64 / n as f64).collect();
+    SeededRng::new(seed, &["relevance"]).shuffle(&mut relevance);
+    relevance
+}
+
+/// Any answer at all.
+fn garbage(rng: &mut SeededRng) -> Answer {
+    match rng.below(7) {
+        0 => Answer::Unreadable("no answer".to_owned()),
+        1 => Answer::SecondWins(rng.below(2) == 0),
+        2 => Answer::Grade(3.0 * rng.unit() - 1.0),
+        3 => Answer::Margin(4.0 * rng.unit() - 2.0),
+        4 => Answer::Scores(vec![rng.normal(); rng.below(4)]),
+        _ => {
+            let numbers = 0..rng.below(30);
+            Answer::Numbers(numbers.map(|_| rng.below(25) as i64 - 2).collect())
+        }
+    }
+}
+
+/// Plays with answers that come in any order, some at a time.
+fn play_shuffled(
+    strategy: &mut dyn Strategy,
+    answer: &mut dyn FnMut(&Question) -> Answer,
+    rng: &mut SeededRng,
+) -> Ranking {
+    let mut open = strategy.next();
+    while !open.is_empty() {
+        let call = open.swap_remove(rng.below(open.len()));
+        strategy.answer(call.id, answer(&call.question)).unwrap();
+        open.extend(strategy.next());
+    }
+    strategy.outcome().unwrap()
+}
+
+#[derive(Deserialize)]
+struct Cpython {
+    vectors: Vec<CpythonVector>,
+}
+
+#[derive(Deserialize)]
+struct CpythonVector {
+    seed: u64,
+    first_u32: Vec<u32>,
+    shuffle: BTreeMap<usize, Vec<usize>>,
+    randbelow_2_3_5_10_20_100: Vec<usize>,
+}
+
+#[test]
+fn the_generator_of_cpython_is_the_same() {
+    const VECTORS: &str = include_str!("../../../tests/golden/ranksmith/python_rng.json");
+    let golden: Cpython = serde_json::from_str(VECTORS).unwrap();
+    for vector in golden.vectors {
+        let new = || CpythonRandom::new(vector.seed);
+        let mut rng = new();
+        for drawn in vector.first_u32 {
+            assert_eq!(rng.next_u32(), drawn);
+        }
+        for (n, shuffled) in vector.shuffle {
+            let mut items: Vec<usize> = (0..n).collect();
+            new().shuffle(&mut items);
+            assert_eq!(items, shuffled, "seed {}", vector.seed);
+        }
+        let mut rng = new();
+        let below = [2, 3, 5, 10, 20, 100].map(|bound| rng.below(bound));
+        assert_eq!(below.to_vec(), vector.randbelow_2_3_5_10_20_100);
+    }
+}
+
+/// The example of ranksmith's own tests: two groups of three, of which one each goes on.
+#[test]
+fn groups_are_dealt_and_shuffled_as_in_ranksmiths_example() {
+    let relevance = [1, 9, 2, 8, 3, 7];
+    let stage = Stage {
+        groups: 2,
+        selected: 2,
+    };
+    let dealing = Dealing::Cpython(13);
+    let mut machine = TourRank::new(6, 2, vec![stage], dealing, Validation::Strict);
+    let mut shown = Vec::new();
+    let played = play(&mut machine, &mut |question| {
+        let group = question.shown();
+        let best = (0..3).max_by_key(|at| relevance[group[*at]]).unwrap();
+        let letters = group.iter().map(|at| char::from(b'a' + *at as u8));
+        shown.push(letters.collect::<String>());
+        Answer::Numbers(vec![best as i64 + 1])
+    });
+    let played = played.unwrap();
+    assert_eq!(shown, ["aec", "dfb", "eac", "bdf"]);
+    let points = [0.0, 2.0, 0.0, 0.0, 2.0, 0.0];
+    assert_eq!(played.ranking.scores, Some(points.map(Some).to_vec()));
+    assert_eq!(played.ranking.order, [1, 4, 0, 2, 3, 5]);
+}
+
+#[test]
+fn stages_halve_any_number_in_even_groups() {
+    for candidates in 2..300 {
+        let mut left = candidates;
+        for stage in balanced(candidates) {
+            let sizes = (0..stage.groups).map(|group| (left - group).div_ceil(stage.groups));
+            for (group, size) in sizes.enumerate() {
+                assert!(size <= 20, "{candidates}: a group of {size}");
+                let selected = stage.selected_of(group);
+                assert!(
+                    selected > 0 && selected < size,
+                    "{candidates}: {selected} of {size}"
+                );
+            }
+            let selected: usize = (0..stage.groups)
+                .map(|group| stage.selected_of(group))
+                .sum();
+            assert_eq!(selected, stage.selected);
+            left = stage.selected;
+        }
+        assert_eq!(left, if candidates == 100 { 2 } else { 1 });
+    }
+    assert_eq!(method("tourrank:r2").calls(100, 1).expected, 26);
+}
+
+#[test]
+fn a_faultless_judge_gives_the_true_order() {
+    for seed in 0..5 {
+        let relevance = relevance(20, seed);
+        let mut ideal: Vec<usize> = (0..20).collect();
+        ideal.sort_by(|x, y| relevance[*y].total_cmp(&relevance[*x]));
+        for (name, depth) in [
+            ("rankgpt", 20),
+            ("rankgpt:w10:s5", 5),
+            ("prp:p20", 20),
+            ("prp:p10", 10),
+            ("setwise:c3", 10),
+            ("setwise:c5:k20", 20),
+            ("pointwise", 20),
+            ("tourrank:r1", 1),
+            ("service", 20),
+        ] {
+            let mut strategy = method(name).strategy(20, seed, 1);
+            let played = play(strategy.as_mut(), &mut |question| {
+                oracle(question, &relevance)
+            });
+            let order = played.unwrap().ranking.order;
+            assert_eq!(order[..depth], ideal[..depth], "{name}");
+        }
+        let mut strategy = method("zelo:b9.5").strategy(20, seed, 1);
+        let played = play(strategy.as_mut(), &mut |question| {
+            oracle(question, &relevance)
+        });
+        let played = played.unwrap();
+        assert_eq!((played.ranking.order, played.calls), (ideal, 190));
+    }
+}
+
+#[test]
+fn the_cache_of_prp_saves_half_of_the_calls() {
+    let mut sum = 0;
+    for seed in 0..20 {
+        let relevance = relevance(20, seed);
+        let mut strategy = method("prp:p10").strategy(20, 0, 1);
+        let played = play(strategy.as_mut(), &mut |question| {
+            oracle(question, &relevance)
+        });
+        let played = played.unwrap();
+        sum += played.calls;
+        assert!(played.waits <= 37, "{}", played.waits);
+    }
+    // 380 without it; 192 is the reference's mean over 20 other random starts.
+    let mean = f64::from(sum as u32) / 20.0;
+    assert!((180.0..205.0).contains(&mean), "{mean}");
+}
+
+#[test]
+fn calls_are_as_many_as_announced() {
+    for n in [0, 1, 2, 3, 7, 20, 37, 100] {
+        for name in METHODS {
+            let method = method(name);
+            let bounds = method.calls(n, 2);
+            for seed in 0..3 {
+                let relevance = relevance(n, seed);
+                let mut strategy = method.strategy(n, seed, 2);
+                let played = play(strategy.as_mut(), &mut |question| {
+                    oracle(question, &relevance)
+                });
+                let calls = played.unwrap().calls;
+                let fits = (bounds.least..=bounds.most).contains(&calls);
+                assert!(fits, "{name} n {n}: {calls} of {bounds:?}");
+                assert!(
+                    (bounds.least..=bounds.most).contains(&bounds.expected),
+                    "{name} {n}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_bad_answer_fails_a_strict_query_and_nothing_is_asked_after_it() {
+    for name in METHODS.into_iter().filter(|name| *name != "original") {
+        let mut method = method(name);
+        method.validation = Validation::Strict;
+        let mut strategy = method.strategy(20, 1, 1);
+        let call = strategy.next().remove(0);
+        let why = Answer::Unreadable("json_parse_failure: no JSON".to_owned());
+        let failed = strategy.answer(call.id, why);
+        assert_eq!(
+            failed,
+            Err("json_parse_failure: no JSON".to_owned()),
+            "{name}"
+        );
+        assert!(
+            strategy.next().is_empty() && strategy.outcome().is_none(),
+            "{name}"
+        );
+        assert!(strategy.answer(call.id, Answer::SecondWins(true)).is_err());
+    }
+}
+
+#[test]
+fn strict_answers_have_the_right_numbers() {
+    let answers = |numbers: &[i64]| {
+        let mut strategy = method("rankgpt:strict").strategy(3, 0, 1);
+        let call = strategy.next().remove(0);
+        strategy.answer(call.id, Answer::Numbers(numbers.to_vec()))
+    };
+    assert_eq!(answers(&[3, 1, 2]), Ok(()));
+    for (numbers, why) in [
+        (&[1, 2][..], "length_mismatch: expected 3 numbers, found 2"),
+        (
+            &[4, 4, 4],
+            "out_of_range_rank: 4 is none of the numbers from 1 to 3",
+        ),
+        (
+            &[1, 0, 2],
+            "out_of_range_rank: 0 is none of the numbers from 1 to 3",
+        ),
+        (&[1, 2, 1], "duplicate_rank: 1 is there twice"),
+    ] {
+        assert_eq!(answers(numbers), Err(why.to_owned()));
+    }
+}
+
+#[test]
+fn what_is_mended_keeps_the_old_order() {
+    let order = |name: &str, n: usize, answers: &[Answer]| {
+        let mut strategy = method(name).strategy(n, 0, 1);
+        let mut answers = answers.iter().cycle();
+        let played = play(strategy.as_mut(), &mut |_| answers.next().unwrap().clone());
+        let played = played.unwrap();
+        (played.ranking.order, played.repairs)
+    };
+    let numbers = |numbers: &[i64]| Answer::Numbers(numbers.to_vec());
+    let lost = Answer::Unreadable(String::new());
+    assert_eq!(
+        order("rankgpt", 4, &[numbers(&[3, 9, 3])]),
+        (vec![2, 0, 1, 3], 1)
+    );
+    assert_eq!(
+        order("rankgpt", 4, std::slice::from_ref(&lost)),
+        (vec![0, 1, 2, 3], 1)
+    );
+    let second = Answer::SecondWins(true);
+    assert_eq!(order("prp:p1", 2, &[second, lost.clone()]), (vec![0, 1], 1));
+    assert_eq!(
+        order("tourrank:r1", 4, std::slice::from_ref(&lost)),
+        (vec![0, 1, 2, 3], 2)
+    );
+    assert_eq!(
+        order("setwise", 3, &[numbers(&[0, 3, 2])]),
+        (vec![2, 1, 0], 2)
+    );
+    let grades = [
+        lost.clone(),
+        Answer::Grade(0.0),
+        Answer::Grade(1.5),
+        Answer::Grade(1.0),
+    ];
+    assert_eq!(order("pointwise", 4, &grades), (vec![3, 1, 0, 2], 2));
+    assert_eq!(order("zelo", 3, &[lost]), (vec![0, 1, 2], 3));
+    assert_eq!(order("service", 3, &[numbers(&[2])]), (vec![1, 0, 2], 1));
+    let mut service = method("service").strategy(2, 0, 1);
+    let call = service.next().remove(0);
+    let failed = service.answer(call.id, Answer::Scores(vec![1.0]));
+    assert_eq!(failed, Err("expected 2 scores, found 1".to_owned()));
+}
+
+#[test]
+fn candidates_past_the_depth_follow_in_their_old_order() {
+    let ranking = Ranking {
+        order: vec![1, 0],
+        scores: Some(vec![Some(0.0), Some(1.0)]),
+    };
+    let whole = ranking.with_rest(4);
+    assert_eq!(whole.order, [1, 0, 2, 3]);
+    assert_eq!(whole.scores, Some(vec![Some(0.0), Some(1.0), None, None]));
+    assert_eq!(method("prp@20").looks_at(7), 7);
+    assert_eq!(method("prp@20").looks_at(70), 20);
+    assert_eq!(method("original").looks_at(70), 0);
+}
+
+#[test]
+fn what_does_not_wait_for_an_answer_takes_none() {
+    for name in METHODS {
+        let mut strategy = method(name).strategy(5, 0, 1);
+        assert!(
+            strategy.answer(99, Answer::SecondWins(true)).is_err(),
+            "{name}"
+        );
+    }
+    let kind = MethodKind::Pointwise {
+        scale: GradeScale::YesNo,
+    };
+    assert_eq!(method("pointwise:yesno").kind, kind);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn the_order_is_a_permutation_whatever_is_answered(seed: u64, n in 0usize..45, at in 0usize..METHODS.len() - 1) {
+        let mut rng = SeededRng::new(seed, &["garbage"]);
+        let mut dice = SeededRng::new(seed, &["turns"]);
+        let mut strategy = method(METHODS[at]).strategy(n, seed, 2);
+        let ranking = play_shuffled(strategy.as_mut(), &mut |_| garbage(&mut rng), &mut dice);
+        let mut sorted = ranking.order.clone();
+        sorted.sort_unstable();
+        prop_assert_eq!(sorted, (0..n).collect::<Vec<_>>());
+        if let Some(scores) = ranking.scores {
+            prop_assert_eq!(scores.len(), n);
+        }
+    }
+
+    #[test]
+    fn the_order_does_not_depend_on_whose_answer_comes_first(seed: u64, n in 0usize..30, at in 0usize..METHODS.len()) {
+        let relevance = relevance(n, seed);
+        let method = method(METHODS[at]);
+        let mut dice = SeededRng::new(seed, &["turns"]);
+        let mut answer = |question: &Question| oracle(question, &relevance);
+        let shuffled = play_shuffled(method.strategy(n, seed, 2).as_mut(), &mut answer, &mut dice);
+        let played = play(method.strategy(n, seed, 2).as_mut(), &mut answer).unwrap();
+        prop_assert_eq!(shuffled, played.ranking);
+    }
+}

@@ -1,0 +1,102 @@
+//! `overrule bench-methods`: ranking methods in simulation.
+
+use crate::support::Sandbox;
+use rstest::rstest;
+use serde_json::Value;
+
+const SMALL: &str = "bench-methods --documents 12 --noise 0.8 --queries 8";
+
+fn method<'a>(told: &'a Value, name: &str) -> &'a Value {
+    let methods = told["cases"][0]["methods"].as_array().unwrap();
+    let found = methods.iter().find(|method| method["method"] == name);
+    found.unwrap_or_else(|| panic!("no {name} in {told}"))
+}
+
+#[test]
+fn a_simulation_of_methods_depends_on_its_seed_and_not_on_threads() {
+    let sandbox = Sandbox::new();
+    let simulate = |more: &str| sandbox.json(&format!("{SMALL} --json {more}"));
+    let one = simulate("--threads 1 --seed 3");
+    assert_eq!(one, simulate("--threads 4 --seed 3"));
+    assert_ne!(one, simulate("--threads 4 --seed 4"));
+    assert_eq!(one["simulated"], true);
+    for (name, calls) in [
+        ("original", 0.0),
+        ("rankgpt", 1.0),
+        ("pointwise:grade", 12.0),
+        ("tourrank:r2", 6.0),
+        ("zelo:b2", 24.0),
+    ] {
+        let row = method(&one, name);
+        assert_eq!(row["calls"], calls, "{name}");
+        for bound in ["least", "expected", "most"] {
+            assert_eq!(row["calls_expected"][bound].as_f64(), Some(calls), "{name}");
+        }
+        let [low, mean, high] =
+            ["low", "mean", "high"].map(|key| row["ndcg@10"][key].as_f64().unwrap());
+        assert!(low < mean && mean < high, "{name}");
+    }
+    let prp = method(&one, "prp:p10");
+    let calls = prp["calls"].as_f64().unwrap();
+    assert!(prp["calls_expected"]["least"].as_f64().unwrap() < calls);
+    assert!(calls < prp["calls_expected"]["most"].as_f64().unwrap());
+    let original = method(&one, "original")["ndcg@10"]["mean"]
+        .as_f64()
+        .unwrap();
+    assert!(method(&one, "rankgpt")["ndcg@10"]["mean"].as_f64().unwrap() > original);
+    assert_eq!(method(&one, "original")["front_of_calls"], true);
+}
+
+#[test]
+fn what_is_not_worth_its_price_is_said() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.done(&format!(
+        "{SMALL} --methods zelo:b1,tourrank@10:r10,rankgpt"
+    ));
+    ran.prints("zelo:b1 is not on the front of calls: rankgpt");
+    ran.prints("8 simulated queries of 12 candidates");
+    ran.prints("tourrank@10:r10");
+    assert!(ran.text().contains("no model was asked"));
+    let told = sandbox.json(&format!("{SMALL} --json --methods zelo:b1,rankgpt"));
+    assert_eq!(method(&told, "zelo:b1")["beaten_in_calls"]["by"], "rankgpt");
+    assert_eq!(method(&told, "rankgpt")["beaten_in_calls"], Value::Null);
+}
+
+#[test]
+fn bad_answers_are_mended_or_fail_their_query() {
+    let sandbox = Sandbox::new();
+    let simulate = |methods: &str| {
+        sandbox.json(&format!(
+            "{SMALL} --json --unreadable 1 --methods {methods}"
+        ))
+    };
+    let told = simulate("rankgpt,rankgpt:strict,tourrank:r1 --rng cpython");
+    let mended = method(&told, "rankgpt");
+    assert_eq!(
+        (&mended["repaired_answers"], &mended["failed_queries"]),
+        (&1.0.into(), &0.into())
+    );
+    let failed = method(&told, "rankgpt:strict");
+    assert_eq!(failed["failed_queries"], 8);
+    assert_eq!(
+        (&failed["ndcg@10"], &failed["calls"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert_eq!(method(&told, "tourrank:r1:cpython")["failed_queries"], 0);
+    let ran = sandbox.done(&format!("{SMALL} --unreadable 1 --methods rankgpt:strict"));
+    assert!(ran.text().contains('–'), "{}", ran.text());
+}
+
+#[rstest]
+#[case("--methods", "prp:r2", "such as prp@20:p3")]
+#[case("--methods", "cohere@100", "cannot stand for a service")]
+#[case("--methods", "setwize:c3", "takes no options")]
+#[case("--first-stage", "2", "from 0 to 1")]
+#[case("--documents", "1", "2")]
+fn what_cannot_be_simulated_is_refused(
+    #[case] option: &str,
+    #[case] value: &str,
+    #[case] why: &str,
+) {
+    Sandbox::new().refused(&["bench-methods", option, value], 2, &[why]);
+}

@@ -3,7 +3,7 @@
 use super::{KeyOutcome, boxed, key_line};
 use crate::app::settings::ProjectSettings;
 use crate::tui::layout::{centred, cut_bottom};
-use crate::tui::text::{pad_right, truncate, wrap};
+use crate::tui::text::{pad_right, truncate, width, wrap};
 use crate::tui::theme::ColourDepth;
 use crate::tui::theme::{Ramp, Theme, ThemeChoice};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -119,7 +119,13 @@ impl SettingsDialog {
                 buf.set_style(area, theme.selection());
             }
             let value = row.values.get(row.chosen).map_or("", String::as_str);
-            let value = pad_right(&truncate(value, VALUE), VALUE);
+            // The ramp itself stands beside its name.
+            let columns = match row.kind {
+                SettingKind::Ramp => row.values.iter().map(|value| width(value)).max(),
+                _ => None,
+            };
+            let columns = columns.unwrap_or(VALUE).min(VALUE);
+            let value = pad_right(&truncate(value, columns), columns);
             let mut spans = vec![
                 Span::raw(if selected { "▌ " } else { "  " }),
                 Span::styled(pad_right(row.name, NAME), theme.text()),
@@ -128,8 +134,12 @@ impl SettingsDialog {
                 Span::styled(if selected { " ▸ " } else { "   " }, theme.key_hint()),
             ];
             if row.kind == SettingKind::Ramp {
-                spans.extend((0..=8).map(|step| {
-                    let heat = theme.heat(f64::from(step) / 8.0);
+                // As many cells as fit, both ends among them.
+                let used: usize = spans.iter().map(Span::width).sum();
+                let room = usize::from(area.width).saturating_sub(used) / 2;
+                let last = room.clamp(2, 9) - 1;
+                spans.extend((0..=last).map(|step| {
+                    let heat = theme.heat(step as f64 / last as f64);
                     let words = match theme.depth {
                         ColourDepth::None => format!("{}{}", heat.sign, heat.glyph),
                         _ => format!("{} ", heat.sign),

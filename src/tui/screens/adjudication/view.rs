@@ -18,6 +18,9 @@ use ratatui::layout::{Constraint, Layout};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
+/// From so many columns on, a command and what it does stand on one line.
+const STEPS: usize = 72;
+
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let area = inset(area);
@@ -28,7 +31,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         return areas;
     };
     if overview.judges.is_empty() {
-        Paragraph::new(nothing(overview, theme)).render(area, buf);
+        Paragraph::new(nothing(overview, theme, columns)).render(area, buf);
         return areas;
     }
     let judges = tables::judges(overview, theme, columns);
@@ -177,16 +180,38 @@ fn list_head(model: &Model, shown: &[usize], theme: &Theme, columns: usize) -> V
     ]
 }
 
-fn nothing(overview: &AdjudicationOverview, theme: &Theme) -> Vec<Line<'static>> {
+fn nothing(overview: &AdjudicationOverview, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let labels = match overview.labels {
         0 => "This project holds no labels yet.".to_owned(),
-        count => format!("{count} labels, and no judge has picked from the pools yet."),
+        count => format!(
+            "{}, and no judge has picked from the pools yet.",
+            count_of(count, "label")
+        ),
     };
-    vec![
-        Line::styled(labels, theme.strong()),
-        Line::default(),
-        Line::raw("overrule pool build --beir DIR   pools and labels of a benchmark"),
-        Line::raw("overrule import QRELS RUN        labels, and rankings to measure"),
-        Line::raw("overrule pick                    has judges pick the relevant documents"),
-    ]
+    let steps = [
+        (
+            "overrule pool build --beir DIR",
+            "pools and labels of a benchmark",
+        ),
+        (
+            "overrule import QRELS RUN",
+            "labels, and rankings to measure",
+        ),
+        ("overrule pick", "has judges pick the relevant documents"),
+    ];
+    let mut lines = text::lines(&labels, columns, theme.strong());
+    lines.push(Line::default());
+    for (command, what) in steps {
+        match columns >= STEPS {
+            true => lines.push(Line::raw(format!(
+                "{}   {what}",
+                text::pad_right(command, 30)
+            ))),
+            false => {
+                lines.push(text::line(command, columns, theme.text()));
+                lines.push(text::line(&format!("  {what}"), columns, theme.muted()));
+            }
+        }
+    }
+    lines
 }

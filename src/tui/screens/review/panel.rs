@@ -214,7 +214,11 @@ pub(crate) fn statistics_lines(
         })
     };
     let mut parts = vec![format!("{} judged", stats.judged)];
-    parts.extend(stats.per_hour().map(|pace| format!("{pace:.0} an hour")));
+    parts.extend(
+        stats
+            .per_hour()
+            .map(|pace| format!("{} an hour", text::count(pace.round() as u64))),
+    );
     parts.extend(share(&stats.agreement, "you and the ensemble agree on"));
     parts.extend(share(&stats.consistent, "repeats judged alike"));
     if let Some(changed) = stats.changed.share() {

@@ -15,6 +15,9 @@ use ratatui::widgets::{Paragraph, Widget};
 pub(super) const BESIDE: u16 = 150;
 
 const FIGURES: usize = 69;
+/// Columns of the tokens, which are left out on a narrow screen.
+const TOKENS: usize = 24;
+const NARROW: u16 = 76;
 
 /// Cells of a judge's bar, where there is room for one.
 const JUDGE_BAR: usize = 10;
@@ -26,28 +29,43 @@ pub(super) fn render(
     area: Rect,
     buf: &mut Buffer,
 ) {
+    let tokens = area.width >= NARROW;
+    let hidden = if tokens { 0 } else { TOKENS };
     let name_width = progress
         .judges
         .iter()
         .map(|judge| text::width(&judge.name))
         .max()
         .unwrap_or(5)
-        .clamp(5, usize::from(area.width).saturating_sub(FIGURES).max(5));
+        .clamp(
+            5,
+            usize::from(area.width)
+                .saturating_sub(FIGURES - hidden)
+                .max(5),
+        );
     let bars = if area.width >= 100 { JUDGE_BAR } else { 0 };
     let head = format!(
-        "  {}  {}{:>13} {:>7} {:>11} {:>11} {:>9} {:>9}",
+        "  {}  {}{:>13} {:>7}{} {:>9} {:>9}",
         text::pad_right("judge", name_width),
         " ".repeat(bars),
         "votes",
         "failed",
-        "tokens in",
-        "out",
+        match tokens {
+            true => format!(" {:>11} {:>11}", "tokens in", "out"),
+            false => String::new(),
+        },
         "a call",
         "spent"
     );
     let mut lines = vec![Line::styled(head, theme.muted())];
     for (index, judge) in progress.judges.iter().enumerate() {
-        let mut line = judge_line(index, judge, index == chosen, (name_width, bars), theme);
+        let mut line = judge_line(
+            index,
+            judge,
+            index == chosen,
+            (name_width, bars, tokens),
+            theme,
+        );
         let mut words = vec![Span::styled(state_words(judge), theme.muted())];
         if let Some(flips) = judge.both_orders.in_short().filter(|_| !judge.offline) {
             let style = match judge.both_orders.flips_too_often() {
@@ -76,7 +94,7 @@ fn judge_line(
     index: usize,
     judge: &JudgeProgress,
     chosen: bool,
-    (name_width, bars): (usize, usize),
+    (name_width, bars, tokens): (usize, usize, bool),
     theme: &Theme,
 ) -> Line<'static> {
     let calls = judge.votes + judge.failures;
@@ -111,9 +129,15 @@ fn judge_line(
             },
         ),
         Span::raw(format!(
-            " {:>11} {:>11} {:>9} {:>9}",
-            text::count(judge.usage.input),
-            text::count(judge.usage.output),
+            "{} {:>9} {:>9}",
+            match tokens {
+                true => format!(
+                    " {:>11} {:>11}",
+                    text::count(judge.usage.input),
+                    text::count(judge.usage.output)
+                ),
+                false => String::new(),
+            },
             latency,
             text::usd(judge.spent_usd + judge.assumed_usd)
         )),

@@ -430,7 +430,7 @@ fn hostile_documents_reach_no_terminal_raw() {
         ("d", "most surprising first"),
         ("e", "reasoning"),
         ("\x1b", "zELO, 95 %"),
-        ("r", "No run yet"),
+        ("r", "The last run"),
         ("qy", ""),
     ] {
         terminal.keys(keys);

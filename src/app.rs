@@ -22,6 +22,7 @@ pub mod judge_report;
 pub mod log;
 pub mod manual;
 pub mod merge;
+pub mod methods;
 pub mod output_file;
 pub mod pick;
 pub mod pool;

@@ -25,6 +25,7 @@ mod log;
 mod manual;
 mod matrix;
 mod merge;
+mod methods;
 mod output;
 mod override_pair;
 mod pick;
@@ -155,6 +156,8 @@ enum CliCommand {
     Evaluate(evaluate::EvaluateCommand),
     /// Compare two rankings query by query, against the same labels
     Compare(compare::CompareCommand),
+    /// Reranking methods beside each other: quality with intervals, calls, money, time, and tests against a baseline
+    Methods(methods::MethodsCommand),
     /// The manual, a chapter a topic
     Manual(manual::ManualCommand),
     /// The key table
@@ -241,6 +244,7 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Rule(command)) => command.run(&context),
         Some(CliCommand::Evaluate(command)) => command.run(&context),
         Some(CliCommand::Compare(command)) => command.run(&context),
+        Some(CliCommand::Methods(command)) => command.run(&context),
         Some(CliCommand::Manual(command)) => command.run(),
         Some(CliCommand::Keys(command)) => command.run(),
         Some(CliCommand::Config(command)) => command.run(&context),

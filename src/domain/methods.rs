@@ -1,4 +1,12 @@
-//! What a reranking method did on a query: the order it made, and what that took.
+//! What a reranking method did on a query: the order it made, and what that took; and methods held against each other.
+
+mod comparison;
+mod effort;
+
+pub use comparison::{
+    MethodValues, QueryDelta, histogram, holm, methods_on_front, paired_bootstrap_p,
+};
+pub use effort::MethodEffort;
 
 use crate::domain::corpus::{DocId, QueryId};
 

@@ -1,8 +1,10 @@
 //! The matrix as a picture for a paper or a web page: plain SVG text, the same bytes for the same input.
 
 mod labels;
+mod plane;
 
 pub use labels::{SvgLabel, escape};
+pub use plane::{PlanePoint, PlaneWords, plane_svg};
 
 use labels::{CELL, LABEL_ROOM, header, row_label};
 use std::fmt::Write;

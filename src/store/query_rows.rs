@@ -152,6 +152,40 @@ impl Db {
         Ok(ranking::scores(&rows, &settings))
     }
 
+    /// The scores that follow without the votes of some judges, by their names: those that every judge's are, where none of
+    /// them is one of the query's; `None` for all where nothing is left to fit.
+    pub fn scores_without(
+        &self,
+        query: QueryKey,
+        names: &[String],
+    ) -> Result<std::result::Result<Vec<Option<f64>>, RatingError>> {
+        let settings = self.settings_under(self.ensemble_of(query)?)?;
+        let mut rows = self.fitted_rows(query, &settings)?;
+        let known = self.judges_of(query)?.into_iter();
+        let left_out: Vec<JudgeId> = known
+            .filter(|(_, judge)| names.contains(&judge.name))
+            .map(|(id, _)| id)
+            .collect();
+        let mut seats = rows.judges.iter().map(|id| !left_out.contains(id));
+        rows.responses.retain(|_| seats.next().unwrap_or(true));
+        let mut seats = rows.judges.iter().map(|id| !left_out.contains(id));
+        rows.curves.retain(|_| seats.next().unwrap_or(true));
+        rows.judges.retain(|id| !left_out.contains(id));
+        for record in &mut rows.battles {
+            record.votes.retain(|vote| !left_out.contains(&vote.judge));
+            record.failed.retain(|id| !left_out.contains(id));
+            if let Some(asked) = &mut record.asked {
+                asked.retain(|id| !left_out.contains(id));
+            }
+        }
+        let nothing =
+            rows.verdicts.is_empty() && rows.battles.iter().all(|record| record.votes.is_empty());
+        match nothing {
+            true => Ok(Ok(vec![None; rows.documents])),
+            false => Ok(ranking::scores(&rows, &settings)),
+        }
+    }
+
     /// A query's rows, with the judges' responses and the curves of their margins where the fit takes them.
     pub(super) fn fitted_rows(
         &self,

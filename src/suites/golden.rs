@@ -3,6 +3,7 @@
 mod agreement;
 mod design;
 mod judging;
+mod methods;
 mod metrics;
 mod priority;
 mod rating;

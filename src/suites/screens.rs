@@ -2,6 +2,7 @@
 
 mod bench;
 mod docs;
+mod methods;
 mod picture;
 
 use crate::app::annotate::RunRequest;

@@ -2,11 +2,12 @@
 
 mod export;
 mod import;
+mod judges;
+pub(crate) mod methods;
 mod settings;
 
 use super::message::{Effect, Msg};
 use super::model::TuiOptions;
-use super::model::judges::ReportRequest;
 use super::model::open_query::OpenQuery;
 use super::model::remembered::Remembered;
 use crate::app::adjudication::document_evidence::document_evidence;
@@ -15,7 +16,6 @@ use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::{self, RunHandle, RunRequest};
 use crate::app::embedded_reasoning::EmbeddedReasoning;
 use crate::app::judge_report::ranking_shift::ranking_without_judge;
-use crate::app::judge_report::report::rater_report;
 use crate::app::review::annotator_statistics::annotator_statistics;
 use crate::app::review::pair_description::describe_pair;
 use crate::app::review::review_queue::QueueRequest;
@@ -88,6 +88,7 @@ impl Runner {
             Effect::StoreSettings(before, after) => self.store_settings(*before, *after),
             Effect::Import(path) => self.import(&path),
             Effect::ReportJudges(request) => self.report_judges(request),
+            Effect::CompareMethods => self.compare_methods(),
             effect @ (Effect::Without(_) | Effect::LoadDisagreements(..)) => {
                 self.answer_apart(effect)
             }
@@ -213,26 +214,6 @@ impl Runner {
                 Err(error) => Msg::Failed(error.to_string()),
             };
             drop(results.send(msg).await);
-        });
-    }
-
-    /// Works the judges' report out beside everything else, unless nobody waits for it any more.
-    fn report_judges(&self, request: ReportRequest) {
-        let (store, results) = (self.store.clone(), self.results.clone());
-        let written = self.store.write(|_| Ok(()));
-        tokio::spawn(async move {
-            drop(written.await);
-            let wanted = move || request.stands();
-            let found =
-                tokio::task::spawn_blocking(move || rater_report(&store, None, &wanted)).await;
-            let msg = match found {
-                Ok(Ok(report)) => report.map(|report| Msg::JudgesReported(Box::new(report))),
-                Ok(Err(error)) => Some(Msg::Failed(error.to_string())),
-                Err(error) => Some(Msg::Failed(error.to_string())),
-            };
-            if let Some(msg) = msg {
-                drop(results.send(msg).await);
-            }
         });
     }
 
@@ -484,6 +465,7 @@ pub fn answer(
         }
         Effect::UndoRuling => Msg::RulingUndone(db.undo_ruling(annotator, now_ms)?.map(Box::new)),
         Effect::ReportJudges(_)
+        | Effect::CompareMethods
         | Effect::LookAtFiles(..)
         | Effect::Import(_)
         | Effect::Export(..)

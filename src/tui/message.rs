@@ -9,6 +9,7 @@ use crate::app::annotate::{RunError, RunOutcome};
 use crate::app::import::{FolderEntry, ImportPreview};
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
+use crate::app::methods::MethodsReport;
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
 use crate::app::review::pair_description::PairDescription;
 use crate::app::review::review_queue::{QueueItem, QueueRequest};
@@ -60,6 +61,8 @@ pub enum Msg {
     PairDescribed(QueryKey, Pair, PairDescription),
     JudgesReported(Box<RaterReport>),
     Without(JudgeId, RankingShift),
+    /// The comparison of reranking methods, or why there is none.
+    MethodsCompared(Result<Box<MethodsReport>, String>),
     /// Figures about picks, labels and rulings, for the given generation.
     Disagreements(u64, Box<AdjudicationOverview>),
     Evidence(Box<DocumentEvidence>),
@@ -120,6 +123,7 @@ pub enum Effect {
     /// Work out the judges' report, for as long as the request stands.
     ReportJudges(ReportRequest),
     Without(JudgeId),
+    CompareMethods,
     /// Work out the figures about picks, labels and rulings, for the given generation.
     LoadDisagreements(DisagreementRule, AdjudicationList, u64),
     LoadEvidence(QueryKey, DocId),

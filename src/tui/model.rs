@@ -9,6 +9,7 @@ pub mod export;
 pub mod import;
 pub mod judges;
 pub mod matrix;
+pub mod methods;
 pub mod open_query;
 pub mod pace;
 pub mod queries;
@@ -53,6 +54,7 @@ use export::ExportState;
 use import::ImportState;
 use judges::JudgesScreen;
 use matrix::MatrixScreen;
+use methods::MethodsScreen;
 use open_query::OpenQuery;
 use queries::QueriesScreen;
 use queue::QueueScreen;
@@ -142,6 +144,7 @@ pub struct Model {
     /// Also the pair under review.
     pub queue: QueueScreen,
     pub judges: JudgesScreen,
+    pub methods: MethodsScreen,
     pub cycles: CyclesScreen,
     pub comparison: ComparisonScreen,
     /// Also the document being ruled on.
@@ -235,6 +238,7 @@ impl Model {
                 ..QueueScreen::default()
             },
             judges: JudgesScreen::default(),
+            methods: MethodsScreen::default(),
             cycles: CyclesScreen::default(),
             comparison: ComparisonScreen::default(),
             adjudication: AdjudicationScreen::default(),

@@ -9,6 +9,7 @@ mod support;
 
 mod annotate;
 mod annotated;
+mod comparing_methods;
 mod embedded_reasoning;
 mod embedding;
 mod evaluating;

@@ -46,7 +46,7 @@ pub enum TruthInput<'a> {
 }
 
 impl TruthInput<'_> {
-    fn read(self) -> Result<Truth, AppError> {
+    pub fn read(self) -> Result<Truth, AppError> {
         Ok(match self {
             Self::File(path) => Truth::labels(display_name(path), read_labels(path)?),
             Self::Project(truth) => truth.clone(),

@@ -10,6 +10,7 @@ use crate::judge::offline;
 use crate::store::Store;
 use crate::tui::drawing::Caches;
 use crate::tui::effects::answer;
+use crate::tui::effects::methods::methods_report;
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, TuiOptions};
 use crate::tui::theme::{ColourDepth, Ramp, Theme};
@@ -206,6 +207,7 @@ impl Bench {
                     let report = rater_report(&self.store, None, &|| true).unwrap();
                     report.map(|report| Msg::JudgesReported(Box::new(report)))
                 }
+                Effect::CompareMethods => Some(Msg::MethodsCompared(methods_report(&self.store))),
                 effect => self
                     .store
                     .write_blocking(move |db| {

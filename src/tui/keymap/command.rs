@@ -98,6 +98,7 @@ commands! {
     PreviousBattle "previous-battle" "Go to the previous battle.";
     ShowQueue "show-queue" "Show which battles to look at first.";
     ShowJudges "show-judges" "Show how good each judge is.";
+    ShowMethods "show-methods" "Show reranking methods: quality, cost, wins and losses.";
     ExplainOrder "explain-order" "Show why one of the two documents stands above the other.";
     ShowCycles "show-cycles" "Show the cycles of the query: A over B over C over A.";
     NextPolicy "next-policy" "Order what is to be judged by the next policy.";

@@ -18,6 +18,10 @@ pub enum Screen {
     /// A pair of the queue, judged blind first.
     Review,
     Judges,
+    /// Reranking methods beside each other.
+    Methods,
+    /// Two rankings of a query side by side.
+    Rankings,
     /// Battles of a query that contradict each other.
     Cycles,
     /// Why one document stands above another.
@@ -30,7 +34,7 @@ pub enum Screen {
 
 impl Screen {
     /// In the order of the printed key tables.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Queries,
         Self::Run,
         Self::Matrix,
@@ -39,6 +43,8 @@ impl Screen {
         Self::Queue,
         Self::Review,
         Self::Judges,
+        Self::Methods,
+        Self::Rankings,
         Self::Cycles,
         Self::Comparison,
         Self::Adjudication,
@@ -56,6 +62,8 @@ impl Screen {
             Self::Queue => ("queue", "Queue", screens::QUEUE),
             Self::Review => ("review", "Review", screens::REVIEW),
             Self::Judges => ("judges", "Judges", screens::JUDGES),
+            Self::Methods => ("methods", "Methods", screens::METHODS),
+            Self::Rankings => ("rankings", "Rankings", screens::RANKINGS),
             Self::Cycles => ("cycles", "Cycles", screens::CYCLES),
             Self::Comparison => ("why", "Why", screens::COMPARISON),
             Self::Adjudication => ("adjudication", "Adjudication", screens::ADJUDICATION),

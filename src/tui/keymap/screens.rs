@@ -13,6 +13,7 @@ pub(super) const QUERIES: &[Binding] = &[
     shown(&[key('w')], Do::ShowQueue, "queue"),
     shown(&[key('J')], Do::ShowJudges, "judges"),
     shown(&[key('C')], Do::ShowAdjudication, "adjudicate"),
+    hidden(&[key('R')], Do::ShowMethods, "methods"),
     shown(&[key('i')], Do::Import, "import"),
     hidden(&[key('>')], Do::Export, "export"),
     hidden(&[key(',')], Do::Settings, "settings"),
@@ -123,6 +124,15 @@ pub(super) const JUDGES: &[Binding] = &[
     shown(&[key('X')], Do::DropJudge, "without it"),
     shown(&[key('w')], Do::ShowQueue, "queue"),
 ];
+
+#[rustfmt::skip]
+pub(super) const METHODS: &[Binding] = &[
+    shown(&[ENTER], Do::Open, "rankings"),
+    shown(&[TAB], Do::NextPane, "queries"),
+];
+
+#[rustfmt::skip]
+pub(super) const RANKINGS: &[Binding] = &[shown(&[ENTER], Do::Open, "battle")];
 
 #[rustfmt::skip]
 pub(super) const CYCLES: &[Binding] = &[

@@ -2,8 +2,8 @@
 
 use super::spec::ScreenSpec;
 use super::{
-    Screen, adjudication, battle, comparison, cycles, document, judges, matrix, queries, queue,
-    review, ruling, run,
+    Screen, adjudication, battle, comparison, cycles, document, judges, matrix, methods, queries,
+    queue, rankings, review, ruling, run,
 };
 
 pub(crate) fn spec(screen: Screen) -> ScreenSpec {
@@ -16,6 +16,8 @@ pub(crate) fn spec(screen: Screen) -> ScreenSpec {
         Screen::Queue => queue::SPEC,
         Screen::Review => review::SPEC,
         Screen::Judges => judges::SPEC,
+        Screen::Methods => methods::SPEC,
+        Screen::Rankings => rankings::SPEC,
         Screen::Cycles => cycles::SPEC,
         Screen::Comparison => comparison::SPEC,
         Screen::Adjudication => adjudication::SPEC,

@@ -7,7 +7,7 @@ use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
 use crate::tui::screens::registry::spec;
 use crate::tui::screens::spec::{Copied, Find};
-use crate::tui::screens::{Screen, adjudication, comparison, cycles, judges, queue, run};
+use crate::tui::screens::{Screen, adjudication, comparison, cycles, judges, methods, queue, run};
 use crate::tui::widgets::help::Help;
 use crate::tui::widgets::page::Page;
 use crate::tui::widgets::palette::Palette;
@@ -46,6 +46,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Import => return import::open(model),
         Command::ShowQueue => return queue::update::show(model),
         Command::ShowJudges => return judges::update::show(model),
+        Command::ShowMethods => return methods::update::show(model),
         Command::ExplainOrder => return comparison::update::show(model),
         Command::ShowCycles => return cycles::update::show(model),
         Command::ShowAdjudication => return adjudication::update::show(model),

@@ -1,0 +1,266 @@
+//! The comparison itself.
+
+use super::measure::{MethodsOptions, metrics, values};
+use super::report::{BaselineTest, MethodEntry, MethodsReport, ORIGINAL};
+use super::self_preference::ranks_without_own_votes;
+use crate::app::error::{AppError, invalid};
+use crate::app::truth::{AGAINST_JUDGES, Truth};
+use crate::app::wording::{counted, first_names};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::methods::{
+    MethodEffort, MethodRow, MethodValues, holm, methods_on_front, paired_bootstrap_p,
+};
+use crate::domain::metrics::{Metric, Resampling, compare};
+use crate::store::Store;
+use crate::store::corpus::DocumentInfo;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Measures every method that has been run, and the first-stage order, against a truth.
+pub fn compare_methods(
+    store: &Store,
+    truth: &Truth,
+    options: &MethodsOptions,
+) -> Result<MethodsReport, AppError> {
+    let (rows, pools, shuffled) = store.read_blocking(|db| {
+        let results = db.rerank_results()?.into_iter();
+        let rows: Vec<MethodRow> = results.map(|result| result.row).collect();
+        let mut pools = Vec::new();
+        let mut shuffled = 0;
+        for query in db.queries()? {
+            let documents = db.documents(query.key)?;
+            shuffled += usize::from(!is_in_first_stage_order(&documents));
+            let ids = documents.into_iter().map(|document| document.id);
+            pools.push((query.id, ids.collect::<Vec<DocId>>()));
+        }
+        Ok((rows, pools, shuffled))
+    })?;
+    if rows.is_empty() {
+        return Err(invalid!(
+            "no method has been run; `overrule rerank --method rankgpt@20` runs one"
+        ));
+    }
+    let mut report = measured(rows, pools, truth, options)?;
+    if shuffled > 0 {
+        report.notes.push(format!(
+            "{}: the order of the documents is not the first stage's (`pool build` mixes it for picking): original is that order, \
+             which the methods were given too; `rerank --candidates RUN` gives them the first stage's",
+            counted(shuffled, "query")
+        ));
+    }
+    ranks_without_own_votes(store, truth, options, &mut report)?;
+    Ok(report)
+}
+
+/// Whether the documents with a rank of the first stage come first, in its order.
+fn is_in_first_stage_order(documents: &[DocumentInfo]) -> bool {
+    let rank = |document: &DocumentInfo| {
+        let metadata: Value = serde_json::from_str(document.metadata.as_str()).ok()?;
+        metadata.get("first_stage_rank")?.as_u64()
+    };
+    let ranks: Vec<Option<u64>> = documents.iter().map(rank).collect();
+    let in_order = |pair: &[Option<u64>]| match (pair.first(), pair.last()) {
+        (Some(Some(above)), Some(Some(below))) => above < below,
+        (Some(None), Some(Some(_))) => false,
+        _ => true,
+    };
+    ranks.windows(2).all(in_order)
+}
+
+fn measured(
+    rows: Vec<MethodRow>,
+    pools: Vec<(QueryId, Vec<DocId>)>,
+    truth: &Truth,
+    options: &MethodsOptions,
+) -> Result<MethodsReport, AppError> {
+    let metrics = metrics(options.depth)?;
+    let mut notes = truth.notes.clone();
+    let run: BTreeSet<&QueryId> = rows.iter().map(|row| &row.query).collect();
+    let queries: Vec<QueryId> = run
+        .iter()
+        .filter(|query| truth.qrels.contains_key(**query))
+        .map(|query| (*query).clone())
+        .collect();
+    if queries.is_empty() {
+        return Err(invalid!(
+            "no query on which a method was run is judged by {}; --truth zelo measures against the judges of the project",
+            truth.name
+        ));
+    }
+    let unjudged: Vec<&str> = run
+        .iter()
+        .filter(|query| !truth.qrels.contains_key(**query))
+        .map(|query| query.as_str())
+        .collect();
+    if !unjudged.is_empty() {
+        notes.push(format!(
+            "{} without labels: left out: {}",
+            counted(unjudged.len(), "query"),
+            first_names(&unjudged)
+        ));
+    }
+    let mut by_method: BTreeMap<String, Vec<MethodRow>> = BTreeMap::new();
+    for row in rows {
+        by_method.entry(row.method.clone()).or_default().push(row);
+    }
+    by_method
+        .entry(ORIGINAL.to_owned())
+        .or_insert_with(|| original_rows(pools, &queries));
+    let how = Resampling::of(queries.len());
+    let mut methods = Vec::new();
+    for (name, rows) in by_method {
+        methods.push(entry(name, rows, &queries, &metrics, truth, options, &how)?);
+    }
+    methods.sort_by_key(|method| method.name != ORIGINAL);
+    let baseline = options
+        .baseline
+        .clone()
+        .unwrap_or_else(|| ORIGINAL.to_owned());
+    let base = methods.iter().position(|method| method.name == baseline);
+    let base = base.ok_or_else(|| {
+        let names: Vec<&str> = methods.iter().map(|method| method.name.as_str()).collect();
+        invalid!(
+            "--baseline: no method {baseline:?}; there are {}",
+            first_names(&names)
+        )
+    })?;
+    test_against(&mut methods, base, metrics.len(), &how);
+    for method in &methods {
+        let missing = queries.len() - method.effort.queries.min(queries.len());
+        if missing > 0 {
+            notes.push(format!(
+                "{}: not run on {} of {}: its means are not comparable with the others'",
+                method.name,
+                missing,
+                counted(queries.len(), "query")
+            ));
+        }
+    }
+    let usd: Vec<Option<f64>> = methods.iter().map(|method| method.cost(true)).collect();
+    let in_usd = usd.iter().all(Option::is_some) && usd.iter().flatten().any(|cost| *cost > 0.0);
+    let points: Vec<Option<(f64, f64)>> = methods
+        .iter()
+        .map(|method| Some((method.cost(in_usd)?, method.values.first()?.all?.mean)))
+        .collect();
+    for (method, on_front) in methods.iter_mut().zip(methods_on_front(&points)) {
+        method.on_front = on_front;
+    }
+    Ok(MethodsReport {
+        truth: truth.name.clone(),
+        against: truth.is_of_judges().then_some(AGAINST_JUDGES),
+        notes,
+        queries,
+        metrics,
+        baseline,
+        methods,
+        in_usd,
+    })
+}
+
+/// The order in which the first stage gave the candidates, which took nothing.
+fn original_rows(pools: Vec<(QueryId, Vec<DocId>)>, queries: &[QueryId]) -> Vec<MethodRow> {
+    let wanted: BTreeSet<&QueryId> = queries.iter().collect();
+    let pools = pools
+        .into_iter()
+        .filter(|(query, _)| wanted.contains(query));
+    let row = |(query, order)| MethodRow {
+        query,
+        method: ORIGINAL.to_owned(),
+        judges: Vec::new(),
+        order,
+        scores: None,
+        calls: 0,
+        failed_calls: 0,
+        tokens_in: 0,
+        tokens_out: 0,
+        cost_usd: Some(0.0),
+        wall_ms: Some(0),
+        service_ms: 0,
+        repairs: 0,
+        truncated: 0,
+        failure: None,
+        created_ms: 0,
+    };
+    pools.map(row).collect()
+}
+
+fn entry(
+    name: String,
+    rows: Vec<MethodRow>,
+    queries: &[QueryId],
+    metrics: &[Metric],
+    truth: &Truth,
+    options: &MethodsOptions,
+    how: &Resampling,
+) -> Result<MethodEntry, AppError> {
+    let measured: HashMap<&QueryId, &MethodRow> = rows
+        .iter()
+        .filter(|row| queries.binary_search(&row.query).is_ok())
+        .map(|row| (&row.query, row))
+        .collect();
+    let orders: HashMap<QueryId, Vec<DocId>> = measured
+        .values()
+        .filter(|row| row.failure.is_none() && !row.order.is_empty())
+        .map(|row| (row.query.clone(), row.order.clone()))
+        .collect();
+    let found = values(&orders, queries, metrics, truth, options.level)?;
+    let run: Vec<bool> = queries
+        .iter()
+        .map(|query| measured.contains_key(query))
+        .collect();
+    let judges: BTreeSet<String> = rows.iter().flat_map(|row| row.judges.clone()).collect();
+    Ok(MethodEntry {
+        name,
+        judges: judges.into_iter().collect(),
+        effort: MethodEffort::of(measured.values().copied()),
+        values: found
+            .into_iter()
+            .map(|per_query| MethodValues::new(per_query, &run, how))
+            .collect(),
+        tests: Vec::new(),
+        on_front: false,
+        self_preference: None,
+        orders,
+    })
+}
+
+/// Tests every other method against the one at `base`, metric by metric.
+fn test_against(methods: &mut [MethodEntry], base: usize, metrics: usize, how: &Resampling) {
+    let Some(baseline) = methods.get(base).map(|method| method.values.clone()) else {
+        return;
+    };
+    for at in 0..metrics {
+        let mut tests: Vec<Option<BaselineTest>> = methods
+            .iter()
+            .enumerate()
+            .map(|(place, method)| {
+                let (mine, theirs) = method.values.get(at)?.paired(baseline.get(at)?);
+                (place != base).then_some(())?;
+                Some(BaselineTest {
+                    comparison: compare(&mine, &theirs, how)?,
+                    bootstrap_p: paired_bootstrap_p(&mine, &theirs, how),
+                    randomisation_holm: None,
+                    bootstrap_holm: None,
+                })
+            })
+            .collect();
+        let randomisation: Vec<Option<f64>> = tests
+            .iter()
+            .map(|test| Some(test.as_ref()?.comparison.randomisation_p))
+            .collect();
+        let bootstrap: Vec<Option<f64>> = tests
+            .iter()
+            .map(|test| test.as_ref()?.bootstrap_p)
+            .collect();
+        let corrected = holm(&randomisation).into_iter().zip(holm(&bootstrap));
+        for (test, (randomisation, bootstrap)) in tests.iter_mut().zip(corrected) {
+            if let Some(test) = test {
+                test.randomisation_holm = randomisation;
+                test.bootstrap_holm = bootstrap;
+            }
+        }
+        for (method, test) in methods.iter_mut().zip(tests) {
+            method.tests.push(test);
+        }
+    }
+}

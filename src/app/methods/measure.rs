@@ -1,0 +1,61 @@
+//! Which measures methods are compared by, and their values.
+
+use crate::app::error::{AppError, invalid};
+use crate::app::truth::Truth;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::{EvaluationRules, Metric, RankedRun, evaluate_gains};
+use std::collections::HashMap;
+
+#[derive(Clone, Debug)]
+pub struct MethodsOptions {
+    /// The method that the others are tested against; the first-stage order unless said.
+    pub baseline: Option<String>,
+    /// Documents of each ranking that are looked at, by measures that are cut.
+    pub depth: usize,
+    /// The grade from which on a document is relevant.
+    pub level: i32,
+}
+
+/// The usual measures, the first of which is the plane's.
+pub(super) fn metrics(depth: usize) -> Result<Vec<Metric>, AppError> {
+    let names = ["ndcg@", "mrr@", "map", "recall@", "p@", "judged@"];
+    let named = names.iter().map(|name| match name.strip_suffix('@') {
+        Some(_) => format!("{name}{depth}"),
+        None => (*name).to_owned(),
+    });
+    let read = named.map(|name| name.parse::<Metric>());
+    read.collect::<Result<_, _>>()
+        .map_err(|error| invalid!("--at: {error}"))
+}
+
+/// The value of each metric on each query.
+pub(super) fn values(
+    orders: &HashMap<QueryId, Vec<DocId>>,
+    queries: &[QueryId],
+    metrics: &[Metric],
+    truth: &Truth,
+    level: i32,
+) -> Result<Vec<Vec<Option<f64>>>, AppError> {
+    let run: RankedRun = orders
+        .iter()
+        .map(|(query, order)| {
+            let places = order.iter().enumerate();
+            let ranked = places.map(|(above, id)| (id.clone(), -(above as f64)));
+            (query.clone(), ranked.collect())
+        })
+        .collect();
+    let rules = EvaluationRules {
+        relevant_from: level,
+        ..EvaluationRules::default()
+    };
+    let found = evaluate_gains(&truth.qrels, truth.gains.as_ref(), &run, metrics, &rules)?;
+    let rows: HashMap<&QueryId, &Vec<Option<f64>>> = found
+        .queries
+        .iter()
+        .map(|row| (&row.query, &row.values))
+        .collect();
+    let of = |query: &QueryId, at: usize| rows.get(query)?.get(at).copied().flatten();
+    Ok((0..metrics.len())
+        .map(|at| queries.iter().map(|query| of(query, at)).collect())
+        .collect())
+}

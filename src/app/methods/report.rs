@@ -1,0 +1,217 @@
+//! What a comparison of methods found, as data for tables, pictures and other programs.
+
+use crate::app::intervals::{difference_json, mean_json};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::methods::{MethodEffort, MethodValues, histogram};
+use crate::domain::metrics::{Comparison, Metric};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+
+/// What the first-stage order is called.
+pub const ORIGINAL: &str = "original";
+
+/// Methods, measured on the same queries against one truth.
+#[derive(Clone, Debug)]
+pub struct MethodsReport {
+    /// The truth's name.
+    pub truth: String,
+    /// What to say of values that judges, and not people, stand behind.
+    pub against: Option<&'static str>,
+    /// What a reader should know, a sentence each.
+    pub notes: Vec<String>,
+    /// The queries that are measured, by identifier.
+    pub queries: Vec<QueryId>,
+    /// The first of them is the one that the plane shows.
+    pub metrics: Vec<Metric>,
+    /// The baseline's name.
+    pub baseline: String,
+    /// The first-stage order first, then by name.
+    pub methods: Vec<MethodEntry>,
+    /// Whether the plane's cost is US dollars a query, and not calls.
+    pub in_usd: bool,
+}
+
+/// One method's row.
+#[derive(Clone, Debug)]
+pub struct MethodEntry {
+    pub name: String,
+    pub judges: Vec<String>,
+    pub effort: MethodEffort,
+    /// In the order of the metrics.
+    pub values: Vec<MethodValues>,
+    /// Against the baseline, in the order of the metrics; `None` for the baseline itself and without common queries.
+    pub tests: Vec<Option<BaselineTest>>,
+    /// Whether no other method is better and cheaper.
+    pub on_front: bool,
+    /// Where its judges are the truth's: its rank by the first metric, and its rank when those do not vote.
+    pub self_preference: Option<(usize, Option<usize>)>,
+    /// The order of each query that has one.
+    pub orders: HashMap<QueryId, Vec<DocId>>,
+}
+
+/// A method less the baseline, over the queries that both have a value for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BaselineTest {
+    pub comparison: Comparison,
+    /// Of the paired bootstrap test.
+    pub bootstrap_p: Option<f64>,
+    /// Of the randomisation test, and of the bootstrap test, corrected by Holm over all methods on this metric.
+    pub randomisation_holm: Option<f64>,
+    pub bootstrap_holm: Option<f64>,
+}
+
+impl MethodEntry {
+    /// What the method costs a query, in dollars or calls; `None` where a price is not known.
+    pub fn cost(&self, in_usd: bool) -> Option<f64> {
+        match in_usd {
+            true => self.effort.usd_a_query(),
+            false => self.effort.a_query(self.effort.calls),
+        }
+    }
+}
+
+impl MethodsReport {
+    pub fn method(&self, name: &str) -> Option<&MethodEntry> {
+        self.methods.iter().find(|method| method.name == name)
+    }
+
+    /// The unit of the plane's cost.
+    pub fn cost_unit(&self) -> &'static str {
+        match self.in_usd {
+            true => "US dollars a query",
+            false => "calls a query",
+        }
+    }
+
+    pub fn json(&self) -> Value {
+        json!({
+            "truth": self.truth,
+            "against": self.against,
+            "queries": self.queries.len(),
+            "baseline": self.baseline,
+            "cost_unit": self.cost_unit(),
+            "methods": self.methods.iter().map(|method| self.method_json(method)).collect::<Vec<_>>(),
+            "notes": self.notes,
+        })
+    }
+
+    fn method_json(&self, method: &MethodEntry) -> Value {
+        let mut metrics = Map::new();
+        let values = method.values.iter().zip(&method.tests);
+        for (metric, (values, test)) in self.metrics.iter().zip(values) {
+            metrics.insert(metric.to_string(), self.values_json(values, test.as_ref()));
+        }
+        let effort = &method.effort;
+        let preference = method
+            .self_preference
+            .map(|(with, without)| json!({ "rank": with, "rank_without_own_votes": without }));
+        let baseline = self
+            .method(&self.baseline)
+            .and_then(|base| base.values.first());
+        let deltas = method.values.first().zip(baseline);
+        let deltas = deltas.map_or_else(Vec::new, |(mine, base)| mine.deltas(base));
+        let differing: Vec<Value> = deltas
+            .iter()
+            .map(|of| json!({ "query": self.queries.get(of.query), "difference": of.delta }))
+            .collect();
+        json!({
+            "method": method.name,
+            "judges": method.judges,
+            "queries": effort.queries,
+            "failed": effort.failed,
+            "failed_share": effort.failed_share(),
+            "metrics": metrics,
+            "calls": effort.calls,
+            "calls_a_query": effort.a_query(effort.calls),
+            "failed_calls": effort.failed_calls,
+            "tokens_in": effort.tokens_in,
+            "tokens_out": effort.tokens_out,
+            "cost_usd": (effort.priced > 0).then_some(effort.cost_usd),
+            "priced_queries": effort.priced,
+            "usd_a_query": effort.usd_a_query(),
+            "wall_ms_p50": effort.wall_p50_ms,
+            "wall_ms_p95": effort.wall_p95_ms,
+            "service_ms_a_query": effort.a_query(effort.service_ms),
+            "repairs": effort.repairs,
+            "repaired_queries": effort.repaired,
+            "truncated_documents": effort.truncated,
+            "on_front": method.on_front,
+            "differing_queries": differing,
+            "self_preference": preference,
+        })
+    }
+
+    fn values_json(&self, values: &MethodValues, test: Option<&BaselineTest>) -> Value {
+        let mut row = mean_json(values.all);
+        let present = values.per_query.iter().flatten().copied();
+        row["answered_only"] = mean_json(values.answered);
+        row["histogram"] = json!(histogram(present));
+        let by_query = self.queries.iter().zip(&values.per_query);
+        let by_query: Map<String, Value> = by_query
+            .map(|(query, value)| (query.to_string(), json!(value)))
+            .collect();
+        row["per_query"] = Value::Object(by_query);
+        row["difference"] = json!(test.map(|test| {
+            let mut difference = difference_json(test.comparison);
+            let (better, equal, worse) = test.comparison.wins_ties_losses;
+            difference["better"] = json!(better);
+            difference["equal"] = json!(equal);
+            difference["worse"] = json!(worse);
+            difference["p_randomisation"] = json!(test.comparison.randomisation_p);
+            difference["p_randomisation_holm"] = json!(test.randomisation_holm);
+            difference["p_bootstrap"] = json!(test.bootstrap_p);
+            difference["p_bootstrap_holm"] = json!(test.bootstrap_holm);
+            difference
+        }));
+        row
+    }
+
+    /// The comparison in the fields of `compare_reranking`'s file, and what that lacks beside them.
+    pub fn artefact(&self, depth: usize) -> Value {
+        let metric_names: Vec<String> = self.metrics.iter().map(ToString::to_string).collect();
+        let mut aggregate = Vec::new();
+        let mut per_query = Vec::new();
+        for method in &self.methods {
+            let means = method
+                .values
+                .iter()
+                .map(|values| json!(values.all.map(|of| of.mean)));
+            let means: Map<String, Value> = metric_names.iter().cloned().zip(means).collect();
+            aggregate.push(json!({
+                "algorithm": method.name,
+                "case_count": method.effort.queries,
+                "metrics": means,
+                "failed": method.effort.failed,
+                "llm_calls": method.effort.calls,
+                "usd_a_query": method.effort.usd_a_query(),
+                "latency_ms_p50": method.effort.wall_p50_ms,
+                "latency_ms_p95": method.effort.wall_p95_ms,
+            }));
+            for (at, query) in self.queries.iter().enumerate() {
+                let value =
+                    |values: &MethodValues| json!(values.per_query.get(at).copied().flatten());
+                let found = method.values.iter().map(value);
+                let found: Map<String, Value> = metric_names.iter().cloned().zip(found).collect();
+                per_query.push(json!({
+                    "fixture_id": query,
+                    "query_id": query,
+                    "algorithm": method.name,
+                    "ranked_ids": method.orders.get(query),
+                    "metrics": found,
+                }));
+            }
+        }
+        json!({
+            "schema_version": 1,
+            "benchmark_type": "reranking_with_first_stage_candidates",
+            "dataset": "project",
+            "truth": self.truth,
+            "algorithm": self.methods.iter().map(|method| &method.name).collect::<Vec<_>>(),
+            "top_k": depth,
+            "case_count": self.queries.len(),
+            "baseline": self.baseline,
+            "aggregate": aggregate,
+            "per_query": per_query,
+        })
+    }
+}

@@ -1,0 +1,127 @@
+//! Methods that are measured against their own judges: where they stand when those judges do not vote.
+
+use super::measure::{MethodsOptions, metrics, values};
+use super::report::MethodsReport;
+use crate::app::error::{AppError, invalid};
+use crate::app::truth::{GradeBasis, ScoredPool, Truth, zelo_truth};
+use crate::domain::metrics::{MeanEstimate, Qrels};
+use crate::store::Store;
+use std::cmp::Ordering;
+
+/// Warns of methods whose judges are the truth's, and ranks them without those judges' votes.
+pub(super) fn ranks_without_own_votes(
+    store: &Store,
+    truth: &Truth,
+    options: &MethodsOptions,
+    report: &mut MethodsReport,
+) -> Result<(), AppError> {
+    if !truth.is_of_judges() {
+        return Ok(());
+    }
+    report.notes.push(format!(
+        "zELO was judged by {}; nobody else has said that the order is right",
+        truth.judges.join(", ")
+    ));
+    let means: Vec<Option<f64>> = report
+        .methods
+        .iter()
+        .map(|method| mean(method.values.first()?.all))
+        .collect();
+    for at in 0..report.methods.len() {
+        let own: Vec<String> = match report.methods.get(at) {
+            Some(method) => {
+                let judges = method.judges.iter();
+                judges
+                    .filter(|name| truth.judges.contains(name))
+                    .cloned()
+                    .collect()
+            }
+            None => continue,
+        };
+        let Some(with) = rank(&means, at).filter(|_| !own.is_empty()) else {
+            continue;
+        };
+        let without = rank_without(store, &own, options, report, at)?;
+        let name = report
+            .methods
+            .get(at)
+            .map_or("", |method| method.name.as_str());
+        report.notes.push(format!(
+            "{name} asked {}, which judged the truth too, and looks better than it is: rank {with} of {}, without its votes {}",
+            own.join(", "),
+            report.methods.len(),
+            without.map_or_else(|| "–".to_owned(), |rank| rank.to_string())
+        ));
+        if let Some(method) = report.methods.get_mut(at) {
+            method.self_preference = Some((with, without));
+        }
+    }
+    Ok(())
+}
+
+fn rank_without(
+    store: &Store,
+    own: &[String],
+    options: &MethodsOptions,
+    report: &MethodsReport,
+    at: usize,
+) -> Result<Option<usize>, AppError> {
+    let keys = store.read_blocking(|db| db.queries())?;
+    let keys: Vec<_> = keys.into_iter().map(|query| query.key).collect();
+    let mut pools = Vec::with_capacity(keys.len());
+    store.read_each(
+        &keys,
+        |db, key| {
+            let ids = db.documents(key)?.into_iter().map(|document| document.id);
+            Ok((
+                db.query(key)?.id,
+                ids.collect::<Vec<_>>(),
+                db.scores_without(key, own)?,
+            ))
+        },
+        |_, (query, ids, scores)| {
+            let scores = scores.map_err(|error| invalid!("query {:?}: {error}", query.as_str()))?;
+            pools.push(ScoredPool {
+                query,
+                documents: ids.into_iter().zip(scores).collect(),
+                judges: Vec::new(),
+            });
+            Ok::<(), AppError>(())
+        },
+    )?;
+    // Without other judges there is nothing to rank by.
+    let Ok(truth) = zelo_truth(&pools, &Qrels::new(), GradeBasis::Auto) else {
+        return Ok(None);
+    };
+    let first = metrics(options.depth)?;
+    let first = first.get(..1).unwrap_or_default();
+    let mut means = Vec::new();
+    for method in &report.methods {
+        let found = values(
+            &method.orders,
+            &report.queries,
+            first,
+            &truth,
+            options.level,
+        )?;
+        let found: Vec<f64> = found.into_iter().flatten().flatten().collect();
+        let mean = found.iter().sum::<f64>() / method.effort.queries.max(1) as f64;
+        means.push((!found.is_empty()).then_some(mean));
+    }
+    Ok(rank(&means, at))
+}
+
+fn mean(estimate: Option<MeanEstimate>) -> Option<f64> {
+    estimate.map(|estimate| estimate.mean)
+}
+
+/// The place of one of some means, 1 for the largest.
+fn rank(means: &[Option<f64>], at: usize) -> Option<usize> {
+    let own = means.get(at).copied().flatten()?;
+    let above = means.iter().flatten();
+    Some(
+        1 + above
+            .filter(|other| other.total_cmp(&own) == Ordering::Greater)
+            .count(),
+    )
+}

@@ -1,0 +1,351 @@
+//! `overrule methods`: reranking methods beside each other, in quality, calls, money and time.
+
+use super::command::{CommandContext, CommandFailure, CommandResult, usage};
+use super::evaluate::project_truth_of;
+use super::export::CutPoints;
+use super::output::{self, clean, or_dash};
+use crate::app::evaluate::TruthInput;
+use crate::app::methods::{MethodEntry, MethodsOptions, MethodsReport, compare_methods};
+use crate::app::output_file::write_whole;
+use crate::app::truth::Truth;
+use crate::app::wording::{counted, duration_words};
+use crate::formats::csv_cell::SafeCsv;
+use crate::formats::safe_json;
+use crate::formats::svg::{PlanePoint, PlaneWords, plane_svg};
+use clap::Args;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A row a method that `overrule rerank` has run, and the first-stage order, which is called original. Values are means over the
+queries that were run and are judged, a failed query counting as 0; --json has the means over answered queries beside them.
+Tests are against the baseline, over the queries that both answered, two-sided, and corrected by Holm over the methods.
+* marks the methods that no other one beats in both quality and cost.
+
+Examples:
+  overrule methods                                       against the labels, or the judges where there are none
+  overrule methods --truth zelo --baseline original --at 5
+  overrule methods --md > methods.md
+  overrule methods --svg plane.svg --export artefact.json"
+)]
+pub(super) struct MethodsCommand {
+    /// What is true: qrels, rulings or zelo of the project, or a file of labels [default: qrels where there are labels, else zelo]
+    #[arg(long, value_name = "TRUTH")]
+    truth: Option<PathBuf>,
+    /// Of zelo: what makes grades of scores
+    #[arg(long, value_enum, default_value = "auto")]
+    cuts: CutPoints,
+    /// The method that the others are tested against [default: original]
+    #[arg(long, value_name = "METHOD")]
+    baseline: Option<String>,
+    /// Documents of a ranking that ndcg, mrr, recall, p and judged look at
+    #[arg(long, value_name = "K", default_value_t = 10)]
+    at: usize,
+    /// The grade from which on a document is relevant; ndcg uses the grades themselves
+    #[arg(long, value_name = "GRADE", default_value_t = 1)]
+    level: i32,
+    /// Print JSON, with every query's value
+    #[arg(long, conflicts_with_all = ["csv", "md"])]
+    json: bool,
+    /// Print CSV
+    #[arg(long, conflicts_with = "md")]
+    csv: bool,
+    /// Print a table in Markdown
+    #[arg(long)]
+    md: bool,
+    /// Draw quality and cost here
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Write values and rankings of every query here, in the fields of compare_reranking's artefact
+    #[arg(long, value_name = "FILE")]
+    export: Option<PathBuf>,
+    /// Queries without an order are meant: exit code 0, not 3
+    #[arg(long)]
+    partial: bool,
+}
+
+impl MethodsCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        for path in self.svg.iter().chain(&self.export) {
+            context.check_target(path, &[])?;
+        }
+        if self.at == 0 {
+            return Err(usage!("--at wants at least one document"));
+        }
+        let store = context.open()?;
+        let truth = self.truth(context)?;
+        let options = MethodsOptions {
+            baseline: self.baseline.clone(),
+            depth: self.at,
+            level: self.level,
+        };
+        let report = compare_methods(&store, &truth, &options)?;
+        if let Some(path) = &self.svg {
+            let picture = picture(&report);
+            write_whole(path, |out| Ok(out.write_all(picture.as_bytes())?))?;
+            output::message(&format!("wrote {}", path.display()));
+        }
+        if let Some(path) = &self.export {
+            let artefact = safe_json::pretty(&report.artefact(self.at))?;
+            write_whole(path, |out| Ok(out.write_all(artefact.as_bytes())?))?;
+            output::message(&format!("wrote {}", path.display()));
+        }
+        if self.json {
+            output::json(&report.json())?;
+        } else {
+            for note in &report.notes {
+                output::message(&format!("note: {note}"));
+            }
+            match (self.csv, self.md) {
+                (true, _) => csv(&report)?,
+                (_, true) => output::text(&markdown(&report))?,
+                _ => output::text(&table(&report))?,
+            }
+        }
+        let failed: usize = report
+            .methods
+            .iter()
+            .map(|method| method.effort.failed)
+            .sum();
+        if failed == 0 || self.partial {
+            return Ok(());
+        }
+        output::message(&format!(
+            "overrule: incomplete: {} without an order; `overrule rerank --retry-failed` asks again",
+            counted(failed, "result")
+        ));
+        Err(CommandFailure::incomplete())
+    }
+
+    fn truth(&self, context: &CommandContext) -> Result<Truth, CommandFailure> {
+        let name = match &self.truth {
+            Some(name) => name.clone(),
+            None => {
+                let labels = context.open()?.read_blocking(|db| db.labels())?;
+                PathBuf::from(if labels.is_empty() { "zelo" } else { "qrels" })
+            }
+        };
+        match project_truth_of(&name, self.cuts, context)? {
+            Some(truth) => Ok(truth),
+            None => Ok(TruthInput::File(&name).read()?),
+        }
+    }
+}
+
+/// The columns of every table: their heads, and a method's cells.
+fn columns(report: &MethodsReport) -> Vec<String> {
+    let mut columns = vec!["method".to_owned()];
+    for (at, metric) in report.metrics.iter().enumerate() {
+        columns.push(format!(">{metric}"));
+        if at == 0 {
+            columns.push("95 % interval".to_owned());
+            columns.push(format!(">− {}", report.baseline));
+            columns.push(">p (Holm)".to_owned());
+            columns.push("better/equal/worse".to_owned());
+        }
+    }
+    let rest = [
+        ">failed",
+        ">repaired",
+        ">calls/query",
+        ">$/query",
+        ">p50",
+        ">p95",
+    ];
+    columns.extend(rest.map(str::to_owned));
+    columns
+}
+
+fn cells(report: &MethodsReport, method: &MethodEntry) -> Vec<String> {
+    let star = if method.on_front { " *" } else { "" };
+    let mut cells = vec![format!("{}{star}", clean(&method.name))];
+    for (at, values) in method.values.iter().enumerate() {
+        cells.push(or_dash(values.all, |of| format!("{:.4}", of.mean)));
+        if at > 0 {
+            continue;
+        }
+        let interval = values.all.and_then(|of| of.interval);
+        cells.push(or_dash(interval, |(low, high)| {
+            format!("{low:.4} to {high:.4}")
+        }));
+        let test = method.tests.first().copied().flatten();
+        cells.push(or_dash(test, |test| {
+            format!("{:+.4}", test.comparison.mean_difference).replace('-', "−")
+        }));
+        cells.push(or_dash(
+            test.and_then(|test| test.randomisation_holm),
+            p_value,
+        ));
+        cells.push(or_dash(test, |test| {
+            let (better, equal, worse) = test.comparison.wins_ties_losses;
+            format!("{better}/{equal}/{worse}")
+        }));
+    }
+    let effort = &method.effort;
+    let milliseconds = |time: Option<u64>| or_dash(time, |ms| duration_words(ms as f64 / 1000.0));
+    cells.push(format!("{}/{}", effort.failed, effort.queries));
+    cells.push(effort.repaired.to_string());
+    cells.push(or_dash(effort.a_query(effort.calls), |calls| {
+        format!("{calls:.1}")
+    }));
+    cells.push(or_dash(effort.usd_a_query(), |usd| format!("{usd:.5}")));
+    cells.push(milliseconds(effort.wall_p50_ms));
+    cells.push(milliseconds(effort.wall_p95_ms));
+    debug_assert_eq!(cells.len(), columns(report).len());
+    cells
+}
+
+fn p_value(p: f64) -> String {
+    match p {
+        ..0.0001 => "< 0.0001".to_owned(),
+        _ => format!("{p:.4}"),
+    }
+}
+
+fn heading(report: &MethodsReport) -> String {
+    let queries = counted(report.queries.len(), "query");
+    let against = match report.against {
+        Some(against) => against.to_owned(),
+        None => format!("against {}", clean(&report.truth)),
+    };
+    format!("{queries}, {against}")
+}
+
+fn table(report: &MethodsReport) -> String {
+    let columns = columns(report);
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let rows: Vec<Vec<String>> = report
+        .methods
+        .iter()
+        .map(|method| cells(report, method))
+        .collect();
+    format!(
+        "{}\n{}* no other method is better and cheaper ({})\n",
+        heading(report),
+        output::table(&columns, &rows),
+        report.cost_unit()
+    )
+}
+
+fn markdown(report: &MethodsReport) -> String {
+    let columns = columns(report);
+    let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | ").replace('\n', " "));
+    let heads = columns
+        .iter()
+        .map(|name| name.trim_start_matches('>').to_owned());
+    let rules = columns.iter().map(|name| match name.starts_with('>') {
+        true => "---:".to_owned(),
+        false => "---".to_owned(),
+    });
+    let mut text = format!(
+        "{}\n\n{}{}",
+        heading(report),
+        row(heads.collect()),
+        row(rules.collect())
+    );
+    for method in &report.methods {
+        let cells = cells(report, method);
+        text += &row(cells
+            .into_iter()
+            .map(|cell| cell.replace('|', "\\|"))
+            .collect());
+    }
+    text
+}
+
+fn csv(report: &MethodsReport) -> CommandResult {
+    let mut out = io::stdout().lock();
+    let mut table = SafeCsv::new(&mut out);
+    let mut heads = vec!["method".to_owned(), "judges".to_owned()];
+    for metric in &report.metrics {
+        for part in [
+            "",
+            "_low",
+            "_high",
+            "_answered_only",
+            "_difference",
+            "_p_holm",
+        ] {
+            heads.push(format!("{metric}{part}"));
+        }
+    }
+    let rest = [
+        "queries",
+        "failed",
+        "repaired",
+        "calls",
+        "failed_calls",
+        "tokens_in",
+        "tokens_out",
+        "usd_a_query",
+        "wall_ms_p50",
+        "wall_ms_p95",
+        "on_front",
+    ];
+    heads.extend(rest.map(str::to_owned));
+    table.row(&heads)?;
+    for method in &report.methods {
+        let text = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        let mut row = vec![method.name.clone(), method.judges.join(" ")];
+        for (values, test) in method.values.iter().zip(&method.tests) {
+            let interval = values.all.and_then(|of| of.interval);
+            row.push(text(values.all.map(|of| of.mean)));
+            row.push(text(interval.map(|(low, _)| low)));
+            row.push(text(interval.map(|(_, high)| high)));
+            row.push(text(values.answered.map(|of| of.mean)));
+            row.push(text(test.map(|test| test.comparison.mean_difference)));
+            row.push(text(test.and_then(|test| test.randomisation_holm)));
+        }
+        let effort = &method.effort;
+        let whole = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
+        row.extend([
+            effort.queries.to_string(),
+            effort.failed.to_string(),
+            effort.repaired.to_string(),
+            effort.calls.to_string(),
+            effort.failed_calls.to_string(),
+            effort.tokens_in.to_string(),
+            effort.tokens_out.to_string(),
+            text(effort.usd_a_query()),
+            whole(effort.wall_p50_ms),
+            whole(effort.wall_p95_ms),
+            method.on_front.to_string(),
+        ]);
+        table.row(&row)?;
+    }
+    drop(table);
+    Ok(out.flush()?)
+}
+
+fn picture(report: &MethodsReport) -> String {
+    let point = |method: &MethodEntry| {
+        let quality = method.values.first()?.all?;
+        Some(PlanePoint {
+            name: method.name.clone(),
+            cost: method.cost(report.in_usd)?,
+            quality: quality.mean,
+            interval: quality.interval,
+            on_front: method.on_front,
+        })
+    };
+    let points: Vec<PlanePoint> = report.methods.iter().filter_map(point).collect();
+    let metric = report
+        .metrics
+        .first()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let caption = format!(
+        "{}; whiskers are 95 % intervals over queries; dashed: no other method is better and cheaper",
+        heading(report)
+    );
+    plane_svg(
+        &points,
+        &PlaneWords {
+            title: "Quality and cost of reranking methods",
+            cost: report.cost_unit(),
+            quality: &metric,
+            caption: &caption,
+        },
+    )
+}

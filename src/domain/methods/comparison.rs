@@ -1,0 +1,214 @@
+//! Methods held against each other: values with and without failed queries, tests with Holm's correction, and which methods
+//! no other one beats in both quality and cost.
+
+use crate::domain::metrics::{MeanEstimate, Resampling, estimate};
+use crate::domain::sampling::SeededRng;
+
+/// A method's values of one measure, query by query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MethodValues {
+    /// In the order of the queries that are compared; `None` for a query without an order, or without a value.
+    pub per_query: Vec<Option<f64>>,
+    /// The mean with failed queries as 0.
+    pub all: Option<MeanEstimate>,
+    /// The mean over the queries with a value.
+    pub answered: Option<MeanEstimate>,
+}
+
+impl MethodValues {
+    /// `run` says of which queries there is a result at all, failed or not: only those count in the mean of all.
+    pub fn new(per_query: Vec<Option<f64>>, run: &[bool], how: &Resampling) -> Self {
+        let answered: Vec<f64> = per_query.iter().flatten().copied().collect();
+        let all: Vec<f64> = per_query
+            .iter()
+            .zip(run)
+            .filter(|(_, run)| **run)
+            .map(|(value, _)| value.unwrap_or(0.0))
+            .collect();
+        let answered_mean = estimate(&answered, how);
+        Self {
+            all: match all.len() == answered.len() {
+                true => answered_mean,
+                false => estimate(&all, how),
+            },
+            answered: answered_mean,
+            per_query,
+        }
+    }
+
+    /// The values of both where both have one, this one's first.
+    pub fn paired(&self, other: &Self) -> (Vec<f64>, Vec<f64>) {
+        let both = self.per_query.iter().zip(&other.per_query);
+        both.filter_map(|(mine, theirs)| Some(((*mine)?, (*theirs)?)))
+            .unzip()
+    }
+
+    /// The queries on which the two differ, the one on which this method loses most first.
+    pub fn deltas(&self, other: &Self) -> Vec<QueryDelta> {
+        let both = self.per_query.iter().zip(&other.per_query).enumerate();
+        let mut deltas: Vec<QueryDelta> = both
+            .filter_map(|(query, (mine, theirs))| {
+                let delta = (*mine)? - (*theirs)?;
+                (delta != 0.0).then_some(QueryDelta { query, delta })
+            })
+            .collect();
+        deltas.sort_by(|x, y| x.delta.total_cmp(&y.delta));
+        deltas
+    }
+}
+
+/// How a method does on a query, less how another one does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueryDelta {
+    /// A place among the queries that are compared.
+    pub query: usize,
+    pub delta: f64,
+}
+
+/// The two-sided p-value of the paired bootstrap test (Smucker, Allan & Carterette 2007): how often a resample of the
+/// differences, moved to a mean of 0, has a mean as far from it, (b + 1) / (draws + 1). `None` for fewer than two.
+pub fn paired_bootstrap_p(first: &[f64], second: &[f64], how: &Resampling) -> Option<f64> {
+    let n = first.len();
+    if n < 2 || n != second.len() {
+        return None;
+    }
+    let differences: Vec<f64> = first.iter().zip(second).map(|(x, y)| x - y).collect();
+    let mean = differences.iter().sum::<f64>() / n as f64;
+    if differences.iter().all(|d| *d == 0.0) {
+        return Some(1.0);
+    }
+    let moved: Vec<f64> = differences.iter().map(|d| d - mean).collect();
+    let scale = differences.iter().map(|d| d.abs()).sum::<f64>();
+    let far = n as f64 * mean.abs() - 1e-12 * scale;
+    let mut rng = SeededRng::new(how.seed, &["paired bootstrap"]);
+    let extreme = (0..how.draws)
+        .filter(|_| {
+            let sum: f64 = (0..n).filter_map(|_| moved.get(rng.below(n))).sum();
+            sum.abs() >= far
+        })
+        .count();
+    Some((extreme + 1) as f64 / (how.draws + 1) as f64)
+}
+
+/// Holm's step-down correction (1979) of p-values, in their own order: at most 1, and never below a smaller one's. What is
+/// missing was not tested and does not count.
+pub fn holm(p: &[Option<f64>]) -> Vec<Option<f64>> {
+    let mut order: Vec<(usize, f64)> = p
+        .iter()
+        .enumerate()
+        .filter_map(|(at, p)| Some((at, (*p)?)))
+        .collect();
+    order.sort_by(|x, y| x.1.total_cmp(&y.1));
+    let tests = order.len();
+    let mut corrected = vec![None; p.len()];
+    let mut floor: f64 = 0.0;
+    for (rank, (at, p)) in order.into_iter().enumerate() {
+        floor = floor.max(((tests - rank) as f64 * p).min(1.0));
+        if let Some(place) = corrected.get_mut(at) {
+            *place = Some(floor);
+        }
+    }
+    corrected
+}
+
+/// Which of some methods, each with cost and quality, no other one beats: at most their cost and at least their quality,
+/// and one of the two better. A method without both is on no front.
+pub fn methods_on_front(methods: &[Option<(f64, f64)>]) -> Vec<bool> {
+    let beaten = |one: (f64, f64)| {
+        methods.iter().flatten().any(|(cost, quality)| {
+            *cost <= one.0 && *quality >= one.1 && (*cost < one.0 || *quality > one.1)
+        })
+    };
+    let on_front = |one: &Option<(f64, f64)>| one.is_some_and(|one| !beaten(one));
+    methods.iter().map(on_front).collect()
+}
+
+/// How many values are in each tenth of 0..=1; 1 is in the last.
+pub fn histogram(values: impl Iterator<Item = f64>) -> [usize; 10] {
+    let mut counts = [0; 10];
+    for value in values {
+        let bin = ((value * 10.0).floor().max(0.0) as usize).min(9);
+        if let Some(count) = counts.get_mut(bin) {
+            *count += 1;
+        }
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_queries_are_missing_or_nothing_and_never_both() {
+        let how = Resampling::default();
+        let values = MethodValues::new(
+            vec![Some(0.5), None, Some(1.0), None],
+            &[true, true, true, false],
+            &how,
+        );
+        assert_eq!(values.all.map(|of| (of.mean, of.n)), Some((0.5, 3)));
+        assert_eq!(values.answered.map(|of| (of.mean, of.n)), Some((0.75, 2)));
+        let other = MethodValues::new(
+            vec![Some(0.75), Some(1.0), Some(1.0), None],
+            &[true; 4],
+            &how,
+        );
+        assert_eq!(values.paired(&other), (vec![0.5, 1.0], vec![0.75, 1.0]));
+        let delta = QueryDelta {
+            query: 0,
+            delta: -0.25,
+        };
+        assert_eq!(values.deltas(&other), [delta]);
+    }
+
+    #[test]
+    fn holms_correction_is_the_textbooks() {
+        let p = [Some(0.01), Some(0.04), None, Some(0.03), Some(0.005)];
+        let found = holm(&p);
+        let expected = [Some(0.03), Some(0.06), None, Some(0.06), Some(0.02)];
+        for (found, expected) in found.iter().zip(expected) {
+            assert_eq!(found.is_some(), expected.is_some());
+            assert!((found.unwrap_or(0.0) - expected.unwrap_or(0.0)).abs() < 1e-15);
+        }
+        assert_eq!(holm(&[Some(0.9), Some(0.8)]), [Some(1.0), Some(1.0)]);
+    }
+
+    #[test]
+    fn the_front_holds_what_no_other_beats() {
+        let methods = [
+            Some((0.0, 0.5)),
+            Some((1.0, 0.7)),
+            Some((2.0, 0.6)),
+            Some((3.0, 0.9)),
+            None,
+            Some((3.0, 0.9)),
+        ];
+        assert_eq!(
+            methods_on_front(&methods),
+            [true, true, false, true, false, true]
+        );
+    }
+
+    #[test]
+    fn a_shift_of_every_query_is_no_chance_and_noise_is() {
+        let how = Resampling::default();
+        let first: Vec<f64> = (0..40).map(|at| 0.5 + f64::from(at % 4) / 100.0).collect();
+        let second: Vec<f64> = first
+            .iter()
+            .enumerate()
+            .map(|(at, x)| x - 0.1 - (at % 3) as f64 / 100.0)
+            .collect();
+        assert!(paired_bootstrap_p(&first, &second, &how) < Some(0.001));
+        assert_eq!(paired_bootstrap_p(&first, &first, &how), Some(1.0));
+        let noise: Vec<f64> = (0..40).map(|at| f64::from(at % 2) - 0.5).collect();
+        assert!(paired_bootstrap_p(&noise, &[0.0; 40], &how) > Some(0.5));
+        assert_eq!(paired_bootstrap_p(&[1.0], &[0.0], &how), None);
+    }
+
+    #[test]
+    fn tenths_are_counted() {
+        let counts = histogram([0.0, 0.05, 0.1, 0.95, 1.0].into_iter());
+        assert_eq!((counts[0], counts[1], counts[9]), (2, 1, 2));
+    }
+}

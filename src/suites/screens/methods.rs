@@ -1,0 +1,113 @@
+//! The screens of reranking methods: the table, the plane, the queries that differ, and two rankings side by side.
+
+use super::bench::Bench;
+use super::{SIZES, name, snapshot};
+use crate::domain::corpus::DocId;
+use crate::domain::methods::MethodRow;
+use crate::store::reranking::StoredResult;
+use crate::tui::screens::Screen;
+use crate::tui::theme::{ColourDepth, Theme};
+
+/// The judged sample with three methods: one that turns every order around at some cost, one that puts the last document
+/// first, and one that failed on a query.
+fn bench(columns: u16, rows: u16) -> Bench {
+    let bench = Bench::judged(columns, rows);
+    let work = |db: &mut crate::store::Db| {
+        for (at, query) in db.queries()?.into_iter().enumerate() {
+            let ids = db
+                .documents(query.key)?
+                .into_iter()
+                .map(|document| document.id);
+            let ids: Vec<DocId> = ids.collect();
+            let mut turned = ids.clone();
+            turned.reverse();
+            let mut lifted = ids.clone();
+            lifted.rotate_right(1);
+            let methods = [
+                ("prp@20:p10/gpt", turned, 190, Some(0.02), None),
+                ("rankgpt@20/gpt", lifted, 1, Some(0.001), None),
+                (
+                    "tourrank@20:r2/mini",
+                    ids,
+                    6,
+                    Some(0.004),
+                    (at == 0).then_some("no answer"),
+                ),
+            ];
+            for (place, (method, order, calls, cost_usd, failure)) in
+                methods.into_iter().enumerate()
+            {
+                let row = MethodRow {
+                    query: query.id.clone(),
+                    method: method.to_owned(),
+                    judges: vec!["gpt".to_owned()],
+                    order: if failure.is_some() { Vec::new() } else { order },
+                    scores: None,
+                    calls,
+                    failed_calls: 0,
+                    tokens_in: 1000,
+                    tokens_out: 20,
+                    cost_usd,
+                    wall_ms: Some(100 * calls),
+                    service_ms: 100 * calls,
+                    repairs: 0,
+                    truncated: 0,
+                    failure: failure.map(str::to_owned),
+                    created_ms: 0,
+                };
+                let mut uid = [0; 16];
+                (uid[0], uid[1]) = (at as u8, place as u8);
+                let identity = [0; 32];
+                db.add_rerank_result(&uid, query.key, &StoredResult { identity, row })?;
+            }
+        }
+        Ok(())
+    };
+    bench.store.write_blocking(work).unwrap();
+    bench
+}
+
+#[test]
+fn methods_stand_beside_each_other() {
+    for size in SIZES {
+        let mut bench = bench(size.0, size.1);
+        bench.press("R down");
+        snapshot(name("methods", size), bench.shot());
+        bench.press("tab down");
+        snapshot(name("methods-queries", size), bench.shot());
+        bench.press("enter");
+        assert_eq!(bench.model.screen(), Screen::Rankings);
+        snapshot(name("rankings", size), bench.shot());
+        bench.press("enter");
+        assert_eq!(bench.model.screen(), Screen::Battle);
+        bench.press("esc esc");
+        assert_eq!(bench.model.screen(), Screen::Methods);
+    }
+}
+
+#[test]
+fn methods_without_colour_are_told_by_signs() {
+    let mut bench = bench(120, 40);
+    bench.theme = Theme::new(ColourDepth::None, false);
+    bench.press("R down tab");
+    snapshot("methods-depth-none", bench.shot());
+}
+
+#[test]
+fn no_size_is_too_small_for_methods() {
+    for size in [(1, 1), (10, 3), (24, 8), (40, 12), (99, 18), (300, 90)] {
+        let mut bench = bench(size.0, size.1);
+        bench.press("R down tab down tab up enter down enter");
+        bench.shot();
+    }
+}
+
+#[test]
+fn without_a_method_the_screen_says_how_to_run_one() {
+    let mut bench = Bench::judged(80, 24);
+    bench.press("R");
+    let shot = bench.shot();
+    assert!(shot.contains("no method has been run"), "{shot}");
+    bench.press("enter tab down esc");
+    assert_eq!(bench.model.screen(), Screen::Queries);
+}

@@ -1,0 +1,13 @@
+//! Reranking methods beside each other: what each is worth and takes, and where it wins and loses.
+
+mod plane;
+mod table;
+pub(crate) mod update;
+mod view;
+
+use super::spec::ScreenSpec;
+
+pub(super) const SPEC: ScreenSpec = ScreenSpec {
+    chapter: "rerankers",
+    ..ScreenSpec::new(view::view, update::update)
+};

@@ -1,0 +1,84 @@
+//! Quality against cost: a letter a method, the Pareto front marked.
+
+use super::table::span;
+use crate::app::methods::MethodsReport;
+use crate::domain::sanitise;
+use crate::tui::canvas::Canvas;
+use crate::tui::text::truncate;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+/// Columns of the scale at the left.
+const SCALE: u16 = 6;
+
+/// Draws the plane, with the legend to its right where there is room; the cost on a scale of square roots.
+pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
+    let Canvas { theme, area, buf } = canvas;
+    if area.height < 4 || area.width < 24 {
+        return;
+    }
+    let legend = if area.width >= 56 { area.width / 3 } else { 0 };
+    let (low, high) = span(report);
+    let most = report
+        .methods
+        .iter()
+        .filter_map(|method| method.cost(report.in_usd))
+        .fold(0.0, f64::max);
+    let (left, right) = (area.x + SCALE, area.right() - legend - 1);
+    let (top, bottom) = (area.y, area.bottom() - 2);
+    let (columns, rows) = (f64::from(right - left - 1), f64::from(bottom - top - 1));
+    for row in top..bottom {
+        buf.set_string(left - 1, row, "│", theme.faint());
+    }
+    for column in left..right {
+        buf.set_string(column, bottom, "─", theme.faint());
+    }
+    buf.set_string(area.x, top, format!("{high:.2}"), theme.muted());
+    buf.set_string(area.x, bottom - 1, format!("{low:.2}"), theme.muted());
+    let most_words = if report.in_usd {
+        format!("{most:.5}")
+    } else {
+        format!("{most:.0}")
+    };
+    let axis = format!("0 … {most_words} {}", report.cost_unit());
+    let axis = truncate(&axis, usize::from(right - left)).into_owned();
+    buf.set_string(left, bottom + 1, axis, theme.muted());
+    let mut lines = Vec::new();
+    for (at, method) in report.methods.iter().enumerate() {
+        let letter = char::from(b'a' + (at % 26) as u8).to_string();
+        let style = match (at == chosen, method.on_front) {
+            (true, _) => theme.accent(),
+            (false, true) => theme.good(),
+            (false, false) => theme.text(),
+        };
+        let mark = if method.on_front { "*" } else { " " };
+        lines.push(Line::from(vec![
+            Span::styled(format!("{letter}{mark} "), style),
+            Span::styled(sanitise::line(&method.name).into_owned(), theme.text()),
+        ]));
+        let quality = method.values.first().and_then(|values| values.all);
+        let Some((cost, quality)) = method.cost(report.in_usd).zip(quality) else {
+            continue;
+        };
+        let across = if most > 0.0 {
+            (cost / most).sqrt()
+        } else {
+            0.0
+        };
+        let up = ((quality.mean - low) / (high - low)).clamp(0.0, 1.0);
+        let column = left + (across * columns).round() as u16;
+        let row = bottom - 1 - (up * rows).round() as u16;
+        buf.set_string(column, row, &letter, style);
+        if method.on_front && column + 1 < right {
+            buf.set_string(column + 1, row, "*", style);
+        }
+    }
+    for (line, row) in lines.into_iter().zip(area.rows()) {
+        let mut place = row;
+        place.x = right + 1;
+        place.width = area.right().saturating_sub(place.x);
+        if legend > 0 {
+            line.render(place, buf);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The table of methods, the plane of quality and cost, and the queries that a method wins and loses.
+
+use super::plane::plane;
+use super::table::table;
+use crate::app::methods::MethodsReport;
+use crate::app::wording::counted;
+use crate::domain::methods::histogram;
+use crate::domain::sanitise;
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::layout::{cut, inset};
+use crate::tui::model::Model;
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use crate::tui::widgets::{notice, scroll_to};
+use ratatui::layout::{Constraint, Layout};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+/// Columns from which plane and queries stand beside each other.
+const BESIDE: u16 = 100;
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
+    let Canvas { theme, area, buf } = canvas;
+    let area = inset(area);
+    let report = match &model.methods.report {
+        None => {
+            notice("measuring every method …", theme, area, buf);
+            return Areas::default();
+        }
+        Some(Err(why)) => {
+            notice(&sanitise::line(why), theme, area, buf);
+            return Areas::default();
+        }
+        Some(Ok(report)) => report,
+    };
+    let most = area.height / 2;
+    let rows = (report.methods.len() as u16 + 1).min(most.max(3));
+    let [head, methods, rule, below] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Length(rows),
+        Constraint::Length(1),
+        Constraint::Min(1),
+    ])
+    .areas(area);
+    let against = report
+        .against
+        .map_or_else(|| format!("against {}", report.truth), str::to_owned);
+    let words = format!(
+        "{}, {} · baseline {} · * no other method is better and cheaper",
+        counted(report.queries.len(), "query"),
+        sanitise::line(&against),
+        sanitise::line(&report.baseline)
+    );
+    text::line(&words, usize::from(head.width), theme.muted()).render(head, buf);
+    let areas = table(model, report, Canvas::new(theme, methods, buf));
+    text::rule(usize::from(area.width), theme.faint()).render(rule, buf);
+    if below.width < BESIDE {
+        match model.methods.in_queries {
+            true => return queries(model, report, Canvas::new(theme, below, buf)),
+            false => plane(report, model.methods.cursor, Canvas::new(theme, below, buf)),
+        }
+        return areas;
+    }
+    let [one, _, other] = Layout::horizontal([
+        Constraint::Percentage(55),
+        Constraint::Length(2),
+        Constraint::Min(1),
+    ])
+    .areas(below);
+    plane(report, model.methods.cursor, Canvas::new(theme, one, buf));
+    let of_queries = queries(model, report, Canvas::new(theme, other, buf));
+    if model.methods.in_queries {
+        of_queries
+    } else {
+        areas
+    }
+}
+
+/// The queries on which the method under the cursor and the baseline differ, the one that hurts most first.
+fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
+    let Canvas {
+        theme,
+        area: mut place,
+        buf,
+    } = canvas;
+    let Some(method) = model.methods.method() else {
+        return Areas::default();
+    };
+    let name = sanitise::line(&method.name);
+    let values = method.values.first();
+    let present = values
+        .into_iter()
+        .flat_map(|values| values.per_query.iter().flatten().copied());
+    let bars = bars(&histogram(present));
+    let metric = report
+        .metrics
+        .first()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let columns = usize::from(place.width);
+    let words = format!("{name} · {metric} over its queries 0 {bars} 1");
+    text::line(&words, columns, theme.muted()).render(cut(&mut place, 1), buf);
+    let deltas = model.methods.deltas();
+    if deltas.is_empty() {
+        let words = format!(
+            "equal to {} on every query",
+            sanitise::line(&report.baseline)
+        );
+        text::line(&words, columns, theme.muted()).render(place, buf);
+        return Areas::default();
+    }
+    let cursor = model.methods.query_cursor.min(deltas.len() - 1);
+    let first = scroll_to(0, cursor, usize::from(place.height));
+    for (row, (at, of)) in place.rows().zip(deltas.iter().enumerate().skip(first)) {
+        let selected = model.methods.in_queries && at == cursor;
+        if selected {
+            buf.set_style(row, theme.selection());
+        }
+        let query = report
+            .queries
+            .get(of.query)
+            .map_or("", |query| query.as_str());
+        delta_line(query, of.delta, selected, theme).render(row, buf);
+    }
+    Areas {
+        list: place,
+        lines: deltas.len(),
+        page: usize::from(place.height),
+        ..Areas::default()
+    }
+}
+
+fn delta_line(query: &str, delta: f64, selected: bool, theme: &Theme) -> Line<'static> {
+    let (word, style) = match delta < 0.0 {
+        true => ("loses", theme.bad()),
+        false => ("wins ", theme.good()),
+    };
+    let by = format!("{delta:+.4}").replace('-', "−");
+    Line::from(vec![
+        Span::raw(if selected { "▌ " } else { "  " }),
+        Span::styled(format!("{word} {by}  "), style),
+        Span::styled(sanitise::line(query).into_owned(), theme.text()),
+    ])
+}
+
+/// Counts as bars; a tenth without a query is a space.
+fn bars(counts: &[usize; 10]) -> String {
+    let most = counts.iter().copied().max().unwrap_or(0).max(1);
+    let bar = |count: &usize| match count {
+        0 => ' ',
+        count => BARS
+            .get((count * BARS.len()).div_ceil(most) - 1)
+            .copied()
+            .unwrap_or('█'),
+    };
+    counts.iter().map(bar).collect()
+}

@@ -1,0 +1,114 @@
+//! Two columns of documents, rank by rank.
+
+use crate::domain::corpus::DocId;
+use crate::domain::sanitise;
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::layout::{cut, inset};
+use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
+use crate::tui::text::{self, pad_right, truncate};
+use crate::tui::widgets::{notice, scroll_to};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+/// Columns of the cursor, the rank and the sign between the rankings.
+const FIXED: usize = 12;
+
+pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
+    let Canvas { theme, area, buf } = canvas;
+    let mut area = inset(area);
+    let rankings = model.methods.rankings();
+    let (Some((one, other)), Some(report)) = (rankings, model.methods.found()) else {
+        notice(
+            "one of the two methods has no ranking of this query",
+            theme,
+            area,
+            buf,
+        );
+        return Areas::default();
+    };
+    let Some(open) = &model.open else {
+        notice("loading …", theme, area, buf);
+        return Areas::default();
+    };
+    let columns = usize::from(area.width);
+    text::line(&sanitise::line(&open.info.text), columns, theme.title())
+        .render(cut(&mut area, 1), buf);
+    let half = columns.saturating_sub(FIXED) / 2;
+    let method = model
+        .methods
+        .method()
+        .map_or("", |method| method.name.as_str());
+    let heads = [report.baseline.as_str(), method]
+        .map(|name| pad_right(&truncate(&sanitise::line(name), half), half));
+    let head = format!("       {}   {}", heads[0], heads[1]);
+    text::line(&head, columns, theme.muted()).render(cut(&mut area, 1), buf);
+    let count = one.len().max(other.len());
+    let cursor = model.methods.rank_cursor.min(count.saturating_sub(1));
+    let first = scroll_to(0, cursor, usize::from(area.height));
+    for (row, at) in area.rows().zip(first..count) {
+        let selected = at == cursor;
+        if selected {
+            buf.set_style(row, theme.selection());
+        }
+        let (left, right) = (one.get(at), other.get(at));
+        let sign = if left == right { "=" } else { "≠" };
+        let style = if left == right {
+            theme.muted()
+        } else {
+            theme.text()
+        };
+        let moved = right.and_then(|id| one.iter().position(|other| other == id));
+        let by = moved.map_or(0, |before| before as i64 - at as i64);
+        let mut spans = vec![
+            Span::raw(if selected { "▌ " } else { "  " }),
+            Span::styled(format!("{:>3}  ", at + 1), theme.muted()),
+            Span::styled(cell(open, left, half), style),
+            Span::styled(format!(" {sign} "), theme.faint()),
+        ];
+        spans.push(match by {
+            1.. => Span::styled("▲", theme.good()),
+            0 => Span::raw(" "),
+            _ => Span::styled("▼", theme.bad()),
+        });
+        spans.push(Span::styled(
+            cell(open, right, half.saturating_sub(1)),
+            style,
+        ));
+        Line::from(spans).render(row, buf);
+    }
+    Areas {
+        list: area,
+        lines: count,
+        page: usize::from(area.height),
+        ..Areas::default()
+    }
+}
+
+/// A document by its identifier and title, with its zELO where it has one.
+fn cell(open: &OpenQuery, id: Option<&DocId>, columns: usize) -> String {
+    let Some(id) = id else {
+        return pad_right("–", columns);
+    };
+    let place = open
+        .documents
+        .iter()
+        .position(|document| document.id == *id);
+    let document = place.and_then(|place| open.documents.get(place));
+    let zelo = place.and_then(|place| open.view.scores().get(place).copied().flatten());
+    let zelo = zelo.map_or_else(
+        || "   –  ".to_owned(),
+        |zelo| format!("{zelo:+6.2}").replace('-', "−"),
+    );
+    let title = document.map(|document| {
+        let words = document.title.as_deref().unwrap_or(&document.snippet);
+        sanitise::line(words).into_owned()
+    });
+    let words = format!(
+        "{zelo} {} {}",
+        sanitise::line(id.as_str()),
+        title.unwrap_or_default()
+    );
+    pad_right(&truncate(&words, columns), columns)
+}

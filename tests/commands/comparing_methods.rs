@@ -1,0 +1,91 @@
+//! `methods`: what `rerank` has run, beside the first stage, in every form.
+
+use crate::support::Sandbox;
+
+/// A project with two judged queries, labels, and two methods run by an offline judge.
+fn reranked() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", crate::support::dataset([6, 6, 6]));
+    sandbox.done("annotate in.jsonl out.jsonl --judges bm25,ngram --yes");
+    sandbox.write(
+        "labels.qrels",
+        "q0 0 d3 1\nq0 0 d1 0\nq1 0 d5 2\nq1 0 d0 0\nq2 0 d2 1\n",
+    );
+    sandbox.done("import labels.qrels");
+    sandbox.done("rerank --method rankgpt@6 --method pointwise@6 --judges bm25 --yes");
+    sandbox
+}
+
+#[test]
+fn methods_are_measured_against_labels_and_tested_against_a_baseline() {
+    let sandbox = reranked();
+    let found = sandbox.json("methods --truth qrels --at 3 --json");
+    assert_eq!(found["queries"], 3);
+    assert_eq!(found["baseline"], "original");
+    let methods = found["methods"].as_array().unwrap();
+    assert_eq!(methods.len(), 3);
+    assert_eq!(methods[0]["method"], "original");
+    assert_eq!(methods[0]["calls"], 0);
+    assert!(methods[0]["metrics"]["ndcg@3"]["difference"].is_null());
+    for method in &methods[1..] {
+        assert_eq!(method["queries"], 3);
+        assert_eq!(method["failed"], 0);
+        let metric = &method["metrics"]["ndcg@3"];
+        let values = metric["per_query"].as_object().unwrap();
+        let sum: f64 = values.values().map(|value| value.as_f64().unwrap()).sum();
+        assert!((metric["mean"].as_f64().unwrap() - sum / 3.0).abs() < 1e-12);
+        let of = &metric["difference"];
+        let count = |name: &str| of[name].as_u64().unwrap();
+        assert_eq!(count("better") + count("equal") + count("worse"), 3);
+        assert!(of["p_randomisation_holm"].as_f64() >= of["p_randomisation"].as_f64());
+    }
+    let table = sandbox.done("methods --truth qrels");
+    table.prints("3 queries, against qrels");
+    table.prints("rankgpt@6");
+    let markdown = sandbox.done("methods --truth qrels --md");
+    markdown.prints("| --- | ---: |");
+    let csv = sandbox.done("methods --truth qrels --csv");
+    assert_eq!(csv.text().lines().count(), 4);
+    sandbox.refused(
+        "methods --truth qrels --baseline nobody",
+        2,
+        &["no method \"nobody\"; there are original"],
+    );
+    sandbox.refused("methods --at 0", 2, &["--at"]);
+}
+
+#[test]
+fn a_judge_of_the_truth_is_told_of_and_left_out() {
+    let sandbox = reranked();
+    let told = sandbox.done("methods --truth zelo");
+    told.prints("against these judges, not against people");
+    told.says("zELO was judged by bm25, ngram");
+    told.says("asked bm25, which judged the truth too");
+    let found = sandbox.json("methods --truth zelo --json");
+    let of = |at: usize| &found["methods"][at]["self_preference"];
+    assert!(of(0).is_null());
+    assert!(of(1)["rank"].as_u64() >= Some(1));
+    assert!(of(1)["rank_without_own_votes"].as_u64() >= Some(1));
+}
+
+#[test]
+fn the_plane_and_the_artefact_are_written() {
+    let sandbox = reranked();
+    sandbox.done("methods --truth qrels --svg plane.svg --export artefact.json");
+    let picture = sandbox.read("plane.svg");
+    assert!(picture.starts_with("<svg") && picture.contains("calls a query"));
+    assert_eq!(picture.matches("class=\"method\"").count(), 3);
+    let artefact: serde_json::Value = serde_json::from_str(&sandbox.read("artefact.json")).unwrap();
+    assert_eq!(artefact["schema_version"], 1);
+    assert_eq!(artefact["per_query"].as_array().unwrap().len(), 9);
+    let ranked = artefact["per_query"][0]["ranked_ids"].as_array().unwrap();
+    assert_eq!(ranked.len(), 6);
+}
+
+#[test]
+fn a_project_without_methods_says_how_to_run_one() {
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", crate::support::dataset([3]));
+    sandbox.done("annotate in.jsonl out.jsonl --judges bm25 --yes");
+    sandbox.refused("methods", 2, &["no method has been run; `overrule rerank"]);
+}

@@ -356,6 +356,17 @@ impl Db {
     }
 }
 
+/// The positions of a pool's documents in the order of the first stage. Where documents carry `first_stage_rank`, as those of
+/// mixed pools do, by that rank, and those without one last; else the pool's own order.
+pub(crate) fn first_stage_order<'a>(metadata: impl Iterator<Item = &'a JsonObject>) -> Vec<usize> {
+    let ranks: Vec<Option<i64>> = metadata
+        .map(|object| whole(object, "first_stage_rank"))
+        .collect();
+    let mut order: Vec<usize> = (0..ranks.len()).collect();
+    order.sort_by_key(|at| ranks.get(*at).copied().flatten().unwrap_or(i64::MAX));
+    order
+}
+
 /// A whole number in a document's metadata.
 pub(crate) fn whole(metadata: &JsonObject, name: &str) -> Option<i64> {
     let text = metadata.as_str();

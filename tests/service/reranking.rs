@@ -280,3 +280,25 @@ fn a_run_file_is_a_method_and_a_file_says_which_documents_are_candidates() {
     assert_eq!(output.status.code(), Some(2));
     assert!(told(&output).contains("ranker"), "{}", told(&output));
 }
+
+#[test]
+fn mixed_pools_are_ranked_from_the_order_of_the_first_stage() {
+    let desk = desk();
+    let document = |id: &str, rank: Option<u32>| match rank {
+        Some(rank) => {
+            json!({"id": id, "content": format!("text {id}"), "metadata": {"first_stage_rank": rank}})
+        }
+        None => {
+            json!({"id": id, "content": format!("text {id}"), "metadata": {"source": "label-missed"}})
+        }
+    };
+    let documents = [("x", Some(3)), ("y", None), ("z", Some(1)), ("w", Some(2))]
+        .map(|(id, rank)| document(id, rank));
+    let line = json!({"query": {"id": "q", "query": "question"}, "documents": documents});
+    std::fs::write(desk.path("pools.jsonl"), format!("{line}\n")).unwrap();
+    let output = rerank(&desk, &["--method", "original"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let orders = desk
+        .count("SELECT count(*) FROM rerank_result WHERE ranking = '[\"z\",\"w\",\"x\",\"y\"]'");
+    assert_eq!(orders, 1);
+}

@@ -12,8 +12,7 @@ use crate::domain::methods::{
 };
 use crate::domain::metrics::{Metric, Resampling, compare};
 use crate::store::Store;
-use crate::store::corpus::DocumentInfo;
-use serde_json::Value;
+use crate::store::corpus::first_stage_order;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Measures every method that has been run, and the first-stage order, against a truth.
@@ -22,18 +21,18 @@ pub fn compare_methods(
     truth: &Truth,
     options: &MethodsOptions,
 ) -> Result<MethodsReport, AppError> {
-    let (rows, pools, shuffled) = store.read_blocking(|db| {
+    let (rows, pools) = store.read_blocking(|db| {
         let results = db.rerank_results()?.into_iter();
         let rows: Vec<MethodRow> = results.map(|result| result.row).collect();
         let mut pools = Vec::new();
-        let mut shuffled = 0;
         for query in db.queries()? {
             let documents = db.documents(query.key)?;
-            shuffled += usize::from(!is_in_first_stage_order(&documents));
-            let ids = documents.into_iter().map(|document| document.id);
+            let order = first_stage_order(documents.iter().map(|document| &document.metadata));
+            let documents = order.into_iter().filter_map(|at| documents.get(at));
+            let ids = documents.map(|document| document.id.clone());
             pools.push((query.id, ids.collect::<Vec<DocId>>()));
         }
-        Ok((rows, pools, shuffled))
+        Ok((rows, pools))
     })?;
     if rows.is_empty() {
         return Err(invalid!(
@@ -41,30 +40,8 @@ pub fn compare_methods(
         ));
     }
     let mut report = measured(rows, pools, truth, options)?;
-    if shuffled > 0 {
-        report.notes.push(format!(
-            "{}: the order of the documents is not the first stage's (`pool build` mixes it for picking): original is that order, \
-             which the methods were given too; `rerank --candidates RUN` gives them the first stage's",
-            counted(shuffled, "query")
-        ));
-    }
     ranks_without_own_votes(store, truth, options, &mut report)?;
     Ok(report)
-}
-
-/// Whether the documents with a rank of the first stage come first, in its order.
-fn is_in_first_stage_order(documents: &[DocumentInfo]) -> bool {
-    let rank = |document: &DocumentInfo| {
-        let metadata: Value = serde_json::from_str(document.metadata.as_str()).ok()?;
-        metadata.get("first_stage_rank")?.as_u64()
-    };
-    let ranks: Vec<Option<u64>> = documents.iter().map(rank).collect();
-    let in_order = |pair: &[Option<u64>]| match (pair.first(), pair.last()) {
-        (Some(Some(above)), Some(Some(below))) => above < below,
-        (Some(None), Some(Some(_))) => false,
-        _ => true,
-    };
-    ranks.windows(2).all(in_order)
 }
 
 fn measured(

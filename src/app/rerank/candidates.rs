@@ -4,7 +4,7 @@ use crate::app::error::{AppError, invalid};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::sanitise;
 use crate::judge::PoolText;
-use crate::store::corpus::QueryKey;
+use crate::store::corpus::{QueryKey, first_stage_order};
 use crate::store::{Db, StoreError};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl Candidates {
     ) -> Result<Self, StoreError> {
         let pool = db.pool(key)?;
         let positions: Vec<usize> = match named {
-            None => (0..pool.documents.len()).collect(),
+            None => first_stage_order(pool.documents.iter().map(|document| &document.metadata)),
             Some(named) => {
                 let places: HashMap<&DocId, usize> = pool
                     .documents

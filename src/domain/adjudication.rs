@@ -9,6 +9,7 @@ mod judge_answers;
 pub(crate) mod pick_outcome;
 mod pick_record;
 mod pick_reply;
+pub(crate) mod pick_summary;
 mod remeasure;
 mod ruling;
 
@@ -21,9 +22,10 @@ pub use judge_answers::{
     IgnoredAnswers, JudgeAnswers, PickAnswer, PoolAnswer, PoolSet, group_answers,
     summarise_answers, valid_answers,
 };
-pub use pick_outcome::{PickCounts, PickOutcome, PickSummary, PooledCounts};
+pub use pick_outcome::{PickCounts, PickOutcome, PooledCounts};
 pub use pick_record::{PickRecord, PickResult};
 pub use pick_reply::{InvalidPick, PickMode, PickRequest, SlotsReply};
+pub use pick_summary::PickSummary;
 pub use remeasure::{Remeasured, remeasure, remeasured_metrics};
 pub use ruling::{
     DisagreementCause, Finding, LabelCorrection, Ruling, RulingGrades, corrected_labels,

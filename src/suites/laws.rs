@@ -3,6 +3,7 @@
 mod bench;
 mod files;
 mod money;
+mod plans_and_rounds;
 mod reports;
 mod rounds;
 mod runs;

@@ -2,9 +2,10 @@
 
 use super::disagreement::PoolPicks;
 use super::evidence::{SlotVerdict, picks_of_verdicts, unproven_verdicts};
-use super::pick_outcome::{PickCounts, PickOutcome, PickSummary, pick_outcomes, summarise_picks};
+use super::pick_outcome::{PickCounts, PickOutcome, pick_outcomes};
 use super::pick_record::{PickRecord, PickResult};
 use super::pick_reply::{InvalidPick, PickMode};
+use super::pick_summary::{PickSummary, summarise_picks};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Resampling;
 use crate::domain::retrieval::{JudgingPool, PoolSlot};

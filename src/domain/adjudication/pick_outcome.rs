@@ -1,10 +1,7 @@
-//! Picks against labels.
+//! Picks against labels, document by document, and their counts.
 
-use super::pick_reply::InvalidPick;
 use crate::domain::agreement::Share;
-use crate::domain::metrics::{Resampling, bootstraps, equal_shares};
-use crate::domain::retrieval::{JudgingPool, SlotSource};
-use std::collections::BTreeMap;
+use crate::domain::retrieval::JudgingPool;
 use std::ops::AddAssign;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,7 +85,7 @@ impl PickCounts {
     }
 
     /// κ if the agreement were another one.
-    fn kappa_of(&self, agreement: f64) -> Option<f64> {
+    pub(super) fn kappa_of(&self, agreement: f64) -> Option<f64> {
         let n = self.total() as f64;
         let (labelled, picked) = (self.labelled() as f64 / n, self.picked() as f64 / n);
         let expected = labelled * picked + (1.0 - labelled) * (1.0 - picked);
@@ -97,7 +94,7 @@ impl PickCounts {
     }
 }
 
-fn share(part: usize, whole: usize) -> Option<f64> {
+pub(super) fn share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
@@ -169,240 +166,9 @@ impl AddAssign<PickCounts> for PooledCounts {
     }
 }
 
-/// What picking the same number of documents at random in every pool would reach (hypergeometric).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ChanceAgreement {
-    /// Expected documents labelled relevant and picked.
-    pub agreed: f64,
-    pub sd: f64,
-    pub agreement: Option<f64>,
-    pub precision: Option<f64>,
-    pub recall: Option<f64>,
-    /// Expected [`PickCounts::kappa`]: above 0 where a judge picks more from the pools that hold more labelled documents, which
-    /// it does if it is told their number.
-    pub kappa: Option<f64>,
-}
-
-impl ChanceAgreement {
-    fn of(pools: &[PickCounts], overall: &PickCounts) -> Self {
-        let (mut agreed, mut variance) = (0.0, 0.0);
-        for pool in pools.iter().filter(|pool| pool.total() > 0) {
-            let (all, picked) = (pool.total() as f64, pool.picked() as f64);
-            let rate = pool.labelled() as f64 / all;
-            agreed += picked * rate;
-            variance += picked * rate * (1.0 - rate) * (all - picked) / (all - 1.0).max(1.0);
-        }
-        let over = |whole: usize, part: f64| (whole > 0).then(|| part / whole as f64);
-        let (total, labelled, picked) = (overall.total(), overall.labelled(), overall.picked());
-        let apart = labelled as f64 + picked as f64 - 2.0 * agreed;
-        let agreement = over(total, total as f64 - apart);
-        Self {
-            agreed,
-            sd: variance.sqrt(),
-            agreement,
-            precision: over(picked, agreed),
-            recall: over(labelled, agreed),
-            kappa: agreement.and_then(|agreement| overall.kappa_of(agreement)),
-        }
-    }
-}
-
-/// Intervals, over queries, of what [`PickCounts`] amount to; `None` where there is none.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct PickIntervals {
-    pub agreement: Option<(f64, f64)>,
-    pub precision: Option<(f64, f64)>,
-    pub recall: Option<(f64, f64)>,
-    pub kappa: Option<(f64, f64)>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PickSummary {
-    /// Valid answers; everything below is over their pools.
-    pub valid: usize,
-    /// Invalid answers by [`InvalidPick::cause`].
-    pub invalid: BTreeMap<&'static str, usize>,
-    /// All documents of the pools together.
-    pub boxes: PickCounts,
-    /// Intervals of the boxes' shares and κ over queries.
-    pub intervals: PickIntervals,
-    pub chance: ChanceAgreement,
-    /// The boxes at each position of the pools. Unequal pick rates *of equally labelled documents* show a preference for
-    /// places; of all documents they may only show where the labelled ones stand.
-    pub by_slot: Vec<PooledCounts>,
-    /// The boxes of the documents from each source.
-    pub by_source: BTreeMap<SlotSource, PooledCounts>,
-}
-
-impl PickSummary {
-    pub fn invalid_rate(&self) -> Option<f64> {
-        let invalid: usize = self.invalid.values().sum();
-        share(invalid, invalid + self.valid)
-    }
-}
-
-/// Adds up answers: each a pool with the outcome in each of its slots, or why there is none.
-pub(crate) fn summarise_picks<'a>(
-    answers: impl IntoIterator<Item = (&'a JudgingPool, Result<Vec<PickOutcome>, InvalidPick>)>,
-    how: &Resampling,
-) -> PickSummary {
-    let mut summary = PickSummary::default();
-    let mut pools: Vec<PickCounts> = Vec::new();
-    for (pool, answer) in answers {
-        let outcomes = match answer {
-            Ok(outcomes) => outcomes,
-            Err(invalid) => {
-                *summary.invalid.entry(invalid.cause()).or_default() += 1;
-                continue;
-            }
-        };
-        if summary.by_slot.len() < outcomes.len() {
-            summary
-                .by_slot
-                .resize(outcomes.len(), PooledCounts::default());
-        }
-        let mut by_source: BTreeMap<SlotSource, PickCounts> = BTreeMap::new();
-        for ((slot, outcome), sum) in pool.slots.iter().zip(&outcomes).zip(&mut summary.by_slot) {
-            *sum += PickCounts::from_iter([*outcome]);
-            *by_source.entry(slot.source()).or_default() += *outcome;
-        }
-        for (source, boxes) in by_source {
-            *summary.by_source.entry(source).or_default() += boxes;
-        }
-        let boxes: PickCounts = outcomes.into_iter().collect();
-        summary.boxes += boxes;
-        pools.push(boxes);
-    }
-    summary.valid = pools.len();
-    summary.chance = ChanceAgreement::of(&pools, &summary.boxes);
-    let [agreement, precision, recall, kappa] = bootstraps(pools.len(), how, |chosen| {
-        let mut sum = PickCounts::default();
-        chosen
-            .iter()
-            .filter_map(|at| pools.get(*at))
-            .for_each(|pool| sum += *pool);
-        [sum.agreement(), sum.precision(), sum.recall(), sum.kappa()]
-    });
-    // The ends of few pools' intervals are not shares by themselves.
-    let cut = |interval: Option<(f64, f64)>, least: f64| {
-        interval.map(|(low, high)| (low.max(least), high.min(1.0)))
-    };
-    // Pools of which each has the same share say nothing of how others might differ.
-    let share_interval = |interval, share: fn(&PickCounts) -> Option<f64>| {
-        let with = pools.iter().filter(|pool| share(pool).is_some()).count();
-        cut(interval, 0.0).or_else(|| equal_shares(share(&summary.boxes)?, with, how.level))
-    };
-    summary.intervals = PickIntervals {
-        agreement: share_interval(agreement, PickCounts::agreement),
-        precision: share_interval(precision, PickCounts::precision),
-        recall: share_interval(recall, PickCounts::recall),
-        kappa: cut(kappa, -1.0),
-    };
-    summary
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::corpus::{DocId, QueryId};
-    use crate::domain::retrieval::{PoolLayout, build_pool};
-    use proptest::prelude::*;
-
-    fn pool(query: usize, positives: &[&str], layout: PoolLayout) -> JudgingPool {
-        let ids = |names: &[&str]| {
-            names
-                .iter()
-                .map(|name| DocId::new(*name))
-                .collect::<Vec<_>>()
-        };
-        let ranking = ids(&["b", "x", "y", "z", "v", "w"]);
-        build_pool(
-            &QueryId::new(query.to_string()),
-            &ids(positives),
-            &ranking,
-            4,
-            layout,
-        )
-    }
-
-    const QUICK: Resampling = Resampling {
-        draws: 200,
-        level: 0.95,
-        seed: 1,
-    };
-
-    #[test]
-    fn every_document_falls_into_one_box() {
-        // Slots: a (missed), b (found), x, y.
-        let pool = pool(1, &["a", "b"], PoolLayout::Original);
-        use PickOutcome::{Agreed, LabelOnly, Neither, PickOnly};
-        assert_eq!(
-            pick_outcomes(&pool, &[1, 3], &[]),
-            [LabelOnly, Agreed, Neither, PickOnly]
-        );
-        let spoiled = pick_outcomes(&pool, &[1], &[0, 3]);
-        use PickOutcome::Unproven;
-        assert_eq!(spoiled, [Unproven, Agreed, Neither, Unproven]);
-        let counts: PickCounts = spoiled.into_iter().collect();
-        assert_eq!((counts.total(), counts.unproven), (2, 2));
-        assert_eq!(
-            (counts.recall(), counts.agreement()),
-            (Some(1.0), Some(1.0))
-        );
-        let summary = summarise_picks(
-            [
-                (&pool, Ok(pick_outcomes(&pool, &[1, 3], &[]))),
-                (&pool, Err(InvalidPick::NotJson)),
-                (&pool, Err(InvalidPick::Duplicate { slot: 1 })),
-                (&pool, Err(InvalidPick::Duplicate { slot: 2 })),
-            ],
-            &QUICK,
-        );
-        let boxes = PickCounts {
-            agreed: 1,
-            label_only: 1,
-            pick_only: 1,
-            neither: 1,
-            unproven: 0,
-        };
-        assert_eq!((summary.valid, summary.boxes), (1, boxes));
-        assert_eq!(
-            summary.invalid,
-            BTreeMap::from([("duplicate", 2), ("not-json", 1)])
-        );
-        assert_eq!(summary.invalid_rate(), Some(0.75));
-        assert_eq!(
-            (boxes.agreement(), boxes.precision(), boxes.recall()),
-            (Some(0.5), Some(0.5), Some(0.5))
-        );
-        assert_eq!((boxes.kappa(), summary.intervals.kappa), (Some(0.0), None));
-        assert_eq!(summary.chance.agreement, Some(0.5));
-        assert_eq!(
-            summary.by_slot[1].boxes,
-            PickCounts {
-                agreed: 1,
-                ..PickCounts::default()
-            }
-        );
-        assert_eq!(
-            summary.by_source[&SlotSource::LabelMissed].boxes,
-            PickCounts {
-                label_only: 1,
-                ..PickCounts::default()
-            }
-        );
-        assert_eq!(
-            summary.by_source[&SlotSource::Fill].boxes,
-            PickCounts {
-                pick_only: 1,
-                neither: 1,
-                ..PickCounts::default()
-            }
-        );
-        let fill = &summary.by_source[&SlotSource::Fill];
-        let others = fill.picked_of_others().map(|share| share.value);
-        assert_eq!((fill.picked_of_labelled(), others), (None, Some(0.5)));
-    }
 
     #[test]
     fn documents_of_a_pool_that_are_picked_or_not_together_count_as_one() {
@@ -431,28 +197,6 @@ mod tests {
     }
 
     #[test]
-    fn four_pools_alike_leave_room_for_a_fifth() {
-        // Slots: a (missed), b (found), x, y; every pool with an agreement of a half, all picks labelled.
-        let pools: Vec<JudgingPool> = (0..4)
-            .map(|query| pool(query, &["a", "b"], PoolLayout::Original))
-            .collect();
-        let answers = pools
-            .iter()
-            .map(|pool| (pool, Ok(pick_outcomes(pool, &[1], &[]))));
-        let PickIntervals {
-            agreement,
-            precision,
-            recall,
-            kappa,
-        } = summarise_picks(answers, &QUICK).intervals;
-        for (interval, share) in [(agreement, 0.75), (precision, 1.0), (recall, 0.5)] {
-            let (low, high) = interval.unwrap();
-            assert!(low < share - 0.2 && high >= share, "{low} {share} {high}");
-        }
-        assert_eq!(kappa, None);
-    }
-
-    #[test]
     fn kappa_is_cohens() {
         // Cohen's coefficient on a 2 × 2 table with 20, 5, 10, 15: agreement 0.7, expected 0.5.
         let boxes = PickCounts {
@@ -472,36 +216,5 @@ mod tests {
             .kappa(),
             None
         );
-    }
-
-    #[test]
-    fn nothing_is_claimed_without_answers() {
-        let summary = summarise_picks([], &QUICK);
-        assert_eq!(summary, PickSummary::default());
-        assert_eq!(
-            (
-                summary.invalid_rate(),
-                summary.boxes.recall(),
-                summary.chance.recall
-            ),
-            (None, None, None)
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn boxes_add_up_the_same_way_everywhere(seed: u64, picked in prop::collection::vec(0usize..6, 1..8)) {
-            let pools: Vec<JudgingPool> =
-                (0..picked.len()).map(|n| pool(n, &["a", "b"][..1 + n % 2], PoolLayout::Shuffled { seed })).collect();
-            let picks: Vec<[usize; 1]> = picked.iter().map(|pick| [*pick]).collect();
-            let answers = pools.iter().zip(&picks).map(|(pool, picks)| (pool, Ok(pick_outcomes(pool, picks, &[]))));
-            let summary = summarise_picks(answers, &QUICK);
-            for parts in [summary.by_slot, summary.by_source.into_values().collect()] {
-                let mut sum = PickCounts::default();
-                parts.into_iter().for_each(|part: PooledCounts| sum += part.boxes);
-                prop_assert_eq!(sum, summary.boxes);
-            }
-            prop_assert_eq!(summary.boxes.total(), 4 * pools.len());
-        }
     }
 }

@@ -8,13 +8,13 @@ use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice};
 use crate::judge::{FailureCause, JudgeEnsemble, PresentedPair};
 use crate::store::outstanding::CallSelection;
 use rstest::rstest;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Pools of these sizes; the second of them has nobody to fight.
-const SIZES: [usize; 4] = [14, 1, 5, 11];
+pub(super) const SIZES: [usize; 4] = [14, 1, 5, 11];
 
 /// Who was asked about which query and which two documents, the one shown first first.
 type Asked = Arc<Mutex<Vec<(&'static str, String, usize, usize)>>>;
@@ -35,10 +35,10 @@ fn noted(
 }
 
 /// A vote: the judge, both documents in the order in which it saw them, and the margin for the later one of the pool.
-type Vote = (i64, usize, usize, u64);
+pub(super) type Vote = (i64, usize, usize, u64);
 
 /// Every query's votes, sorted.
-async fn votes(bench: &Bench) -> Vec<Vec<Vote>> {
+pub(super) async fn votes(bench: &Bench) -> Vec<Vec<Vote>> {
     let keys = bench.keys.clone();
     let rows = bench.store.read(move |db| {
         keys.into_iter()
@@ -107,7 +107,7 @@ fn play(
     RunHandle::start(bench.store.clone(), judges, request, control)
 }
 
-async fn played(bench: &Bench, campaign: &str, judges: JudgeEnsemble) -> RunOutcome {
+pub(super) async fn played(bench: &Bench, campaign: &str, judges: JudgeEnsemble) -> RunOutcome {
     let run = play(
         bench,
         campaign,
@@ -417,99 +417,4 @@ async fn who_is_dropped_holds_nobody_up_and_is_asked_later() {
         assert!(asked.len() == ben.total && asked.iter().all(|call| call.0 == "ben"));
         assert_eq!(later.missing, Some(0));
     }
-}
-
-/// Each judge's presentations of each query, how often each.
-fn repeated(votes: &[Vec<Vote>]) -> usize {
-    let mut seen: BTreeMap<(usize, i64, usize, usize), usize> = BTreeMap::new();
-    for (query, votes) in votes.iter().enumerate() {
-        for (judge, first, second, _) in votes {
-            *seen.entry((query, *judge, *first, *second)).or_default() += 1;
-        }
-    }
-    seen.into_values().filter(|times| *times > 1).count()
-}
-
-#[tokio::test]
-async fn a_plain_plan_after_rounds_asks_everybody_and_repeats_nothing() {
-    let bench = bench(&SIZES);
-    played(&bench, "top+escalate:2", trio(|_, _| Act::Answer)).await;
-    let before = votes(&bench).await;
-    // A first run that makes no call at all: planning alone changes no score.
-    let scores = super::bench::bits(&bench.view().await);
-    let run = bench.start(
-        trio(|_, _| Act::Answer),
-        CallSelection::Fresh,
-        RunControl {
-            dropped: 0b111,
-            ..RunControl::default()
-        },
-    );
-    let missing = run.end.await.unwrap().unwrap().missing.unwrap();
-    let planned: usize = bench
-        .view()
-        .await
-        .battles
-        .iter()
-        .map(|battle| battle.missing)
-        .sum();
-    assert!(missing > planned && planned > 0);
-    assert_eq!(super::bench::bits(&bench.view().await), scores);
-
-    let outcome = bench
-        .finish(trio(|_, _| Act::Answer), CallSelection::Fresh)
-        .await;
-    assert_eq!(
-        (outcome.progress.votes(), outcome.missing),
-        (missing, Some(0))
-    );
-    let after = votes(&bench).await;
-    assert_eq!(repeated(&after), 0);
-    for (before, after) in before.iter().zip(&after) {
-        assert!(before.iter().all(|vote| after.contains(vote)));
-    }
-    let view = bench.view().await;
-    assert!(view.battles.iter().all(|battle| battle.missing == 0));
-    let whole = view
-        .rows()
-        .battles
-        .iter()
-        .filter(|record| record.votes.len() == 3);
-    assert!(whole.count() >= 4 * SIZES[0], "four cycles by three judges");
-}
-
-#[tokio::test]
-async fn rounds_after_a_plain_plan_count_what_is_there_and_repeat_nothing() {
-    let bench = bench(&SIZES);
-    bench
-        .finish(trio(|_, _| Act::Answer), CallSelection::Fresh)
-        .await;
-    let before = votes(&bench).await;
-    let none = played(&bench, "top+escalate:4", trio(|_, _| Act::Answer)).await;
-    assert_eq!((none.progress.total, none.missing), (0, Some(0)));
-
-    let more = played(&bench, "top+escalate:5", trio(|_, _| Act::Answer)).await;
-    let after = votes(&bench).await;
-    // The pool of five has met in every pair, the one of one in none.
-    assert_eq!(more.progress.votes(), 3 * 14 + 3 * 11);
-    assert_eq!(repeated(&after), 0);
-    for (before, after) in before.iter().zip(&after) {
-        assert!(before.iter().all(|vote| after.contains(vote)));
-    }
-}
-
-#[tokio::test]
-async fn a_battle_of_one_judge_misses_nothing_and_weighs_a_third() {
-    let bench = bench(&[12]);
-    played(&bench, "swiss+rotate:2", trio(|_, _| Act::Answer)).await;
-    let view = bench.view().await;
-    assert_eq!(view.battles.len(), 66, "every pair has met a judge");
-    assert!(view.battles.iter().all(|battle| battle.missing == 0));
-    for (record, seen) in view.rows().battles.iter().zip(view.observations()) {
-        assert_eq!(seen.weight, record.votes.len() as f64 / 3.0);
-    }
-    let double = view.rows().battles.iter().filter(|r| r.votes.len() > 1);
-    assert_eq!(view.consensus.1, double.count());
-    assert!((view.phi - 1.0 / 3.0).abs() < 1e-12);
-    assert!(view.battles.iter().all(|battle| battle.surprise.is_some()));
 }

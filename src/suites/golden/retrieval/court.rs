@@ -1,7 +1,8 @@
 //! Answers and their tally against the original's functions and its runs with stub judges.
 
 use super::{original, pools};
-use crate::domain::adjudication::pick_outcome::{pick_outcomes, summarise_picks};
+use crate::domain::adjudication::pick_outcome::pick_outcomes;
+use crate::domain::adjudication::pick_summary::summarise_picks;
 use crate::domain::adjudication::{
     InvalidPick, PickCounts, PickOutcome, PickRequest, PickSummary, SlotsReply,
 };

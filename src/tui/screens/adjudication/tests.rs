@@ -1,7 +1,7 @@
 use super::super::testing::{SIZES, TINY, drawn, model};
 use crate::app::adjudication::data::AdjudicationItem;
 use crate::app::adjudication::overview::{AdjudicationOverview, PickRow};
-use crate::domain::adjudication::pick_outcome::PickIntervals;
+use crate::domain::adjudication::pick_summary::PickIntervals;
 use crate::domain::adjudication::{
     Disagreement, DisagreementOrder, PickCounts, PickSummary, PooledCounts, Remeasured,
     remeasured_metrics,

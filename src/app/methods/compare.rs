@@ -13,7 +13,7 @@ use crate::domain::methods::{
 use crate::domain::metrics::{Metric, Resampling, compare};
 use crate::store::Store;
 use crate::store::corpus::first_stage_order;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Measures every method that has been run, and the first-stage order, against a truth.
 pub fn compare_methods(
@@ -25,7 +25,14 @@ pub fn compare_methods(
         let results = db.rerank_results()?.into_iter();
         let rows: Vec<MethodRow> = results.map(|result| result.row).collect();
         let mut pools = Vec::new();
+        if rows.iter().any(|row| row.method == ORIGINAL) {
+            return Ok((rows, pools));
+        }
+        let run: HashSet<&QueryId> = rows.iter().map(|row| &row.query).collect();
         for query in db.queries()? {
+            if !run.contains(&query.id) {
+                continue;
+            }
             let documents = db.documents(query.key)?;
             let order = first_stage_order(documents.iter().map(|document| &document.metadata));
             let documents = order.into_iter().filter_map(|at| documents.get(at));

@@ -7,6 +7,8 @@ use crate::app::truth::{GradeBasis, ScoredPool, Truth, zelo_truth};
 use crate::domain::metrics::{MeanEstimate, Qrels};
 use crate::store::Store;
 use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// Warns of methods whose judges are the truth's, and ranks them without those judges' votes.
 pub(super) fn ranks_without_own_votes(
@@ -27,6 +29,8 @@ pub(super) fn ranks_without_own_votes(
         .iter()
         .map(|method| mean(method.values.first()?.all))
         .collect();
+    // Methods that ask the same judges are measured against the same rest of them.
+    let mut means_without: HashMap<Vec<String>, Option<Vec<Option<f64>>>> = HashMap::new();
     for at in 0..report.methods.len() {
         let own: Vec<String> = match report.methods.get(at) {
             Some(method) => {
@@ -41,7 +45,13 @@ pub(super) fn ranks_without_own_votes(
         let Some(with) = rank(&means, at).filter(|_| !own.is_empty()) else {
             continue;
         };
-        let without = rank_without(store, &own, options, report, at)?;
+        let without = match means_without.entry(own.clone()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                place.insert(means_without_judges(store, &own, options, report)?)
+            }
+        };
+        let without = without.as_ref().and_then(|means| rank(means, at));
         let name = report
             .methods
             .get(at)
@@ -59,13 +69,14 @@ pub(super) fn ranks_without_own_votes(
     Ok(())
 }
 
-fn rank_without(
+/// The mean of the first metric of each method, measured without the votes of these judges; `None` where no other judge has
+/// voted.
+fn means_without_judges(
     store: &Store,
     own: &[String],
     options: &MethodsOptions,
     report: &MethodsReport,
-    at: usize,
-) -> Result<Option<usize>, AppError> {
+) -> Result<Option<Vec<Option<f64>>>, AppError> {
     let keys = store.read_blocking(|db| db.queries())?;
     let keys: Vec<_> = keys.into_iter().map(|query| query.key).collect();
     let mut pools = Vec::with_capacity(keys.len());
@@ -108,7 +119,7 @@ fn rank_without(
         let mean = found.iter().sum::<f64>() / method.effort.queries.max(1) as f64;
         means.push((!found.is_empty()).then_some(mean));
     }
-    Ok(rank(&means, at))
+    Ok(Some(means))
 }
 
 fn mean(estimate: Option<MeanEstimate>) -> Option<f64> {

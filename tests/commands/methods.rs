@@ -100,3 +100,51 @@ fn what_cannot_be_simulated_is_refused(
 ) {
     Sandbox::new().refused(&["bench-methods", option, value], 2, &[why]);
 }
+
+/// The cells of a method's row in the table that comes `nth` in a document.
+fn row(document: &str, name: &str, nth: usize) -> Vec<String> {
+    let begins = format!("| `{name}` |");
+    let mut rows = document.lines().filter(|line| line.starts_with(&begins));
+    let row = rows.nth(nth).unwrap_or_else(|| panic!("no row {begins}"));
+    let cells = row.trim_matches('|').split('|');
+    cells.skip(1).map(|cell| cell.trim().to_owned()).collect()
+}
+
+#[test]
+fn the_tables_of_the_documents_are_what_is_printed() {
+    const MANUAL: &str = include_str!("../../assets/manual/methods.md");
+    const README: &str = include_str!("../../README.md");
+    let names = ["original", "rankgpt", "tourrank:r2", "zelo:b2"];
+    let told = Sandbox::new().json(&format!(
+        "bench-methods --documents 20 --json --methods {}",
+        names.join(",")
+    ));
+    let short = |value: f64| format!("{value:.3}").trim_start_matches('0').to_owned();
+    let estimate = |row: &Value, key: &str| {
+        let [low, mean, high] = ["low", "mean", "high"].map(|of| row[key][of].as_f64().unwrap());
+        (short(mean), short((high - low) / 2.0))
+    };
+    for name in names {
+        let cases = told["cases"].as_array().unwrap();
+        let rows: Vec<&Value> = cases
+            .iter()
+            .map(|case| {
+                let mut methods = case["methods"].as_array().unwrap().iter();
+                methods.find(|method| method["method"] == name).unwrap()
+            })
+            .collect();
+        let count = |key: &str| format!("{:.0}", rows[1][key].as_f64().unwrap());
+        let quality = rows.iter().map(|row| estimate(row, "ndcg@10"));
+        let quality: Vec<(String, String)> = quality.collect();
+        let with_error = |(mean, half): &(String, String)| format!("{mean} ± {half}");
+        let mut cells = vec![count("calls"), count("texts"), count("waits")];
+        cells.extend(quality.iter().map(with_error));
+        cells.push(with_error(&estimate(rows[1], "tau")));
+        // The first table of the manual says what a method asks.
+        let nth = usize::from(MANUAL.matches(&format!("| `{name}` |")).count() > 2);
+        assert_eq!(row(MANUAL, name, nth)[..7], cells, "{name}");
+        let mut cells = vec![count("calls")];
+        cells.extend(quality.into_iter().map(|(mean, _)| mean));
+        assert_eq!(row(README, name, 0)[..4], cells, "{name}");
+    }
+}

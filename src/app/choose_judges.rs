@@ -82,27 +82,18 @@ impl JudgeConfiguration<'_> {
         way: PickMode,
     ) -> Result<ChosenJudges, AppError> {
         let chosen = self.chosen(names, |file, sources| pickers_from(file, sources, way))?;
-        let mut chosen = complete(chosen)?;
         let empty = PresentedPool {
             pool: Arc::new(PoolText::new("", Vec::new())),
             ask: way.ask(0),
         };
-        let cannot = |judge: &Arc<dyn Judge>| judge.pick_prompt(&empty).is_none();
-        for judge in chosen.ensemble.iter().filter(|judge| cannot(judge)) {
-            let name = sanitise::line(&judge.spec().name);
-            let why = format!("{name} can only compare two documents");
-            if !names.is_empty() {
-                return Err(invalid!("--judges: {why}"));
-            }
-            chosen.notes.push(format!("left out: {why}"));
-        }
-        chosen.ensemble.retain(|judge| !cannot(judge));
-        if chosen.ensemble.is_empty() {
-            return Err(invalid!(
-                "no judge is left that can pick; name some with --judges"
-            ));
-        }
-        Ok(chosen)
+        let can = |judge: &dyn Judge| judge.pick_prompt(&empty).is_some();
+        able(
+            complete(chosen)?,
+            names,
+            can,
+            "can only compare two documents",
+            "pick",
+        )
     }
 
     /// The same for reranking questions of this kind. Judges that can only compare two documents are left out, unless they
@@ -114,24 +105,15 @@ impl JudgeConfiguration<'_> {
     ) -> Result<ChosenJudges, AppError> {
         let make =
             |file: &JudgesFile, sources: &JudgeSources<'_>| rerank_judges_from(file, sources, kind);
-        let mut chosen = complete(self.chosen(names, make)?)?;
-        let empty = PresentedQuestion::example(kind);
-        let cannot = |judge: &Arc<dyn Judge>| judge.rerank_prompt(&empty).is_none();
-        for judge in chosen.ensemble.iter().filter(|judge| cannot(judge)) {
-            let name = sanitise::line(&judge.spec().name);
-            let why = format!("{name} can only compare two documents, in battles (zelo)");
-            if !names.is_empty() {
-                return Err(invalid!("--judges: {why}"));
-            }
-            chosen.notes.push(format!("left out: {why}"));
-        }
-        chosen.ensemble.retain(|judge| !cannot(judge));
-        if chosen.ensemble.is_empty() {
-            return Err(invalid!(
-                "no judge is left that can rerank; name some with --judges"
-            ));
-        }
-        Ok(chosen)
+        let example = PresentedQuestion::example(kind);
+        let can = |judge: &dyn Judge| judge.rerank_prompt(&example).is_some();
+        able(
+            complete(self.chosen(names, make)?)?,
+            names,
+            can,
+            "can only compare two documents, in battles (zelo)",
+            "rerank",
+        )
     }
 
     /// The embedder of that name in `overrule.toml`.
@@ -313,6 +295,30 @@ fn complete(chosen: ChosenJudges) -> Result<ChosenJudges, AppError> {
         Some(why) => Err(invalid!("{why}")),
         None => Ok(chosen),
     }
+}
+
+/// Those judges that can do what they are chosen for; the others are left out, and refused where they are `names`d.
+fn able(
+    mut chosen: ChosenJudges,
+    names: &[String],
+    can: impl Fn(&dyn Judge) -> bool,
+    why_not: &str,
+    what_for: &str,
+) -> Result<ChosenJudges, AppError> {
+    for judge in chosen.ensemble.iter().filter(|judge| !can(judge.as_ref())) {
+        let why = format!("{} {why_not}", sanitise::line(&judge.spec().name));
+        if !names.is_empty() {
+            return Err(invalid!("--judges: {why}"));
+        }
+        chosen.notes.push(format!("left out: {why}"));
+    }
+    chosen.ensemble.retain(|judge| can(judge.as_ref()));
+    if chosen.ensemble.is_empty() {
+        return Err(invalid!(
+            "no judge is left that can {what_for}; name some with --judges"
+        ));
+    }
+    Ok(chosen)
 }
 
 /// Which judges of the user's file want which keys, and what can be done.

@@ -4,6 +4,7 @@ mod watch;
 
 use super::command::{CommandContext, CommandFailure, CommandResult};
 use super::output::{self, clean};
+use super::signals::RunEnd;
 use super::spending::{confirm_spending, estimate_table, usd};
 use crate::app::choose_judges::{check_budget, is_paid};
 use crate::app::import::datasets;
@@ -180,7 +181,7 @@ impl PickCommand {
 }
 
 /// Says what is left to do, and ends accordingly.
-fn finish(missing: usize, failed: usize, ended: watch::PickRunEnd) -> CommandResult {
+fn finish(missing: usize, failed: usize, ended: RunEnd) -> CommandResult {
     let answers = counted(missing, "answer");
     if ended.interrupted && missing > 0 {
         output::message(&format!(

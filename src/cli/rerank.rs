@@ -4,15 +4,16 @@ mod watch;
 
 use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output::{self, clean};
+use super::signals::RunEnd;
 use super::spending::{confirm_spending, usd};
-use crate::app::choose_judges::{check_budget, is_paid};
+use crate::app::choose_judges::is_paid;
 use crate::app::import::datasets;
 use crate::app::rerank::estimate::{CallVolume, MethodEstimate};
 use crate::app::rerank::{MethodChoice, PreparedRun, RerankPlan, RerankScope, prepare};
 use crate::app::run_lock::RunLock;
 use crate::app::wording::counted;
 use crate::client::RunControl;
-use crate::domain::methods::MethodRow;
+use crate::domain::methods::{MethodEffort, MethodRow};
 use crate::domain::reranking::{Method, MethodOptions, Shuffle};
 use crate::judge::{OFFLINE_LABEL, provider};
 use clap::Args;
@@ -41,11 +42,12 @@ answered is not asked again, also not for another method that asks the same. `ov
 
 Examples:
   overrule rerank --method rankgpt@20 --method prp@20:p3 --judges bm25
+  overrule rerank in.jsonl --method rankgpt@20    the queries of in.jsonl only, whatever else the project holds
   overrule rerank --method tourrank@20:r2 --method zelo@20:b2 --judges gpt --budget 5
   overrule rerank --method cohere@100 --candidates colbert.trec --dry-run"
 )]
 pub(super) struct RerankCommand {
-    /// A dataset to bring into the project first [default: the queries that the project holds]
+    /// Rank the queries of this dataset only, and bring it into the project first [default: all queries of the project]
     dataset: Option<PathBuf>,
     /// A method, repeatable
     #[arg(long = "method", value_name = "METHOD", required = true)]
@@ -109,9 +111,16 @@ impl RerankCommand {
             true => None,
             false => Some(RunLock::take(context.project())?),
         };
-        if let (Some(path), false) = (&self.dataset, self.dry_run) {
-            datasets::check(path, false)?.import(&store)?;
-        }
+        let dataset = match &self.dataset {
+            None => None,
+            Some(path) => {
+                let dataset = datasets::check(path, false)?.with_queries(&self.query)?;
+                Some(match self.dry_run {
+                    true => dataset.keys(&store, "--dry-run")?,
+                    false => dataset.import(&store)?.keys,
+                })
+            }
+        };
         let judges = context.judges(self.insecure_http);
         let choice = MethodChoice {
             methods: &self.methods,
@@ -120,6 +129,7 @@ impl RerankCommand {
             seed: self.seed.unwrap_or(context.config.run.seed),
         };
         let scope = RerankScope {
+            dataset: dataset.as_deref(),
             queries: &self.query,
             candidates: self.candidates.as_deref(),
             retry_failed: self.retry_failed,
@@ -129,7 +139,7 @@ impl RerankCommand {
             output::message(&format!("note: {}", clean(note)));
         }
         if let Some(budget) = self.budget {
-            check_budget(budget, &prepared.ensemble)?;
+            prepared.check_budget(budget)?;
         }
         let PreparedRun {
             plan,
@@ -163,7 +173,7 @@ impl RerankCommand {
         let rows = plan.results(&store)?;
         let summary: Vec<MethodSummary> = plan
             .method_names()
-            .map(|name| MethodSummary::new(name, plan.queries(), &rows))
+            .map(|name| MethodSummary::new(name, &rows))
             .collect();
         if self.json {
             let methods: Vec<_> = summary.iter().map(MethodSummary::json).collect();
@@ -176,9 +186,9 @@ impl RerankCommand {
         }
         let missing = summary
             .iter()
-            .map(|one| plan.queries() - one.ranked - one.failed)
+            .map(|one| plan.queries() - one.effort.queries)
             .sum();
-        let failed = summary.iter().map(|one| one.failed).sum();
+        let failed = summary.iter().map(|one| one.effort.failed).sum();
         finish(missing, failed, ended, &summary)
     }
 
@@ -206,11 +216,12 @@ impl RerankCommand {
 fn finish(
     missing: usize,
     failed: usize,
-    ended: watch::RerankRunEnd,
+    ended: RunEnd,
     summary: &[MethodSummary],
 ) -> CommandResult {
-    for one in summary.iter().filter(|one| one.failed > 0) {
-        let (queries, why) = (counted(one.failed, "query"), one.first_failure.as_deref());
+    for one in summary.iter().filter(|one| one.effort.failed > 0) {
+        let queries = counted(one.effort.failed, "query");
+        let why = one.first_failure.as_deref();
         let why = clean(why.unwrap_or_default());
         output::message(&format!(
             "{}: {queries} failed, the first one with: {why}",
@@ -288,72 +299,46 @@ fn describe(plan: &RerankPlan, estimates: &[MethodEstimate]) -> String {
     text
 }
 
-/// How a method did.
+/// How a method did on the plan's queries.
 struct MethodSummary {
     method: String,
-    ranked: usize,
-    failed: usize,
+    effort: MethodEffort,
     first_failure: Option<String>,
-    calls: u64,
-    failed_calls: u64,
-    tokens: u64,
-    cost_usd: Option<f64>,
-    repairs: u64,
-    truncated: u64,
-    wall_ms: Vec<f64>,
 }
 
 impl MethodSummary {
-    fn new(method: &str, queries: usize, rows: &[MethodRow]) -> Self {
-        let own: Vec<&MethodRow> = rows
-            .iter()
-            .filter(|row| row.method == method)
-            .take(queries)
-            .collect();
-        let sum = |of: fn(&MethodRow) -> u64| own.iter().map(|row| of(row)).sum();
+    fn new(method: &str, rows: &[MethodRow]) -> Self {
+        let own = || rows.iter().filter(|row| row.method == method);
         Self {
             method: method.to_owned(),
-            ranked: own.iter().filter(|row| row.failure.is_none()).count(),
-            failed: own.iter().filter(|row| row.failure.is_some()).count(),
-            first_failure: own.iter().find_map(|row| row.failure.clone()),
-            calls: sum(|row| row.calls),
-            failed_calls: sum(|row| row.failed_calls),
-            tokens: sum(|row| row.tokens_in + row.tokens_out),
-            cost_usd: own
-                .iter()
-                .try_fold(0.0, |sum, row| row.cost_usd.map(|usd| sum + usd)),
-            repairs: sum(|row| row.repairs),
-            truncated: sum(|row| row.truncated),
-            wall_ms: own
-                .iter()
-                .filter_map(|row| row.wall_ms)
-                .map(|ms| ms as f64)
-                .collect(),
+            effort: MethodEffort::of(own()),
+            first_failure: own().find_map(|row| row.failure.clone()),
         }
     }
 
-    /// By nearest rank; `None` where every query had answers from before.
-    fn median_ms(&self) -> Option<f64> {
-        let mut sorted = self.wall_ms.clone();
-        sorted.sort_by(f64::total_cmp);
-        sorted
-            .get(sorted.len().div_ceil(2).saturating_sub(1))
-            .copied()
+    fn ranked(&self) -> usize {
+        self.effort.queries - self.effort.failed
+    }
+
+    /// Of all queries with a result; `None` where the price of one is not known.
+    fn cost_usd(&self) -> Option<f64> {
+        (self.effort.priced == self.effort.queries).then_some(self.effort.cost_usd)
     }
 
     fn json(&self) -> serde_json::Value {
+        let effort = &self.effort;
         json!({
             "method": self.method,
-            "ranked": self.ranked,
-            "failed": self.failed,
+            "ranked": self.ranked(),
+            "failed": effort.failed,
             "first_failure": self.first_failure,
-            "calls": self.calls,
-            "failed_calls": self.failed_calls,
-            "tokens": self.tokens,
-            "cost_usd": self.cost_usd,
-            "repairs": self.repairs,
-            "truncated_documents": self.truncated,
-            "median_ms": self.median_ms(),
+            "calls": effort.calls,
+            "failed_calls": effort.failed_calls,
+            "tokens": effort.tokens_in + effort.tokens_out,
+            "cost_usd": self.cost_usd(),
+            "repairs": effort.repairs,
+            "truncated_documents": effort.truncated,
+            "median_ms": effort.wall_p50_ms,
         })
     }
 }
@@ -371,17 +356,19 @@ fn table(summary: &[MethodSummary]) -> String {
         ">median ms a query",
     ];
     let rows = summary.iter().map(|one| {
+        let effort = &one.effort;
         vec![
             clean(&one.method),
-            one.ranked.to_string(),
-            one.failed.to_string(),
-            one.calls.to_string(),
-            one.failed_calls.to_string(),
-            one.repairs.to_string(),
-            one.tokens.to_string(),
-            usd(one.cost_usd),
-            one.median_ms()
-                .map_or_else(|| "–".to_owned(), |ms| format!("{ms:.0}")),
+            one.ranked().to_string(),
+            effort.failed.to_string(),
+            effort.calls.to_string(),
+            effort.failed_calls.to_string(),
+            effort.repairs.to_string(),
+            (effort.tokens_in + effort.tokens_out).to_string(),
+            usd(one.cost_usd()),
+            effort
+                .wall_p50_ms
+                .map_or_else(|| "–".to_owned(), |ms| ms.to_string()),
         ]
     });
     output::table(&header, &rows.collect::<Vec<_>>())

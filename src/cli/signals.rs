@@ -1,7 +1,16 @@
-//! What tells a command to stop.
+//! What tells a command to stop, and how its run ended.
 
 use crate::client::RunControl;
 use tokio::runtime::Runtime;
+
+/// How a run of questions ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RunEnd {
+    /// Somebody stopped it.
+    pub(super) interrupted: bool,
+    /// The budget is reached.
+    pub(super) budget_reached: bool,
+}
 
 /// A runtime for a command that calls services.
 pub(super) fn runtime() -> Result<Runtime, std::io::Error> {

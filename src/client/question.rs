@@ -51,6 +51,11 @@ pub(crate) trait ServiceQuestion: Sized + Send + Sync + 'static {
     /// What is known of the call that led to an answer.
     fn exchange(answer: &Self::Answer) -> &Exchange;
 
+    /// Whether anybody waits for the answer still. One that nobody waits for is not sent any more.
+    fn is_wanted(&self) -> bool {
+        true
+    }
+
     /// What an attempt needs.
     fn needs(&self) -> CallNeeds;
 

@@ -18,9 +18,9 @@ use super::question::{RecordOutcome, ServiceQuestion};
 use super::slots::SlotPlace;
 use super::{lock, now_ms};
 use crate::judge::{CallError, FailureCause, panic_message};
-use crate::store::StoreError;
 use crate::store::ledger::{CallPurpose, Charge};
 use crate::store::runs::RunId;
+use crate::store::{Store, StoreError};
 use futures::future::BoxFuture;
 use futures::stream::{FuturesOrdered, FuturesUnordered};
 use futures::{FutureExt as _, StreamExt as _};
@@ -83,6 +83,40 @@ pub(crate) struct WorkerContext {
     pub(crate) over: watch::Receiver<bool>,
     /// When the run's own pace allows the next call of any service.
     pub(crate) next_call: Mutex<Instant>,
+}
+
+impl WorkerContext {
+    /// The context of a run in a project: calls that were cut short are charged first, and all that the project has spent is
+    /// spent of the budget. The caller holds the lock of runs.
+    ///
+    /// Workers take it for the end of the run when the sender is dropped.
+    ///
+    /// # Errors
+    /// The project cannot be read or written.
+    pub(crate) async fn of_project(
+        store: &Store,
+        purpose: CallPurpose,
+        control: watch::Receiver<RunControl>,
+    ) -> Result<(Arc<Self>, watch::Sender<bool>), StoreError> {
+        let committed = store
+            .write(|db| {
+                db.charge_killed_calls(now_ms())?;
+                db.committed_usd()
+            })
+            .await?;
+        let limit = control.borrow().budget_usd;
+        let (over_to, over) = watch::channel(false);
+        let context = Self {
+            ledger: CallLedger::Project(store.clone()),
+            budget: Budget::new(limit, committed),
+            purpose,
+            run: None,
+            control,
+            over,
+            next_call: Mutex::new(Instant::now()),
+        };
+        Ok((Arc::new(context), over_to))
+    }
 }
 
 /// A question on its way.

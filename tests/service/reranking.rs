@@ -134,13 +134,15 @@ fn no_bad_answer_ends_a_run_and_no_query_is_lost() {
         rates: vec![
             (Fault::RateLimited, 0.05),
             (Fault::Server500, 0.02),
-            (Fault::Prose, 0.05),
+            (Fault::Prose, 0.02),
         ],
         ..Faults::default()
     });
     let methods = [
         &all_methods()[..],
-        &["--method", "prp@20:p2", "--method", "setwise@20", "--json"],
+        &["--method", "prp@20:p2", "--method", "setwise@20"],
+        &["--method", "pointwise@20:grade", "--method", "zelo@20:b2"],
+        &["--json"],
     ]
     .concat();
     let output = rerank(&desk, &methods);
@@ -183,7 +185,132 @@ fn a_strict_query_fails_alone_and_is_tried_again_when_asked() {
 }
 
 #[test]
+fn what_a_failed_query_no_longer_needs_is_not_bought() {
+    let desk = desk();
+    desk.server.fail_next(&[Fault::Prose]);
+    desk.server.set_latency(Duration::from_millis(10));
+    let method = "pointwise@20:yesno:strict";
+    let more = ["--method", method, "--concurrency", "1", "--json"];
+    let output = rerank(&desk, &more);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    let needed = (QUERIES - 1) * DOCUMENTS + 1;
+    let calls = desk.server.requests().len();
+    // Some go out while the answer that fails the query is put away.
+    assert!((needed..needed + DOCUMENTS / 2).contains(&calls), "{calls}");
+    assert_eq!(
+        desk.count("SELECT count(*) FROM call WHERE ended_ms IS NULL"),
+        0
+    );
+}
+
+#[test]
+fn a_budget_ends_a_run_that_goes_on_with_a_larger_one() {
+    let desk = desk();
+    let method = ["--method", "pointwise@20:yesno", "--json"];
+    let run = |budget: f64| {
+        let budget = budget.to_string();
+        rerank(&desk, &[&method[..], &["--budget", &budget]].concat())
+    };
+    let output = run(0.02);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    assert!(
+        told(&output).contains("larger --budget"),
+        "{}",
+        told(&output)
+    );
+    let spent = || {
+        let status = json_of(&desk.run(&["status", "--json"]));
+        status["spent_usd"].as_f64().unwrap()
+    };
+    let calls = desk.server.requests().len();
+    assert!((1..QUERIES * DOCUMENTS).contains(&calls), "{calls}");
+    assert!(spent() > 0.0 && spent() <= 0.02, "{}", spent());
+    let output = run(5.0);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(desk.server.requests().len(), QUERIES * DOCUMENTS);
+    assert_eq!(json_of(&output)["methods"][0]["ranked"], json!(QUERIES));
+}
+
+#[test]
+fn a_budget_wants_a_price_of_everybody_that_is_asked() {
+    let desk = desk();
+    let unpriced = format!(
+        "[[reranker]]\nname = \"dear\"\nprovider = \"compatible\"\nmodel = \"m\"\nbase_url = {:?}\nkey_env = \"OPENAI_API_KEY\"\n",
+        desk.server.root()
+    );
+    let config = std::fs::read_to_string(desk.path("overrule.toml")).unwrap();
+    std::fs::write(desk.path("overrule.toml"), config + &unpriced).unwrap();
+    let with_budget = |method: &str| rerank(&desk, &["--method", method, "--budget", "1", "--yes"]);
+    let output = with_budget("dear@20");
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    let why = "no price is known for the reranker dear; give `price` in overrule.toml";
+    assert!(told(&output).contains(why), "{}", told(&output));
+    assert_eq!(desk.server.requests().len(), 0);
+    let output = with_budget("ranker@20");
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+}
+
+#[test]
+fn answers_of_a_merged_project_are_not_bought_again() {
+    let desk = desk();
+    let methods = ["--method", "rankgpt@20", "--method", "ranker@20", "--json"];
+    let first = rerank(&desk, &methods);
+    assert_eq!(first.status.code(), Some(0), "{}", told(&first));
+    let calls = desk.server.requests().len();
+    let other = |more: &[&str]| {
+        let output = desk.run(&[&["--project", "other.db"], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+        output
+    };
+    other(&["import", "pools.jsonl"]);
+    other(&["merge", "overrule.db"]);
+    let again = [&["rerank", "pools.jsonl"], &methods[..]].concat();
+    let rows = json_of(&other(&again));
+    assert_eq!(rows["methods"], json_of(&first)["methods"]);
+    // Also where only the answers are left of it.
+    let merged = rusqlite::Connection::open(desk.path("other.db")).unwrap();
+    merged.execute_batch("DELETE FROM rerank_result").unwrap();
+    drop(merged);
+    let rows = json_of(&other(&again));
+    assert_eq!(rows["methods"][0]["ranked"], json!(QUERIES));
+    assert_eq!(desk.server.requests().len(), calls);
+}
+
+#[test]
+fn a_dataset_is_all_that_is_ranked_of_a_project() {
+    let desk = desk();
+    let all = std::fs::read_to_string(desk.path("pools.jsonl")).unwrap();
+    let two: Vec<&str> = all.lines().take(2).collect();
+    std::fs::write(desk.path("two.jsonl"), two.join("\n") + "\n").unwrap();
+    assert_eq!(desk.run(&["import", "two.jsonl"]).status.code(), Some(0));
+    // What the project does not hold is not ranked, nor passed over in silence.
+    let dry = rerank(&desk, &["--method", "rankgpt", "--dry-run"]);
+    assert_eq!(dry.status.code(), Some(2), "{}", told(&dry));
+    assert!(
+        told(&dry).contains("\"q2\" of pools.jsonl"),
+        "{}",
+        told(&dry)
+    );
+    assert!(told(&dry).contains("overrule import"), "{}", told(&dry));
+    assert_eq!(desk.run(&["import", "pools.jsonl"]).status.code(), Some(0));
+    let two = ["rerank", "two.jsonl", "--method", "rankgpt", "--json"];
+    let dry = json_of(&desk.run(&[&two[..], &["--dry-run"]].concat()));
+    assert_eq!(dry["queries"], json!(2));
+    let output = desk.run(&two);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(json_of(&output)["methods"][0]["ranked"], json!(2));
+    assert_eq!(desk.count("SELECT count(*) FROM rerank_result"), 2);
+    // A file of candidates may hold more queries than are asked for.
+    std::fs::write(desk.path("three.tsv"), "q0\td3\nq0\td5\nq1\td2\nq2\td1\n").unwrap();
+    let one = [&two[..], &["--candidates", "three.tsv", "--query", "q0"]].concat();
+    let output = desk.run(&one);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(json_of(&output)["queries"], json!(1));
+}
+
+#[test]
 fn a_killed_run_goes_on_where_it_was() {
+    const KILLS: usize = 10;
     let desk = desk();
     desk.server.set_latency(Duration::from_millis(20));
     let more = [
@@ -194,7 +321,7 @@ fn a_killed_run_goes_on_where_it_was() {
         "--concurrency",
         "2",
     ];
-    for _ in 0..3 {
+    for _ in 0..KILLS {
         let mut command = desk.command(&more);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
@@ -212,7 +339,7 @@ fn a_killed_run_goes_on_where_it_was() {
     let calls = desk.server.requests().len();
     // Two in flight, and two whose answers came in the moment of the kill.
     assert!(
-        (needed..=needed + 3 * 4).contains(&calls),
+        (needed..=needed + KILLS * 4).contains(&calls),
         "{calls} for {needed}"
     );
 }

@@ -5,10 +5,10 @@ use super::imported::PoolsImport;
 use super::preview::PoolCounts;
 use crate::app::error::{AppError, FileProblems, invalid};
 use crate::app::input_files::{ReadProgress, display_name, open, open_counted, stem};
-use crate::domain::corpus::Pool;
+use crate::domain::corpus::{DocId, Pool};
 use crate::domain::sanitise;
 use crate::formats::dataset;
-use crate::store::corpus::Imported;
+use crate::store::corpus::{Imported, QueryKey};
 use crate::store::{Db, Store, StoreError};
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -52,7 +52,6 @@ pub fn check(path: &Path, skip_bad: bool) -> Result<CheckedDataset, AppError> {
 }
 
 impl CheckedDataset {
-    /// Puts the dataset into a project.
     /// The dataset with these of its queries only; with all of them where none is named.
     ///
     /// # Errors
@@ -86,6 +85,37 @@ impl CheckedDataset {
             })?;
         }
         Ok(imported)
+    }
+
+    /// The keys of the queries wanted, where the project holds all of their documents; nothing is changed.
+    ///
+    /// # Errors
+    /// Something of the dataset is not in the project; the message begins with what wants it there.
+    pub fn keys(&self, store: &Store, what: &str) -> Result<Vec<QueryKey>, AppError> {
+        let mut keys = Vec::new();
+        for pool in self.pools()? {
+            let name = sanitise::line(pool.query.id.as_str()).into_owned();
+            let of_project = store.read_blocking(move |db| {
+                let Some(key) = db.known_query(pool.query.id.as_str())? else {
+                    return Ok(None);
+                };
+                let documents = db.documents(key)?;
+                let known: HashSet<&DocId> =
+                    documents.iter().map(|document| &document.id).collect();
+                let mut wanted = pool.documents.iter();
+                Ok(wanted
+                    .all(|document| known.contains(&document.id))
+                    .then_some(key))
+            })?;
+            keys.push(of_project.ok_or_else(|| {
+                let path = self.path.display();
+                invalid!(
+                    "{what}: query {name:?} of {path} is not in the project as it is there; import the file first \
+                     (`overrule import {path}` calls nobody)"
+                )
+            })?);
+        }
+        Ok(keys)
     }
 
     /// The queries wanted, with their documents.

@@ -2,9 +2,7 @@
 //!
 //! The calls are the caller's; a pick differs from a vote only in what is asked and kept.
 
-use crate::client::budget::Budget;
 use crate::client::call_key::key_of;
-use crate::client::call_ledger::CallLedger;
 use crate::client::gate::RateGate;
 use crate::client::lock::lock;
 use crate::client::question::{AttemptEnd, CallNeeds, RecordJob, RecordOutcome, ServiceQuestion};
@@ -25,7 +23,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
-use tokio::time::Instant;
 
 /// Questions that wait for a judge at most.
 const WAITING: usize = 16;
@@ -320,25 +317,8 @@ pub async fn run(
         ensemble,
         control,
     } = picking;
-    // The caller holds the lock of runs: whatever is open was cut short.
-    let committed = store
-        .write(|db| {
-            db.charge_killed_calls(now_ms())?;
-            db.committed_usd()
-        })
-        .await?;
-    let (concurrency, limit) = (control.borrow().concurrency, control.borrow().budget_usd);
-    // Held to the end: workers take a sender that is gone for the end of the run.
-    let (_over, over) = watch::channel(false);
-    let shared = Arc::new(WorkerContext {
-        ledger: CallLedger::Project(store.clone()),
-        budget: Budget::new(limit, committed),
-        purpose: CallPurpose::Pick,
-        run: None,
-        control,
-        over,
-        next_call: Mutex::new(Instant::now()),
-    });
+    let concurrency = control.borrow().concurrency;
+    let (shared, _over) = WorkerContext::of_project(&store, CallPurpose::Pick, control).await?;
     let mut by_judge: Vec<Vec<PickTask>> = ensemble.iter().map(|_| Vec::new()).collect();
     for job in jobs {
         if let Some(jobs) = by_judge.get_mut(job.seat) {

@@ -6,6 +6,7 @@ use crate::domain::sanitise;
 use crate::judge::PoolText;
 use crate::store::corpus::{QueryKey, first_stage_order};
 use crate::store::{Db, StoreError};
+use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -17,6 +18,8 @@ pub(super) struct Candidates {
     pub(super) ids: Vec<DocId>,
     /// The query's text, and those of the candidates, in their order.
     pub(super) pool: Arc<PoolText>,
+    /// The hash of the query's text, and of ids and texts of the candidates in their order.
+    pub(super) hash: [u8; 32],
 }
 
 /// Which documents of a query are candidates, best first; all of its pool where nothing else is said.
@@ -46,17 +49,29 @@ impl Candidates {
             }
         };
         let documents = || positions.iter().filter_map(|at| pool.documents.get(*at));
-        let ids = documents().map(|document| document.id.clone()).collect();
+        let mut hash = Sha256::new();
+        hash_part(&mut hash, &pool.query.text);
+        for document in documents() {
+            hash_part(&mut hash, document.id.as_str());
+            hash_part(&mut hash, &document.content);
+        }
         let texts = documents()
             .map(|document| Arc::from(document.content.as_str()))
             .collect();
         Ok(Self {
             key,
             query: pool.query.id.clone(),
-            ids,
+            ids: documents().map(|document| document.id.clone()).collect(),
             pool: Arc::new(PoolText::new(pool.query.text.clone(), texts)),
+            hash: hash.finalize().into(),
         })
     }
+}
+
+/// Adds a part and its length: the border between two parts is a part of what is hashed.
+pub(super) fn hash_part(hash: &mut Sha256, part: &str) {
+    hash.update((part.len() as u64).to_le_bytes());
+    hash.update(part.as_bytes());
 }
 
 /// What a file says of the candidates, checked against the project.

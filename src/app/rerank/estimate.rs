@@ -106,6 +106,15 @@ impl Sum {
         self.unpriced |= other.unpriced;
     }
 
+    /// The larger of both, in each respect.
+    fn raise(&mut self, other: &Self) {
+        self.calls = self.calls.max(other.calls);
+        self.tokens_input = self.tokens_input.max(other.tokens_input);
+        self.tokens_output = self.tokens_output.max(other.tokens_output);
+        self.usd = self.usd.max(other.usd);
+        self.unpriced |= other.unpriced;
+    }
+
     fn volume(&self, factor: f64) -> CallVolume {
         CallVolume {
             calls: (self.calls * factor).round(),
@@ -125,7 +134,7 @@ fn measure(method: &PreparedMethod, candidates: &Candidates) -> [Sum; 3] {
         .iter()
         .map(|value| value + SPREAD * count as f64 * rng.normal())
         .collect();
-    let (least, dearest) = played(method, candidates, &steady);
+    let (least, mut dearest) = played(method, candidates, &steady);
     let (expected, dear) = played(method, candidates, &shaken);
     let judges = method.judges.len();
     let calls = method
@@ -133,25 +142,17 @@ fn measure(method: &PreparedMethod, candidates: &Candidates) -> [Sum; 3] {
         .calls(count, judges)
         .most
         .max(expected.calls as usize) as f64;
-    let dearest = Sum {
-        unpriced: dearest.unpriced || dear.unpriced,
-        usd: dearest.usd.max(dear.usd),
-        tokens_input: dearest.tokens_input.max(dear.tokens_input),
-        tokens_output: dearest.tokens_output.max(dear.tokens_output),
-        calls: 1.0,
-    };
-    let most = Sum {
-        calls: 2.0 * calls,
-        tokens_input: 2.0 * calls * dearest.tokens_input,
-        tokens_output: 2.0 * calls * dearest.tokens_output,
-        usd: calls * dearest.usd,
-        unpriced: dearest.unpriced,
-    };
+    dearest.raise(&dear);
     // What asks no one needs nothing, however often it is asked.
-    let most = if calls == 0.0 || least.calls == 0.0 {
-        Sum::default()
-    } else {
-        most
+    let most = match calls == 0.0 || least.calls == 0.0 {
+        true => Sum::default(),
+        false => Sum {
+            calls: 2.0 * calls,
+            tokens_input: 2.0 * calls * dearest.tokens_input,
+            tokens_output: 2.0 * calls * dearest.tokens_output,
+            usd: calls * dearest.usd,
+            unpriced: dearest.unpriced,
+        },
     };
     [least, expected, most]
 }
@@ -167,10 +168,7 @@ fn played(method: &PreparedMethod, candidates: &Candidates, utility: &[f64]) -> 
         for (_, _, target) in method.parts(candidates, question).into_iter().flatten() {
             let (expected, worst) = used(&target);
             sum.add(&expected);
-            dearest.usd = dearest.usd.max(worst.usd);
-            dearest.tokens_input = dearest.tokens_input.max(worst.tokens_input);
-            dearest.tokens_output = dearest.tokens_output.max(worst.tokens_output);
-            dearest.unpriced |= worst.unpriced;
+            dearest.raise(&worst);
         }
         simulated(question, utility)
     };

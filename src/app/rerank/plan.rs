@@ -12,7 +12,7 @@ use crate::domain::sanitise;
 use crate::store::corpus::QueryKey;
 use crate::store::reranking::StoredResult;
 use crate::store::{Db, Store, StoreError};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// A query that a method has not ranked.
@@ -35,8 +35,6 @@ pub struct RerankPlan {
     identities: HashMap<(usize, QueryKey), [u8; 32]>,
     /// Results that are there, failed ones included that are not tried again.
     pub already: usize,
-    /// Those of them without an order.
-    pub failed_before: usize,
     /// Whether queries that failed are tried again.
     pub(super) retry: bool,
 }
@@ -44,6 +42,8 @@ pub struct RerankPlan {
 /// What a run is to be about.
 #[derive(Clone, Copy, Debug)]
 pub struct RerankScope<'a> {
+    /// Only the queries of a dataset.
+    pub dataset: Option<&'a [QueryKey]>,
     /// Only these queries, where some are named.
     pub queries: &'a [String],
     /// A file that says which documents are candidates, and in which order.
@@ -65,26 +65,40 @@ impl RerankPlan {
             .into_iter()
             .map(|(key, name)| (key, QueryId::new(name)))
             .collect();
-        for name in scope.queries {
-            if !queries.iter().any(|(_, id)| id.as_str() == name) {
+        let all = queries.clone();
+        if let Some(dataset) = scope.dataset {
+            let wanted: HashSet<QueryKey> = dataset.iter().copied().collect();
+            queries.retain(|(key, _)| wanted.contains(key));
+        }
+        if !scope.queries.is_empty() {
+            let known: HashSet<&str> = all.iter().map(|(_, id)| id.as_str()).collect();
+            if let Some(name) = scope
+                .queries
+                .iter()
+                .find(|name| !known.contains(name.as_str()))
+            {
                 let name = sanitise::line(name);
                 return Err(invalid!("--query: there is no query {name:?}"));
             }
-        }
-        if !scope.queries.is_empty() {
-            queries.retain(|(_, id)| scope.queries.iter().any(|name| name == id.as_str()));
+            let wanted: HashSet<&str> = scope.queries.iter().map(String::as_str).collect();
+            queries.retain(|(_, id)| wanted.contains(id.as_str()));
         }
         let named = match scope.candidates {
             None => None,
             Some(file) => {
                 let given = orders_of(read_ranking(file, notes)?);
-                let known = queries.clone();
                 let given: NamedCandidates = given.into_iter().collect();
                 let path = file.to_owned();
                 let given = store.read_blocking(move |db| {
-                    Ok(candidates::check(db, &known, &given, &path).map(|()| given))
+                    Ok(candidates::check(db, &all, &given, &path).map(|()| given))
                 })??;
                 queries.retain(|(_, id)| given.contains_key(id));
+                if queries.is_empty() {
+                    return Err(AppError::file(
+                        file,
+                        "names candidates of none of the queries that are to be ranked",
+                    ));
+                }
                 let keyed = queries.iter();
                 let keyed = keyed.filter_map(|(key, id)| Some((*key, given.get(id)?.clone())));
                 Some(keyed.collect::<HashMap<_, _>>())
@@ -103,7 +117,6 @@ impl RerankPlan {
             outstanding: Vec::new(),
             identities: HashMap::new(),
             already: 0,
-            failed_before: 0,
             retry: scope.retry_failed,
         };
         plan.find_outstanding(store)?;
@@ -117,7 +130,7 @@ impl RerankPlan {
 
     fn find_outstanding(&mut self, store: &Store) -> Result<(), StoreError> {
         let keys: Vec<QueryKey> = self.queries.iter().map(|(key, _)| *key).collect();
-        let (mut outstanding, mut already, mut failed) = (Vec::new(), 0, 0);
+        let (mut outstanding, mut already) = (Vec::new(), 0);
         let mut identities = HashMap::new();
         let this = &*self;
         let work = |db: &Db, key: QueryKey| {
@@ -136,16 +149,13 @@ impl RerankPlan {
             for (method, (identity, state)) in states.into_iter().enumerate() {
                 identities.insert((method, query), identity);
                 match state {
-                    Some(has_failed) if !(has_failed && this.retry) => {
-                        already += 1;
-                        failed += usize::from(has_failed);
-                    }
+                    Some(has_failed) if !(has_failed && this.retry) => already += 1,
                     _ => outstanding.push(OutstandingRanking { method, query }),
                 }
             }
             Ok::<_, StoreError>(())
         })?;
-        (self.outstanding, self.already, self.failed_before) = (outstanding, already, failed);
+        (self.outstanding, self.already) = (outstanding, already);
         self.identities = identities;
         Ok(())
     }
@@ -186,6 +196,15 @@ impl RerankPlan {
     /// Whether a rerank service is asked that may want money.
     pub fn asks_rerankers(&self) -> bool {
         self.services.iter().any(RerankService::is_paid_reranker)
+    }
+
+    /// The rerankers of which nothing says what a call costs at most.
+    pub(super) fn unpriced_rerankers(&self) -> impl Iterator<Item = &str> {
+        let unpriced = |service: &&RerankService| service.is_unpriced_reranker();
+        self.services
+            .iter()
+            .filter(unpriced)
+            .map(RerankService::name)
     }
 
     /// Whether anything that is still to be done may be sent to a server.

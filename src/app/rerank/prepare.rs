@@ -1,9 +1,9 @@
 //! From the names of methods to what they ask: judges made for their kind of question, rerankers, runs.
 
 use super::plan::{RerankPlan, RerankScope, orders_of};
-use super::prepared_method::{Asks, PreparedMethod};
+use super::prepared_method::{Asks, Orders, PreparedMethod};
 use super::service::RerankService;
-use crate::app::choose_judges::{ChosenJudges, JudgeConfiguration};
+use crate::app::choose_judges::{ChosenJudges, JudgeConfiguration, NamedReranker, check_budget};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::read_ranking;
 use crate::domain::reranking::{GradeScale, Method, MethodKind, MethodOptions};
@@ -52,6 +52,7 @@ pub fn prepare(
         services: Vec::new(),
         notes: Vec::new(),
         methods: Vec::new(),
+        names: None,
     };
     for method in choice.methods {
         preparing.add(&method.clone().with(&choice.options))?;
@@ -82,6 +83,24 @@ pub fn prepare(
     })
 }
 
+impl PreparedRun {
+    /// Refuses a budget that is none, or that cannot be kept by the judges and rerankers that are asked.
+    ///
+    /// # Errors
+    /// It is no number of dollars, or nothing says what a call costs at most.
+    pub fn check_budget(&self, budget: f64) -> Result<(), AppError> {
+        check_budget(budget, &self.ensemble)?;
+        let unpriced: Vec<_> = self.plan.unpriced_rerankers().map(sanitise::line).collect();
+        if unpriced.is_empty() {
+            return Ok(());
+        }
+        Err(invalid!(
+            "a budget cannot be kept: no price is known for the reranker {}; give `price` in {FILE}",
+            unpriced.join(", ")
+        ))
+    }
+}
+
 struct Preparing<'a> {
     store: &'a Store,
     configuration: &'a JudgeConfiguration<'a>,
@@ -89,6 +108,33 @@ struct Preparing<'a> {
     services: Vec<RerankService>,
     notes: Vec<String>,
     methods: Vec<PreparedMethod>,
+    names: Option<KnownNames>,
+}
+
+/// What a method can be called by: read once, when the first name is looked up.
+struct KnownNames {
+    /// Rerankers, those that no method has asked for yet.
+    rerankers: Vec<NamedReranker>,
+    rankings: Vec<(String, Arc<Orders>)>,
+    /// All of them by name.
+    all: Vec<String>,
+}
+
+impl KnownNames {
+    fn read(store: &Store, configuration: &JudgeConfiguration<'_>) -> Result<Self, AppError> {
+        let rerankers = configuration.rerankers()?;
+        let rankings = store.read_blocking(|db| db.rankings())?.into_iter();
+        let rankings: Vec<_> = rankings
+            .map(|(name, run)| (name, Arc::new(orders_of(run))))
+            .collect();
+        let names = rerankers.iter().map(|(name, _)| name);
+        let all = names.chain(rankings.iter().map(|(name, _)| name));
+        Ok(Self {
+            all: all.cloned().collect(),
+            rerankers,
+            rankings,
+        })
+    }
 }
 
 impl Preparing<'_> {
@@ -176,44 +222,39 @@ impl Preparing<'_> {
 
     /// What a name stands for: a reranker, a ranking of the project, or a file.
     fn named(&mut self, name: &str) -> Result<Asks, AppError> {
-        let rerankers = self.configuration.rerankers()?;
-        let reranker_names: Vec<String> = rerankers.iter().map(|(name, _)| name.clone()).collect();
-        if let Some((_, reranker)) = rerankers.into_iter().find(|(known, _)| known == name) {
-            let reranker = Arc::new(reranker?);
-            let known = self.services.iter().position(
-                |service| matches!(service, RerankService::Reranker(known) if known.name() == name),
-            );
-            let service = known.unwrap_or_else(|| {
-                self.services
-                    .push(RerankService::Reranker(Arc::clone(&reranker)));
-                self.services.len() - 1
-            });
+        let asked = self.services.iter().enumerate();
+        let asked = asked.filter_map(|(at, service)| Some((at, service.reranker()?)));
+        if let Some((service, reranker)) = asked.into_iter().find(|(_, of)| of.name() == name) {
             return Ok(Asks::Reranker { service, reranker });
         }
-        let rankings = self.store.read_blocking(|db| db.rankings())?;
-        let mut names: Vec<String> = rankings.iter().map(|(name, _)| name.clone()).collect();
-        if let Some((_, run)) = rankings.into_iter().find(|(known, _)| known == name) {
-            return Ok(Asks::Orders(Arc::new(orders_of(run))));
+        let known = match &mut self.names {
+            Some(known) => known,
+            unread => unread.insert(KnownNames::read(self.store, self.configuration)?),
+        };
+        if let Some(at) = known.rerankers.iter().position(|(of, _)| of == name) {
+            let reranker = Arc::new(known.rerankers.swap_remove(at).1?);
+            let service = self.services.len();
+            self.services
+                .push(RerankService::Reranker(Arc::clone(&reranker)));
+            return Ok(Asks::Reranker { service, reranker });
+        }
+        if let Some((_, orders)) = known.rankings.iter().find(|(of, _)| of == name) {
+            return Ok(Asks::Orders(Arc::clone(orders)));
         }
         let path = Path::new(name);
         if path.is_file() {
             let run = read_ranking(path, &mut self.notes)?;
             return Ok(Asks::Orders(Arc::new(orders_of(run))));
         }
-        names.splice(0..0, reranker_names);
-        let known = match names.is_empty() {
+        let there = match known.all.is_empty() {
             true => format!("{FILE} has no [[reranker]] and the project no ranking"),
-            false => format!(
-                "there are {}",
-                names
-                    .iter()
-                    .map(|name| sanitise::line(name))
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            ),
+            false => {
+                let all = known.all.iter().map(|name| sanitise::line(name));
+                format!("there are {}", all.collect::<Vec<_>>().join(", "))
+            }
         };
         Err(invalid!(
-            "--method: no method, reranker, ranking or file is called {:?}; {known}. The methods are rankgpt, prp, tourrank, \
+            "--method: no method, reranker, ranking or file is called {:?}; {there}. The methods are rankgpt, prp, tourrank, \
              setwise, pointwise, zelo and original, such as prp@20:p3",
             sanitise::line(name),
         ))

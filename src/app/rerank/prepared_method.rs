@@ -1,6 +1,6 @@
 //! A method with all that it asks: its judges by kind of question, its reranker, or the orders of a file.
 
-use super::candidates::Candidates;
+use super::candidates::{Candidates, hash_part};
 use super::question::Target;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::reranking::{Answer, Method, MethodKind, Question, Strategy, Validation};
@@ -183,10 +183,7 @@ impl PreparedMethod {
     /// The hash of everything that the order depends on: method, seed, judges, candidates and their texts.
     pub(super) fn identity(&self, candidates: &Candidates) -> [u8; 32] {
         let mut hash = Sha256::new();
-        let mut add = |part: &str| {
-            hash.update((part.len() as u64).to_le_bytes());
-            hash.update(part.as_bytes());
-        };
+        let mut add = |part: &str| hash_part(&mut hash, part);
         add(&self.method.to_string());
         if matches!(
             self.method.kind,
@@ -208,11 +205,7 @@ impl PreparedMethod {
                 order.into_iter().flatten().for_each(|id| add(id.as_str()));
             }
         }
-        add(&candidates.pool.query);
-        for (id, text) in candidates.ids.iter().zip(&candidates.pool.documents) {
-            add(id.as_str());
-            add(text);
-        }
+        hash.update(candidates.hash);
         hash.finalize().into()
     }
 }

@@ -1,5 +1,6 @@
 //! A question of a reranking method, put to a judge or a reranker: how it is asked, and what is kept of each attempt.
 
+use super::candidates::hash_part;
 use crate::client::call_key::key_of;
 use crate::client::lock::lock;
 use crate::client::now_ms;
@@ -83,10 +84,7 @@ impl Target {
                 candidates,
             } => {
                 let mut hash = Sha256::new();
-                let mut add = |part: &str| {
-                    hash.update((part.len() as u64).to_le_bytes());
-                    hash.update(part.as_bytes());
-                };
+                let mut add = |part: &str| hash_part(&mut hash, part);
                 add(reranker.identity());
                 add(query);
                 candidates.iter().for_each(|(_, text)| add(text));
@@ -354,6 +352,13 @@ impl ServiceQuestion for RerankQuestion {
 
     fn exchange(answer: &RerankReply) -> &Exchange {
         &answer.exchange
+    }
+
+    // A query that has failed hears no more of its answers.
+    fn is_wanted(&self) -> bool {
+        lock(&self.waiting)
+            .as_ref()
+            .is_some_and(|waiting| !waiting.is_closed())
     }
 
     fn needs(&self) -> CallNeeds {

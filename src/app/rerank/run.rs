@@ -6,11 +6,9 @@ use super::plan::{OutstandingRanking, RerankPlan};
 use super::query_run::{self, QueryEnd, QuestionSenders};
 use super::question::{GivenAnswer, RerankQuestion};
 use super::service::RerankService;
-use crate::client::budget::Budget;
-use crate::client::call_ledger::CallLedger;
 use crate::client::gate::RateGate;
 use crate::client::worker::{QuestionEnd, Worker, WorkerContext, WorkerEvent};
-use crate::client::{RunControl, now_ms, window};
+use crate::client::{RunControl, window};
 use crate::domain::methods::MethodRow;
 use crate::store::ledger::CallPurpose;
 use crate::store::{Store, StoreError};
@@ -47,25 +45,9 @@ pub async fn run(
     control: watch::Receiver<RunControl>,
     events: mpsc::UnboundedSender<RerankEvent>,
 ) -> Result<(), StoreError> {
-    // The caller holds the lock of runs: whatever is open was cut short.
-    let committed = store
-        .write(|db| {
-            db.charge_killed_calls(now_ms())?;
-            db.committed_usd()
-        })
-        .await?;
-    let (concurrency, limit) = (control.borrow().concurrency, control.borrow().budget_usd);
-    // Held to the end: workers take a sender that is gone for the end of the run.
-    let (_over, over) = watch::channel(false);
-    let shared = Arc::new(WorkerContext {
-        ledger: CallLedger::Project(store.clone()),
-        budget: Budget::new(limit, committed),
-        purpose: CallPurpose::Reranking,
-        run: None,
-        control: control.clone(),
-        over,
-        next_call: Mutex::new(Instant::now()),
-    });
+    let concurrency = control.borrow().concurrency;
+    let (shared, _over) =
+        WorkerContext::of_project(&store, CallPurpose::Reranking, control.clone()).await?;
     let (heard, mut told) = mpsc::channel(WAITING);
     let mut workers = JoinSet::new();
     let mut senders = Vec::new();

@@ -26,9 +26,21 @@ impl RerankService {
         }
     }
 
+    pub(super) fn reranker(&self) -> Option<Arc<Reranker>> {
+        match self {
+            Self::Judge(_) => None,
+            Self::Reranker(reranker) => Some(Arc::clone(reranker)),
+        }
+    }
+
     /// Whether it is a reranker whose calls may cost money.
     pub(super) fn is_paid_reranker(&self) -> bool {
         matches!(self, Self::Reranker(reranker) if reranker.is_paid())
+    }
+
+    /// Whether it is a reranker of which nothing says what a call costs at most.
+    pub(super) fn is_unpriced_reranker(&self) -> bool {
+        matches!(self, Self::Reranker(reranker) if reranker.worst("", &[]).1.is_none())
     }
 
     /// Whether its calls leave this machine's program, and may cost money.

@@ -5,7 +5,7 @@ use crate::app::pick::{PickAnswers, PickPlan};
 use crate::app::wording::counted;
 use crate::cli::command::CommandFailure;
 use crate::cli::output::{self, ProgressPace, clean};
-use crate::cli::signals;
+use crate::cli::signals::{self, RunEnd};
 use crate::client::RunControl;
 use crate::domain::adjudication::{PickRecord, PickResult};
 use crate::domain::sanitise;
@@ -13,15 +13,6 @@ use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use anyhow::anyhow;
 use tokio::sync::{mpsc, watch};
-
-/// How it ended.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PickRunEnd {
-    /// Somebody stopped it.
-    pub(super) interrupted: bool,
-    /// The budget is reached.
-    pub(super) budget_reached: bool,
-}
 
 /// What has come so far.
 #[derive(Default)]
@@ -39,7 +30,7 @@ pub(super) fn watch(
     control: RunControl,
     store: &Store,
     answers: &mut PickAnswers,
-) -> Result<PickRunEnd, CommandFailure> {
+) -> Result<RunEnd, CommandFailure> {
     let runtime = signals::runtime()?;
     let result = runtime.block_on(async {
         let (events_to, mut events) = mpsc::unbounded_channel();
@@ -51,7 +42,7 @@ pub(super) fn watch(
             control,
         };
         let run = tokio::spawn(run::run(picking, plan.tasks.clone(), events_to));
-        let (mut ended, mut counts) = (PickRunEnd::default(), AnswerCounts::default());
+        let (mut ended, mut counts) = (RunEnd::default(), AnswerCounts::default());
         let mut failed = None;
         let mut pace = ProgressPace::new();
         loop {

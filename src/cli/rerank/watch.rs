@@ -5,22 +5,13 @@ use crate::app::rerank::run::{self, RerankEvent};
 use crate::app::wording::counted;
 use crate::cli::command::CommandFailure;
 use crate::cli::output::{self, ProgressPace, clean};
-use crate::cli::signals;
+use crate::cli::signals::{self, RunEnd};
 use crate::client::RunControl;
 use crate::domain::sanitise;
 use crate::store::Store;
 use anyhow::anyhow;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
-
-/// How it ended.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct RerankRunEnd {
-    /// Somebody stopped it.
-    pub(super) interrupted: bool,
-    /// The budget is reached.
-    pub(super) budget_reached: bool,
-}
 
 /// What has come so far.
 #[derive(Default)]
@@ -36,9 +27,9 @@ pub(super) fn watch(
     plan: &Arc<RerankPlan>,
     control: RunControl,
     store: &Store,
-) -> Result<RerankRunEnd, CommandFailure> {
+) -> Result<RunEnd, CommandFailure> {
     if plan.rankings() == 0 {
-        return Ok(RerankRunEnd::default());
+        return Ok(RunEnd::default());
     }
     let runtime = signals::runtime()?;
     let result = runtime.block_on(async {
@@ -51,7 +42,7 @@ pub(super) fn watch(
             control,
             events_to,
         ));
-        let (mut ended, mut progress) = (RerankRunEnd::default(), Progress::default());
+        let (mut ended, mut progress) = (RunEnd::default(), Progress::default());
         let mut pace = ProgressPace::new();
         loop {
             tokio::select! {

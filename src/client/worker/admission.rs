@@ -43,6 +43,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
 
     /// Sets money aside for calls and writes them down; returns when to look again.
     pub(super) async fn prepare(&mut self, places: usize, now: Instant) -> Option<Instant> {
+        self.drop_unwanted().await;
         let ahead = self.ahead(places, now);
         let mut wake = None;
         while self.noting.len() + self.ready.len() < ahead {
@@ -130,6 +131,10 @@ impl<Q: ServiceQuestion> Worker<Q> {
                     }
                 },
             };
+            if !call.question.is_wanted() {
+                self.release_twins(&call);
+                continue;
+            }
             // One that was let through before and waits for money is its own.
             let Some(key) = call
                 .question
@@ -220,6 +225,39 @@ impl<Q: ServiceQuestion> Worker<Q> {
             let late = now.checked_sub(Duration::from_millis(50)).unwrap_or(now);
             *next = (*next).max(late) + Duration::from_secs_f64((1.0 / pace).min(3_600.0));
         }
+    }
+
+    /// Takes out what was asked before and what was written down, where nobody waits for its answer any more.
+    async fn drop_unwanted(&mut self) {
+        let unwanted = |call: &CallTask<Q>| !call.question.is_wanted();
+        let late = self.later.iter().filter(|(_, call)| unwanted(call));
+        let late: Vec<_> = late.map(|(at, _)| *at).collect();
+        if late.is_empty() && !self.ready.iter().any(unwanted) {
+            return;
+        }
+        let late = late.into_iter().filter_map(|at| self.later.remove(&at));
+        let mut dropped: Vec<CallTask<Q>> = late.collect();
+        let mut unsent = Vec::new();
+        for call in std::mem::take(&mut self.ready) {
+            if !unwanted(&call) {
+                self.ready.push_back(call);
+                continue;
+            }
+            unsent.extend(call.reserved.is_some().then_some(call.uid));
+            dropped.push(call);
+        }
+        dropped.iter().for_each(|call| self.release_twins(call));
+        if let Err(error) = self.shared.ledger.forget(unsent).await {
+            self.fail(error).await;
+        }
+    }
+
+    /// Lets those that wait for the answer of a call that is not made ask for themselves.
+    fn release_twins(&mut self, call: &CallTask<Q>) {
+        let key = call.question.key().filter(|_| call.leads);
+        let twins = key.and_then(|key| self.same.remove(&key));
+        let twins = twins.into_iter().flatten().map(CallTask::new);
+        self.first.extend(twins);
     }
 
     /// Takes back what was written down and not sent: its rows go, and its money is free for other services.

@@ -10,6 +10,7 @@ use crate::judge::Retry;
 use crate::judge::{Exchange, JudgeLimits, RateLimits};
 use crate::store::Store;
 use proptest::prelude::*;
+use std::collections::HashSet;
 
 mod failures;
 mod kept;
@@ -56,6 +57,8 @@ struct SimulatedServer {
     /// Whether money set aside and spent is looked at with every request.
     budget: Option<Budget>,
     cost: fn(usize) -> Option<f64>,
+    /// Questions for whose answers nobody waits.
+    unwanted: Arc<Mutex<HashSet<usize>>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -102,6 +105,7 @@ impl SimulatedServer {
             books: Mutex::default(),
             budget: None,
             cost: |_| Some(0.001),
+            unwanted: Arc::default(),
         }
     }
 
@@ -202,6 +206,10 @@ impl ServiceQuestion for ServerQuestion {
 
     fn exchange(answer: &Exchange) -> &Exchange {
         answer
+    }
+
+    fn is_wanted(&self) -> bool {
+        !lock(&self.server.unwanted).contains(&self.number)
     }
 
     fn needs(&self) -> CallNeeds {

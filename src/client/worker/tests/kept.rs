@@ -41,6 +41,36 @@ async fn a_question_that_was_answered_long_ago_is_not_bought_again() {
 }
 
 #[tokio::test]
+async fn what_nobody_waits_for_any_more_is_not_bought() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("p.db")).unwrap();
+    let unwanted: Arc<Mutex<HashSet<usize>>> = Arc::default();
+    let given_up = Arc::clone(&unwanted);
+    let server = SimulatedServer::new(move |request| {
+        if request.number == 3 {
+            // The third of each key but two, among them one whose leader is given up.
+            lock(&given_up).extend((4..30).filter(|number| ![14, 25].contains(number)));
+        }
+        match (request.number, request.before) {
+            (2, 0) => ServerFate::Broken(Duration::ZERO),
+            _ => ServerFate::Answer(ms(20)),
+        }
+    });
+    let server = Arc::new(SimulatedServer { unwanted, ..server });
+    let setup = WorkerSetup {
+        ledger: CallLedger::Project(store.clone()),
+        key: |number| Some([number as u8 % 10; 32]),
+        ..WorkerSetup::new(1)
+    };
+    let mut played = play(&server, 30, setup).await;
+    played.answered.sort_unstable();
+    assert_eq!(played.answered, [0, 1, 2, 3, 14, 25]);
+    assert_eq!(server.books().requests, 7, "one was asked again");
+    let spent = store.read(|db| db.spent()).await.unwrap();
+    assert_eq!((spent[0].calls, spent[0].open_calls), (6, 0));
+}
+
+#[tokio::test]
 async fn the_ledger_knows_of_each_call_that_was_sent_and_of_no_other() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("p.db");

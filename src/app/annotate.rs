@@ -16,6 +16,7 @@ mod dispatch;
 mod error;
 pub mod estimate;
 mod handle;
+pub mod pair_question;
 mod plan;
 pub mod progress;
 mod question_source;

@@ -2,10 +2,11 @@
 
 mod batch;
 mod cost;
+mod pair;
 mod sampling_options;
 mod watch;
 
-use super::command::{CommandContext, CommandFailure, CommandResult};
+use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output;
 use super::spending::confirm_spending;
 use crate::app::annotate::changed_judges::ChangedJudge;
@@ -32,6 +33,7 @@ Nothing that was judged is asked again.
 Examples:
   overrule annotate in.jsonl out.jsonl
   overrule annotate in.jsonl --cycles 6 --document-limit 50 --dry-run
+  overrule annotate --pair scifact-641 24159217 38752049    asks about one pair of the project, now
   overrule annotate in.jsonl out.jsonl --batch    half the price, within a day; run it again to fetch
   overrule annotate in.jsonl out.jsonl --sampler top --judging escalate --battles 2   pools of 100: half the calls,
       a better top; pairs are chosen round by round (overrule bench-sampler says what a strategy is worth)
@@ -42,7 +44,8 @@ Examples:
 )]
 pub(super) struct AnnotateCommand {
     /// Queries with documents, JSON lines in zBench's form
-    dataset: PathBuf,
+    #[arg(required_unless_present = "pair")]
+    dataset: Option<PathBuf>,
     /// Where the scored documents go [default: DATASET with _annotated before its ending]
     out: Option<PathBuf>,
     /// Random cycles a query; every document fights twice as many battles
@@ -59,6 +62,9 @@ pub(super) struct AnnotateCommand {
     /// Only this query of the dataset, repeatable
     #[arg(long, value_name = "ID")]
     query: Vec<String>,
+    /// Ask the judges about this pair of a query of the project only: once in each order of the two documents at most
+    #[arg(long, num_args = 3, value_names = ["QUERY", "A", "B"], conflicts_with_all = ["dataset", "out", "query", "cycles", "document_limit", "skip_bad", "keep_unscored", "batch", "probe", "measure", "sampler"])]
+    pair: Option<Vec<String>>,
     /// Judges by name, in order [default: those of overrule.toml that have a key, else the offline ones]
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     judges: Vec<String>,
@@ -107,10 +113,18 @@ pub(super) struct AnnotateCommand {
 
 impl AnnotateCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        match (&self.pair, &self.dataset) {
+            (Some(pair), _) => self.ask_about_pair(context, pair),
+            (None, Some(dataset)) => self.annotate(context, dataset),
+            (None, None) => Err(usage!("expected a DATASET or --pair")),
+        }
+    }
+
+    fn annotate(&self, context: &CommandContext, path: &Path) -> CommandResult {
         let chosen = context.judges(self.insecure_http).choose(&self.judges)?;
         chosen.notes.iter().for_each(|note| output::message(note));
         let ensemble = chosen.ensemble;
-        let dataset = datasets::check(&self.dataset, self.skip_bad)?.with_queries(&self.query)?;
+        let dataset = datasets::check(path, self.skip_bad)?.with_queries(&self.query)?;
         output::problems(&dataset.problems);
         let usual = &context.config.run;
         let request = RunRequest {
@@ -125,6 +139,7 @@ impl AnnotateCommand {
             },
             probe: self.probe.unwrap_or(usual.probe),
             at_most: self.batch.then_some(1),
+            pair: None,
         };
         let campaign = self.sampling.plan(&dataset, &ensemble, &request, usual)?;
         if self.batch {
@@ -183,9 +198,9 @@ impl AnnotateCommand {
         if let Some(budget) = budget {
             check_budget(budget, &ensemble)?;
         }
-        let beside = || beside(&self.dataset, "annotated");
+        let beside = || beside(path, "annotated");
         let out = self.out.clone().unwrap_or_else(beside);
-        context.check_target(&out, &[("dataset", &self.dataset)])?;
+        context.check_target(&out, &[("dataset", path)])?;
         drop(RunLock::take(context.project())?);
         let paid = ensemble.iter().any(|judge| is_paid(judge.as_ref()));
         if paid {
@@ -202,7 +217,7 @@ impl AnnotateCommand {
         }
         let import = dataset.import(&store)?;
         if import.skipped > 0 {
-            let dataset = self.dataset.display();
+            let dataset = path.display();
             output::message(&format!("{dataset}: {} bad lines left out", import.skipped));
         }
         let request = RunRequest {

@@ -72,23 +72,7 @@ fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
     let (latest, budget) =
         store.read_blocking(|db| Ok((db.latest_run()?, db.project_budget()?)))?;
     // What a run without a screen began goes on here.
-    let request = match latest {
-        Some(run) => RunRequest {
-            seed: run.seed,
-            cycles: run.cycles,
-            campaign: run.campaign,
-            depth: run.depth,
-            probe: config.run.probe,
-            ..RunRequest::default()
-        },
-        None => RunRequest {
-            seed: config.run.seed,
-            cycles: config.run.cycles,
-            campaign: config.run.campaign(),
-            probe: config.run.probe,
-            ..RunRequest::default()
-        },
-    };
+    let request = RunRequest::continuing(latest, &config.run);
     let memory = Remembered::name(&context.annotator());
     let remembered = store.read_blocking(move |db| db.remembered(&memory))?;
     let remembered = remembered.map(|text| serde_json::from_str(&text));

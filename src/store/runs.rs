@@ -6,6 +6,7 @@ use super::{Db, Result};
 use crate::domain::battle::PROBE_GAME;
 use crate::domain::sampling::PlannedBattle;
 use crate::domain::sampling::adaptive::AdaptivePlan;
+use crate::domain::vote::JudgeId;
 use rusqlite::params;
 
 /// A run's row in the project.
@@ -136,6 +137,42 @@ impl Db {
             "UPDATE query SET depth = max(coalesce(depth, 0), ?2), ensemble = ?3, revision = revision + 1
              WHERE id = ?1 AND (depth IS NULL OR depth < ?2 OR ensemble IS NOT ?3 OR ?4)",
             params![query.0, depth, ensemble.0, added > 0],
+        )?;
+        Ok(())
+    }
+
+    /// Enters one battle for some judges and leaves the rest of a query's plan as it is. A query that has judges keeps them;
+    /// one that has none gets this ensemble, and so many documents.
+    pub fn add_pair(
+        &self,
+        query: QueryKey,
+        battle: &PlannedBattle,
+        depth: usize,
+        (ensemble, asked): (EnsembleId, &[JudgeId]),
+    ) -> Result<()> {
+        let (low, high) = (battle.pair.low(), battle.pair.high());
+        let added = self.change(
+            "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, ?5, 'pair')
+             ON CONFLICT DO NOTHING",
+            params![query.0, low, high, battle.game, battle.cycle],
+        )?;
+        let of_query = self.judges_of(query)?;
+        let wants_others = of_query.iter().any(|(judge, _)| !asked.contains(judge));
+        if added > 0
+            && wants_others
+            && let Some((id, _)) = self.battle_at(query, low, high, battle.game)?
+        {
+            for judge in asked {
+                self.ask(id, *judge)?;
+            }
+        }
+        self.widen(query, std::slice::from_ref(battle), ensemble)?;
+        // Of a query without a depth somebody else's votes count: it is none that a run is about.
+        self.change(
+            "UPDATE query SET revision = revision + 1, ensemble = coalesce(ensemble, ?2),
+                 depth = CASE WHEN ensemble IS NULL THEN max(coalesce(depth, 0), ?3, ?4) ELSE max(depth, ?4) END
+             WHERE id = ?1",
+            params![query.0, ensemble.0, depth, high + 1],
         )?;
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::replies::ReplyText;
 use super::reply_rows::VoteReasoning;
 use super::runs::RunId;
 use super::{Db, Result};
-use crate::domain::battle::BattleId;
+use crate::domain::battle::{BattleId, Pair};
 use crate::domain::vote::{JudgeId, Margin};
 use crate::judge::{FailureCause, Usage};
 use rusqlite::params;
@@ -191,6 +191,21 @@ impl Db {
         }
         self.change("INSERT INTO name (text) VALUES (?1)", [name])?;
         Ok(Some(self.connection.last_insert_rowid()))
+    }
+
+    /// Who has voted in a game of a pair, and whether the later document of the pool came first.
+    pub fn shown_in_game(
+        &self,
+        query: QueryKey,
+        pair: Pair,
+        game: u32,
+    ) -> Result<Vec<(JudgeId, bool)>> {
+        self.all(
+            "SELECT judge, swapped != (a > b) FROM battle JOIN vote ON vote.battle = battle.id
+             WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = ?4 ORDER BY judge",
+            params![query.0, pair.low(), pair.high(), game],
+            |row| Ok((JudgeId(row.get(0)?), row.get(1)?)),
+        )
     }
 
     /// A battle of a pair, whichever way round it is stored, and which document is its A.

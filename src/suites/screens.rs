@@ -1,5 +1,6 @@
 //! Every screen of the judged sample, at three sizes and four colour depths, text and styles.
 
+mod asking;
 mod bench;
 mod docs;
 mod methods;

@@ -4,6 +4,7 @@ mod export;
 mod import;
 mod judges;
 pub(crate) mod methods;
+mod runs;
 mod settings;
 
 use super::message::{Effect, Msg};
@@ -12,8 +13,6 @@ use super::model::open_query::OpenQuery;
 use super::model::remembered::Remembered;
 use crate::app::adjudication::document_evidence::document_evidence;
 use crate::app::adjudication::overview::overview;
-use crate::app::annotate::estimate::CostEstimate;
-use crate::app::annotate::{self, RunHandle, RunRequest};
 use crate::app::embedded_reasoning::EmbeddedReasoning;
 use crate::app::judge_report::ranking_shift::ranking_without_judge;
 use crate::app::review::annotator_statistics::annotator_statistics;
@@ -80,8 +79,9 @@ impl Runner {
     /// Begins to carry out an effect that concerns the project or a run; the terminal's effects are the loop's.
     pub fn carry_out(&mut self, effect: Effect, control: RunControl) {
         match effect {
-            Effect::Start(only) => self.start(only, control),
-            Effect::Estimate(only) => self.estimate(only),
+            Effect::Start(scope) => self.start(&scope, control),
+            Effect::Estimate(scope) => self.estimate(&scope),
+            Effect::PricePair(query, pair) => self.price_pair(query, pair, control),
             Effect::Queue(request, generation) => self.queue(request, generation),
             Effect::LookAtFiles(wanted, generation) => self.look_at_files(wanted, generation),
             Effect::Export(order, overwrite) => self.export(order, overwrite),
@@ -251,62 +251,6 @@ impl Runner {
             }
         });
     }
-
-    /// What a run asks for, over the project or over one query of it.
-    fn request(&self, only: Option<QueryKey>) -> RunRequest {
-        let request = self.options.request.clone();
-        match only {
-            Some(query) => RunRequest {
-                queries: Some(vec![query]),
-                ..request
-            },
-            None => request,
-        }
-    }
-
-    fn estimate(&self, only: Option<QueryKey>) {
-        let (store, ensemble, results) = (
-            self.store.clone(),
-            self.ensemble.clone(),
-            self.results.clone(),
-        );
-        let request = self.request(only);
-        tokio::task::spawn_blocking(move || {
-            let msg = match CostEstimate::of_project(&store, &ensemble, &request) {
-                Ok(estimate) => Msg::Estimated(estimate),
-                Err(error) => Msg::Failed(error.to_string()),
-            };
-            drop(results.blocking_send(msg));
-        });
-    }
-
-    fn start(&mut self, only: Option<QueryKey>, control: RunControl) {
-        let run = RunHandle::start(
-            self.store.clone(),
-            self.ensemble.clone(),
-            self.request(only),
-            control,
-        );
-        self.control = Some(run.control);
-        let (mut progress, results) = (run.progress, self.results.clone());
-        self.end = Some(tokio::spawn(async move {
-            while progress.changed().await.is_ok() {
-                let now = progress.borrow_and_update().clone();
-                // Nobody looks any more, but the run goes on to its end.
-                if results.send(Msg::Progress(now)).await.is_err() {
-                    break;
-                }
-            }
-            let end = match run.end.await {
-                Ok(end) => end,
-                Err(error) => Err(annotate::RunError::Crashed(error.to_string())),
-            };
-            let wrong = end.as_ref().err().map(ToString::to_string);
-            // Told on the screen where there is one, and by whoever waits for the end otherwise.
-            let told = results.send(Msg::Ended(end)).await.is_ok();
-            wrong.filter(|_| !told)
-        }));
-    }
 }
 
 /// Waits for the end of a run, and says so where that takes a while.
@@ -472,6 +416,7 @@ pub fn answer(
         | Effect::StoreSettings(..)
         | Effect::Start(_)
         | Effect::Estimate(_)
+        | Effect::PricePair(..)
         | Effect::Steer(_)
         | Effect::Copy(_)
         | Effect::Suspend

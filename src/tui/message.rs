@@ -4,6 +4,7 @@ use crate::app::adjudication::data::AdjudicationList;
 use crate::app::adjudication::document_evidence::DocumentEvidence;
 use crate::app::adjudication::overview::AdjudicationOverview;
 use crate::app::annotate::estimate::CostEstimate;
+use crate::app::annotate::pair_question::PricedQuestion;
 use crate::app::annotate::progress::RunProgress;
 use crate::app::annotate::{RunError, RunOutcome};
 use crate::app::import::{FolderEntry, ImportPreview};
@@ -29,6 +30,7 @@ use crate::store::vote_details::VoteDetail;
 use crate::tui::model::judges::ReportRequest;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::model::remembered::Remembered;
+use crate::tui::model::run::RunScope;
 use crate::tui::widgets::export_dialog::ExportOrder;
 use crate::tui::widgets::import_dialog::Wanted;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -92,6 +94,8 @@ pub enum Msg {
     /// The project has other settings, and every query other numbers.
     SettingsStored,
     Estimated(CostEstimate),
+    /// What judges may be asked about a pair and what that would cost, or why they cannot be asked.
+    PairPriced(QueryKey, Pair, Result<Box<PricedQuestion>, String>),
     Progress(RunProgress),
     /// What the latest run did before the program was started; `None` where there was none.
     LastRun(Option<Box<LastRun>>),
@@ -142,9 +146,11 @@ pub enum Effect {
     /// Store the project's settings: those that were, and those that are to be.
     StoreSettings(Box<ProjectSettings>, Box<ProjectSettings>),
     Remember(Remembered),
-    /// Work out what a run over the project, or over one query of it, would cost.
-    Estimate(Option<QueryKey>),
-    Start(Option<QueryKey>),
+    /// Work out what a run would cost.
+    Estimate(RunScope),
+    /// Work out what a question about a pair would cost.
+    PricePair(QueryKey, Pair),
+    Start(RunScope),
     /// Look up what the latest run did.
     LoadLastRun,
     Steer(RunControl),

@@ -12,6 +12,7 @@ pub mod matrix;
 pub mod methods;
 pub mod open_query;
 pub mod pace;
+mod pair;
 pub mod queries;
 pub mod queue;
 pub mod remembered;

@@ -119,6 +119,9 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             return effects;
         }
         Msg::Estimated(estimate) => return run::update::ask_to_start(model, &estimate),
+        Msg::PairPriced(query, pair, priced) => {
+            return run::ask_pair::priced(model, query, pair, priced);
+        }
         Msg::Ended(result) => return run::update::ended(model, result),
         Msg::Failed(error) => {
             model.say(Level::Error, &error);

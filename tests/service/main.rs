@@ -11,6 +11,7 @@ mod first_file;
 mod handed_over;
 mod identity;
 mod ledger;
+mod pair;
 mod picks;
 mod position;
 mod ready_blocks;

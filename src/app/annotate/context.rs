@@ -44,7 +44,7 @@ impl RunContext {
         }
         // Offline judges weigh terms by the whole pool; others need only what is put before them.
         let lexical = self.ensemble.iter().any(|judge| judge.spec().is_offline());
-        let depth = self.request.depth.filter(|_| !lexical);
+        let depth = self.request.text_depth().filter(|_| !lexical);
         let (text, documents) = self
             .store
             .read(move |db| {
@@ -74,7 +74,7 @@ impl RunContext {
         }
         pools.retain(|_, pool| pool.strong_count() > 0);
         pools.insert(query, Arc::downgrade(&pool));
-        if self.request.campaign.is_some() {
+        if self.request.rounds().is_some() {
             let mut kept = lock(&self.kept);
             kept.push_back(Arc::clone(&pool));
             if kept.len() > KEPT {

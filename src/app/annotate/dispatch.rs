@@ -137,7 +137,7 @@ pub(super) async fn run(
         .iter()
         .map(|judge| window_setting(&judge.spec().name))
         .collect();
-    let campaign = request.campaign.map(|campaign| (campaign, request.seed));
+    let campaign = request.rounds().map(|campaign| (*campaign, request.seed));
     let (asked, of) = (judges.clone(), request.queries.clone());
     let (spent_usd, committed_usd, windows, campaign, answers) = store
         .write(move |db| {

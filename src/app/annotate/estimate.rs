@@ -181,9 +181,9 @@ impl CostEstimate {
         request: &RunRequest,
         known: (Option<&Store>, usize),
     ) -> Result<(), StoreError> {
-        self.rounds = request.campaign.is_some();
+        self.rounds = request.rounds().is_some();
         let (documents, specs) = (text.documents.len(), &self.specs);
-        let need = match &request.campaign {
+        let need = match request.rounds() {
             None => QueryEstimate::of_plan(id, documents, specs, request, known)?,
             Some(campaign) => {
                 QueryEstimate::of_rounds(id, documents, campaign, specs, request, known.0)?

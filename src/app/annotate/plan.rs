@@ -69,6 +69,9 @@ pub(super) fn plan_query(
     judges: &[JudgeSpec],
     probed: &[Pair],
 ) -> QueryPlan {
+    if let Some(battle) = request.pair {
+        return pair_plan(request, name, documents, judges, battle);
+    }
     let depth = entered(request, documents);
     let planned = sampling::plan(request.seed, name, depth, request.cycles);
     let shown = judges
@@ -87,6 +90,54 @@ pub(super) fn plan_query(
     plan
 }
 
+/// One battle and no other. Which document comes first is drawn for each judge, the pair being part of the seed.
+fn pair_plan(
+    request: &RunRequest,
+    name: &str,
+    documents: usize,
+    judges: &[JudgeSpec],
+    battle: PlannedBattle,
+) -> QueryPlan {
+    let key = format!(
+        "{name}\u{0}{}\u{0}{}",
+        battle.pair.low(),
+        battle.pair.high()
+    );
+    let first = PlannedBattle { game: 0, ..battle };
+    let shown = judges.iter().map(|judge| {
+        let swapped = sampling::presentations(request.seed, &key, &judge.name, &[first]);
+        let turned = battle.game % 2 == 1;
+        swapped
+            .into_iter()
+            .map(|swapped| Some(swapped != turned))
+            .collect()
+    });
+    QueryPlan {
+        planned: vec![battle],
+        shown: shown.collect(),
+        depth: entered(request, documents),
+    }
+}
+
+/// Shows judges who have seen the pair already the other order.
+fn turn(
+    db: &Db,
+    query: QueryKey,
+    battle: PlannedBattle,
+    judges: &[JudgeId],
+    shown: &mut [Vec<Option<bool>>],
+) -> Result<(), StoreError> {
+    for game in 0..battle.game {
+        for (judge, later_first) in db.shown_in_game(query, battle.pair, game)? {
+            let seats = judges.iter().zip(shown.iter_mut());
+            for (_, shown) in seats.filter(|(known, _)| **known == judge) {
+                shown.fill(Some(!later_first));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// How many pairs of each query a run probes, from the documents of each.
 pub(super) fn probe_shares(
     request: &RunRequest,
@@ -95,7 +146,7 @@ pub(super) fn probe_shares(
 ) -> Vec<usize> {
     let documents: Vec<usize> = documents.map(|all| entered(request, all)).collect();
     // Rounds choose their pairs from the votes so far, and an embedded judge looks at each document by itself.
-    let most = match request.campaign.is_none() && judges.iter().any(|one| !one.is_offline()) {
+    let most = match request.rounds().is_none() && judges.iter().any(|one| !one.is_offline()) {
         true => request.probe,
         false => 0,
     };
@@ -132,7 +183,12 @@ pub(super) fn plan_so_far(
     judges: &[JudgeId],
 ) -> Result<QueryPlan, StoreError> {
     let info = db.query(query)?;
-    if request.campaign.is_none() {
+    if let Some(battle) = request.pair {
+        let mut plan = pair_plan(request, info.id.as_str(), info.documents, specs, battle);
+        turn(db, query, battle, judges, &mut plan.shown)?;
+        return Ok(plan);
+    }
+    if request.rounds().is_none() {
         let probed = match request.probe {
             0 => Vec::new(),
             _ => db.probed_pairs(query)?,
@@ -209,7 +265,21 @@ pub(super) fn enter_plan(
     (specs, judges): (&[JudgeSpec], &[JudgeId]),
     probe: usize,
 ) -> Result<CallForecast, StoreError> {
-    if let Some(campaign) = &request.campaign {
+    if let Some(battle) = request.pair {
+        let depth = entered(request, db.query(query)?.documents);
+        db.add_pair(query, &battle, depth, (ensemble, judges))?;
+        let plan = plan_so_far(db, query, request, specs, judges)?;
+        let (calls, missing) = count(db, query, request, &plan, judges)?;
+        return Ok(CallForecast {
+            battles: 1,
+            already: plan.calls().saturating_sub(missing),
+            calls,
+            unplanned: 0,
+            missing,
+            is_probed: false,
+        });
+    }
+    if let Some(campaign) = request.rounds() {
         let depth = entered(request, db.query(query)?.documents);
         db.add_plan(query, &[], depth, ensemble)?;
         return forecast_calls(db, query, request, campaign, specs, judges);

@@ -150,7 +150,7 @@ impl QuestionSource {
         }
         calls.truncate(*left);
         *left -= calls.len();
-        if probe_only || shared.request.campaign.is_some() {
+        if probe_only || shared.request.rounds().is_some() {
             self.asked_battles
                 .extend(calls.iter().map(|call| call.battle));
         }

@@ -1,11 +1,13 @@
 //! What a run is asked to do, and how it ended.
 
 use super::progress::RunProgress;
+use crate::config::RunConfig;
 use crate::domain::sampling;
+use crate::domain::sampling::PlannedBattle;
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::store::corpus::QueryKey;
 use crate::store::outstanding::CallSelection;
-use crate::store::runs::RunId;
+use crate::store::runs::{RunId, RunRow};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRequest {
@@ -23,6 +25,8 @@ pub struct RunRequest {
     pub probe: usize,
     /// Calls of each judge at most.
     pub at_most: Option<usize>,
+    /// Only this battle of the one query; the rest of the plan stays as it is.
+    pub pair: Option<PlannedBattle>,
 }
 
 impl Default for RunRequest {
@@ -36,7 +40,44 @@ impl Default for RunRequest {
             selection: CallSelection::Fresh,
             probe: sampling::PROBED_PAIRS,
             at_most: None,
+            pair: None,
         }
+    }
+}
+
+impl RunRequest {
+    /// What goes on where the latest run left off, or begins as is usual where there was none.
+    pub fn continuing(latest: Option<RunRow>, usual: &RunConfig) -> Self {
+        let request = Self {
+            probe: usual.probe,
+            ..Self::default()
+        };
+        match latest {
+            Some(run) => Self {
+                seed: run.seed,
+                cycles: run.cycles,
+                campaign: run.campaign,
+                depth: run.depth,
+                ..request
+            },
+            None => Self {
+                seed: usual.seed,
+                cycles: usual.cycles,
+                campaign: usual.campaign(),
+                ..request
+            },
+        }
+    }
+
+    /// How it is played in rounds; `None` for the plain plan, and for a single pair.
+    pub(super) fn rounds(&self) -> Option<&AdaptivePlan> {
+        self.campaign.as_ref().filter(|_| self.pair.is_none())
+    }
+
+    /// Documents of a query whose texts are needed at most.
+    pub(super) fn text_depth(&self) -> Option<usize> {
+        let pair = self.pair.map_or(0, |battle| battle.pair.high() + 1);
+        self.depth.map(|limit| limit.max(pair))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The bundled sample, judged, and the screens drawn from it without a terminal.
 
+use crate::app::annotate::pair_question::PricedQuestion;
 use crate::app::annotate::{RunHandle, RunRequest};
 use crate::app::judge_report::report::rater_report;
 use crate::app::pick::run::{PickSession, PickTask, PoolAt, ShownPool, call_id, run};
@@ -206,6 +207,12 @@ impl Bench {
                 Effect::ReportJudges(_) => {
                     let report = rater_report(&self.store, None, &|| true).unwrap();
                     report.map(|report| Msg::JudgesReported(Box::new(report)))
+                }
+                Effect::PricePair(query, pair) => {
+                    let (judges, usual) = (offline::ensemble(), RunRequest::default());
+                    let priced = PricedQuestion::of(&self.store, (query, pair), &judges, &usual);
+                    let priced = priced.map(Box::new).map_err(|error| error.to_string());
+                    Some(Msg::PairPriced(query, pair, priced))
                 }
                 Effect::CompareMethods => Some(Msg::MethodsCompared(methods_report(&self.store))),
                 effect => self

@@ -100,6 +100,7 @@ commands! {
     ShowJudges "show-judges" "Show how good each judge is.";
     ShowMethods "show-methods" "Show reranking methods: quality, cost, wins and losses.";
     ExplainOrder "explain-order" "Show why one of the two documents stands above the other.";
+    AskJudges "ask-judges" "Ask the judges about this pair now; the price is said first.";
     ShowCycles "show-cycles" "Show the cycles of the query: A over B over C over A.";
     NextPolicy "next-policy" "Order what is to be judged by the next policy.";
     PreviousPolicy "previous-policy" "Order what is to be judged by the previous policy.";

@@ -47,6 +47,7 @@ pub(super) const MATRIX: &[Binding] = &[
     shown(&[key('z')], Do::Zoom, "zoom"),
     shown(&[key('E')], Do::ToggleExpectations, "expected"),
     hidden(&[key('s')], Do::StartRun, "start"),
+    hidden(&[key('Q')], Do::AskJudges, "ask judges"),
     hidden(&[key('T')], Do::ToggleTitles, "titles, ids"),
     shown(&[key('w')], Do::ShowQueue, "queue"),
     hidden(&[key('L')], Do::ShowCycles, "cycles"),
@@ -76,6 +77,7 @@ pub(super) const BATTLE: &[Binding] = &[
     shown(&[key('f')], Do::ToggleFullText, "text top"),
     shown(&[TAB], Do::NextReasoning, "judge"),
     hidden(&[key('e')], Do::ExplainOrder, "why"),
+    hidden(&[key('Q')], Do::AskJudges, "ask judges"),
     hidden(&[key('W')], Do::ToggleRawReply, "raw reply"),
     hidden(&[key('|')], Do::ToggleScrollLock, "scroll lock"),
 ];
@@ -144,6 +146,7 @@ pub(super) const CYCLES: &[Binding] = &[
 #[rustfmt::skip]
 pub(super) const COMPARISON: &[Binding] = &[
     shown(&[ENTER], Do::Open, "battle"),
+    shown(&[key('Q')], Do::AskJudges, "ask judges"),
     shown(&[key('h')], Do::Left, "with A"),
     shown(&[key('l')], Do::Right, "with B"),
 ];

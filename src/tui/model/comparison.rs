@@ -1,5 +1,6 @@
 //! Why one of two documents stands above the other, and which piece of the evidence is under the cursor.
 
+use crate::app::annotate::pair_question::PricedQuestion;
 use crate::domain::ranking::OrderEvidence;
 use crate::tui::model::open_query::OpenQuery;
 
@@ -13,6 +14,10 @@ pub struct ComparisonScreen {
     pub right: bool,
     /// Computed when the pair or the query's votes change, not for every frame.
     pub evidence: Option<OrderEvidence>,
+    /// What asking the judges about the pair would cost, or why that cannot be done; `None` until it is known.
+    pub price: Option<Result<Box<PricedQuestion>, String>>,
+    /// P(A truly stands above B) before the judges were asked.
+    pub above_before: Option<f64>,
 }
 
 /// A line that can be opened.

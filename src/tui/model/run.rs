@@ -1,10 +1,21 @@
 //! The run that goes on, or the last one.
 
+use crate::app::annotate::pair_question::PairQuestion;
 use crate::app::annotate::progress::RunProgress;
 use crate::client::RunControl;
+use crate::domain::battle::Pair;
 use crate::store::corpus::QueryKey;
 use crate::store::last_run::LastRun;
 use std::collections::VecDeque;
+
+/// What a run is about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum RunScope {
+    #[default]
+    Project,
+    Query(QueryKey),
+    Pair(PairQuestion),
+}
 
 #[derive(Debug, Default)]
 pub struct RunScreen {
@@ -14,8 +25,14 @@ pub struct RunScreen {
     /// where there was none.
     pub last: Option<Option<Box<LastRun>>>,
     pub running: bool,
-    /// The one query that the run is about, where it is not about the project.
-    pub only: Option<QueryKey>,
+    /// What the run is about.
+    pub scope: RunScope,
+    /// What is being priced, so that a run on it may begin.
+    pub wanted: RunScope,
+    /// The pair that is being priced because judges are to be asked about it.
+    pub asking: Option<(QueryKey, Pair)>,
+    /// Judges of the whole ensemble that were dropped before a single pair was asked about.
+    pub dropped_before: u64,
     pub control: RunControl,
     /// How many calls ended in each second.
     pub pace: CallPace,

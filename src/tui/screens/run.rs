@@ -1,5 +1,7 @@
 //! The run that goes on: what it does, what it costs, how it is steered.
 
+pub(crate) mod ask_pair;
+pub(crate) mod begin;
 mod failures;
 mod judge_table;
 mod last;

@@ -48,6 +48,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::ShowJudges => return judges::update::show(model),
         Command::ShowMethods => return methods::update::show(model),
         Command::ExplainOrder => return comparison::update::show(model),
+        Command::AskJudges => return run::ask_pair::ask(model),
         Command::ShowCycles => return cycles::update::show(model),
         Command::ShowAdjudication => return adjudication::update::show(model),
         Command::ShowRun => {

@@ -5,6 +5,7 @@ use crate::tui::keymap::Command;
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
 use crate::tui::screens::registry::spec;
+use crate::tui::screens::run::ask_pair;
 use crate::tui::screens::spec::Find;
 
 pub(crate) fn offers(model: &Model, command: Command) -> bool {
@@ -13,6 +14,7 @@ pub(crate) fn offers(model: &Model, command: Command) -> bool {
     match command {
         Command::Filter => !matches!(spec(screen).find, Find::Nothing),
         Command::NextMatch | Command::PreviousMatch => found() > 1,
+        Command::AskJudges => ask_pair::is_offered(model),
         Command::PauseRun => model.run.running,
         Command::ShowRun => screen != Screen::Run,
         Command::Redo => !super::redo::stack(model).is_empty(),

@@ -136,7 +136,7 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
         (Some(Overlay::Import(_)), OverlayResult::Typed(path)) => import::begin(model, path),
         (Some(Overlay::Confirm(_, question)), _) => match question {
             ConfirmFor::Overwrite => export::overwrite(model),
-            ConfirmFor::Start => run::update::begin(model),
+            ConfirmFor::Start => run::begin::begin(model),
             ConfirmFor::Stop => run::update::stop(model),
             ConfirmFor::Quit => quit(model),
         },

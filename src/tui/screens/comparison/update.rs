@@ -4,32 +4,13 @@ use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::model::comparison::ComparisonScreen;
-use crate::tui::model::cycles;
 use crate::tui::navigation::moved;
 use crate::tui::screens::Screen;
+use crate::tui::screens::run::ask_pair;
 use crate::tui::screens::spec::Copied;
 
-/// The pair that the screen on top is about, A first.
-fn pair(model: &Model) -> Option<(usize, usize)> {
-    let open = model.open.as_ref()?;
-    match model.screen() {
-        Screen::Matrix => {
-            let order = model.matrix_order();
-            let (row, column) = model.matrix.heat.clamped(order.len());
-            Some((*order.get(row)?, *order.get(column)?))
-        }
-        Screen::Battle => Some((model.battle.a, model.battle.b)),
-        Screen::Cycles => {
-            let rows = cycles::rows(open);
-            let at = model.cycles.cursor.min(rows.len().checked_sub(1)?);
-            Some(rows.get(at)?.weakest())
-        }
-        _ => None,
-    }
-}
-
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
-    let Some((a, b)) = pair(model).filter(|(a, b)| a != b) else {
+    let Some((a, b)) = model.pair_on_screen().filter(|(a, b)| a != b) else {
         model.inform("choose two documents first: a cell off the diagonal");
         return Vec::new();
     };
@@ -37,7 +18,7 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
         model.comparison = ComparisonScreen::of(open, a, b);
         model.stack.push(Screen::Comparison);
     }
-    Vec::new()
+    ask_pair::price_again(model)
 }
 
 /// The votes may have changed.

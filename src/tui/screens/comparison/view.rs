@@ -6,11 +6,14 @@ use crate::domain::ranking::{OrderEvidence, share_bar};
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
 use crate::tui::model::comparison::EvidenceEntry;
 use crate::tui::model::open_query::OpenQuery;
+use crate::tui::screens::Screen;
 use crate::tui::screens::battle::numbers::{percent, votes_text};
+use crate::tui::screens::run::ask_pair::price_words;
 use crate::tui::text::{self, count_of};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::notice;
@@ -34,7 +37,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         return Areas::default();
     };
     let columns = usize::from(rest.width);
-    let head = head(open, evidence, theme, columns);
+    let head = head(model, open, evidence, theme, columns);
     let rows = (head.len() as u16).min(rest.height.saturating_sub(4));
     Paragraph::new(head).render(cut(&mut rest, rows), buf);
     let (lines, places) = body(model, open, evidence, theme, columns);
@@ -59,6 +62,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
 
 /// Query, both documents, and how sure their order is.
 fn head(
+    model: &Model,
     open: &OpenQuery,
     evidence: &OrderEvidence,
     theme: &Theme,
@@ -93,11 +97,12 @@ fn head(
         ]));
     }
     lines.push(Line::default());
-    lines.extend(sureness(open, evidence, theme, columns));
+    lines.extend(sureness(model, open, evidence, theme, columns));
     lines
 }
 
 fn sureness(
+    model: &Model,
     open: &OpenQuery,
     evidence: &OrderEvidence,
     theme: &Theme,
@@ -121,6 +126,12 @@ fn sureness(
         ),
     ])];
     let mut parts = Vec::new();
+    if let Some(before) = model.comparison.above_before {
+        parts.push(format!(
+            "P(A above B) was {} before the judges were asked",
+            percent(before)
+        ));
+    }
     if let Some(expected) = evidence.expected {
         parts.push(format!("fit: A wins {} of battles", percent(expected)));
     }
@@ -172,6 +183,7 @@ fn body(
                 };
                 let words = format!("{mark}{words}");
                 lines.push(text::line(&words, columns, Style::new()));
+                lines.extend(asking(model, theme, columns));
                 if evidence.chain.len() < 2 {
                     let words = chain_words(open, evidence);
                     lines.push(Line::default());
@@ -222,6 +234,17 @@ fn body(
         lines.push(title("no common opponent".to_owned()));
     }
     (lines, places)
+}
+
+/// What asking the judges about the pair would cost, or why they cannot be asked; nothing until that is known.
+fn asking(model: &Model, theme: &Theme, columns: usize) -> Option<Line<'static>> {
+    let key = key_on(Command::AskJudges, Screen::Comparison);
+    let words = match model.comparison.price.as_ref()? {
+        _ if model.run.running => "  a run is going on".to_owned(),
+        Ok(priced) => format!("  {key} {}", price_words(priced)),
+        Err(why) => format!("  {}", sanitise::line(why)),
+    };
+    Some(text::line(&words, columns, theme.muted()))
 }
 
 /// How the higher of the two is led to by wins.

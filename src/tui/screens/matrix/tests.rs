@@ -5,6 +5,7 @@ use crate::store::verdicts::NewVerdict;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::run::RunScope;
 use crate::tui::screens::Screen;
 use crate::tui::screens::battle::update::update as in_battle;
 use crate::tui::screens::testing::{SIZES, TINY, flat, model, sized};
@@ -120,7 +121,7 @@ fn a_run_over_this_query_alone_is_started_from_its_matrix() {
     let mut model = model(Screen::Matrix);
     let key = model.open.as_ref().unwrap().info.key;
     let effects = update(&mut model, Command::StartRun);
-    assert_eq!(effects, [Effect::Start(Some(key))]);
+    assert_eq!(effects, [Effect::Start(RunScope::Query(key))]);
     assert!(model.run.running);
 }
 
@@ -130,7 +131,7 @@ fn a_paid_run_over_this_query_is_asked_about_first() {
     model.options.paid = true;
     let key = model.open.as_ref().unwrap().info.key;
     let effects = update(&mut model, Command::StartRun);
-    assert_eq!(effects, [Effect::Estimate(Some(key))]);
+    assert_eq!(effects, [Effect::Estimate(RunScope::Query(key))]);
     assert!(!model.run.running);
 }
 

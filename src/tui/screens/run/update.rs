@@ -1,12 +1,15 @@
 //! Starting, steering and ending a run.
 
+use super::ask_pair;
+use super::begin::{begin, money_words};
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::progress::RunProgress;
 use crate::app::annotate::{RunError, RunOutcome};
 use crate::store::corpus::QueryKey;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
-use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
+use crate::tui::model::run::RunScope;
+use crate::tui::model::{ConfirmFor, Model, PromptFor};
 use crate::tui::screens::Screen;
 use crate::tui::text;
 use crate::tui::widgets::toast::Level;
@@ -103,21 +106,23 @@ pub fn start(model: &mut Model, only: Option<QueryKey>) -> Vec<Effect> {
         model.say(Level::Error, &why);
         return Vec::new();
     }
-    model.run.only = only;
+    let scope = only.map_or(RunScope::Project, RunScope::Query);
     if model.options.paid {
         model.inform("working out what it will cost");
-        return vec![Effect::Estimate(only)];
+        model.run.wanted = scope.clone();
+        return vec![Effect::Estimate(scope)];
     }
+    model.run.scope = scope;
     begin(model)
 }
 
 /// Says what a run would cost, and asks whether to start it.
 pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
-    let asked = |overlay: &Overlay| matches!(overlay, Overlay::Confirm(_, ConfirmFor::Start));
-    if model.run.running || model.overlays.iter().any(asked) {
+    if model.run.running || ask_pair::is_asked(model) {
         return Vec::new();
     }
     if estimate.calls() == 0 {
+        model.run.scope = model.run.wanted.clone();
         return begin(model);
     }
     if !model.overlays.is_empty() {
@@ -125,47 +130,24 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
         model.inform("the cost is worked out: start the run again to see it");
         return Vec::new();
     }
-    let cost = match (estimate.cost_usd(), estimate.worst_usd()) {
-        (Some(cost), Some(worst)) => format!(
-            "about {} expected, {} at the very most (estimated from the texts)",
-            text::usd(cost),
-            text::usd(worst)
-        ),
-        _ => "at a price that is not known for every judge".to_owned(),
-    };
-    let budget = match model.run.control.budget_usd {
-        Some(usd) => format!("The project may spend {} in all.", text::usd(usd)),
-        None => format!(
-            "No budget is set ({} on the run screen sets one).",
-            key_on(Command::SetBudget, Screen::Run)
-        ),
-    };
+    model.run.scope = model.run.wanted.clone();
+    let money = money_words(model, estimate);
     let changed: String = estimate
         .changed
         .iter()
         .map(|judge| format!("{judge} "))
         .collect();
-    let scope = if model.run.only.is_some() {
-        "This query only: "
-    } else {
-        ""
+    let scope = match model.run.scope {
+        RunScope::Project => "",
+        _ => "This query only: ",
     };
     let question = format!(
-        "{scope}{changed}{}{} calls to language models: {cost}. {budget} Start?",
+        "{scope}{changed}{}{} calls to language models: {money} Start?",
         if estimate.rounds { "At most " } else { "" },
         text::count(estimate.calls())
     );
     model.confirm("Start", &question, ConfirmFor::Start);
     Vec::new()
-}
-
-pub fn begin(model: &mut Model) -> Vec<Effect> {
-    model.run.control.paused = false;
-    model.run.control.cancelled = false;
-    model.run.running = true;
-    model.run.ended = None;
-    model.run.log_scroll = 0;
-    vec![Effect::Start(model.run.only)]
 }
 
 /// Takes a budget that was typed: dollars, or nothing for no limit.
@@ -230,7 +212,7 @@ pub(crate) fn progressed(model: &mut Model, progress: RunProgress) -> Vec<Effect
     }
     let watching = matches!(
         model.screen(),
-        Screen::Matrix | Screen::Document | Screen::Battle
+        Screen::Matrix | Screen::Document | Screen::Battle | Screen::Comparison
     );
     if watching
         && model.saving == 0
@@ -245,6 +227,7 @@ pub(crate) fn progressed(model: &mut Model, progress: RunProgress) -> Vec<Effect
 pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> Vec<Effect> {
     model.run.running = false;
     model.run.control.cancelled = false;
+    let all = ask_pair::ended(model).unwrap_or("every battle has all its votes");
     let (kind, words) = match result {
         Ok(outcome) => {
             model.run.progress = Some(outcome.progress);
@@ -253,7 +236,7 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
                     let start = key_on(Command::StartRun, Screen::Run);
                     (Level::Warn, format!("stopped; press {start} to resume"))
                 }
-                (false, Some(0)) => (Level::Good, "every battle has all its votes".to_owned()),
+                (false, Some(0)) => (Level::Good, all.to_owned()),
                 (false, missing) => {
                     let missing = missing.map_or(String::new(), |votes| format!("{votes} "));
                     let why = if outcome.budget_reached {
@@ -271,5 +254,6 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
     model.run.ended = Some(words);
     let mut effects = vec![Effect::List];
     effects.extend(model.reload());
+    effects.extend(ask_pair::price_again(model));
     effects
 }

@@ -1,0 +1,124 @@
+//! One pair of documents put to the judges by hand: who is asked, and in which order of the two documents.
+//!
+//! The query keeps its judges, its seed and its plan. A pair is asked about once in each order; where both orders have been
+//! judged, there is nothing more to ask.
+
+use super::estimate::CostEstimate;
+use super::request::RunRequest;
+use crate::app::error::{AppError, invalid};
+use crate::app::wording::first_names;
+use crate::domain::battle::Pair;
+use crate::domain::sampling::{MAX_GAMES, PlannedBattle};
+use crate::domain::vote::JudgeId;
+use crate::judge::{JudgeEnsemble, JudgeSpec};
+use crate::store::corpus::QueryKey;
+use crate::store::outstanding::CallSelection;
+use crate::store::{Db, Store};
+
+/// A question about one pair that can be put to judges.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairQuestion {
+    pub query: QueryKey,
+    pub battle: PlannedBattle,
+    /// The names of those who are asked.
+    pub judges: Vec<String>,
+    /// Judges of the query that cannot be asked now, by name.
+    pub absent: Vec<String>,
+}
+
+/// A question with what it would cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PricedQuestion {
+    pub question: PairQuestion,
+    pub estimate: CostEstimate,
+}
+
+impl PairQuestion {
+    /// What may still be asked about a pair, of those of the query's judges who are among `specs`; of all of these where the
+    /// query has no judges yet.
+    ///
+    /// # Errors
+    /// The query's judges are others, or each has judged the pair in both orders.
+    pub fn of(db: &Db, query: QueryKey, pair: Pair, specs: &[JudgeSpec]) -> Result<Self, AppError> {
+        let of_query = db.judges_of(query)?;
+        let known = db.known_judges(specs)?;
+        let is_of_query = |judge: &JudgeId| of_query.iter().any(|(id, _)| id == judge);
+        let seats: Vec<usize> = match of_query.is_empty() {
+            true => (0..specs.len()).collect(),
+            false => (0..specs.len())
+                .filter(|at| is_of_query(&known[*at]))
+                .collect(),
+        };
+        let absent = of_query.iter().filter(|(id, _)| !known.contains(id));
+        let absent: Vec<String> = absent.map(|(_, spec)| spec.name.clone()).collect();
+        if seats.is_empty() {
+            return Err(invalid!(
+                "the judges of this query ({}) are not among those that can be asked here; a run with other judges judges all its pairs",
+                first_names(&absent)
+            ));
+        }
+        for game in 0..MAX_GAMES {
+            let voted = db.shown_in_game(query, pair, game)?;
+            let has_voted = |at: &usize| voted.iter().any(|(judge, _)| *judge == known[*at]);
+            let judges: Vec<usize> = seats.iter().copied().filter(|at| !has_voted(at)).collect();
+            if !judges.is_empty() {
+                return Ok(Self {
+                    query,
+                    battle: PlannedBattle {
+                        pair,
+                        game,
+                        cycle: 0,
+                    },
+                    judges: judges.iter().map(|at| specs[*at].name.clone()).collect(),
+                    absent,
+                });
+            }
+        }
+        Err(invalid!(
+            "the judges have judged this pair in both orders of its documents"
+        ))
+    }
+
+    /// The ensemble of those who are asked.
+    pub fn ensemble(&self, all: &JudgeEnsemble) -> JudgeEnsemble {
+        let asked = all
+            .iter()
+            .filter(|judge| self.judges.contains(&judge.spec().name));
+        asked.cloned().collect()
+    }
+
+    /// What a run has to do to put it; `usual` is how the project is run otherwise.
+    pub fn request(&self, usual: &RunRequest) -> RunRequest {
+        RunRequest {
+            queries: Some(vec![self.query]),
+            selection: CallSelection::FreshAndFailed,
+            probe: 0,
+            at_most: None,
+            pair: Some(self.battle),
+            ..usual.clone()
+        }
+    }
+}
+
+impl PricedQuestion {
+    /// What may be asked about a pair, and what that would cost.
+    ///
+    /// # Errors
+    /// There is nothing to ask, or nobody.
+    pub fn of(
+        store: &Store,
+        (query, pair): (QueryKey, Pair),
+        all: &JudgeEnsemble,
+        usual: &RunRequest,
+    ) -> Result<Self, AppError> {
+        let specs: Vec<JudgeSpec> = all.iter().map(|judge| judge.spec().clone()).collect();
+        let question =
+            store.read_blocking(move |db| Ok(PairQuestion::of(db, query, pair, &specs)))??;
+        let estimate =
+            CostEstimate::of_project(store, &question.ensemble(all), &question.request(usual))?;
+        if estimate.calls() == 0 {
+            return Err(invalid!("a batch is already asking about this pair"));
+        }
+        Ok(Self { question, estimate })
+    }
+}

@@ -1,0 +1,141 @@
+//! The judges asked about one pair from the screens: its price first, and nothing without a yes.
+
+use super::bench::Bench;
+use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate};
+use crate::app::annotate::pair_question::{PairQuestion, PricedQuestion};
+use crate::domain::battle::Pair;
+use crate::domain::sampling::PlannedBattle;
+use crate::tui::message::Msg;
+use crate::tui::model::run::RunScope;
+use crate::tui::screens::Screen;
+
+/// On the matrix, at the first two documents in order of rank that never fought.
+fn at_unfought() -> (Bench, Pair) {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("enter");
+    let order = bench.model.matrix_order();
+    let open = bench.model.open.as_ref().unwrap();
+    let never = |pair: &Pair| open.view.battles_of(*pair).is_empty();
+    let mut pairs = order
+        .iter()
+        .filter_map(|column| Pair::new(order[0], *column));
+    let pair = pairs.find(never).unwrap();
+    let other = pair.other(order[0]).unwrap();
+    bench.model.look_at(order[0], other);
+    bench.draw();
+    (bench, pair)
+}
+
+fn priced(bench: &Bench, pair: Pair) -> Msg {
+    let query = bench.model.open.as_ref().unwrap().info.key;
+    let question = PairQuestion {
+        query,
+        battle: PlannedBattle {
+            pair,
+            game: 0,
+            cycle: 0,
+        },
+        judges: vec!["gpt".to_owned(), "claude".to_owned()],
+        absent: Vec::new(),
+    };
+    let judge = JudgeEstimate {
+        name: "gpt".to_owned(),
+        calls: 2,
+        cost_usd: Some(0.004),
+        worst_usd: Some(0.011),
+        ..JudgeEstimate::default()
+    };
+    let estimate = CostEstimate {
+        judges: vec![judge],
+        ..CostEstimate::default()
+    };
+    let priced = PricedQuestion { question, estimate };
+    Msg::PairPriced(query, pair, Ok(Box::new(priced)))
+}
+
+fn asks_about(bench: &Bench, pair: Pair) -> bool {
+    let scope = &bench.model.run.scope;
+    bench.model.run.running
+        && matches!(scope, RunScope::Pair(question) if question.battle.pair == pair)
+}
+
+#[test]
+fn judges_that_cost_nothing_are_asked_at_once() {
+    let (mut bench, pair) = at_unfought();
+    bench.press("Q");
+    assert!(asks_about(&bench, pair));
+}
+
+#[test]
+fn judges_that_cost_money_are_asked_after_a_yes() {
+    let (mut bench, pair) = at_unfought();
+    bench.model.options.paid = true;
+    let query = bench.model.open.as_ref().unwrap().info.key;
+    bench.model.run.asking = Some((query, pair));
+    let msg = priced(&bench, pair);
+    bench.tell(msg);
+    assert!(!bench.model.run.running);
+    let shot = bench.shot();
+    for words in [
+        "gpt, claude are asked about",
+        "$0.0040",
+        "$0.01 at the very",
+        "No budget is set",
+    ] {
+        assert!(shot.contains(words), "{words:?} is not on:\n{shot}");
+    }
+    bench.press("n");
+    assert!(!bench.model.run.running && bench.model.overlays.is_empty());
+    bench.model.run.asking = Some((query, pair));
+    let msg = priced(&bench, pair);
+    bench.tell(msg);
+    bench.press("y");
+    assert!(asks_about(&bench, pair));
+}
+
+#[test]
+fn a_price_that_comes_late_or_of_another_pair_asks_nobody() {
+    let (mut bench, pair) = at_unfought();
+    bench.model.options.paid = true;
+    let msg = priced(&bench, pair);
+    bench.tell(msg);
+    assert!(bench.model.overlays.is_empty() && !bench.model.run.running);
+    let query = bench.model.open.as_ref().unwrap().info.key;
+    bench.model.run.asking = Some((query, pair));
+    bench.press("/ b");
+    let msg = priced(&bench, pair);
+    bench.tell(msg);
+    assert_eq!(
+        bench.model.overlays.len(),
+        1,
+        "what is typed answers nothing"
+    );
+    bench.press("esc j");
+    bench.model.run.asking = Some((query, pair));
+    let msg = priced(&bench, pair);
+    bench.tell(msg);
+    assert!(bench.model.overlays.is_empty() && !bench.model.run.running);
+}
+
+#[test]
+fn the_explanation_says_the_price_before_anybody_asks() {
+    let (mut bench, pair) = at_unfought();
+    bench.press("e");
+    assert_eq!(bench.model.screen(), Screen::Comparison);
+    let shot = bench.shot();
+    let words = "Q asks bm25, proximity, ngram about this pair now (3 calls, at no cost)";
+    assert!(shot.contains(words), "{shot}");
+    bench.press("Q");
+    assert!(asks_about(&bench, pair));
+    assert!(bench.model.comparison.above_before.is_some());
+}
+
+#[test]
+fn a_document_and_itself_are_not_asked_about() {
+    let mut bench = Bench::judged(80, 24);
+    bench.press("enter");
+    let first = bench.model.matrix_order()[0];
+    bench.model.look_at(first, first);
+    bench.press("Q");
+    assert!(!bench.model.run.running && bench.model.run.asking.is_none());
+}

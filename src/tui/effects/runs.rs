@@ -1,0 +1,78 @@
+//! Runs are priced and started.
+
+use super::Runner;
+use crate::app::annotate::estimate::CostEstimate;
+use crate::app::annotate::pair_question::PricedQuestion;
+use crate::app::annotate::{RunError, RunHandle, RunRequest};
+use crate::client::RunControl;
+use crate::domain::battle::Pair;
+use crate::judge::JudgeEnsemble;
+use crate::store::corpus::QueryKey;
+use crate::tui::message::Msg;
+use crate::tui::model::run::RunScope;
+
+impl Runner {
+    /// Who is asked by a run, and what.
+    fn request(&self, scope: &RunScope) -> (JudgeEnsemble, RunRequest) {
+        let (all, usual) = (&self.ensemble, &self.options.request);
+        match scope {
+            RunScope::Project => (all.clone(), usual.clone()),
+            RunScope::Query(query) => {
+                let queries = Some(vec![*query]);
+                let request = usual.clone();
+                (all.clone(), RunRequest { queries, ..request })
+            }
+            RunScope::Pair(question) => (question.ensemble(all), question.request(usual)),
+        }
+    }
+
+    pub(super) fn estimate(&self, scope: &RunScope) {
+        let (store, results) = (self.store.clone(), self.results.clone());
+        let (ensemble, request) = self.request(scope);
+        tokio::task::spawn_blocking(move || {
+            let msg = match CostEstimate::of_project(&store, &ensemble, &request) {
+                Ok(estimate) => Msg::Estimated(estimate),
+                Err(error) => Msg::Failed(error.to_string()),
+            };
+            drop(results.blocking_send(msg));
+        });
+    }
+
+    /// Prices a question about a pair; judges that a person has dropped are not asked.
+    pub(super) fn price_pair(&self, query: QueryKey, pair: Pair, control: RunControl) {
+        let (store, results) = (self.store.clone(), self.results.clone());
+        let usual = self.options.request.clone();
+        let places = (0..).zip(&self.ensemble);
+        let asked = places.filter(|(at, _)| !control.is_dropped(*at));
+        let ensemble: JudgeEnsemble = asked.map(|(_, judge)| judge.clone()).collect();
+        tokio::task::spawn_blocking(move || {
+            let priced = PricedQuestion::of(&store, (query, pair), &ensemble, &usual);
+            let priced = priced.map(Box::new).map_err(|error| error.to_string());
+            drop(results.blocking_send(Msg::PairPriced(query, pair, priced)));
+        });
+    }
+
+    pub(super) fn start(&mut self, scope: &RunScope, control: RunControl) {
+        let (ensemble, request) = self.request(scope);
+        let run = RunHandle::start(self.store.clone(), ensemble, request, control);
+        self.control = Some(run.control);
+        let (mut progress, results) = (run.progress, self.results.clone());
+        self.end = Some(tokio::spawn(async move {
+            while progress.changed().await.is_ok() {
+                let now = progress.borrow_and_update().clone();
+                // Nobody looks any more, but the run goes on to its end.
+                if results.send(Msg::Progress(now)).await.is_err() {
+                    break;
+                }
+            }
+            let end = match run.end.await {
+                Ok(end) => end,
+                Err(error) => Err(RunError::Crashed(error.to_string())),
+            };
+            let wrong = end.as_ref().err().map(ToString::to_string);
+            // Told on the screen where there is one, and by whoever waits for the end otherwise.
+            let told = results.send(Msg::Ended(end)).await.is_ok();
+            wrong.filter(|_| !told)
+        }));
+    }
+}

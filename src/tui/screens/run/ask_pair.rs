@@ -1,0 +1,168 @@
+//! Asking the judges about one pair: its price first, then a run that is about nothing else.
+
+use super::begin::{begin, money_words};
+use crate::app::annotate::pair_question::{PairQuestion, PricedQuestion};
+use crate::app::wording::first_names;
+use crate::domain::battle::Pair;
+use crate::store::corpus::QueryKey;
+use crate::tui::message::Effect;
+use crate::tui::model::run::RunScope;
+use crate::tui::model::{ConfirmFor, Model, Overlay};
+use crate::tui::screens::Screen;
+use crate::tui::text::{self, count_of};
+use crate::tui::widgets::toast::Level;
+
+type Priced = Result<Box<PricedQuestion>, String>;
+
+/// The pair on screen and its query.
+fn subject(model: &Model) -> Option<(QueryKey, Pair)> {
+    let (a, b) = model.pair_on_screen()?;
+    Some((model.open.as_ref()?.info.key, Pair::new(a, b)?))
+}
+
+/// Whether there is a pair to ask about, and no run in the way.
+pub(crate) fn is_offered(model: &Model) -> bool {
+    !model.run.running && subject(model).is_some()
+}
+
+/// Works out what the question would cost; it is asked when that is known.
+pub(crate) fn ask(model: &mut Model) -> Vec<Effect> {
+    let Some((query, pair)) = subject(model) else {
+        model.inform("choose two documents first: a cell off the diagonal");
+        return Vec::new();
+    };
+    if model.run.running {
+        model.inform("a run is going on; ask about this pair when it has ended");
+        return Vec::new();
+    }
+    if let Some(why) = model.options.missing_keys.clone() {
+        model.say(Level::Error, &why);
+        return Vec::new();
+    }
+    model.run.asking = Some((query, pair));
+    vec![Effect::PricePair(query, pair)]
+}
+
+/// The price of a question is known: it is shown where one looks at the pair, and asked about where judges are to be asked.
+pub(crate) fn priced(
+    model: &mut Model,
+    query: QueryKey,
+    pair: Pair,
+    priced: Priced,
+) -> Vec<Effect> {
+    let here = subject(model) == Some((query, pair));
+    if here && model.screen() == Screen::Comparison {
+        model.comparison.price = Some(priced.clone());
+    }
+    let wanted = model.run.asking.take_if(|asked| *asked == (query, pair));
+    if wanted.is_none() || !here || model.run.running {
+        return Vec::new();
+    }
+    if !model.overlays.is_empty() {
+        // What is being typed must not answer the question.
+        model.inform("the price is known: ask again to see it");
+        return Vec::new();
+    }
+    let PricedQuestion { question, estimate } = match priced {
+        Ok(priced) => *priced,
+        Err(why) => {
+            model.inform(&why);
+            return Vec::new();
+        }
+    };
+    let free = !model.options.paid || estimate.worst_usd() == Some(0.0);
+    let words = format!(
+        "{}{}: {}, {} Ask?",
+        question_words(model, &question),
+        absent_words(&question),
+        count_of(estimate.calls(), "call"),
+        money_words(model, &estimate),
+    );
+    model.run.scope = RunScope::Pair(question);
+    match free {
+        true => begin(model),
+        false => {
+            model.confirm("Ask about this pair", &words, ConfirmFor::Start);
+            Vec::new()
+        }
+    }
+}
+
+/// `gpt, claude are asked about 4688340 × 8883846`.
+fn question_words(model: &Model, question: &PairQuestion) -> String {
+    let names = first_names(&question.judges);
+    let verb = if question.judges.len() == 1 {
+        "is"
+    } else {
+        "are"
+    };
+    let pair = question.battle.pair;
+    let documents = model.open.as_ref().map_or(String::new(), |open| {
+        let order = if question.battle.game == 0 {
+            ""
+        } else {
+            ", in the other order"
+        };
+        format!(
+            " about {} × {}{order}",
+            open.name(pair.low()),
+            open.name(pair.high())
+        )
+    });
+    format!("{names} {verb} asked{documents}")
+}
+
+fn absent_words(question: &PairQuestion) -> String {
+    match question.absent.is_empty() {
+        true => String::new(),
+        false => format!(
+            " (not asked, as not set up here: {})",
+            first_names(&question.absent)
+        ),
+    }
+}
+
+/// What the question would cost, in a line for the screen about the pair.
+pub(crate) fn price_words(priced: &PricedQuestion) -> String {
+    let PricedQuestion { question, estimate } = priced;
+    let cost = match estimate.cost_usd() {
+        Some(0.0) => "at no cost".to_owned(),
+        Some(usd) => format!("about {}", text::usd(usd)),
+        None => "price unknown".to_owned(),
+    };
+    let order = if question.battle.game == 0 {
+        ""
+    } else {
+        " in the other order"
+    };
+    format!(
+        "asks {} about this pair now{order} ({}, {cost})",
+        first_names(&question.judges),
+        count_of(estimate.calls(), "call")
+    )
+}
+
+/// What the end of such a run is called, where all went well; `None` for other runs.
+pub(super) fn ended(model: &mut Model) -> Option<&'static str> {
+    if !matches!(model.run.scope, RunScope::Pair(_)) {
+        return None;
+    }
+    model.run.control.dropped = std::mem::take(&mut model.run.dropped_before);
+    Some("the judges have answered")
+}
+
+/// The price is another one when a run has ended.
+pub(crate) fn price_again(model: &Model) -> Vec<Effect> {
+    match (model.screen(), subject(model)) {
+        (Screen::Comparison, Some((query, pair))) if !model.run.running => {
+            vec![Effect::PricePair(query, pair)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Whether somebody is being asked whether to begin.
+pub(super) fn is_asked(model: &Model) -> bool {
+    let asked = |overlay: &Overlay| matches!(overlay, Overlay::Confirm(_, ConfirmFor::Start));
+    model.overlays.iter().any(asked)
+}

@@ -1,0 +1,51 @@
+//! A run begins, and what it will cost in words.
+
+use crate::app::annotate::estimate::CostEstimate;
+use crate::tui::keymap::{Command, key_on};
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::model::run::RunScope;
+use crate::tui::screens::Screen;
+use crate::tui::text;
+
+/// What calls are expected to cost, and what may be spent.
+pub(super) fn money_words(model: &Model, estimate: &CostEstimate) -> String {
+    let cost = match (estimate.cost_usd(), estimate.worst_usd()) {
+        (Some(cost), Some(worst)) => format!(
+            "about {} expected, {} at the very most (estimated from the texts)",
+            text::usd(cost),
+            text::usd(worst)
+        ),
+        _ => "at a price that is not known for every judge".to_owned(),
+    };
+    let budget = match model.run.control.budget_usd {
+        Some(usd) => format!("The project may spend {} in all.", text::usd(usd)),
+        None => format!(
+            "No budget is set ({} on the run screen sets one).",
+            key_on(Command::SetBudget, Screen::Run)
+        ),
+    };
+    format!("{cost}. {budget}")
+}
+
+pub(crate) fn begin(model: &mut Model) -> Vec<Effect> {
+    of_pair(model);
+    model.run.control.paused = false;
+    model.run.control.cancelled = false;
+    model.run.running = true;
+    model.run.ended = None;
+    model.run.log_scroll = 0;
+    vec![Effect::Start(model.run.scope.clone())]
+}
+
+/// A run about one pair gives every judge that is asked its turn, also where judges are dropped from other runs.
+fn of_pair(model: &mut Model) {
+    if !matches!(model.run.scope, RunScope::Pair(_)) {
+        return;
+    }
+    model.run.dropped_before = std::mem::take(&mut model.run.control.dropped);
+    if model.screen() == Screen::Comparison {
+        let evidence = model.comparison.evidence.as_ref();
+        model.comparison.above_before = evidence.and_then(|evidence| evidence.above);
+    }
+}

@@ -1,5 +1,6 @@
 //! Reranking methods compared: each measured on the queries of a truth, beside the first stage and against a baseline.
 
+mod artefact;
 mod compare;
 mod measure;
 mod report;

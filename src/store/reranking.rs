@@ -5,6 +5,7 @@ use super::{Db, Result, StoreError};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::methods::MethodRow;
 use crate::domain::reranking::Answer;
+use crate::domain::retrieval::SlotSource;
 use crate::judge::FailureCause;
 use rusqlite::{Row, params};
 
@@ -174,6 +175,20 @@ impl Db {
     /// The same of one query.
     pub fn rerank_results_of(&self, query: QueryKey) -> Result<Vec<StoredResult>> {
         self.latest_results(Some(query))
+    }
+
+    /// How many documents of each query are in its pool for their label only: the first stage had not found them.
+    pub fn missed_by_first_stage(&self) -> Result<Vec<(QueryId, usize)>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT query.name, count(*) FROM document JOIN query ON query.id = document.query
+             WHERE instr(metadata, ?1) > 0 AND json_extract(metadata, '$.source') = ?1 GROUP BY query.id",
+        )?;
+        let mut rows = statement.query([SlotSource::LabelMissed.name()])?;
+        let mut counts = Vec::new();
+        while let Some(row) = rows.next()? {
+            counts.push((QueryId::new(row.get::<_, String>(0)?), row.get(1)?));
+        }
+        Ok(counts)
     }
 
     fn latest_results(&self, query: Option<QueryKey>) -> Result<Vec<StoredResult>> {

@@ -88,7 +88,7 @@ impl Runner {
             Effect::StoreSettings(before, after) => self.store_settings(*before, *after),
             Effect::Import(path) => self.import(&path),
             Effect::ReportJudges(request) => self.report_judges(request),
-            Effect::CompareMethods => self.compare_methods(),
+            Effect::CompareMethods(choice) => self.compare_methods(choice),
             effect @ (Effect::Without(_) | Effect::LoadDisagreements(..)) => {
                 self.answer_apart(effect)
             }
@@ -409,7 +409,7 @@ pub fn answer(
         }
         Effect::UndoRuling => Msg::RulingUndone(db.undo_ruling(annotator, now_ms)?.map(Box::new)),
         Effect::ReportJudges(_)
-        | Effect::CompareMethods
+        | Effect::CompareMethods(_)
         | Effect::LookAtFiles(..)
         | Effect::Import(_)
         | Effect::Export(..)

@@ -28,6 +28,7 @@ use crate::store::summary_cache::QuerySummary;
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
 use crate::store::vote_details::VoteDetail;
 use crate::tui::model::judges::ReportRequest;
+use crate::tui::model::methods::MethodsChoice;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::model::remembered::Remembered;
 use crate::tui::model::run::RunScope;
@@ -127,7 +128,7 @@ pub enum Effect {
     /// Work out the judges' report, for as long as the request stands.
     ReportJudges(ReportRequest),
     Without(JudgeId),
-    CompareMethods,
+    CompareMethods(MethodsChoice),
     /// Work out the figures about picks, labels and rulings, for the given generation.
     LoadDisagreements(DisagreementRule, AdjudicationList, u64),
     LoadEvidence(QueryKey, DocId),

@@ -1,6 +1,9 @@
 //! `methods`: what `rerank` has run, beside the first stage, in every form.
 
 use crate::support::Sandbox;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// A project with two judged queries, labels, and two methods run by an offline judge.
 fn reranked() -> Sandbox {
@@ -88,4 +91,100 @@ fn a_project_without_methods_says_how_to_run_one() {
     sandbox.write("in.jsonl", crate::support::dataset([3]));
     sandbox.done("annotate in.jsonl out.jsonl --judges bm25 --yes");
     sandbox.refused("methods", 2, &["no method has been run; `overrule rerank"]);
+}
+
+#[test]
+fn the_artefact_has_the_fields_and_values_of_compare_reranking() {
+    const GOLDEN: &str = include_str!("../golden/ranksmith/compare/scifact_first20.json");
+    let golden: Value = serde_json::from_str(GOLDEN).unwrap();
+    let rows = golden["per_query"].as_array().unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let ids = |row: &Value| -> Vec<String> {
+        let ids = row["ranked_ids"].as_array().unwrap();
+        ids.iter().map(text).collect()
+    };
+    let (mut pools, mut labels) = (BTreeMap::new(), String::new());
+    let mut runs: BTreeMap<String, String> = BTreeMap::new();
+    for row in rows {
+        let query = text(&row["query_id"]);
+        // A file, and not the method of that name.
+        let file = format!("{}.trec", text(&row["algorithm"]));
+        let run = runs.entry(file).or_default();
+        for (rank, id) in ids(row).iter().enumerate() {
+            writeln!(run, "{query} Q0 {id} {} {} x", rank + 1, 100 - rank).unwrap();
+        }
+        pools.entry(query).or_insert_with(|| ids(row));
+    }
+    for (query, grades) in golden["qrels"].as_object().unwrap() {
+        for (id, grade) in grades.as_object().unwrap() {
+            writeln!(labels, "{query} 0 {id} {grade}").unwrap();
+        }
+    }
+    let sandbox = Sandbox::new();
+    let mut lines = String::new();
+    for (query, documents) in pools {
+        let documents: Vec<Value> = documents
+            .iter()
+            .map(|id| json!({"id": id, "content": format!("text {id}")}))
+            .collect();
+        let line = json!({"query": {"id": query, "query": "?"}, "documents": documents});
+        writeln!(lines, "{line}").unwrap();
+    }
+    sandbox.write("in.jsonl", lines);
+    sandbox.write("labels.qrels", labels);
+    let mut command = vec!["rerank".to_owned(), "in.jsonl".to_owned()];
+    for (name, run) in &runs {
+        sandbox.write(name, run);
+        command.extend(["--method".to_owned(), name.clone()]);
+    }
+    sandbox.done("import in.jsonl labels.qrels");
+    sandbox.done(&command.join(" "));
+    sandbox.done("methods --truth qrels --export artefact.json");
+    let ours: Value = serde_json::from_str(&sandbox.read("artefact.json")).unwrap();
+    for (field, value) in golden.as_object().unwrap() {
+        if field.starts_with("qrels") {
+            continue;
+        }
+        assert!(ours.get(field).is_some(), "{field} is missing");
+        if ["schema_version", "benchmark_type", "top_k", "case_count"].contains(&field.as_str()) {
+            assert_eq!(ours[field], *value, "{field}");
+        }
+    }
+    let same = |parts: &str, key: &str| {
+        let known = ours[parts].as_array().unwrap();
+        for row in golden[parts].as_array().unwrap() {
+            let mut rows = known.iter();
+            let algorithm = format!("{}.trec", text(&row["algorithm"]));
+            let found =
+                rows.find(|found| found["algorithm"] == algorithm && found[key] == row[key]);
+            let found = found.unwrap_or_else(|| panic!("no {row}"));
+            for (name, value) in row["metrics"].as_object().unwrap() {
+                let (value, found) = (value.as_f64(), found["metrics"][name].as_f64());
+                assert!((value.unwrap() - found.unwrap()).abs() < 1e-12, "{row}");
+            }
+            if let Some(ranked) = row.get("ranked_ids") {
+                assert_eq!(found["ranked_ids"], *ranked);
+            }
+        }
+    };
+    same("aggregate", "case_count");
+    same("per_query", "query_id");
+}
+
+#[test]
+fn documents_that_the_first_stage_missed_are_told_of() {
+    let sandbox = Sandbox::new();
+    let document = |id: &str, source: &str, rank: Option<u32>| json!({"id": id, "content": format!("text {id}"), "metadata": {"source": source, "first_stage_rank": rank}});
+    let documents = [
+        document("a", "label-missed", None),
+        document("b", "label-found", Some(1)),
+        document("c", "fill", Some(2)),
+    ];
+    let line = json!({"query": {"id": "q", "query": "text"}, "documents": documents});
+    sandbox.write("in.jsonl", format!("{line}\n"));
+    sandbox.write("labels.qrels", "q 0 a 1\nq 0 b 1\n");
+    sandbox.done("import in.jsonl labels.qrels");
+    sandbox.done("rerank --method pointwise --judges bm25");
+    let ran = sandbox.done("methods");
+    ran.says("1 document that the first stage had not found");
 }

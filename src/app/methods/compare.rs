@@ -21,12 +21,13 @@ pub fn compare_methods(
     truth: &Truth,
     options: &MethodsOptions,
 ) -> Result<MethodsReport, AppError> {
-    let (rows, pools) = store.read_blocking(|db| {
+    let (rows, pools, missed) = store.read_blocking(|db| {
+        let missed = db.missed_by_first_stage()?;
         let results = db.rerank_results()?.into_iter();
         let rows: Vec<MethodRow> = results.map(|result| result.row).collect();
         let mut pools = Vec::new();
         if rows.iter().any(|row| row.method == ORIGINAL) {
-            return Ok((rows, pools));
+            return Ok((rows, pools, missed));
         }
         let run: HashSet<&QueryId> = rows.iter().map(|row| &row.query).collect();
         for query in db.queries()? {
@@ -39,7 +40,7 @@ pub fn compare_methods(
             let ids = documents.map(|document| document.id.clone());
             pools.push((query.id, ids.collect::<Vec<DocId>>()));
         }
-        Ok((rows, pools))
+        Ok((rows, pools, missed))
     })?;
     if rows.is_empty() {
         return Err(invalid!(
@@ -47,6 +48,17 @@ pub fn compare_methods(
         ));
     }
     let mut report = measured(rows, pools, truth, options)?;
+    let of_report = missed
+        .iter()
+        .filter(|(query, _)| report.queries.binary_search(query).is_ok());
+    let forced: usize = of_report.map(|(_, count)| count).sum();
+    if forced > 0 {
+        report.notes.push(format!(
+            "the pools hold {} that the first stage had not found, for their labels: every method, original too, looks better \
+             than it would on what the first stage finds (--candidates takes a file of that)",
+            counted(forced, "document")
+        ));
+    }
     ranks_without_own_votes(store, truth, options, &mut report)?;
     Ok(report)
 }
@@ -133,6 +145,11 @@ fn measured(
         truth: truth.name.clone(),
         against: truth.is_of_judges().then_some(AGAINST_JUDGES),
         notes,
+        grades: queries
+            .iter()
+            .filter_map(|query| truth.qrels.get_key_value(query))
+            .map(|(query, grades)| (query.clone(), grades.clone()))
+            .collect(),
         queries,
         metrics,
         baseline,

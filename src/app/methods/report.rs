@@ -3,7 +3,7 @@
 use crate::app::intervals::{difference_json, mean_json};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::methods::{MethodEffort, MethodValues, histogram};
-use crate::domain::metrics::{Comparison, Metric};
+use crate::domain::metrics::{Comparison, Metric, Qrels};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
@@ -21,6 +21,8 @@ pub struct MethodsReport {
     pub notes: Vec<String>,
     /// The queries that are measured, by identifier.
     pub queries: Vec<QueryId>,
+    /// The grades of the truth on those queries.
+    pub grades: Qrels,
     /// The first of them is the one that the plane shows.
     pub metrics: Vec<Metric>,
     /// The baseline's name.
@@ -164,54 +166,5 @@ impl MethodsReport {
             difference
         }));
         row
-    }
-
-    /// The comparison in the fields of `compare_reranking`'s file, and what that lacks beside them.
-    pub fn artefact(&self, depth: usize) -> Value {
-        let metric_names: Vec<String> = self.metrics.iter().map(ToString::to_string).collect();
-        let mut aggregate = Vec::new();
-        let mut per_query = Vec::new();
-        for method in &self.methods {
-            let means = method
-                .values
-                .iter()
-                .map(|values| json!(values.all.map(|of| of.mean)));
-            let means: Map<String, Value> = metric_names.iter().cloned().zip(means).collect();
-            aggregate.push(json!({
-                "algorithm": method.name,
-                "case_count": method.effort.queries,
-                "metrics": means,
-                "failed": method.effort.failed,
-                "llm_calls": method.effort.calls,
-                "usd_a_query": method.effort.usd_a_query(),
-                "latency_ms_p50": method.effort.wall_p50_ms,
-                "latency_ms_p95": method.effort.wall_p95_ms,
-            }));
-            for (at, query) in self.queries.iter().enumerate() {
-                let value =
-                    |values: &MethodValues| json!(values.per_query.get(at).copied().flatten());
-                let found = method.values.iter().map(value);
-                let found: Map<String, Value> = metric_names.iter().cloned().zip(found).collect();
-                per_query.push(json!({
-                    "fixture_id": query,
-                    "query_id": query,
-                    "algorithm": method.name,
-                    "ranked_ids": method.orders.get(query),
-                    "metrics": found,
-                }));
-            }
-        }
-        json!({
-            "schema_version": 1,
-            "benchmark_type": "reranking_with_first_stage_candidates",
-            "dataset": "project",
-            "truth": self.truth,
-            "algorithm": self.methods.iter().map(|method| &method.name).collect::<Vec<_>>(),
-            "top_k": depth,
-            "case_count": self.queries.len(),
-            "baseline": self.baseline,
-            "aggregate": aggregate,
-            "per_query": per_query,
-        })
     }
 }

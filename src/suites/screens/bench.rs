@@ -214,7 +214,9 @@ impl Bench {
                     let priced = priced.map(Box::new).map_err(|error| error.to_string());
                     Some(Msg::PairPriced(query, pair, priced))
                 }
-                Effect::CompareMethods => Some(Msg::MethodsCompared(methods_report(&self.store))),
+                Effect::CompareMethods(choice) => {
+                    Some(Msg::MethodsCompared(methods_report(&self.store, &choice)))
+                }
                 effect => self
                     .store
                     .write_blocking(move |db| {

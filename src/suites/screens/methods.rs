@@ -86,6 +86,32 @@ fn methods_stand_beside_each_other() {
 }
 
 #[test]
+fn truth_baseline_and_depth_are_chosen_by_a_key() {
+    let mut bench = bench(120, 40);
+    bench.press("R down");
+    let before = bench.shot();
+    assert!(before.contains("against qrels") && before.contains("ndcg@10"));
+    bench.press("v");
+    let judges = bench.shot();
+    assert!(
+        judges.contains("against these judges, not against people"),
+        "{judges}"
+    );
+    bench.press("0 z");
+    let after = bench.shot();
+    assert!(after.contains("baseline prp@20:p10/gpt"), "{after}");
+    assert!(
+        after.contains("ndcg@20") && !after.contains("ndcg@10"),
+        "{after}"
+    );
+    // There are no rulings: the truth after the judges is the labels again.
+    bench.press("v z z z z z");
+    let back = bench.shot();
+    assert!(back.contains("against qrels") && back.contains("ndcg@10"));
+    assert!(back.contains("baseline prp@20:p10/gpt"), "{back}");
+}
+
+#[test]
 fn methods_without_colour_are_told_by_signs() {
     let mut bench = bench(120, 40);
     bench.theme = Theme::new(ColourDepth::None, false);

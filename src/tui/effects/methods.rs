@@ -6,15 +6,16 @@ use crate::app::methods::{MethodsOptions, MethodsReport, compare_methods};
 use crate::app::truth::{GradeBasis, TruthSource, project_truth};
 use crate::store::Store;
 use crate::tui::message::Msg;
+use crate::tui::model::methods::{MethodsChoice, TruthChoice};
 
 impl Runner {
-    /// Measures every method against the labels, or against the judges where there are none.
-    pub(super) fn compare_methods(&self) {
+    /// Measures every method as chosen.
+    pub(super) fn compare_methods(&self, choice: MethodsChoice) {
         let (store, results) = (self.store.clone(), self.results.clone());
         let written = self.store.write(|_| Ok(()));
         tokio::spawn(async move {
             drop(written.await);
-            let work = tokio::task::spawn_blocking(move || methods_report(&store));
+            let work = tokio::task::spawn_blocking(move || methods_report(&store, &choice));
             let report = match work.await {
                 Ok(report) => report,
                 Err(error) => Err(error.to_string()),
@@ -24,22 +25,41 @@ impl Runner {
     }
 }
 
-/// Every method against the labels, or against the judges where there are none; or why there is no comparison.
-pub(crate) fn methods_report(store: &Store) -> Result<Box<MethodsReport>, String> {
-    let report = || {
-        let labelled = store.read_blocking(|db| Ok(!db.labels()?.is_empty()))?;
-        let source = match labelled {
-            true => TruthSource::Qrels,
-            false => TruthSource::Zelo,
-        };
+/// Every method as chosen, or why there is no comparison.
+pub(crate) fn methods_report(
+    store: &Store,
+    choice: &MethodsChoice,
+) -> Result<Box<MethodsReport>, String> {
+    let options = MethodsOptions {
+        baseline: choice.baseline.clone(),
+        depth: choice.depth,
+        level: 1,
+    };
+    let compared = |source| -> Result<MethodsReport, AppError> {
         let truth = project_truth(store, source, GradeBasis::Auto)?;
-        let options = MethodsOptions {
-            baseline: None,
-            depth: 10,
-            level: 1,
-        };
         compare_methods(store, &truth, &options)
     };
-    let report: Result<MethodsReport, AppError> = report();
+    let report = match choice.truth {
+        TruthChoice::Usual => {
+            let labelled = store.read_blocking(|db| Ok(!db.labels()?.is_empty()));
+            labelled.map_err(AppError::from).and_then(|labelled| {
+                compared(match labelled {
+                    true => TruthSource::Qrels,
+                    false => TruthSource::Zelo,
+                })
+            })
+        }
+        TruthChoice::This(source) => compared(source),
+        // Truths that the project does not have are passed over.
+        TruthChoice::After(source) => {
+            let mut next = TruthChoice::next(source);
+            loop {
+                match compared(next) {
+                    Err(_) if next != source => next = TruthChoice::next(next),
+                    found => break found,
+                }
+            }
+        }
+    };
     report.map(Box::new).map_err(|error| error.to_string())
 }

@@ -99,6 +99,9 @@ commands! {
     ShowQueue "show-queue" "Show which battles to look at first.";
     ShowJudges "show-judges" "Show how good each judge is.";
     ShowMethods "show-methods" "Show reranking methods: quality, cost, wins and losses.";
+    NextTruth "next-truth" "Measure methods against labels, rulings or judges.";
+    SetBaseline "set-baseline" "Test the other methods against this one.";
+    NextDepth "next-depth" "Look at more documents of each ranking, then few again.";
     ExplainOrder "explain-order" "Show why one of the two documents stands above the other.";
     AskJudges "ask-judges" "Ask the judges about this pair now; the price is said first.";
     ShowCycles "show-cycles" "Show the cycles of the query: A over B over C over A.";

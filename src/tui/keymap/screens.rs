@@ -131,6 +131,9 @@ pub(super) const JUDGES: &[Binding] = &[
 pub(super) const METHODS: &[Binding] = &[
     shown(&[ENTER], Do::Open, "rankings"),
     shown(&[TAB], Do::NextPane, "queries"),
+    shown(&[key('v')], Do::NextTruth, "truth"),
+    shown(&[key('0')], Do::SetBaseline, "baseline"),
+    shown(&[key('z')], Do::NextDepth, "depth"),
 ];
 
 #[rustfmt::skip]

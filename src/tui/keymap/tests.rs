@@ -49,7 +49,7 @@ fn a_scope_redefines_a_global_key_only_where_listed() {
 }
 
 /// Keys that say the same in other words on some screens: the next one, the order of what is listed, the next judge.
-const FAMILIES: [&[Command]; 12] = [
+const FAMILIES: [&[Command]; 14] = [
     &[
         Command::NextSurprise,
         Command::NextDocument,
@@ -65,6 +65,9 @@ const FAMILIES: [&[Command]; 12] = [
     &[Command::ReverseSort, Command::PreviousPolicy],
     // What a person puts in: a reason, or on the list of queries, where nothing is decided, a file.
     &[Command::WriteNote, Command::Import],
+    // Another look at the same: a layer of the matrix, a truth; how much of it.
+    &[Command::NextLayer, Command::NextTruth],
+    &[Command::Zoom, Command::NextDepth],
     // Why: the order of two documents, or a judge's reasoning in full.
     &[Command::ExplainOrder, Command::ExpandReasoning],
     &[

@@ -1,12 +1,71 @@
 //! The comparison of reranking methods, and two rankings of one query side by side.
 
 use crate::app::methods::{MethodEntry, MethodsReport};
+use crate::app::truth::TruthSource;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::methods::QueryDelta;
+use std::collections::BTreeMap;
+
+/// Documents of each ranking that may be looked at.
+const DEPTHS: [usize; 6] = [1, 3, 5, 10, 20, 100];
+
+/// What methods are measured against.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TruthChoice {
+    /// The labels, or the judges where there are none.
+    #[default]
+    Usual,
+    This(TruthSource),
+    /// The next one that the project has.
+    After(TruthSource),
+}
+
+impl TruthChoice {
+    /// The truth after one; the first one after the last.
+    pub(crate) fn next(source: TruthSource) -> TruthSource {
+        match source {
+            TruthSource::Qrels => TruthSource::Rulings,
+            TruthSource::Rulings => TruthSource::Zelo,
+            TruthSource::Zelo => TruthSource::Qrels,
+        }
+    }
+}
+
+/// How methods are measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MethodsChoice {
+    pub truth: TruthChoice,
+    /// The first-stage order where there is none.
+    pub baseline: Option<String>,
+    /// Documents of each ranking that are looked at.
+    pub depth: usize,
+}
+
+impl Default for MethodsChoice {
+    fn default() -> Self {
+        Self {
+            truth: TruthChoice::Usual,
+            baseline: None,
+            depth: 10,
+        }
+    }
+}
+
+impl MethodsChoice {
+    /// The next larger depth; the smallest one after the largest.
+    pub(crate) fn next_depth(&self) -> usize {
+        let larger = DEPTHS.into_iter().find(|depth| *depth > self.depth);
+        larger.or(DEPTHS.first().copied()).unwrap_or(self.depth)
+    }
+}
 
 #[derive(Debug, Default)]
 pub struct MethodsScreen {
-    /// What the comparison found, or why there is none; `None` while it is worked out.
+    /// How the report was measured.
+    pub choice: MethodsChoice,
+    /// How it is being measured just now.
+    pub asked: Option<MethodsChoice>,
+    /// What the comparison found, or why there is none; `None` while the first one is worked out.
     pub report: Option<Result<Box<MethodsReport>, String>>,
     /// The method under the cursor.
     pub cursor: usize,
@@ -36,6 +95,11 @@ impl MethodsScreen {
             Some(self.method()?.values.first()?.deltas(baseline))
         });
         found.unwrap_or_default()
+    }
+
+    /// The grades of the query's documents, where the truth has some.
+    pub(crate) fn grades(&self) -> Option<&BTreeMap<DocId, i32>> {
+        self.found()?.grades.get(self.query.as_ref()?)
     }
 
     /// The rankings of the query by the baseline and by the method under the cursor.

@@ -7,9 +7,12 @@ use crate::tui::canvas::Canvas;
 use crate::tui::text::truncate;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
+use unicode_width::UnicodeWidthStr as _;
 
 /// Columns of the scale at the left.
 const SCALE: u16 = 6;
+/// Columns of the letter and the marks before a method's name in the legend.
+const MARKS: usize = 4;
 
 /// Draws the plane, with the legend to its right where there is room; the cost on a scale of square roots.
 pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
@@ -17,7 +20,16 @@ pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
     if area.height < 4 || area.width < 24 {
         return;
     }
-    let legend = if area.width >= 56 { area.width / 3 } else { 0 };
+    let legend = if area.width >= 56 {
+        let names = report.methods.iter();
+        let longest = names
+            .map(|method| sanitise::line(&method.name).width())
+            .max();
+        let wanted = u16::try_from(longest.unwrap_or(0) + MARKS).unwrap_or(u16::MAX);
+        wanted.clamp(area.width / 3, area.width / 2)
+    } else {
+        0
+    };
     let (low, high) = span(report);
     let most = report
         .methods
@@ -44,6 +56,7 @@ pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
     let axis = truncate(&axis, usize::from(right - left)).into_owned();
     buf.set_string(left, bottom + 1, axis, theme.muted());
     let mut lines = Vec::new();
+    let room = usize::from(legend).saturating_sub(MARKS);
     for (at, method) in report.methods.iter().enumerate() {
         let letter = char::from(b'a' + (at % 26) as u8).to_string();
         let style = match (at == chosen, method.on_front) {
@@ -54,7 +67,10 @@ pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
         let mark = if method.on_front { "*" } else { " " };
         lines.push(Line::from(vec![
             Span::styled(format!("{letter}{mark} "), style),
-            Span::styled(sanitise::line(&method.name).into_owned(), theme.text()),
+            Span::styled(
+                truncate(&sanitise::line(&method.name), room).into_owned(),
+                theme.text(),
+            ),
         ]));
         let quality = method.values.first().and_then(|values| values.all);
         let Some((cost, quality)) = method.cost(report.in_usd).zip(quality) else {

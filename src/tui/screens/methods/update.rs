@@ -1,9 +1,11 @@
 //! Choosing a method, and a query on which it differs from the baseline.
 
 use crate::app::methods::MethodsReport;
+use crate::app::truth::TruthSource;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::methods::{MethodsChoice, TruthChoice};
 use crate::tui::navigation::moved;
 use crate::tui::screens::{Screen, rankings};
 
@@ -11,17 +13,95 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.methods.report = None;
     model.methods.in_queries = false;
     model.stack.push(Screen::Methods);
-    vec![Effect::CompareMethods]
+    let choice = model.methods.choice.clone();
+    measure(model, choice)
+}
+
+/// Has the methods measured; what was found before is shown meanwhile.
+fn measure(model: &mut Model, choice: MethodsChoice) -> Vec<Effect> {
+    model.methods.asked = Some(choice.clone());
+    vec![Effect::CompareMethods(choice)]
 }
 
 pub(crate) fn compared(model: &mut Model, report: Result<Box<MethodsReport>, String>) {
-    let count = report.as_ref().map_or(0, |report| report.methods.len());
-    model.methods.cursor = model.methods.cursor.min(count.saturating_sub(1));
-    model.methods.query_cursor = 0;
-    model.methods.report = Some(report);
+    let screen = &mut model.methods;
+    let asked = screen.asked.take().unwrap_or_default();
+    match report {
+        // What was asked for is not there; what is shown stays.
+        Err(why) if screen.found().is_some() => model.inform(&why),
+        Err(why) => {
+            // Whatever was wrong with it, the next time begins anew.
+            screen.choice = MethodsChoice::default();
+            screen.report = Some(Err(why));
+        }
+        Ok(report) => {
+            let truth = TruthSource::of(&report.truth);
+            let same = screen
+                .found()
+                .is_some_and(|before| before.truth == report.truth);
+            let last = report.methods.len().saturating_sub(1);
+            screen.choice = MethodsChoice {
+                truth: truth.map_or(TruthChoice::Usual, TruthChoice::This),
+                ..asked
+            };
+            screen.cursor = screen.cursor.min(last);
+            screen.query_cursor = 0;
+            screen.report = Some(Ok(report));
+            screen.in_queries &= !screen.deltas().is_empty();
+            let only = matches!(asked.truth, TruthChoice::After(_)) && same;
+            if only {
+                model.inform("the project has no other truth");
+            }
+        }
+    }
+}
+
+/// How the methods are to be measured instead.
+fn chosen(model: &mut Model, command: Command) -> Option<MethodsChoice> {
+    let choice = model.methods.choice.clone();
+    Some(match command {
+        Command::NextTruth => MethodsChoice {
+            truth: match choice.truth {
+                TruthChoice::This(source) | TruthChoice::After(source) => {
+                    TruthChoice::After(source)
+                }
+                TruthChoice::Usual => TruthChoice::After(TruthSource::Zelo),
+            },
+            ..choice
+        },
+        Command::NextDepth => MethodsChoice {
+            depth: choice.next_depth(),
+            ..choice
+        },
+        Command::SetBaseline => {
+            let name = model.methods.method()?.name.clone();
+            if model.methods.found()?.baseline == name {
+                model.inform("this method is the baseline already");
+                return None;
+            }
+            MethodsChoice {
+                baseline: Some(name),
+                ..choice
+            }
+        }
+        _ => return None,
+    })
 }
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    if matches!(
+        command,
+        Command::NextTruth | Command::NextDepth | Command::SetBaseline
+    ) {
+        // One change at a time: answers of two could come in any order.
+        if model.methods.asked.is_some() {
+            return Vec::new();
+        }
+        return match chosen(model, command) {
+            Some(choice) => measure(model, choice),
+            None => Vec::new(),
+        };
+    }
     let Some(count) = model.methods.found().map(|report| report.methods.len()) else {
         return Vec::new();
     };

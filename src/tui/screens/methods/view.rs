@@ -48,10 +48,14 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         .against
         .map_or_else(|| format!("against {}", report.truth), str::to_owned);
     let words = format!(
-        "{}, {} · baseline {} · * no other method is better and cheaper",
+        "{}, {} · baseline {} · {}",
         counted(report.queries.len(), "query"),
         sanitise::line(&against),
-        sanitise::line(&report.baseline)
+        sanitise::line(&report.baseline),
+        match model.methods.asked {
+            Some(_) => "measuring …",
+            None => "* no other method is better and cheaper",
+        }
     );
     text::line(&words, usize::from(head.width), theme.muted()).render(head, buf);
     let areas = table(model, report, Canvas::new(theme, methods, buf));

@@ -11,6 +11,7 @@ use crate::tui::text::{self, pad_right, truncate};
 use crate::tui::widgets::{notice, scroll_to};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
+use std::collections::BTreeMap;
 
 /// Columns of the cursor, the rank and the sign between the rankings.
 const FIXED: usize = 12;
@@ -19,6 +20,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let mut area = inset(area);
     let rankings = model.methods.rankings();
+    let grades = model.methods.grades();
     let (Some((one, other)), Some(report)) = (rankings, model.methods.found()) else {
         notice(
             "one of the two methods has no ranking of this query",
@@ -40,9 +42,15 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         .methods
         .method()
         .map_or("", |method| method.name.as_str());
-    let heads = [report.baseline.as_str(), method]
-        .map(|name| pad_right(&truncate(&sanitise::line(name), half), half));
-    let head = format!("       {}   {}", heads[0], heads[1]);
+    let head = |name: &str, columns| {
+        let words = format!("{:>6} {:>5} {}", "zELO", "grade", sanitise::line(name));
+        pad_right(&truncate(&words, columns), columns)
+    };
+    let head = format!(
+        "  rank {}    {}",
+        head(&report.baseline, half),
+        head(method, half.saturating_sub(1))
+    );
     text::line(&head, columns, theme.muted()).render(cut(&mut area, 1), buf);
     let count = one.len().max(other.len());
     let cursor = model.methods.rank_cursor.min(count.saturating_sub(1));
@@ -64,7 +72,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         let mut spans = vec![
             Span::raw(if selected { "▌ " } else { "  " }),
             Span::styled(format!("{:>3}  ", at + 1), theme.muted()),
-            Span::styled(cell(open, left, half), style),
+            Span::styled(cell(open, grades, left, half), style),
             Span::styled(format!(" {sign} "), theme.faint()),
         ];
         spans.push(match by {
@@ -73,7 +81,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             _ => Span::styled("▼", theme.bad()),
         });
         spans.push(Span::styled(
-            cell(open, right, half.saturating_sub(1)),
+            cell(open, grades, right, half.saturating_sub(1)),
             style,
         ));
         Line::from(spans).render(row, buf);
@@ -86,8 +94,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
 }
 
-/// A document by its identifier and title, with its zELO where it has one.
-fn cell(open: &OpenQuery, id: Option<&DocId>, columns: usize) -> String {
+/// A document by its identifier and title, with its zELO and its grade where it has them.
+fn cell(
+    open: &OpenQuery,
+    grades: Option<&BTreeMap<DocId, i32>>,
+    id: Option<&DocId>,
+    columns: usize,
+) -> String {
     let Some(id) = id else {
         return pad_right("–", columns);
     };
@@ -105,8 +118,10 @@ fn cell(open: &OpenQuery, id: Option<&DocId>, columns: usize) -> String {
         let words = document.title.as_deref().unwrap_or(&document.snippet);
         sanitise::line(words).into_owned()
     });
+    let grade = grades.and_then(|grades| grades.get(id));
+    let grade = grade.map_or_else(|| "–".to_owned(), ToString::to_string);
     let words = format!(
-        "{zelo} {} {}",
+        "{zelo} {grade:>5} {} {}",
         sanitise::line(id.as_str()),
         title.unwrap_or_default()
     );

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 #[command(
     override_usage = "overrule evaluate [OPTIONS] <TRUTH> <TEST>\n       overrule evaluate [OPTIONS] --truth <TRUTH> <TEST>",
     after_help = "TRUTH is qrels (TREC's 4 columns, or BEIR's .tsv), a dataset whose documents carry metadata.grade, or by --truth one of the
-project's own: qrels, rulings (labels with the rulings put in) or zelo (the judges); a file of that name comes first. TEST is a run (TREC's
+project's own: qrels, rulings (labels with the rulings put in) or zelo (the judges); a file of such a name is ./qrels. TEST is a run (TREC's
 6 columns) or a dataset with scores. A ranking that lacks judged queries ends with exit code 3. Values are trec_eval's: equal scores are ordered by descending document id,
 unjudged documents are not relevant, queries without relevant documents count as 0.
 
@@ -190,14 +190,19 @@ impl EvaluateCommand {
     }
 }
 
-/// The project's own truth of a name; `None` for a file, also for one of such a name.
+/// The project's own truth of a name; `None` for a file. A word is never a file, whatever lies in the folder.
 pub(super) fn project_truth_of(
     name: &Path,
     cuts: CutPoints,
     context: &CommandContext,
 ) -> Result<Option<Truth>, CommandFailure> {
     let source = name.to_str().and_then(TruthSource::of);
-    let source = source.filter(|_| !name.exists());
+    if let Some(source) = source.filter(|_| name.is_file()) {
+        output::message(&format!(
+            "note: {source} is what the project holds; the file of that name is ./{}",
+            name.display()
+        ));
+    }
     let truth = source.map(|source| {
         let store = context.open()?;
         Ok::<_, CommandFailure>(project_truth(&store, source, cuts.basis())?)

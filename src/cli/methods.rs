@@ -7,11 +7,12 @@ use super::output::{self, clean, or_dash};
 use crate::app::evaluate::TruthInput;
 use crate::app::methods::{MethodEntry, MethodsOptions, MethodsReport, compare_methods};
 use crate::app::output_file::write_whole;
-use crate::app::truth::Truth;
+use crate::app::truth::{Truth, TruthSource, project_truth};
 use crate::app::wording::{counted, duration_words};
 use crate::formats::csv_cell::SafeCsv;
 use crate::formats::safe_json;
 use crate::formats::svg::{PlanePoint, PlaneWords, plane_svg};
+use crate::store::Store;
 use clap::Args;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -74,7 +75,7 @@ impl MethodsCommand {
             return Err(usage!("--at wants at least one document"));
         }
         let store = context.open()?;
-        let truth = self.truth(context)?;
+        let truth = self.truth(context, &store)?;
         let options = MethodsOptions {
             baseline: self.baseline.clone(),
             depth: self.at,
@@ -118,17 +119,19 @@ impl MethodsCommand {
         Err(CommandFailure::incomplete())
     }
 
-    fn truth(&self, context: &CommandContext) -> Result<Truth, CommandFailure> {
-        let name = match &self.truth {
-            Some(name) => name.clone(),
-            None => {
-                let labels = context.open()?.read_blocking(|db| db.labels())?;
-                PathBuf::from(if labels.is_empty() { "zelo" } else { "qrels" })
-            }
+    /// What is named, or else the labels, or the judges where there are none.
+    fn truth(&self, context: &CommandContext, store: &Store) -> Result<Truth, CommandFailure> {
+        let Some(name) = &self.truth else {
+            let labels = store.read_blocking(|db| db.labels())?;
+            let source = match labels.is_empty() {
+                true => TruthSource::Zelo,
+                false => TruthSource::Qrels,
+            };
+            return Ok(project_truth(store, source, self.cuts.basis())?);
         };
-        match project_truth_of(&name, self.cuts, context)? {
+        match project_truth_of(name, self.cuts, context)? {
             Some(truth) => Ok(truth),
-            None => Ok(TruthInput::File(&name).read()?),
+            None => Ok(TruthInput::File(name).read()?),
         }
     }
 }

@@ -142,7 +142,7 @@ fn a_baseline_is_compared_query_by_query() {
     sandbox.write("qrels", QRELS);
     sandbox.write("new", run([1, 1, 2]));
     sandbox.write("old", run([2, 4, 2]));
-    let found = sandbox.json("evaluate qrels new --metrics mrr,p@1 --baseline old --json");
+    let found = sandbox.json("evaluate ./qrels new --metrics mrr,p@1 --baseline old --json");
     let mrr = &found["metrics"]["mrr"];
     assert_eq!(
         (
@@ -173,9 +173,9 @@ fn a_baseline_is_compared_query_by_query() {
             .unwrap()
             .starts_with("no p-value")
     );
-    let compared = sandbox.json("compare new old --truth qrels --metrics mrr,p@1 --json");
+    let compared = sandbox.json("compare new old --truth ./qrels --metrics mrr,p@1 --json");
     assert_eq!(compared, found);
-    let text = sandbox.done("compare new old --truth qrels --metrics mrr");
+    let text = sandbox.done("compare new old --truth ./qrels --metrics mrr");
     let row = text.text().lines().nth(2).unwrap();
     assert!(
         row.starts_with("mrr") && row.contains("+0.4167") && row.ends_with("2/1/0"),
@@ -317,7 +317,7 @@ fn a_p_value_is_never_printed_as_nothing() {
         "old",
         lines(|q| format!("q{q} Q0 d2 1 2.0 x\nq{q} Q0 d{} 2 1.0 x\n", 1 + 2 * (q % 2))),
     );
-    let text = sandbox.done("compare new old --truth qrels --metrics mrr");
+    let text = sandbox.done("compare new old --truth ./qrels --metrics mrr");
     let row = text.text().lines().nth(2).unwrap();
     assert!(
         row.contains("< 0.0001") && !row.contains(" 0.0000 "),

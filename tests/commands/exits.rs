@@ -32,6 +32,14 @@ fn the_scores_leave_as_a_run_that_is_its_own_truth() {
     }
     assert_eq!(found["truth"], "zelo");
     assert_eq!(found["against"], "against these judges, not against people");
+    // A word is never a file.
+    sandbox.write("zelo", "capital-of-france 0 d1 1\n");
+    let told = sandbox.done("evaluate zelo.trec --truth zelo --metrics ndcg@10");
+    told.prints("against these judges");
+    told.says("the file of that name is ./zelo");
+    let file = sandbox.json("evaluate zelo.trec --truth ./zelo --metrics mrr --json");
+    assert_eq!(file["metrics"]["mrr"]["mean"], 1.0 / 3.0);
+    std::fs::remove_file(sandbox.path("zelo")).unwrap();
     sandbox.write("worst.trec", "capital-of-france Q0 d1 1 3 x\ncapital-of-france Q0 d3 2 2 x\ncapital-of-france Q0 d2 3 1 x\n");
     let told = sandbox.done("evaluate worst.trec --truth zelo --metrics ndcg@10");
     told.prints("1 query, against these judges, not against people\n");
@@ -129,7 +137,7 @@ fn a_ranking_of_some_of_the_judged_queries_is_incomplete() {
     ran.says("3 queries missing from the ranking");
     ran.says("incomplete: 1 of 4 judged queries measured");
     ran.prints("mrr");
-    let compared = sandbox.run("compare part part --truth qrels --metrics mrr --json");
+    let compared = sandbox.run("compare part part --truth ./qrels --metrics mrr --json");
     assert_eq!(compared.code, Some(3), "{}", compared.stderr);
     sandbox.done("evaluate qrels part --metrics mrr --partial");
     let counted = sandbox.json("evaluate qrels part --metrics mrr --count-missing --json");

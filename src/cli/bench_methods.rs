@@ -92,10 +92,8 @@ impl BenchMethodsCommand {
             ));
         }
         let options = MethodOptions { shuffle: self.rng };
-        let methods = self.methods.iter().map(|method| match self.rng {
-            Shuffle::Seeded => method.clone(),
-            Shuffle::Cpython => method.clone().with(&options),
-        });
+        let methods = self.methods.iter();
+        let methods = methods.map(|method| method.clone().with(&options));
         let methods: Vec<Method> = methods.collect();
         let sizes = self.documents.len() * self.noise.len();
         let queries = self.queries as usize;

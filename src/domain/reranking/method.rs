@@ -79,10 +79,12 @@ pub struct MethodOptions {
 }
 
 impl Method {
-    /// The method with these options, where they concern it.
+    /// The method with these options, where they concern it and say something else than the usual.
     #[must_use]
     pub fn with(mut self, options: &MethodOptions) -> Self {
-        if let MethodKind::TourRank { shuffle, .. } = &mut self.kind {
+        if let MethodKind::TourRank { shuffle, .. } = &mut self.kind
+            && options.shuffle != Shuffle::default()
+        {
             *shuffle = options.shuffle;
         }
         self

@@ -4,7 +4,8 @@ use super::cpython_random::CpythonRandom;
 use super::stages::{Stage, balanced};
 use super::tourrank::{Dealing, TourRank};
 use super::{
-    Answer, GradeScale, Method, MethodKind, Question, Ranking, Strategy, Validation, play,
+    Answer, GradeScale, Method, MethodKind, MethodOptions, Question, Ranking, Shuffle, Strategy,
+    Validation, play,
 };
 use crate::domain::sampling::SeededRng;
 use proptest::prelude::*;
@@ -104,6 +105,18 @@ struct CpythonVector {
     first_u32: Vec<u32>,
     shuffle: BTreeMap<usize, Vec<usize>>,
     randbelow_2_3_5_10_20_100: Vec<usize>,
+}
+
+#[test]
+fn an_option_that_says_nothing_leaves_a_name_as_it_is() {
+    let method: Method = "tourrank@20:r2:cpython".parse().unwrap();
+    let usual = MethodOptions::default();
+    assert_eq!(method.clone().with(&usual), method);
+    let cpython = MethodOptions {
+        shuffle: Shuffle::Cpython,
+    };
+    let plain: Method = "tourrank@20:r2".parse().unwrap();
+    assert_eq!(plain.with(&cpython), method);
 }
 
 #[test]

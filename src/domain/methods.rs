@@ -7,6 +7,8 @@ pub use comparison::{
     MethodValues, QueryDelta, histogram, holm, methods_on_front, paired_bootstrap_p,
 };
 pub use effort::MethodEffort;
+#[cfg(test)]
+pub(crate) use effort::nearest_rank;
 
 use crate::domain::corpus::{DocId, QueryId};
 

@@ -30,6 +30,12 @@ pub struct CheckedDataset {
 
 /// Reads a dataset through, for use cases that take one as their input.
 pub fn check(path: &Path, skip_bad: bool) -> Result<CheckedDataset, AppError> {
+    if path.is_dir() {
+        let path = path.display();
+        return Err(invalid!(
+            "{path}: is a folder, not a dataset; `overrule pool build --beir {path}` makes pools of a benchmark's folder"
+        ));
+    }
     // What cannot be recognised is told as a dataset with a bad line.
     if let Ok(other) = recognise(path)
         && !matches!(other, FileContent::Dataset | FileContent::Requests)

@@ -1,11 +1,14 @@
 //! Methods added up as the evaluation of another reranking program does it.
 
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::methods::{MethodEffort, MethodRow, MethodValues};
-use crate::domain::metrics::Resampling;
+use crate::domain::methods::{MethodEffort, MethodRow, MethodValues, nearest_rank};
+use crate::domain::metrics::{EvaluationRules, Metric, Qrels, RankedRun, Resampling, evaluate};
+use crate::judge::Usage;
+use crate::judge::price::{Price, TokenRates};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
+const HELPERS: &str = include_str!("../../../tests/golden/ranksmith/mteb_helpers.json");
 const AGGREGATE: &str = include_str!("../../../tests/golden/ranksmith/mteb_aggregate.json");
 
 #[derive(Deserialize)]
@@ -79,4 +82,104 @@ fn rows_add_up_to_the_same_figures() {
         let answered = format!("{metric}_valid_only");
         assert_eq!(found.answered.unwrap().mean, expected(&answered));
     }
+}
+
+#[derive(Deserialize)]
+struct Helpers {
+    percentile: Vec<GoldenPercentile>,
+    cost: Vec<GoldenCost>,
+    query_metrics: Vec<GoldenQuery>,
+}
+
+#[derive(Deserialize)]
+struct GoldenPercentile {
+    values: Vec<f64>,
+    p: usize,
+    value: f64,
+}
+
+#[derive(Deserialize)]
+struct GoldenCost {
+    usage: Option<[u64; 2]>,
+    prices: Option<[f64; 2]>,
+    value: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct GoldenQuery {
+    labels: Vec<f64>,
+    order: Option<Vec<usize>>,
+    metrics: BTreeMap<String, f64>,
+}
+
+fn helpers() -> Helpers {
+    serde_json::from_str(HELPERS).unwrap()
+}
+
+#[test]
+fn percentiles_are_the_same() {
+    let golden = helpers().percentile;
+    assert!(golden.len() > 50);
+    for case in golden {
+        // Tenths occur, and times here are whole.
+        let tenths = |value: f64| (10.0 * value).round() as u64;
+        let mut values: Vec<u64> = case.values.iter().copied().map(tenths).collect();
+        values.sort_unstable();
+        // Of nothing theirs is 0, and here there is none.
+        let expected = (!values.is_empty()).then(|| tenths(case.value));
+        assert_eq!(nearest_rank(&values, case.p), expected);
+    }
+}
+
+#[test]
+fn calls_cost_the_same() {
+    for case in helpers().cost {
+        let (Some([input, output]), Some(prices)) = (case.usage, case.prices) else {
+            assert_eq!(case.value, None);
+            continue;
+        };
+        let price = TokenRates {
+            input: prices[0],
+            output: prices[1],
+            cached: None,
+        };
+        let usage = Usage {
+            input,
+            output,
+            ..Usage::default()
+        };
+        let found = Price::from(price).cost(&usage, 0);
+        assert!((found - case.value.unwrap()).abs() < 1e-15, "{found}");
+    }
+}
+
+#[test]
+fn queries_have_the_same_values() {
+    let id = |at: usize| DocId::new(format!("d{at}"));
+    let query = QueryId::new("q");
+    let mut measured = 0;
+    for case in helpers().query_metrics {
+        // Grades are whole here. Below 0 they take nothing away from a gain.
+        let whole = |label: &f64| label.fract() == 0.0 && *label >= 0.0;
+        let Some(order) = case.order.filter(|_| case.labels.iter().all(whole)) else {
+            continue;
+        };
+        measured += 1;
+        let grades = case.labels.iter().enumerate();
+        let grades = grades.map(|(at, label)| (id(at), *label as i32)).collect();
+        let ranked = order.iter().enumerate();
+        let ranked = ranked.map(|(above, at)| (id(*at), -(above as f64)));
+        let run = RankedRun::from_iter([(query.clone(), ranked.collect())]);
+        let qrels = Qrels::from_iter([(query.clone(), grades)]);
+        for (name, expected) in &case.metrics {
+            let metric: Metric = name.parse().unwrap();
+            let found = evaluate(&qrels, &run, &[metric], &EvaluationRules::default()).unwrap();
+            let found = found.queries[0].values[0].unwrap();
+            assert!(
+                (found - expected).abs() < 1e-12,
+                "{name} {found} {expected}"
+            );
+        }
+    }
+    assert_eq!(measured, 8);
 }

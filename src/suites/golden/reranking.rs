@@ -1,6 +1,7 @@
 //! Ranking methods against runs of ranksmith 0.3.1, with the same answers.
 
 mod official;
+mod refusals;
 
 use crate::domain::reranking::validation::AnswerFault;
 use crate::domain::reranking::{

@@ -1,0 +1,112 @@
+//! What ranksmith refuses and where it gives up, case by case, and what becomes of it here.
+
+use crate::domain::reranking::{Answer, Method, MethodKind, Strategy, Validation, play};
+use serde::Deserialize;
+
+const ERRORS: &str = include_str!("../../../../tests/golden/ranksmith/errors.json");
+
+#[derive(Deserialize)]
+struct Errors {
+    cases: Vec<ErrorCase>,
+}
+
+#[derive(Deserialize)]
+struct ErrorCase {
+    case: String,
+    error: Option<String>,
+}
+
+/// What becomes of a case here.
+enum Here {
+    /// The name is no method's.
+    Refused(&'static str),
+    /// A method at work on so many candidates, each of whose answers is unreadable.
+    Unreadable(&'static str, usize),
+    /// Nothing is asked: one candidate is in order.
+    InOrder(&'static str),
+    /// There is no such setting, or Rust's types have no such value.
+    NotThere,
+    /// Another thing on purpose: documents that are too long are cut and counted.
+    Cut,
+    /// A failed call is the client's business, see the tests of the service.
+    Call,
+}
+
+fn here(case: &str) -> Here {
+    match case {
+        "Listwise window_size=0" => Here::Refused("rankgpt@20:w0:s1"),
+        "Listwise stride=0" => Here::Refused("rankgpt@20:w20:s0"),
+        "Listwise stride>window" => Here::Refused("rankgpt@20:w4:s5"),
+        "Pairwise passes=0" => Here::Refused("prp@20:p0"),
+        "TourRank rounds=0" => Here::Refused("tourrank@20:r0"),
+        "top_k=-1 (after all LLM calls)" => Here::Refused("rankgpt@-1"),
+        "empty documents" => Here::Unreadable("rankgpt", 0),
+        "provider returns garbage" => Here::Unreadable("rankgpt", 5),
+        "single document listwise still calls the provider" => Here::InOrder("rankgpt"),
+        "single document pairwise never calls" => Here::InOrder("prp"),
+        "Listwise max_document_chars=0"
+        | "Listwise bad algorithm"
+        | "AsyncPairwise pair_order_parallelism=3"
+        | "TourRank empty stages"
+        | "TourRank group_parallelism=0"
+        | "Stage selected=size"
+        | "Stage group_count=0"
+        | "Stage group_size=0"
+        | "Stage selected=0"
+        | "empty documents top_k=-1 (not validated)"
+        | "document of wrong type"
+        | "provider lacks compare()"
+        | "provider lacks select()"
+        | "custom strategy raises"
+        | "subclass of builtin, provider raises" => Here::NotThere,
+        "too long document" | "exactly max_document_chars ok" => Here::Cut,
+        "TourRank long doc checked before stage check" => Here::Cut,
+        "provider raises (builtin strategy)" => Here::Call,
+        case => panic!("nobody has said what becomes of {case:?}"),
+    }
+}
+
+/// The method at work, with either way of taking bad answers.
+fn at_work(name: &str, n: usize, validation: Validation) -> Box<dyn Strategy> {
+    let method: Method = name.parse().unwrap();
+    Method {
+        validation,
+        ..method
+    }
+    .strategy(n, 0, 1)
+}
+
+#[test]
+fn what_ranksmith_refuses_is_refused_or_mended() {
+    let golden: Errors = serde_json::from_str(ERRORS).unwrap();
+    let (mut refused, mut played) = (0, 0);
+    for ErrorCase { case, error } in &golden.cases {
+        match here(case) {
+            Here::Refused(name) => {
+                refused += 1;
+                assert!(error.is_some() && name.parse::<Method>().is_err(), "{case}");
+            }
+            Here::Unreadable(name, n) => {
+                played += 1;
+                let mut garbage = |_: &_| Answer::Unreadable("no JSON".to_owned());
+                let strict = play(at_work(name, n, Validation::Strict).as_mut(), &mut garbage);
+                assert_eq!(strict.is_err(), error.is_some(), "{case}");
+                // Mended, the old order is left, and every repair is counted.
+                let mended = play(at_work(name, n, Validation::Repair).as_mut(), &mut garbage);
+                let mended = mended.unwrap();
+                assert_eq!(mended.ranking.order, Vec::from_iter(0..n), "{case}");
+                assert_eq!(mended.repairs > 0, error.is_some(), "{case}");
+            }
+            Here::InOrder(name) => {
+                let mut nobody = |_: &_| panic!("{case} is asked");
+                let alone = play(at_work(name, 1, Validation::Strict).as_mut(), &mut nobody);
+                assert_eq!(alone.unwrap().ranking.order, [0], "{case}");
+            }
+            Here::NotThere | Here::Cut | Here::Call => {}
+        }
+    }
+    assert_eq!((refused, played), (6, 2));
+    // Whatever is no method's name is the name of a service, a program or a run, which has to be there.
+    let named: Method = "rankgpt_sliding@20".parse().unwrap();
+    assert!(matches!(named.kind, MethodKind::Named(_)));
+}

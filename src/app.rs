@@ -34,5 +34,6 @@ pub mod run_lock;
 pub mod settings;
 pub mod simulate;
 pub mod status;
+pub mod student;
 pub mod truth;
 pub mod wording;

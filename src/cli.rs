@@ -38,6 +38,7 @@ mod signals;
 mod simulation_progress;
 mod spending;
 mod status;
+mod student;
 mod undo;
 
 use crate::config::{Config, ConfigError};
@@ -158,6 +159,8 @@ enum CliCommand {
     Compare(compare::CompareCommand),
     /// Reranking methods beside each other: quality with intervals, calls, money, time, and tests against a baseline
     Methods(methods::MethodsCommand),
+    /// A cheap model of pairs that learns from the ensemble: what it learns from, how far to believe it
+    Student(student::StudentCommand),
     /// The manual, a chapter a topic
     Manual(manual::ManualCommand),
     /// The key table
@@ -245,6 +248,7 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Evaluate(command)) => command.run(&context),
         Some(CliCommand::Compare(command)) => command.run(&context),
         Some(CliCommand::Methods(command)) => command.run(&context),
+        Some(CliCommand::Student(command)) => command.run(&context),
         Some(CliCommand::Manual(command)) => command.run(),
         Some(CliCommand::Keys(command)) => command.run(),
         Some(CliCommand::Config(command)) => command.run(&context),

@@ -20,6 +20,7 @@ pub mod retrieval;
 pub mod sampling;
 pub mod sanitise;
 pub mod simulation;
+pub mod student;
 pub mod text;
 pub mod verdict;
 pub mod vote;

@@ -40,6 +40,7 @@ pub const CHAPTERS: &[Chapter] = chapters![
     "adjudication",
     "evaluate",
     "methods",
+    "student",
     "formats",
     "merge",
     "project",

@@ -3,6 +3,7 @@
 mod fit_inputs;
 mod matrix_grid;
 mod order_evidence;
+mod pair_targets;
 mod pair_votes;
 mod prior;
 mod rows;
@@ -10,6 +11,7 @@ mod warning;
 
 pub use matrix_grid::MatrixGrid;
 pub use order_evidence::OrderEvidence;
+pub use pair_targets::{PairTarget, pair_targets};
 pub use pair_votes::{OrderEffect, VoteCount, share_bar};
 pub use prior::{LearnedPrior, PriorPrecision};
 pub use rows::{BattleRecord, JudgeWeights, QueryRows, RankingSettings};

@@ -4,11 +4,11 @@
 mod picks;
 mod reranking;
 
-pub use super::lexical::NAMES;
+pub use super::lexical::{LexicalMethod, NAMES};
 
 use super::call::{CallError, JudgePrompt, JudgeReply, RateLimits, Usage};
 use super::judge_trait::{Judge, JudgeEnsemble};
-use super::lexical::{self, LexicalMethod, count_words};
+use super::lexical::{self, count_words};
 use super::presented::{PresentedPair, PresentedPool, PresentedQuestion};
 use super::prompt::{rerank_task_text, task_text};
 use super::spec::{JudgeSpec, OFFLINE};

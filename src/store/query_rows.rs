@@ -4,7 +4,9 @@ use super::corpus::QueryKey;
 use super::judges::EnsembleId;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::{Battle, BattleId, PROBE_GAME};
-use crate::domain::ranking::{self, BattleRecord, JudgeWeights, QueryRows, RankingSettings, View};
+use crate::domain::ranking::{
+    self, BattleRecord, JudgeWeights, PairTarget, QueryRows, RankingSettings, View,
+};
 use crate::domain::rating::RatingError;
 use crate::domain::vote::{JudgeId, Vote, VoteRule};
 use std::collections::HashMap;
@@ -150,6 +152,13 @@ impl Db {
         let settings = self.settings_under(self.ensemble_of(query)?)?;
         let rows = self.fitted_rows(query, &settings)?;
         Ok(ranking::scores(&rows, &settings))
+    }
+
+    /// The pairs that the fit of a query rests on, each with its score as the fit counts it.
+    pub fn pair_targets(&self, query: QueryKey) -> Result<Vec<PairTarget>> {
+        let settings = self.settings_under(self.ensemble_of(query)?)?;
+        let rows = self.fitted_rows(query, &settings)?;
+        Ok(ranking::pair_targets(&rows, &settings))
     }
 
     /// The scores that follow without the votes of some judges, by their names: those that every judge's are, where none of

@@ -10,3 +10,4 @@ mod rating;
 mod reranking;
 mod retrieval;
 mod sampling;
+mod student;

@@ -34,3 +34,4 @@ mod reading;
 mod rerankers;
 mod ruling;
 mod sampling;
+mod students;

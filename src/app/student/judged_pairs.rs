@@ -1,0 +1,90 @@
+//! The pairs of a project with the score that the fit gives them, query by query.
+
+use crate::app::error::AppError;
+use crate::domain::battle::Pair;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::ranking::PairTarget;
+use crate::store::Store;
+use crate::store::corpus::QueryKey;
+use std::collections::HashMap;
+
+/// A query with its judged pairs.
+#[derive(Clone, Debug)]
+pub(super) struct JudgedQuery {
+    pub(super) id: QueryId,
+    /// By pool index.
+    pub(super) documents: Vec<DocId>,
+    /// In the order of their documents.
+    pub(super) pairs: Vec<PairTarget>,
+}
+
+/// The judged pairs of all queries.
+#[derive(Clone, Debug, Default)]
+pub(super) struct JudgedPairs {
+    pub(super) queries: Vec<JudgedQuery>,
+    places: HashMap<QueryId, QueryPlace>,
+}
+
+#[derive(Clone, Debug)]
+struct QueryPlace {
+    query: usize,
+    documents: HashMap<DocId, usize>,
+    pairs: HashMap<Pair, usize>,
+}
+
+impl JudgedPairs {
+    pub(super) fn read(store: &Store, keys: &[QueryKey]) -> Result<Self, AppError> {
+        let mut found = Self::default();
+        store.read_each(
+            keys,
+            |db, key| {
+                let documents = db.documents(key)?.into_iter();
+                Ok(JudgedQuery {
+                    id: db.query(key)?.id,
+                    documents: documents.map(|document| document.id).collect(),
+                    pairs: db.pair_targets(key)?,
+                })
+            },
+            |_, query| {
+                found.add(query);
+                Ok::<(), AppError>(())
+            },
+        )?;
+        Ok(found)
+    }
+
+    fn add(&mut self, query: JudgedQuery) {
+        let documents = query.documents.iter().cloned().enumerate();
+        let pairs = query.pairs.iter().enumerate();
+        let place = QueryPlace {
+            query: self.queries.len(),
+            documents: documents.map(|(at, id)| (id, at)).collect(),
+            pairs: pairs.map(|(at, target)| (target.pair, at)).collect(),
+        };
+        self.places.insert(query.id.clone(), place);
+        self.queries.push(query);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.queries.iter().map(|query| query.pairs.len()).sum()
+    }
+
+    /// Where a query is, and two of its documents; `None` for names that the project does not have.
+    pub(super) fn find(
+        &self,
+        query: &QueryId,
+        a: &DocId,
+        b: &DocId,
+    ) -> Option<(usize, usize, usize)> {
+        let place = self.places.get(query)?;
+        let document = |id: &DocId| place.documents.get(id).copied();
+        Some((place.query, document(a)?, document(b)?))
+    }
+
+    /// What the fit is told of a pair, where it is judged.
+    pub(super) fn target(&self, query: usize, pair: Pair) -> Option<PairTarget> {
+        let query = self.queries.get(query)?;
+        let at = self.places.get(&query.id)?.pairs.get(&pair)?;
+        query.pairs.get(*at).copied()
+    }
+}

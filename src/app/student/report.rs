@@ -1,0 +1,198 @@
+//! A student's report: its figures, checkpoint by checkpoint.
+
+use super::judged_pairs::JudgedPairs;
+use super::predictions::{Predictions, StepPredictions};
+use super::sample::all_judged;
+use crate::app::error::{AppError, invalid};
+use crate::app::input_files::{display_name, stem};
+use crate::app::wording::counted;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::student::figures::{FigureOptions, Figures, StudentRow};
+use crate::domain::student::{OrderShift, OutcomeProbabilities};
+use crate::store::Store;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// What is said of the scores that a student is held against.
+const AGAINST: &str = "against the scores that the fit counts: the votes of the judges, and verdicts where there are some";
+
+/// What a student is worth.
+#[derive(Clone, Debug)]
+pub struct StudentReport {
+    pub name: String,
+    /// Pairs of the project that are judged.
+    pub judged: usize,
+    /// By step, rising; one without steps.
+    pub steps: Vec<StepReport>,
+    /// What a reader should know, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// One checkpoint of a student.
+#[derive(Clone, Debug)]
+pub struct StepReport {
+    pub step: Option<u64>,
+    pub figures: Figures,
+    /// What the order of the documents does, where it was asked in both.
+    pub order: Option<OrderShift>,
+    /// Predictions about pairs that are not judged.
+    pub unjudged: usize,
+    /// The battle of each row of the figures.
+    battles: Vec<ReportedBattle>,
+}
+
+/// A battle that a figure shows.
+#[derive(Clone, Debug)]
+struct ReportedBattle {
+    query: QueryId,
+    a: DocId,
+    b: DocId,
+    score: f64,
+    predicted: OutcomeProbabilities,
+}
+
+/// The report of a file of predictions on the pairs of a project.
+pub fn report_file(store: &Store, path: &Path) -> Result<StudentReport, AppError> {
+    let judged = all_judged(store)?;
+    let predictions = Predictions::read(path, &judged)?;
+    let mut report = StudentReport {
+        name: stem(path),
+        judged: judged.len(),
+        steps: Vec::new(),
+        notes: Vec::new(),
+    };
+    for (step, pairs) in &predictions.steps {
+        report.steps.extend(step_report(*step, pairs, &judged));
+    }
+    let Some(last) = report.steps.last() else {
+        return Err(invalid!(
+            "{}: none of its predictions is about a judged pair of the project",
+            display_name(path)
+        ));
+    };
+    if predictions.foreign > 0 {
+        report.notes.push(format!(
+            "{} about queries or documents that the project does not have: left out",
+            counted(predictions.foreign, "prediction")
+        ));
+    }
+    if last.figures.n < judged.len() {
+        report.notes.push(format!(
+            "a prediction for {} of {}",
+            last.figures.n,
+            counted(judged.len(), "judged pair")
+        ));
+    }
+    report.notes.push(AGAINST.to_owned());
+    Ok(report)
+}
+
+fn step_report(
+    step: Option<u64>,
+    pairs: &StepPredictions,
+    judged: &JudgedPairs,
+) -> Option<StepReport> {
+    let (mut rows, mut battles, mut unjudged) = (Vec::new(), Vec::new(), 0);
+    for ((query, pair), found) in pairs {
+        let Some(predicted) = found.predicted() else {
+            continue;
+        };
+        let Some(target) = judged.target(*query, *pair) else {
+            unjudged += 1;
+            continue;
+        };
+        let Some(of) = judged.queries.get(*query) else {
+            continue;
+        };
+        battles.push(ReportedBattle {
+            query: of.id.clone(),
+            a: of.documents[pair.low()].clone(),
+            b: of.documents[pair.high()].clone(),
+            score: target.score,
+            predicted,
+        });
+        rows.push(StudentRow {
+            score: target.score,
+            predicted,
+            query: *query,
+        });
+    }
+    let figures = Figures::of(&rows, &FigureOptions::of(rows.len()))?;
+    Some(StepReport {
+        step,
+        figures,
+        order: OrderShift::of(pairs.values().filter_map(|found| found.both())),
+        unjudged,
+        battles,
+    })
+}
+
+impl StudentReport {
+    pub fn json(&self) -> Value {
+        let steps: Vec<Value> = self.steps.iter().map(StepReport::json).collect();
+        json!({
+            "student": self.name,
+            "judged_pairs": self.judged,
+            "steps": steps,
+            "notes": self.notes,
+        })
+    }
+}
+
+impl StepReport {
+    /// One object a battle: what was said and predicted, where the figures draw it, and its bucket and segment from 1.
+    pub fn rows(&self) -> Vec<Value> {
+        let figures = &self.figures;
+        let mut buckets = vec![None; self.battles.len()];
+        for (number, bucket) in figures.score_buckets.iter().enumerate() {
+            bucket
+                .rows
+                .iter()
+                .for_each(|at| buckets[*at] = Some(number + 1));
+        }
+        let mut segments = vec![None; self.battles.len()];
+        for segment in &figures.segments {
+            let name = format!("{}.{}", segment.strip + 1, segment.cell + 1);
+            segment
+                .rows
+                .iter()
+                .for_each(|at| segments[*at] = Some(name.clone()));
+        }
+        let rows = self.battles.iter().zip(&figures.rows).enumerate();
+        rows.map(|(at, (battle, row))| {
+            let predicted = battle.predicted;
+            json!({
+                "step": self.step,
+                "query": battle.query,
+                "a": battle.a,
+                "b": battle.b,
+                "score": battle.score,
+                "p_a": predicted.a(),
+                "p_b": predicted.b(),
+                "p_tie": predicted.tie(),
+                "strength": predicted.strength(),
+                "x": row.x,
+                "y": row.y,
+                "turned": row.turned,
+                "folded_score": row.score,
+                "radius": row.radius,
+                "to_certain": row.distance_to_certain(),
+                "to_decided": row.distance_to_decided(),
+                "category": row.category,
+                "bucket": buckets[at],
+                "segment": segments[at],
+            })
+        })
+        .collect()
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "step": self.step,
+            "unjudged": self.unjudged,
+            "order": self.order,
+            "divergence": self.figures.divergence(),
+            "figures": self.figures,
+        })
+    }
+}

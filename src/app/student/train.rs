@@ -1,0 +1,358 @@
+//! The built-in student: fitted to the judged pairs of a project, and measured on queries that it did not see.
+
+use super::judged_pairs::{JudgedPairs, JudgedQuery};
+use super::sample::all_judged;
+use crate::app::error::{AppError, invalid};
+use crate::domain::battle::Pair;
+use crate::domain::metrics::Resampling;
+use crate::domain::rating::{self, Observation, RatingOptions};
+use crate::domain::student::OutcomeProbabilities;
+use crate::domain::student::features::{DocumentNumbers, PairFeatures, QueryFeatures};
+use crate::domain::student::figures::{
+    FigureOptions, Figures, ModelAccuracy, PreferenceRow, StudentRow, accuracies,
+};
+use crate::domain::student::model::{StudentModel, TrainingRow, cross_validate};
+use crate::formats::safe_json;
+use crate::judge::PoolText;
+use crate::judge::offline::LexicalMethod;
+use crate::store::corpus::first_stage_order;
+use crate::store::{Db, Store, StoreError};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use std::collections::HashSet;
+use std::io::Write;
+
+/// What is known of a document by itself.
+const FEATURES: [&str; 6] = [
+    "BM25",
+    "proximity",
+    "n-grams",
+    "terms matched",
+    "length",
+    "first stage",
+];
+/// The difference that other battles make.
+const OTHER_BATTLES: &str = "zELO of other battles";
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrainOptions {
+    /// Whether the student is told the zELO of both documents, fitted without the pair itself.
+    pub other_battles: bool,
+    /// Groups of queries that are left out one after the other.
+    pub folds: usize,
+    pub seed: u64,
+    /// Whether pairs that are not judged are predicted too.
+    pub all_pairs: bool,
+}
+
+/// A student with what it is worth.
+#[derive(Clone, Debug)]
+pub struct TrainedStudent {
+    options: TrainOptions,
+    pub model: StudentModel,
+    /// Precision of its penalty.
+    pub precision: f64,
+    pub folds: usize,
+    /// Of predictions of each query by models that never saw it.
+    pub figures: Figures,
+    /// The student first, then each feature by itself.
+    pub accuracies: Vec<(String, ModelAccuracy)>,
+    /// Of the pairs that it learned from, with their features, scores and weights.
+    pub training_hash: String,
+    predictions: Vec<PredictedPair>,
+}
+
+#[derive(Clone, Debug)]
+struct PredictedPair {
+    query: String,
+    a: String,
+    b: String,
+    predicted: OutcomeProbabilities,
+}
+
+/// Fits the built-in student to a project.
+pub fn train(store: &Store, options: TrainOptions) -> Result<TrainedStudent, AppError> {
+    let judged = all_judged(store)?;
+    let settings = store.read_blocking(|db| db.settings_in_force())?.rating();
+    let mut rows = Vec::new();
+    let mut places: Vec<(usize, Pair)> = Vec::new();
+    let mut hash = Sha256::new();
+    let mut unjudged: Vec<(usize, Pair, PairFeatures)> = Vec::new();
+    for (number, query) in judged.queries.iter().enumerate() {
+        if query.pairs.is_empty() {
+            continue;
+        }
+        let name = query.id.as_str().to_owned();
+        let numbers = store.read_blocking(move |db| document_numbers(db, &name))?;
+        let features = QueryFeatures::new(&numbers);
+        let scores = match options.other_battles {
+            true => Some(OtherScores::of(query, &settings)?),
+            false => None,
+        };
+        if options.all_pairs {
+            let judged: HashSet<Pair> = query.pairs.iter().map(|target| target.pair).collect();
+            for pair in all_pairs(query.documents.len()).filter(|pair| !judged.contains(pair)) {
+                let gap = scores.as_ref().map(|scores| scores.gap(pair));
+                let of = features.pair(pair.low(), pair.high(), gap.as_slice());
+                unjudged.push((number, pair, of));
+            }
+        }
+        for (at, target) in query.pairs.iter().enumerate() {
+            let gaps = scores.as_ref().map(|scores| &scores.gaps);
+            let gap = gaps.and_then(|gaps| gaps.get(at)).copied();
+            let (low, high) = (target.pair.low(), target.pair.high());
+            let pair = features.pair(low, high, gap.as_slice());
+            hash.update(query.id.as_str());
+            for number in [target.score, target.weight].iter().chain(&pair.odd) {
+                hash.update(number.to_le_bytes());
+            }
+            rows.push(TrainingRow {
+                features: pair,
+                score: target.score,
+                weight: target.weight,
+                query: number,
+            });
+            places.push((number, target.pair));
+        }
+    }
+    let Some(found) = cross_validate(&rows, options.folds, options.seed) else {
+        return Err(invalid!(
+            "a student learns from judged pairs of two queries at least; `overrule annotate` has more judged"
+        ));
+    };
+    let student_rows: Vec<StudentRow> = rows
+        .iter()
+        .zip(&found.predicted)
+        .map(|(row, predicted)| StudentRow {
+            score: row.score,
+            predicted: *predicted,
+            query: row.query,
+        })
+        .collect();
+    let figures = Figures::of(&student_rows, &FigureOptions::of(rows.len()))
+        .ok_or_else(|| invalid!("no judged pair has a score"))?;
+    let digest = hash.finalize();
+    let predicted = places.iter().zip(&found.predicted);
+    let judged_ones = predicted.map(|((query, pair), predicted)| (*query, *pair, *predicted));
+    let others = unjudged
+        .iter()
+        .map(|(query, pair, features)| (*query, *pair, found.model.predict(features)));
+    Ok(TrainedStudent {
+        options,
+        precision: found.precision,
+        folds: found.folds,
+        accuracies: compared(&rows, &found.predicted, options),
+        training_hash: digest
+            .iter()
+            .take(8)
+            .map(|byte| format!("{byte:02x}"))
+            .collect(),
+        predictions: judged_ones
+            .chain(others)
+            .filter_map(|(query, pair, predicted)| named(&judged, query, pair, predicted))
+            .collect(),
+        model: found.model,
+        figures,
+    })
+}
+
+fn named(
+    judged: &JudgedPairs,
+    query: usize,
+    pair: Pair,
+    predicted: OutcomeProbabilities,
+) -> Option<PredictedPair> {
+    let query = judged.queries.get(query)?;
+    let id = |at: usize| Some(query.documents.get(at)?.as_str().to_owned());
+    Some(PredictedPair {
+        query: query.id.as_str().to_owned(),
+        a: id(pair.low())?,
+        b: id(pair.high())?,
+        predicted,
+    })
+}
+
+/// How often the student and each feature prefer what the ensemble does.
+fn compared(
+    rows: &[TrainingRow],
+    predicted: &[OutcomeProbabilities],
+    options: TrainOptions,
+) -> Vec<(String, ModelAccuracy)> {
+    let preferences: Vec<PreferenceRow> = rows
+        .iter()
+        .zip(predicted)
+        .map(|(row, predicted)| PreferenceRow {
+            score: row.score,
+            preferences: std::iter::once(predicted.preference())
+                .chain(row.features.odd.iter().copied())
+                .collect(),
+            query: row.query,
+        })
+        .collect();
+    let names = std::iter::once("student").chain(feature_names(options));
+    let found = accuracies(&preferences, &Resampling::of(rows.len()));
+    names.map(str::to_owned).zip(found).collect()
+}
+
+fn feature_names(options: TrainOptions) -> impl Iterator<Item = &'static str> {
+    let other = options.other_battles.then_some(OTHER_BATTLES);
+    FEATURES.into_iter().chain(other)
+}
+
+/// What is known of each document, in the order of [`FEATURES`].
+fn document_numbers(db: &Db, query: &str) -> Result<Vec<DocumentNumbers>, StoreError> {
+    let key = db.find_query(query)?;
+    let info = db.query(key)?;
+    let texts = (0..info.documents).map(|at| db.document_text(key, at));
+    let pool = PoolText::new(info.text, texts.collect::<Result<Vec<_>, _>>()?);
+    let analysis = pool.analysis();
+    let documents = db.documents(key)?;
+    let order = first_stage_order(documents.iter().map(|document| &document.metadata));
+    let mut ranks = vec![0usize; info.documents];
+    for (rank, at) in order.into_iter().enumerate() {
+        if let Some(place) = ranks.get_mut(at) {
+            *place = rank;
+        }
+    }
+    let numbers = pool.documents.iter().zip(ranks).enumerate();
+    let numbers = numbers.map(|(at, (text, rank))| {
+        let matched = analysis.matched(LexicalMethod::Proximity, at).count_ones();
+        [
+            analysis.score(LexicalMethod::Bm25, at),
+            analysis.score(LexicalMethod::Proximity, at),
+            analysis.score(LexicalMethod::Ngram, at),
+            f64::from(matched),
+            (1.0 + text.chars().count() as f64).ln(),
+            -(1.0 + rank as f64).ln(),
+        ]
+        .map(Some)
+        .to_vec()
+    });
+    Ok(numbers.collect())
+}
+
+/// The pairs of a pool.
+fn all_pairs(documents: usize) -> impl Iterator<Item = Pair> {
+    let after = move |low: usize| (low + 1..documents).filter_map(move |high| Pair::new(low, high));
+    (0..documents).flat_map(after)
+}
+
+/// The zELO of a query's documents, and what it is without one pair.
+struct OtherScores {
+    all: Vec<f64>,
+    /// For each judged pair the score of its higher pool index less that of the lower one, fitted without the pair.
+    gaps: Vec<f64>,
+}
+
+impl OtherScores {
+    fn of(query: &JudgedQuery, options: &RatingOptions) -> Result<Self, AppError> {
+        let all: Vec<Observation> = query
+            .pairs
+            .iter()
+            .map(|target| {
+                let (low, high) = (target.pair.low(), target.pair.high());
+                Observation::new(low, high, target.score, target.weight)
+            })
+            .collect();
+        let failed =
+            |error: rating::RatingError| invalid!("query {:?}: {error}", query.id.as_str());
+        // Without a prior there may be no fit without a pair.
+        let options = RatingOptions {
+            model: rating::RatingModel::Map,
+            lambda: options.lambda,
+        };
+        let documents = query.documents.len();
+        let whole = rating::fit(documents, &all, &options, None).map_err(failed)?;
+        let gaps = query.pairs.iter().enumerate().map(|(at, target)| {
+            let mut others = all.clone();
+            if let Some(own) = others.get_mut(at) {
+                own.weight = 0.0;
+            }
+            let fit = rating::fit(documents, &others, &options, Some(&whole.scores));
+            let scores = fit.map_err(failed)?.scores;
+            Ok(scores[target.pair.high()] - scores[target.pair.low()])
+        });
+        Ok(Self {
+            gaps: gaps.collect::<Result<Vec<f64>, AppError>>()?,
+            all: whole.scores,
+        })
+    }
+
+    fn gap(&self, pair: Pair) -> f64 {
+        self.all[pair.high()] - self.all[pair.low()]
+    }
+}
+
+impl TrainedStudent {
+    /// The features with the student's weights for their differences, for their sizes (where they speak for a tie) and for
+    /// their sums.
+    pub fn weights(&self) -> Vec<(&'static str, f64, f64, Option<f64>)> {
+        let (odd, even) = (&self.model.odd, &self.model.even);
+        let weights = feature_names(self.options).enumerate().map(|(at, name)| {
+            let weight = |list: &[f64], at: usize| list.get(at).copied().unwrap_or_default();
+            // The constant, sizes of all differences, sums of what documents have by themselves.
+            let sum = (at < FEATURES.len()).then(|| weight(even, 1 + odd.len() + at));
+            (name, weight(odd, at), weight(even, 1 + at), sum)
+        });
+        weights.collect()
+    }
+
+    pub fn json(&self) -> Value {
+        let accuracies: Vec<Value> = self
+            .accuracies
+            .iter()
+            .map(|(name, of)| {
+                json!({
+                    "name": name,
+                    "accuracy": of.accuracy,
+                    "student_above": of.behind_first,
+                })
+            })
+            .collect();
+        json!({
+            "model": self.model_json(),
+            "folds": self.folds,
+            "consensus_accuracy": accuracies,
+            "divergence": self.figures.divergence(),
+            "figures": self.figures,
+        })
+    }
+
+    fn model_json(&self) -> Value {
+        let features: Vec<&str> = feature_names(self.options).collect();
+        json!({
+            "features": features,
+            "odd": self.model.odd,
+            "even": self.model.even,
+            "temperature": self.model.temperature,
+            "precision": self.precision,
+            "pairs": self.figures.n,
+            "queries": self.figures.queries,
+            "training_hash": self.training_hash,
+            "seed": self.options.seed,
+        })
+    }
+
+    /// Writes predictions: of judged pairs by models that never saw their query, of others by the model of all.
+    pub fn write_predictions(&self, out: &mut dyn Write) -> Result<(), AppError> {
+        for one in &self.predictions {
+            let p = one.predicted;
+            let line = json!({
+                "query": one.query,
+                "a": one.a,
+                "b": one.b,
+                "p_a": p.a(),
+                "p_b": p.b(),
+                "p_tie": p.tie(),
+            });
+            safe_json::write_line(out, &line)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the model with what it was made of.
+    pub fn write_model(&self, out: &mut dyn Write) -> Result<(), AppError> {
+        out.write_all(safe_json::pretty(&self.model_json())?.as_bytes())?;
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! `overrule student export`: what a student learns from.
+
+use crate::app::output_file::write_whole;
+use crate::app::student::export::{ExportForm, StudentExport};
+use crate::app::wording::counted;
+use crate::cli::command::{CommandContext, CommandResult, usage};
+use crate::cli::output;
+use crate::formats::student_sample::SampleSide;
+use clap::{Args, ValueEnum};
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FormName {
+    /// A prompt with the most probable answer, A, B or T: prompt, completion
+    Sft,
+    /// A prompt with a preferred and a rejected answer: prompt, chosen, rejected, margin
+    Dpo,
+    /// Two texts: query, text_a, text_b
+    Pairwise,
+    /// A query and a document: query, text, zelo, se
+    Pointwise,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum SideName {
+    Train,
+    Test,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Every line but those of pointwise has soft targets: target (0: A better, 1: B better) and the probabilities p_a, p_b and p_tie = 1 − 2·|target − ½|,
+with the weight of the pair in battles. Votes and verdicts count as the fit counts them. Which document is A is drawn by --seed. Keys and
+types are the same on every line: datasets.load_dataset(\"json\", data_files=\"train.jsonl\") reads each file without code, and TRL's
+SFTTrainer and DPOTrainer take sft and dpo as they are.
+
+Examples:
+  overrule student export --form sft --out train.jsonl
+  overrule student export --form dpo --sample sample.jsonl --side train --out dpo.jsonl
+  overrule student export --form pointwise --held-out qrels/test.tsv --out rerankers.jsonl.gz"
+)]
+pub(super) struct ExportCommand {
+    /// What a line holds
+    #[arg(long, value_enum)]
+    form: FormName,
+    /// Only the pairs of a sample that `overrule student sample` drew; of pointwise, only its queries
+    #[arg(long, value_name = "FILE")]
+    sample: Option<PathBuf>,
+    /// Only this side of the sample
+    #[arg(long, value_enum, requires = "sample")]
+    side: Option<SideName>,
+    /// Labels whose queries are kept for measuring: they are left out and named; repeatable
+    #[arg(long, value_name = "QRELS")]
+    held_out: Vec<PathBuf>,
+    /// What says which document is shown as A
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    seed: u64,
+    /// Characters of a document that prompts show at most
+    #[arg(long, value_name = "N", default_value_t = 8_000, value_parser = clap::value_parser!(u32).range(1..))]
+    chars: u32,
+    /// Write here instead of stdout
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+impl ExportCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let store = context.open()?;
+        let export = StudentExport {
+            form: match self.form {
+                FormName::Sft => ExportForm::Sft,
+                FormName::Dpo => ExportForm::Dpo,
+                FormName::Pairwise => ExportForm::Pairwise,
+                FormName::Pointwise => ExportForm::Pointwise,
+            },
+            sample: self.sample,
+            side: self.side.map(|side| match side {
+                SideName::Train => SampleSide::Train,
+                SideName::Test => SampleSide::Test,
+            }),
+            held_out: self.held_out,
+            seed: self.seed,
+            chars: usize::try_from(self.chars)
+                .map_err(|_| usage!("--chars {}: too large", self.chars))?,
+        };
+        let done = match &self.out {
+            None => {
+                let mut out = BufWriter::new(io::stdout().lock());
+                let done = export.write(&store, &mut out)?;
+                out.flush()?;
+                done
+            }
+            Some(path) => {
+                let sample = export.sample.iter().map(|path| ("sample", path.as_path()));
+                let held_out = export.held_out.iter();
+                let held_out = held_out.map(|path| ("labels", path.as_path()));
+                let inputs: Vec<(&str, &Path)> = sample.chain(held_out).collect();
+                context.check_target(path, &inputs)?;
+                let done = write_whole(path, |out| export.write(&store, out))?;
+                output::message(&format!("wrote {}", path.display()));
+                done
+            }
+        };
+        for note in &done.notes {
+            output::message(&format!("note: {note}"));
+        }
+        output::message(&format!(
+            "{} of {}",
+            counted(done.lines, "line"),
+            counted(done.queries, "query")
+        ));
+        Ok(())
+    }
+}

@@ -1,0 +1,138 @@
+//! `overrule student train`: the built-in student.
+
+use super::report::{calibration_table, number, percent};
+use crate::app::output_file::write_whole;
+use crate::app::student::train::{TrainOptions, TrainedStudent, train};
+use crate::app::wording::counted;
+use crate::cli::command::{CommandContext, CommandResult};
+use crate::cli::output::{self, or_dash};
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A softmax regression of three outcomes on what offline judges find in the texts (BM25, proximity, n-grams, terms matched), length and
+first-stage rank. It does not know which document is called A. Everything that is printed is of queries that the model did not see: each
+group of queries is predicted by a model of the others.
+
+Examples:
+  overrule student train
+  overrule student train --other-battles --predictions p.jsonl && overrule student report p.jsonl"
+)]
+pub(super) struct TrainCommand {
+    /// Tell it the zELO of both documents too, fitted without the pair itself: for pairs of documents that have fought others
+    #[arg(long)]
+    other_battles: bool,
+    /// Groups of queries, each predicted by a model of the others
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(2..=50))]
+    folds: u8,
+    /// What says which query is in which group
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    seed: u64,
+    /// Write the predictions of the judged pairs here, for `overrule student report`
+    #[arg(long, value_name = "FILE")]
+    predictions: Option<PathBuf>,
+    /// Predict the pairs that are not judged too
+    #[arg(long, requires = "predictions")]
+    all_pairs: bool,
+    /// Write the model here: its weights, and a hash of what it learned from
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl TrainCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let store = context.open()?;
+        for path in self.predictions.iter().chain(&self.model) {
+            context.check_target(path, &[])?;
+        }
+        let student = train(
+            &store,
+            TrainOptions {
+                other_battles: self.other_battles,
+                folds: usize::from(self.folds),
+                seed: self.seed,
+                all_pairs: self.all_pairs,
+            },
+        )?;
+        if let Some(path) = &self.predictions {
+            write_whole(path, |out| student.write_predictions(out))?;
+            output::message(&format!("wrote {}", path.display()));
+        }
+        if let Some(path) = &self.model {
+            write_whole(path, |out| student.write_model(out))?;
+            output::message(&format!("wrote {}", path.display()));
+        }
+        match self.json {
+            true => output::json(&student.json()),
+            false => output::text(&describe(&student)),
+        }
+    }
+}
+
+fn describe(student: &TrainedStudent) -> String {
+    let figures = &student.figures;
+    let mut text = format!(
+        "learned from {} of {}; every number below is of queries left out, in {} groups\n\n",
+        counted(figures.n, "judged pair"),
+        counted(figures.queries, "query"),
+        student.folds
+    );
+    text += &format!(
+        "Accuracy on the {} on which the ensemble is of one mind\n",
+        counted(figures.consensus, "battle")
+    );
+    let rows: Vec<Vec<String>> = student
+        .accuracies
+        .iter()
+        .enumerate()
+        .map(|(at, (name, of))| {
+            let above = Some(of.behind_first).filter(|_| at > 0);
+            vec![
+                name.clone(),
+                percent(of.accuracy.value),
+                or_dash(of.accuracy.interval, |(low, high)| {
+                    format!("{:.1} to {:.1} %", 100.0 * low, 100.0 * high)
+                }),
+                or_dash(above, |of| format!("{:+.1} points", 100.0 * of.value)),
+                or_dash(above.and_then(|of| of.interval), |(low, high)| {
+                    format!("{:+.1} to {:+.1} points", 100.0 * low, 100.0 * high)
+                }),
+            ]
+        })
+        .collect();
+    let header = [
+        "model",
+        ">accuracy",
+        "95 % interval",
+        ">student above it",
+        "95 % interval",
+    ];
+    text += &output::table(&header, &rows);
+    text += &calibration_table(figures);
+    text += &format!(
+        "\nWeights (penalty {}, temperature {:.2}): of the difference, of its size and of the sum for a tie\n",
+        student.precision, student.model.temperature
+    );
+    let rows: Vec<Vec<String>> = student
+        .weights()
+        .into_iter()
+        .map(|(name, difference, size, sum)| {
+            vec![
+                name.to_owned(),
+                format!("{difference:+.3}"),
+                format!("{size:+.3}"),
+                or_dash(sum, |sum| format!("{sum:+.3}")),
+            ]
+        })
+        .collect();
+    text += &output::table(&["feature", ">difference", ">size", ">sum"], &rows);
+    text + &format!(
+        "\ndivergence {} nats a battle; training set {}\n",
+        number(figures.divergence()),
+        student.training_hash
+    )
+}

@@ -1,0 +1,11 @@
+//! A student: a cheap model of three outcomes (A, tie, B) that learns from the ensemble's scores, and what can be said about it.
+
+pub mod features;
+pub mod figures;
+pub mod model;
+mod order_effect;
+mod outcome;
+pub mod sample;
+
+pub use order_effect::OrderShift;
+pub use outcome::OutcomeProbabilities;

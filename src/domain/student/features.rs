@@ -1,0 +1,99 @@
+//! What a pair looks like to the built-in student: differences of its documents, which change sign when the documents are
+//! exchanged, and what stays the same then.
+
+/// A document's numbers, one a feature; `None` where there is none.
+pub type DocumentNumbers = Vec<Option<f64>>;
+
+/// The numbers of a query's documents, comparable within the query: each feature with mean 0 and variance 1 over those
+/// that have it, and 0 for those that do not, or where all are equal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryFeatures {
+    documents: Vec<Vec<f64>>,
+}
+
+impl QueryFeatures {
+    /// Of the documents of one query, by pool index; lists that are shorter than the first one miss what they lack.
+    pub fn new(documents: &[DocumentNumbers]) -> Self {
+        let width = documents.first().map_or(0, Vec::len);
+        let columns: Vec<Vec<f64>> = (0..width)
+            .map(|feature| {
+                let number = |of: &DocumentNumbers| of.get(feature).copied().flatten();
+                scaled(documents.iter().map(number).collect())
+            })
+            .collect();
+        let row = |at: usize| columns.iter().map(|column| column[at]).collect();
+        Self {
+            documents: (0..documents.len()).map(row).collect(),
+        }
+    }
+
+    /// A pair of documents, with further differences, which change sign when the documents are exchanged.
+    pub fn pair(&self, a: usize, b: usize, differences: &[f64]) -> PairFeatures {
+        let of = |document: usize| self.documents.get(document).map_or(&[][..], Vec::as_slice);
+        let (a, b) = (of(a), of(b));
+        let odd: Vec<f64> = a.iter().zip(b).map(|(a, b)| b - a).collect();
+        let odd: Vec<f64> = odd.into_iter().chain(differences.iter().copied()).collect();
+        let sums = a.iter().zip(b).map(|(a, b)| a + b);
+        let sizes = odd.iter().map(|x| x.abs());
+        let even = std::iter::once(1.0).chain(sizes).chain(sums).collect();
+        PairFeatures { odd, even }
+    }
+}
+
+/// Numbers with mean 0 and variance 1.
+fn scaled(numbers: Vec<Option<f64>>) -> Vec<f64> {
+    let known = || numbers.iter().flatten().filter(|number| number.is_finite());
+    let n = known().count() as f64;
+    let mean = known().sum::<f64>() / n;
+    let squares: f64 = known().map(|x| (x - mean).powi(2)).sum();
+    let deviation = (squares / n).sqrt();
+    let varies = deviation > 1e-12 * (1.0 + mean.abs());
+    let scale = |number: &Option<f64>| match number {
+        Some(x) if varies && x.is_finite() => (x - mean) / deviation,
+        _ => 0.0,
+    };
+    numbers.iter().map(scale).collect()
+}
+
+/// A pair as numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairFeatures {
+    /// B less A: they change sign when the documents are exchanged.
+    pub odd: Vec<f64>,
+    /// A constant 1, the sizes of the differences, and sums: they stay the same.
+    pub even: Vec<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_are_scaled_within_the_query() {
+        let numbers = [
+            vec![Some(1.0), None],
+            vec![Some(3.0), Some(7.0)],
+            vec![None, Some(7.0)],
+        ];
+        let features = QueryFeatures::new(&numbers);
+        let pair = features.pair(0, 1, &[0.5]);
+        assert_eq!(pair.odd, [2.0, 0.0, 0.5]);
+        assert_eq!(pair.even, [1.0, 2.0, 0.0, 0.5, 0.0, 0.0]);
+        // A document without the number is as the average one.
+        assert_eq!(features.pair(2, 1, &[]).odd, [1.0, 0.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn exchanging_the_documents_changes_signs_and_nothing_else(
+            numbers in prop::collection::vec(prop::collection::vec(prop::option::of(-9.0..9.0f64), 3), 2..5),
+            extra in -3.0..3.0f64,
+        ) {
+            let features = QueryFeatures::new(&numbers);
+            let (one, other) = (features.pair(0, 1, &[extra]), features.pair(1, 0, &[-extra]));
+            prop_assert_eq!(&one.even, &other.even);
+            prop_assert!(one.odd.iter().zip(&other.odd).all(|(x, y)| *x == -*y));
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What a student predicts against what the ensemble said, as the numbers behind ten figures.
+//!
+//! Rows are *folded*: where P(B) is above P(A) the documents are exchanged, so that the student's favourite is always the
+//! first one (x = its probability, y = the other's) and a folded score of 1 is the student's full mistake.
+
+mod accuracy;
+mod calibration;
+mod folded;
+mod groups;
+mod measured;
+
+pub use accuracy::{ModelAccuracy, PreferenceRow, accuracies};
+pub use calibration::Calibration;
+pub use folded::{Category, FoldedRow};
+pub use groups::{Bucket, ResidualTies, Segment, YieldPoint};
+pub use measured::Measured;
+
+use super::OutcomeProbabilities;
+use crate::domain::metrics::Resampling;
+use folded::correlation;
+use serde::Serialize;
+
+/// One battle: what the ensemble said, and what the student predicts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StudentRow {
+    /// The ensemble's score in 0..=1 (1: B better).
+    pub score: f64,
+    pub predicted: OutcomeProbabilities,
+    /// The query that the battle is of: battles of one query are alike, so that intervals are over queries.
+    pub query: usize,
+}
+
+/// How finely rows are divided.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FigureOptions {
+    /// Buckets of equal population, from 1.
+    pub buckets: usize,
+    /// Strips by E\[C\] of the segments, and cells by E|C| in each.
+    pub segments: (usize, usize),
+    /// How intervals are found.
+    pub resampling: Resampling,
+}
+
+impl FigureOptions {
+    /// Twenty buckets and four strips of five cells, fewer for few rows: at least five rows each.
+    pub fn of(rows: usize) -> Self {
+        let (buckets, segments) = match rows {
+            100.. => (20, (4, 5)),
+            30.. => (5, (2, 3)),
+            _ => (3, (2, 2)),
+        };
+        Self {
+            buckets,
+            segments,
+            resampling: Resampling::of(rows),
+        }
+    }
+}
+
+/// The figures of one student.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figures {
+    /// Battles that both have judged.
+    pub n: usize,
+    /// Queries that they are of.
+    pub queries: usize,
+    /// Battles on which the ensemble is of one mind (figure 1).
+    pub consensus: usize,
+    /// The share of those whose winner the student prefers; half for a student that prefers neither. `None` without any.
+    pub consensus_accuracy: Option<Measured>,
+    /// Σ −P*·ln P a battle against the soft targets P*, in nats, and what of it the targets' own entropy is.
+    pub cross_entropy: Measured,
+    pub target_entropy: f64,
+    /// Mean of −(s ln µ + (1 − s) ln(1 − µ)), with µ the expected score.
+    pub score_cross_entropy: f64,
+    /// The rows as they are drawn (figures 2 to 4, 9), in the order given.
+    #[serde(skip)]
+    pub rows: Vec<FoldedRow>,
+    /// Share of the battles within a radius of the certain corner, and what they are made of (figure 5).
+    pub by_radius: Vec<YieldPoint>,
+    /// The same by rank (figure 6).
+    pub by_rank: Vec<YieldPoint>,
+    /// Buckets of equal population by radius and by expected score (figure 7).
+    pub radius_buckets: Vec<Bucket>,
+    pub score_buckets: Vec<Bucket>,
+    pub calibration: Calibration,
+    /// Whether P(tie) says more than the expected score does (figure 8).
+    pub residual_ties: Vec<ResidualTies>,
+    /// Correlation of E|C| with the ensemble's |C|; `None` where one of them never varies.
+    pub decisiveness_correlation: Option<f64>,
+    /// Strips of equal population by E\[C\], each divided by E|C| (figure 10).
+    pub segments: Vec<Segment>,
+    /// Mean of what a prediction is worth in a fit, in battles.
+    pub mean_strength: f64,
+}
+
+impl Figures {
+    /// The figures of some rows; `None` without rows, or where a score is outside 0..=1.
+    pub fn of(rows: &[StudentRow], options: &FigureOptions) -> Option<Self> {
+        let sound = rows.iter().all(|row| (0.0..=1.0).contains(&row.score));
+        if rows.is_empty() || !sound {
+            return None;
+        }
+        let folded: Vec<FoldedRow> = rows.iter().map(FoldedRow::of).collect();
+        let n = rows.len() as f64;
+        let consensus = folded.iter().filter(|row| row.is_consensus()).count();
+        let measured = calibration::measure(rows, &folded, options);
+        let score_buckets = groups::buckets(&folded, options.buckets, FoldedRow::expected);
+        let decided = |row: &FoldedRow| (row.decisiveness(), row.observed_decisiveness());
+        Some(Self {
+            n: rows.len(),
+            queries: measured.queries,
+            consensus,
+            consensus_accuracy: measured.accuracy,
+            cross_entropy: measured.cross_entropy,
+            target_entropy: rows.iter().map(calibration::target_entropy).sum::<f64>() / n,
+            score_cross_entropy: rows
+                .iter()
+                .map(calibration::score_cross_entropy)
+                .sum::<f64>()
+                / n,
+            by_radius: groups::yield_by_radius(&folded),
+            by_rank: groups::yield_by_rank(&folded, options.buckets),
+            radius_buckets: groups::buckets(&folded, options.buckets, |row| row.radius),
+            residual_ties: groups::residual_ties(&folded, &score_buckets),
+            calibration: measured.calibration,
+            decisiveness_correlation: correlation(folded.iter().map(decided)),
+            segments: groups::segments(&folded, options.segments),
+            mean_strength: rows.iter().map(|row| row.predicted.strength()).sum::<f64>() / n,
+            score_buckets,
+            rows: folded,
+        })
+    }
+
+    /// The cross entropy above the targets' own: the Kullback–Leibler divergence a battle, in nats.
+    pub fn divergence(&self) -> f64 {
+        self.cross_entropy.value - self.target_entropy
+    }
+}
+
+#[cfg(test)]
+mod tests;

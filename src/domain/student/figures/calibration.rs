@@ -1,0 +1,310 @@
+//! How far a student's probabilities can be believed, with intervals over queries.
+//!
+//! Buckets stay as they are while queries are resampled, so that each resample costs one pass over its rows.
+
+use super::groups::{equal_parts, mean};
+use super::measured::{Measured, share_interval};
+use super::{FigureOptions, FoldedRow, OutcomeProbabilities, StudentRow};
+use crate::domain::agreement::ClusteredError;
+use crate::domain::metrics::bootstraps;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Buckets of equal width, over expected scores that are not folded.
+const WIDTHS: usize = 20;
+/// Probabilities below this count as this where their logarithm is taken.
+const SMALLEST: f64 = 1e-12;
+
+/// The parts of the Brier score of expected scores, over buckets of equal width (Murphy 1973).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Murphy {
+    pub reliability: f64,
+    pub resolution: f64,
+    pub uncertainty: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Calibration {
+    /// Mean distance of expected and observed folded score over buckets of equal population.
+    pub ece: Measured,
+    /// What `ece` would be on average were every bucket right: so many battles differ that much by chance. `None` where the
+    /// error of a bucket is not known.
+    pub ece_by_chance: Option<f64>,
+    /// The largest of those distances.
+    pub mce: Measured,
+    /// As `ece`, over twenty buckets of equal width of scores that are not folded.
+    pub ece_equal_width: Measured,
+    /// As `ece`, of E|C| against |C|.
+    pub ece_decisiveness: Measured,
+    /// Mean squared distance of expected and observed score.
+    pub brier: Measured,
+    /// Mean over battles of the squared distances of the three probabilities from the soft target, summed.
+    pub brier_ternary: Measured,
+    pub murphy: Murphy,
+}
+
+/// What is measured in one pass.
+pub(super) struct MeasuredRows {
+    pub(super) queries: usize,
+    pub(super) accuracy: Option<Measured>,
+    pub(super) cross_entropy: Measured,
+    pub(super) calibration: Calibration,
+}
+
+/// Entropy of the soft target, in nats.
+pub(super) fn target_entropy(row: &StudentRow) -> f64 {
+    let target = OutcomeProbabilities::soft_target(row.score);
+    let parts = [target.a(), target.b(), target.tie()];
+    parts
+        .iter()
+        .filter(|p| **p > 0.0)
+        .map(|p| -p * p.ln())
+        .sum()
+}
+
+pub(super) fn score_cross_entropy(row: &StudentRow) -> f64 {
+    let expected = row.predicted.score();
+    let log = |p: f64| p.max(SMALLEST).ln();
+    -(row.score * log(expected) + (1.0 - row.score) * log(1.0 - expected))
+}
+
+fn cross_entropy(row: &StudentRow) -> f64 {
+    let target = OutcomeProbabilities::soft_target(row.score);
+    let pairs = [
+        (target.a(), row.predicted.a()),
+        (target.b(), row.predicted.b()),
+        (target.tie(), row.predicted.tie()),
+    ];
+    let parts = pairs.iter().filter(|(target, _)| *target > 0.0);
+    parts
+        .map(|(target, p)| -target * p.max(SMALLEST).ln())
+        .sum()
+}
+
+fn squared_distances(row: &StudentRow) -> f64 {
+    let (target, found) = (OutcomeProbabilities::soft_target(row.score), row.predicted);
+    (found.a() - target.a()).powi(2)
+        + (found.b() - target.b()).powi(2)
+        + (found.tie() - target.tie()).powi(2)
+}
+
+/// Rows divided into buckets, with how far each row's expectation is above what was observed.
+struct Division {
+    bucket: Vec<usize>,
+    gap: Vec<f64>,
+    buckets: usize,
+}
+
+impl Division {
+    /// In parts of equal population by `expected`.
+    fn equal_population(expected: Vec<f64>, observed: impl Fn(usize) -> f64, parts: usize) -> Self {
+        let mut order: Vec<usize> = (0..expected.len()).collect();
+        order.sort_by(|x, y| expected[*x].total_cmp(&expected[*y]));
+        let mut bucket = vec![0; expected.len()];
+        for (part, rows) in equal_parts(&order, parts) {
+            rows.iter().for_each(|at| bucket[*at] = part);
+        }
+        Self::new(bucket, &expected, observed, parts)
+    }
+
+    fn equal_width(expected: Vec<f64>, observed: impl Fn(usize) -> f64, parts: usize) -> Self {
+        let place = |x: &f64| ((x * parts as f64) as usize).min(parts - 1);
+        let bucket = expected.iter().map(place).collect();
+        Self::new(bucket, &expected, observed, parts)
+    }
+
+    fn new(
+        bucket: Vec<usize>,
+        expected: &[f64],
+        observed: impl Fn(usize) -> f64,
+        buckets: usize,
+    ) -> Self {
+        let gaps = expected.iter().enumerate();
+        Self {
+            bucket,
+            gap: gaps.map(|(at, expected)| expected - observed(at)).collect(),
+            buckets,
+        }
+    }
+
+    /// For each bucket its rows and the sum of their gaps.
+    fn sums<'a>(&self, rows: impl Iterator<Item = &'a usize>) -> Vec<(f64, f64)> {
+        let mut sums = vec![(0.0, 0.0); self.buckets];
+        for at in rows {
+            let (n, gap) = &mut sums[self.bucket[*at]];
+            *n += 1.0;
+            *gap += self.gap[*at];
+        }
+        sums
+    }
+}
+
+/// Mean and largest size of the gaps, less those of `centre`.
+fn distances(sums: &[(f64, f64)], centre: Option<&[(f64, f64)]>) -> (f64, f64) {
+    let all: f64 = sums.iter().map(|(n, _)| n).sum();
+    let (mut mean, mut largest) = (0.0, 0.0f64);
+    for (at, (n, gap)) in sums.iter().enumerate().filter(|(_, (n, _))| *n > 0.0) {
+        let middle = centre.and_then(|centre| centre.get(at));
+        let middle = middle.filter(|(n, _)| *n > 0.0);
+        let distance = (gap / n - middle.map_or(0.0, |(n, gap)| gap / n)).abs();
+        mean += n / all * distance;
+        largest = largest.max(distance);
+    }
+    (mean, largest)
+}
+
+pub(super) fn measure(
+    rows: &[StudentRow],
+    folded: &[FoldedRow],
+    options: &FigureOptions,
+) -> MeasuredRows {
+    let all: Vec<usize> = (0..rows.len()).collect();
+    let mut clusters: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (at, row) in rows.iter().enumerate() {
+        clusters.entry(row.query).or_default().push(at);
+    }
+    let clusters: Vec<Vec<usize>> = clusters.into_values().collect();
+    let plain: Vec<f64> = rows.iter().map(|row| row.predicted.score()).collect();
+    let by_score = Division::equal_population(
+        folded.iter().map(FoldedRow::expected).collect(),
+        |at| folded[at].score,
+        options.buckets,
+    );
+    let by_width = Division::equal_width(plain.clone(), |at| rows[at].score, WIDTHS);
+    let by_decisiveness = Division::equal_population(
+        folded.iter().map(FoldedRow::decisiveness).collect(),
+        |at| folded[at].observed_decisiveness(),
+        options.buckets,
+    );
+    let divisions = [&by_score, &by_width, &by_decisiveness];
+    let centres = divisions.map(|division| division.sums(all.iter()));
+    let losses: Vec<[f64; 3]> = rows
+        .iter()
+        .map(|row| {
+            let error = row.predicted.score() - row.score;
+            [error * error, squared_distances(row), cross_entropy(row)]
+        })
+        .collect();
+    let right: Vec<Option<f64>> = folded
+        .iter()
+        .map(|row| row.is_consensus().then(|| right_share(row)))
+        .collect();
+    let accuracy_of = |rows: &mut dyn Iterator<Item = &usize>| {
+        let found: Vec<f64> = rows.filter_map(|at| right[*at]).collect();
+        (!found.is_empty()).then(|| found.iter().sum::<f64>() / found.len() as f64)
+    };
+    let loss_of = |rows: &mut dyn Iterator<Item = &usize>| {
+        let (mut sums, mut n) = ([0.0; 3], 0.0);
+        for at in rows {
+            n += 1.0;
+            sums.iter_mut()
+                .zip(losses[*at])
+                .for_each(|(sum, x)| *sum += x);
+        }
+        sums.map(|sum| (n > 0.0).then(|| sum / n))
+    };
+
+    let found = bootstraps(clusters.len(), &options.resampling, |chosen| {
+        let drawn = || chosen.iter().flat_map(|cluster| &clusters[*cluster]);
+        let [brier, ternary, entropy] = loss_of(&mut drawn());
+        let mut values = [None; 12];
+        values[..4].copy_from_slice(&[accuracy_of(&mut drawn()), brier, ternary, entropy]);
+        for (at, (division, centre)) in divisions.iter().zip(&centres).enumerate() {
+            let sums = division.sums(drawn());
+            let (mean, largest) = distances(&sums, None);
+            let (mean_off, largest_off) = distances(&sums, Some(centre));
+            values[4 + 2 * at] = Some(mean);
+            values[5 + 2 * at] = Some(mean_off);
+            if at == 0 {
+                values[10] = Some(largest);
+                values[11] = Some(largest_off);
+            }
+        }
+        values
+    });
+    let [brier, ternary, entropy] = loss_of(&mut all.iter()).map(Option::unwrap_or_default);
+    let plain_measure = |value: f64, at: usize, most: f64| Measured {
+        value,
+        interval: found[at].map(|(low, high)| (low.max(0.0), high.min(most))),
+    };
+    let distance = |value: f64, at: usize| Measured {
+        value,
+        interval: found[at].zip(found[at + 1]).map(|((_, high), (_, off))| {
+            // A mean of sizes is too large in a resample. The true one is no further below the value than gaps are off.
+            ((value - off).max(0.0), high.max(value).min(1.0))
+        }),
+    };
+    let [score, width, decisiveness] = [0, 1, 2].map(|at| distances(&centres[at], None));
+    MeasuredRows {
+        queries: clusters.len(),
+        accuracy: accuracy_of(&mut all.iter()).map(|value| Measured {
+            value,
+            interval: share_interval(value, clusters.len(), found[0], &options.resampling),
+        }),
+        cross_entropy: plain_measure(entropy, 3, f64::INFINITY),
+        calibration: Calibration {
+            ece: distance(score.0, 4),
+            ece_by_chance: by_chance(&by_score, rows),
+            mce: distance(score.1, 10),
+            ece_equal_width: distance(width.0, 6),
+            ece_decisiveness: distance(decisiveness.0, 8),
+            brier: plain_measure(brier, 1, 1.0),
+            brier_ternary: plain_measure(ternary, 2, 2.0),
+            murphy: murphy(rows, &plain, &by_width),
+        },
+    }
+}
+
+/// 1 where the student prefers what the ensemble prefers, ½ where it prefers neither.
+fn right_share(row: &FoldedRow) -> f64 {
+    match row.x == row.y {
+        true => 0.5,
+        false => f64::from(u8::from(row.score < 0.5)),
+    }
+}
+
+/// The mean size of a gap that is 0 but for chance: √(2/π) of its standard error over queries, bucket by bucket.
+fn by_chance(division: &Division, rows: &[StudentRow]) -> Option<f64> {
+    let sums = division.sums((0..rows.len()).collect::<Vec<_>>().iter());
+    let mut members: Vec<Vec<(usize, f64)>> = vec![Vec::new(); division.buckets];
+    for (at, row) in rows.iter().enumerate() {
+        let bucket = division.bucket[at];
+        let (n, gap) = sums[bucket];
+        members[bucket].push((row.query, (division.gap[at] - gap / n) / n));
+    }
+    let mut expected = 0.0;
+    for (members, (n, _)) in members
+        .into_iter()
+        .zip(&sums)
+        .filter(|(_, (n, _))| *n > 0.0)
+    {
+        let error = ClusteredError::new(members)?;
+        expected += n / rows.len() as f64 * (2.0 / std::f64::consts::PI).sqrt() * error.se;
+    }
+    Some(expected)
+}
+
+fn murphy(rows: &[StudentRow], expected: &[f64], division: &Division) -> Murphy {
+    let all: Vec<usize> = (0..rows.len()).collect();
+    let n = rows.len() as f64;
+    let whole = mean(&all, |at| rows[at].score);
+    let (mut reliability, mut resolution) = (0.0, 0.0);
+    for bucket in 0..division.buckets {
+        let inside = |at: &usize| division.bucket[*at] == bucket;
+        let members: Vec<usize> = all.iter().copied().filter(inside).collect();
+        if members.is_empty() {
+            continue;
+        }
+        let (share, observed) = (
+            members.len() as f64 / n,
+            mean(&members, |at| rows[at].score),
+        );
+        reliability += share * (mean(&members, |at| expected[at]) - observed).powi(2);
+        resolution += share * (observed - whole).powi(2);
+    }
+    Murphy {
+        reliability,
+        resolution,
+        uncertainty: mean(&all, |at| (rows[at].score - whole).powi(2)),
+    }
+}

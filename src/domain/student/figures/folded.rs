@@ -1,0 +1,133 @@
+//! One battle as the figures draw it: with the student's favourite first.
+
+use super::StudentRow;
+use serde::Serialize;
+use std::f64::consts::SQRT_2;
+
+/// Scores this near to 0, ½ and 1 are those: means of thirds are rounded.
+const EXACT: f64 = 1e-9;
+
+/// How the ensemble stood towards the student's favourite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// All for the favourite.
+    AllFor,
+    /// More for it than against it.
+    MoreFor,
+    Even,
+    MoreAgainst,
+    AllAgainst,
+}
+
+impl Category {
+    /// In the order in which compositions list them.
+    pub const ALL: [Self; 5] = [
+        Self::AllFor,
+        Self::MoreFor,
+        Self::Even,
+        Self::MoreAgainst,
+        Self::AllAgainst,
+    ];
+
+    fn of(folded_score: f64) -> Self {
+        match folded_score {
+            ..EXACT => Self::AllFor,
+            s if s > 1.0 - EXACT => Self::AllAgainst,
+            s if (s - 0.5).abs() < EXACT => Self::Even,
+            s if s < 0.5 => Self::MoreFor,
+            _ => Self::MoreAgainst,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AllFor => "all for",
+            Self::MoreFor => "more for",
+            Self::Even => "even",
+            Self::MoreAgainst => "more against",
+            Self::AllAgainst => "all against",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FoldedRow {
+    /// The favourite's probability, and the other document's: x ≥ y.
+    pub x: f64,
+    pub y: f64,
+    /// The ensemble's score in 0..=1, 0 where it is all for the favourite.
+    pub score: f64,
+    /// Whether the favourite is document B.
+    pub turned: bool,
+    /// Distance from the certain corner (1, 0), in 0..=1.
+    pub radius: f64,
+    pub category: Category,
+}
+
+impl FoldedRow {
+    pub(super) fn of(row: &StudentRow) -> Self {
+        let (a, b) = (row.predicted.a(), row.predicted.b());
+        let turned = b > a;
+        let (x, y, score) = match turned {
+            true => (b, a, 1.0 - row.score),
+            false => (a, b, row.score),
+        };
+        Self {
+            x,
+            y,
+            score,
+            turned,
+            radius: ((x - 1.0).powi(2) + y * y).sqrt(),
+            category: Category::of(score),
+        }
+    }
+
+    /// The folded score that is expected, in 0..=½.
+    pub fn expected(&self) -> f64 {
+        0.5 * (1.0 - self.x + self.y)
+    }
+
+    /// E|C|.
+    pub fn decisiveness(&self) -> f64 {
+        self.x + self.y
+    }
+
+    /// The ensemble's |C| = |2s − 1|.
+    pub fn observed_decisiveness(&self) -> f64 {
+        (2.0 * self.score - 1.0).abs()
+    }
+
+    /// Distance to the line y = x − 1 (figure 9); over √2 it is the expected score.
+    pub fn distance_to_certain(&self) -> f64 {
+        (1.0 - self.x + self.y) / SQRT_2
+    }
+
+    /// Distance to the line y = 1 − x; E|C| is 1 − √2 times it.
+    pub fn distance_to_decided(&self) -> f64 {
+        (1.0 - self.x - self.y) / SQRT_2
+    }
+
+    pub fn tie(&self) -> f64 {
+        1.0 - self.x - self.y
+    }
+
+    pub fn is_consensus(&self) -> bool {
+        matches!(self.category, Category::AllFor | Category::AllAgainst)
+    }
+}
+
+/// Pearson's correlation; `None` where one side does not vary.
+pub(super) fn correlation(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> Option<f64> {
+    let n = pairs.clone().count() as f64;
+    let (x, y) = pairs
+        .clone()
+        .fold((0.0, 0.0), |(x, y), (u, v)| (x + u / n, y + v / n));
+    let (xx, yy, xy) = pairs.fold((0.0, 0.0, 0.0), |(xx, yy, xy), (u, v)| {
+        let (u, v) = (u - x, v - y);
+        (xx + u * u, yy + v * v, xy + u * v)
+    });
+    // Equal numbers differ from their mean by rounding alone.
+    let varies = |squares: f64, mean: f64| squares > 1e-24 * n * (1.0 + mean * mean);
+    (varies(xx, x) && varies(yy, y)).then(|| xy / (xx * yy).sqrt())
+}

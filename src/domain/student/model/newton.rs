@@ -1,0 +1,162 @@
+//! The fit of the softmax regression: damped Newton steps on a convex objective, with a Cholesky factor of its Hessian.
+
+use super::{TrainingRow, probabilities};
+use crate::domain::student::OutcomeProbabilities;
+
+const STEPS: usize = 60;
+/// Largest gradient, relative to the rows, at which a fit is done.
+const TOLERANCE: f64 = 1e-10;
+const SMALLEST: f64 = 1e-300;
+
+/// −Σ P* ln P of the logits ±η and τ against the soft target of a score, in nats.
+pub(super) fn cross_entropy(eta: f64, tau: f64, score: f64) -> f64 {
+    let target = OutcomeProbabilities::soft_target(score);
+    let found = probabilities(eta, tau);
+    let pairs = [
+        (target.a(), found.a()),
+        (target.b(), found.b()),
+        (target.tie(), found.tie()),
+    ];
+    let parts = pairs.iter().filter(|(target, _)| *target > 0.0);
+    parts
+        .map(|(target, p)| -target * p.max(SMALLEST).ln())
+        .sum()
+}
+
+struct Objective<'a> {
+    rows: &'a [&'a TrainingRow],
+    odd: usize,
+    precision: f64,
+}
+
+impl Objective<'_> {
+    fn logits(&self, row: &TrainingRow, weights: &[f64]) -> (f64, f64) {
+        let (odd, even) = weights.split_at(self.odd);
+        let sum = |w: &[f64], x: &[f64]| w.iter().zip(x).map(|(w, x)| w * x).sum();
+        (sum(odd, &row.features.odd), sum(even, &row.features.even))
+    }
+
+    /// The constant, the first of the even weights, is not held back.
+    fn precision(&self, at: usize) -> f64 {
+        if at == self.odd { 0.0 } else { self.precision }
+    }
+
+    fn value(&self, weights: &[f64]) -> f64 {
+        let penalty = weights.iter().enumerate();
+        let penalty = penalty.map(|(at, w)| 0.5 * self.precision(at) * w * w);
+        let rows = self.rows.iter().map(|row| {
+            let (eta, tau) = self.logits(row, weights);
+            row.weight * cross_entropy(eta, tau, row.score)
+        });
+        penalty.sum::<f64>() + rows.sum::<f64>()
+    }
+
+    /// Gradient, and the lower triangle of the Hessian row by row.
+    fn derivatives(&self, weights: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let n = weights.len();
+        let mut gradient: Vec<f64> = (0..n).map(|at| self.precision(at) * weights[at]).collect();
+        let mut hessian: Vec<Vec<f64>> = (0..n).map(|at| vec![0.0; at + 1]).collect();
+        for (at, row) in hessian.iter_mut().enumerate() {
+            // A trace of precision on the constant keeps the matrix regular where no pair is, or all are, a tie.
+            row[at] = self.precision(at).max(1e-9);
+        }
+        for row in self.rows {
+            let (eta, tau) = self.logits(row, weights);
+            let (found, target) = (
+                probabilities(eta, tau),
+                OutcomeProbabilities::soft_target(row.score),
+            );
+            let (m, t) = (found.preference(), found.tie());
+            let pull = [
+                row.weight * (m - target.preference()),
+                row.weight * (t - target.tie()),
+            ];
+            let curves = [
+                row.weight * (found.decisiveness() - m * m),
+                -row.weight * t * m,
+                row.weight * t * (1.0 - t),
+            ];
+            let (odd, even) = (&row.features.odd, &row.features.even);
+            let x = odd.iter().map(|x| (0, *x));
+            let x: Vec<(usize, f64)> = x.chain(even.iter().map(|x| (1, *x))).collect();
+            for (at, (kind, value)) in x.iter().enumerate() {
+                gradient[at] += pull[*kind] * value;
+                for (before, (other, other_value)) in x.iter().enumerate().take(at + 1) {
+                    hessian[at][before] += curves[kind + other] * value * other_value;
+                }
+            }
+        }
+        (gradient, hessian)
+    }
+}
+
+/// The weights at the minimum; `None` where they are no numbers.
+pub(super) fn minimise(
+    rows: &[&TrainingRow],
+    odd: usize,
+    even: usize,
+    precision: f64,
+) -> Option<Vec<f64>> {
+    let objective = Objective {
+        rows,
+        odd,
+        precision,
+    };
+    let goal = TOLERANCE * rows.iter().map(|row| row.weight).sum::<f64>();
+    let mut weights = vec![0.0; odd + even];
+    let mut value = objective.value(&weights);
+    for _ in 0..STEPS {
+        let (gradient, hessian) = objective.derivatives(&weights);
+        if gradient.iter().all(|x| x.abs() <= goal) {
+            break;
+        }
+        let step = solve(hessian, &gradient)?;
+        let slope: f64 = step.iter().zip(&gradient).map(|(s, g)| s * g).sum();
+        let mut length = 1.0;
+        let mut found = None;
+        for _ in 0..40 {
+            let trial: Vec<f64> = weights
+                .iter()
+                .zip(&step)
+                .map(|(w, s)| w - length * s)
+                .collect();
+            let reached = objective.value(&trial);
+            if reached <= value - 1e-4 * length * slope {
+                found = Some((trial, reached));
+                break;
+            }
+            length *= 0.5;
+        }
+        // No step leads down: what is left is rounding.
+        let Some((trial, reached)) = found else {
+            break;
+        };
+        (weights, value) = (trial, reached);
+    }
+    weights.iter().all(|w| w.is_finite()).then_some(weights)
+}
+
+/// Solves H x = g with the Cholesky factor of H, given as its lower triangle; `None` unless it is positive definite.
+fn solve(mut matrix: Vec<Vec<f64>>, right: &[f64]) -> Option<Vec<f64>> {
+    let n = right.len();
+    for i in 0..n {
+        for j in 0..=i {
+            let known: f64 = (0..j).map(|k| matrix[i][k] * matrix[j][k]).sum();
+            let rest = matrix[i][j] - known;
+            matrix[i][j] = match i == j {
+                true => (rest > 0.0).then(|| rest.sqrt())?,
+                false => rest / matrix[j][j],
+            };
+        }
+    }
+    let mut x = right.to_vec();
+    for i in 0..n {
+        let known: f64 = (0..i).map(|k| matrix[i][k] * x[k]).sum();
+        x[i] = (x[i] - known) / matrix[i][i];
+    }
+    for i in (0..n).rev() {
+        let known: f64 = (i + 1..n).map(|k| matrix[k][i] * x[k]).sum();
+        x[i] = (x[i] - known) / matrix[i][i];
+    }
+    Some(x)
+}

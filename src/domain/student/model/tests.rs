@@ -1,0 +1,145 @@
+use super::*;
+use crate::domain::sampling::SeededRng;
+use crate::domain::student::features::QueryFeatures;
+use proptest::prelude::*;
+
+/// Queries whose documents have three numbers, of which the first two say how good they are.
+fn rows(queries: usize, pairs: usize, seed: u64) -> Vec<TrainingRow> {
+    let mut rng = SeededRng::new(seed, &["rows"]);
+    let mut rows = Vec::new();
+    for query in 0..queries {
+        let numbers: Vec<Vec<Option<f64>>> = (0..12)
+            .map(|_| (0..3).map(|_| Some(rng.normal())).collect())
+            .collect();
+        let features = QueryFeatures::new(&numbers);
+        for _ in 0..pairs {
+            let (a, b) = (rng.below(12), rng.below(12));
+            let pair = features.pair(a, b, &[]);
+            let eta = 1.5 * pair.odd[0] + 0.7 * pair.odd[1];
+            let tau = -0.5 - 0.4 * pair.even[1];
+            let p = probabilities(eta, tau);
+            let draw = rng.unit();
+            let score = match draw {
+                draw if draw < p.a() => 0.0,
+                draw if draw < p.a() + p.b() => 1.0,
+                _ => 0.5,
+            };
+            rows.push(TrainingRow {
+                features: pair,
+                score,
+                weight: 1.0,
+                query,
+            });
+        }
+    }
+    rows
+}
+
+#[test]
+fn the_fit_finds_what_the_votes_were_drawn_from() {
+    let rows = rows(60, 40, 5);
+    let model = StudentModel::fit(&rows, 1e-3).unwrap();
+    for (found, expected) in model.odd.iter().zip([1.5, 0.7, 0.0]) {
+        assert!((found - expected).abs() < 0.15, "{model:?}");
+    }
+    assert!((model.even[0] + 0.5).abs() < 0.2, "{model:?}");
+    assert!((model.even[1] + 0.4).abs() < 0.2, "{model:?}");
+    assert_eq!(StudentModel::fit(&rows, 1e-3), Some(model));
+}
+
+#[test]
+fn the_fit_is_where_the_gradient_is_zero() {
+    let rows = rows(10, 10, 6);
+    let model = StudentModel::fit(&rows, 0.5).unwrap();
+    let loss = |model: &StudentModel| {
+        let squares = model.odd.iter().chain(&model.even[1..]).map(|w| w * w);
+        let penalty = 0.25 * squares.sum::<f64>();
+        let of = |row: &TrainingRow| {
+            let (eta, tau) = model.logits(&row.features);
+            newton::cross_entropy(eta, tau, row.score)
+        };
+        penalty + rows.iter().map(of).sum::<f64>()
+    };
+    let step = 1e-5;
+    for at in 0..model.odd.len() + model.even.len() {
+        let moved = |by: f64| {
+            let mut other = model.clone();
+            match at.checked_sub(other.odd.len()) {
+                None => other.odd[at] += by,
+                Some(at) => other.even[at] += by,
+            }
+            loss(&other)
+        };
+        let slope = (moved(step) - moved(-step)) / (2.0 * step);
+        assert!(slope.abs() < 1e-5, "{at}: {slope}");
+    }
+}
+
+#[test]
+fn queries_left_out_are_predicted_nearly_as_well_and_calibrated() {
+    let rows = rows(30, 20, 7);
+    let found = cross_validate(&rows, 5, 1).unwrap();
+    assert_eq!((found.predicted.len(), found.folds), (rows.len(), 5));
+    assert!((0.8..1.25).contains(&found.model.temperature), "{found:?}");
+    let right = |of: &dyn Fn(usize) -> OutcomeProbabilities| {
+        let decided = (0..rows.len()).filter(|at| rows[*at].score != 0.5);
+        let hit = |at: &usize| (of(*at).preference() > 0.0) == (rows[*at].score > 0.5);
+        decided.clone().filter(hit).count() as f64 / decided.count() as f64
+    };
+    let inside = right(&|at| found.model.predict(&rows[at].features));
+    let outside = right(&|at| found.predicted[at]);
+    assert!(
+        outside > 0.82 && (inside - outside).abs() < 0.03,
+        "{inside} {outside}"
+    );
+    assert_eq!(cross_validate(&rows, 5, 1).as_ref(), Some(&found));
+    assert_eq!(cross_validate(&rows[..40], 5, 1), None);
+}
+
+#[test]
+fn what_cannot_be_fitted_has_no_model() {
+    let mut some = rows(2, 5, 8);
+    assert_eq!(StudentModel::fit(&[], 1.0), None);
+    assert_eq!(StudentModel::fit(&some, 0.0), None);
+    some[3].features.odd.pop();
+    assert_eq!(StudentModel::fit(&some, 1.0), None);
+    // One outcome alone: the penalty keeps the model finite, and it says so with confidence.
+    let mut ties = rows(2, 20, 8);
+    ties.iter_mut().for_each(|row| row.score = 0.5);
+    let model = StudentModel::fit(&ties, 1.0).unwrap();
+    assert!(model.predict(&ties[0].features).tie() > 0.9);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn exchanging_the_documents_exchanges_the_probabilities_exactly(seed in 0u64..30) {
+        let rows = rows(4, 10, seed);
+        let model = StudentModel::fit(&rows, 1.0).unwrap();
+        let mut rng = SeededRng::new(seed, &["others"]);
+        let numbers: Vec<Vec<Option<f64>>> =
+            (0..2).map(|_| (0..3).map(|_| Some(rng.normal())).collect()).collect();
+        let features = QueryFeatures::new(&numbers);
+        let one = model.predict(&features.pair(0, 1, &[]));
+        let other = model.predict(&features.pair(1, 0, &[]));
+        prop_assert_eq!(one, other.swapped());
+    }
+
+    #[test]
+    fn turning_every_row_leaves_the_model_as_it_is(seed in 0u64..30) {
+        let rows = rows(4, 10, seed);
+        let turned: Vec<TrainingRow> = rows
+            .iter()
+            .map(|row| TrainingRow {
+                features: PairFeatures {
+                    odd: row.features.odd.iter().map(|x| -x).collect(),
+                    even: row.features.even.clone(),
+                },
+                score: 1.0 - row.score,
+                ..row.clone()
+            })
+            .collect();
+        prop_assert_eq!(StudentModel::fit(&rows, 1.0), StudentModel::fit(&turned, 1.0));
+    }
+}

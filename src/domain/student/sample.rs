@@ -1,0 +1,261 @@
+//! Which pairs a student learns from and is tested on: spread evenly over queries, no document twice, whole queries on one
+//! side.
+
+mod matching;
+
+use crate::domain::battle::Pair;
+use crate::domain::sampling::SeededRng;
+use matching::Matching;
+use thiserror::Error;
+
+/// Splits that are tried before it is said that there is none.
+const SPLITS: usize = 20;
+
+/// A query to draw from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampleQuery {
+    /// By pool index, the number of the document, from 0: the same in every query that has it, and none twice in one.
+    pub documents: Vec<usize>,
+    /// The pairs that may be drawn; `None` for all pairs of its documents.
+    pub pairs: Option<Vec<Pair>>,
+}
+
+/// What is wanted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SampleRequest {
+    pub pairs: usize,
+    /// How many of them are to learn from; the others are the test's.
+    pub train: usize,
+    pub seed: u64,
+}
+
+/// A drawn pair: a query's place in the list, and two of its documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SampledPair {
+    pub query: usize,
+    pub pair: Pair,
+}
+
+/// Pairs of each side, in the order of their queries.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PairSample {
+    pub train: Vec<SampledPair>,
+    pub test: Vec<SampledPair>,
+}
+
+/// Why there is no such sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum SampleRefusal {
+    #[error("{train} to learn from are more than {pairs} in all")]
+    TrainAboveAll { train: usize, pairs: usize },
+    /// No choice of pairs without a document twice has more than `most`.
+    #[error(
+        "{wanted} pairs cannot be had without using a document twice; the greatest number is {most}"
+    )]
+    TooMany { wanted: usize, most: usize },
+    /// There are enough pairs, but no division of the queries was found that has enough on both sides.
+    #[error(
+        "no division of the queries was found with {train} pairs to learn from and {test} to test on; the nearest has {train_found} and {test_found}"
+    )]
+    NoSplit {
+        train: usize,
+        test: usize,
+        train_found: usize,
+        test_found: usize,
+    },
+}
+
+/// Draws a sample; the same queries and request give the same one.
+///
+/// Each side takes one pair a query in turn while it can, so that no query has two more than another one of its side that
+/// could give a pair. Where this ends early, pairs are exchanged along augmenting paths (Edmonds 1965) as long as that
+/// helps: what is refused as too many cannot be had.
+pub fn sample(
+    queries: &[SampleQuery],
+    request: SampleRequest,
+) -> Result<PairSample, SampleRefusal> {
+    let SampleRequest { pairs, train, seed } = request;
+    let test = pairs
+        .checked_sub(train)
+        .ok_or(SampleRefusal::TrainAboveAll { train, pairs })?;
+    let mut nearest: Option<(usize, usize)> = None;
+    for attempt in 0..SPLITS {
+        let mut drawer = Drawer::new(queries, seed, attempt);
+        let (train_queries, test_queries) = drawer.split(train, test);
+        let mut found = [
+            drawer.fill(&train_queries, train),
+            drawer.fill(&test_queries, test),
+        ];
+        let short = |found: &[Vec<SampledPair>; 2]| pairs - found[0].len() - found[1].len();
+        if short(&found) > 0 && attempt == 0 {
+            let all: Vec<usize> = (0..queries.len()).collect();
+            let mut matching = Matching::new(queries, &all, |_| false);
+            let most = matching.grow(found.iter().flatten(), pairs);
+            if most < pairs {
+                return Err(SampleRefusal::TooMany {
+                    wanted: pairs,
+                    most,
+                });
+            }
+        }
+        for (side, (own, wanted)) in [(&train_queries, train), (&test_queries, test)]
+            .into_iter()
+            .enumerate()
+        {
+            if found[side].len() < wanted {
+                let other = drawer.documents_of(&found[1 - side]);
+                let mut matching = Matching::new(queries, own, |document| other[document]);
+                matching.grow(found[side].iter(), wanted);
+                found[side] = matching.pairs();
+            }
+        }
+        if short(&found) == 0 {
+            let [mut train, mut test] = found;
+            train.sort_unstable();
+            test.sort_unstable();
+            return Ok(PairSample { train, test });
+        }
+        let counts = (found[0].len(), found[1].len());
+        if nearest.is_none_or(|(x, y)| x + y < counts.0 + counts.1) {
+            nearest = Some(counts);
+        }
+    }
+    let (train_found, test_found) = nearest.unwrap_or_default();
+    Err(SampleRefusal::NoSplit {
+        train,
+        test,
+        train_found,
+        test_found,
+    })
+}
+
+/// One attempt: what has been used, and what is left of each query.
+struct Drawer<'a> {
+    queries: &'a [SampleQuery],
+    rng: SeededRng,
+    used: Vec<bool>,
+}
+
+impl<'a> Drawer<'a> {
+    fn new(queries: &'a [SampleQuery], seed: u64, attempt: usize) -> Self {
+        let documents = queries.iter().flat_map(|query| &query.documents);
+        let count = documents.max().map_or(0, |most| most + 1);
+        Self {
+            queries,
+            rng: SeededRng::new(seed, &["student sample", &attempt.to_string()]),
+            used: vec![false; count],
+        }
+    }
+
+    /// Queries in random order, divided as the pairs are to be.
+    fn split(&mut self, train: usize, test: usize) -> (Vec<usize>, Vec<usize>) {
+        let gives = |at: &usize| {
+            let query = &self.queries[*at];
+            match &query.pairs {
+                None => query.documents.len() > 1,
+                Some(pairs) => !pairs.is_empty(),
+            }
+        };
+        let mut order: Vec<usize> = (0..self.queries.len()).filter(gives).collect();
+        self.rng.shuffle(&mut order);
+        let n = order.len();
+        let share = train as f64 / (train + test).max(1) as f64;
+        let least = usize::from(train > 0 && n > 0);
+        let most = n - usize::from(test > 0 && n > 0).min(n);
+        let size = ((share * n as f64).round() as usize).clamp(least.min(most), most);
+        let rest = order.split_off(size);
+        (order, rest)
+    }
+
+    /// One pair a query in turn.
+    fn fill(&mut self, own: &[usize], wanted: usize) -> Vec<SampledPair> {
+        let mut left: Vec<(usize, Left)> = own
+            .iter()
+            .map(|at| (*at, Left::new(&self.queries[*at])))
+            .collect();
+        let mut found = Vec::with_capacity(wanted);
+        while !left.is_empty() && found.len() < wanted {
+            left.retain_mut(|(query, left)| {
+                if found.len() == wanted {
+                    return true;
+                }
+                let documents = &self.queries[*query].documents;
+                let pair = left.draw(documents, &mut self.used, &mut self.rng);
+                found.extend(pair.map(|pair| SampledPair {
+                    query: *query,
+                    pair,
+                }));
+                pair.is_some()
+            });
+        }
+        found
+    }
+
+    fn documents_of(&self, pairs: &[SampledPair]) -> Vec<bool> {
+        let mut used = vec![false; self.used.len()];
+        for one in pairs {
+            let documents = &self.queries[one.query].documents;
+            used[documents[one.pair.low()]] = true;
+            used[documents[one.pair.high()]] = true;
+        }
+        used
+    }
+}
+
+/// What a query can still give.
+enum Left {
+    /// Pool indexes, to be paired in any way.
+    Documents(Vec<usize>),
+    Pairs(Vec<Pair>),
+}
+
+impl Left {
+    fn new(query: &SampleQuery) -> Self {
+        match &query.pairs {
+            None => Self::Documents((0..query.documents.len()).collect()),
+            Some(pairs) => Self::Pairs(pairs.clone()),
+        }
+    }
+
+    /// A pair of documents that are not used yet, which they are then.
+    fn draw(
+        &mut self,
+        documents: &[usize],
+        used: &mut [bool],
+        rng: &mut SeededRng,
+    ) -> Option<Pair> {
+        match self {
+            Self::Documents(left) => {
+                let mut next = || {
+                    while !left.is_empty() {
+                        let at = left.swap_remove(rng.below(left.len()));
+                        if !used[documents[at]] {
+                            return Some(at);
+                        }
+                    }
+                    None
+                };
+                let first = next()?;
+                let pair = Pair::new(first, next()?)?;
+                used[documents[pair.low()]] = true;
+                used[documents[pair.high()]] = true;
+                Some(pair)
+            }
+            Self::Pairs(left) => {
+                while !left.is_empty() {
+                    let pair = left.swap_remove(rng.below(left.len()));
+                    let (low, high) = (documents[pair.low()], documents[pair.high()]);
+                    if low != high && !used[low] && !used[high] {
+                        used[low] = true;
+                        used[high] = true;
+                        return Some(pair);
+                    }
+                }
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

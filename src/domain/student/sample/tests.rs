@@ -1,0 +1,156 @@
+use super::*;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+fn disjoint(queries: usize, documents: usize) -> Vec<SampleQuery> {
+    (0..queries)
+        .map(|query| SampleQuery {
+            documents: (query * documents..(query + 1) * documents).collect(),
+            pairs: None,
+        })
+        .collect()
+}
+
+fn request(pairs: usize, train: usize, seed: u64) -> SampleRequest {
+    SampleRequest { pairs, train, seed }
+}
+
+/// Checks what every sample promises, and returns its pairs by query.
+fn check(
+    queries: &[SampleQuery],
+    sample: &PairSample,
+    wanted: SampleRequest,
+) -> BTreeMap<usize, usize> {
+    assert_eq!(sample.train.len(), wanted.train);
+    assert_eq!(sample.test.len(), wanted.pairs - wanted.train);
+    let mut used = BTreeSet::new();
+    let mut counts = BTreeMap::new();
+    for one in sample.train.iter().chain(&sample.test) {
+        let query = &queries[one.query];
+        for place in [one.pair.low(), one.pair.high()] {
+            assert!(used.insert(query.documents[place]), "a document twice");
+        }
+        if let Some(pairs) = &query.pairs {
+            assert!(pairs.contains(&one.pair));
+        }
+        *counts.entry(one.query).or_default() += 1;
+    }
+    let queries_of =
+        |side: &[SampledPair]| -> BTreeSet<usize> { side.iter().map(|one| one.query).collect() };
+    assert!(queries_of(&sample.train).is_disjoint(&queries_of(&sample.test)));
+    counts
+}
+
+#[test]
+fn the_sample_of_the_note_is_even_and_quick() {
+    let queries = disjoint(5_300, 100);
+    let wanted = request(10_000, 8_000, 7);
+    let begun = std::time::Instant::now();
+    let found = sample(&queries, wanted).unwrap();
+    assert!(begun.elapsed().as_secs_f64() < 2.0);
+    let counts = check(&queries, &found, wanted);
+    assert_eq!(counts.len(), 5_300);
+    assert!(counts.values().all(|count| (1..=2).contains(count)));
+    assert_eq!(sample(&queries, wanted), Ok(found.clone()));
+    assert_ne!(sample(&queries, request(10_000, 8_000, 8)), Ok(found));
+}
+
+#[test]
+fn what_cannot_be_had_is_refused_with_what_can() {
+    // Five documents give two pairs.
+    let queries = disjoint(4, 5);
+    assert_eq!(
+        sample(&queries, request(9, 6, 1)),
+        Err(SampleRefusal::TooMany { wanted: 9, most: 8 })
+    );
+    check(
+        &queries,
+        &sample(&queries, request(8, 6, 1)).unwrap(),
+        request(8, 6, 1),
+    );
+    assert_eq!(
+        sample(&queries, request(8, 7, 1)),
+        Err(SampleRefusal::NoSplit {
+            train: 7,
+            test: 1,
+            train_found: 6,
+            test_found: 1
+        })
+    );
+    assert_eq!(
+        sample(&queries, request(2, 3, 1)),
+        Err(SampleRefusal::TrainAboveAll { train: 3, pairs: 2 })
+    );
+    assert_eq!(
+        sample(&[], request(1, 1, 1)),
+        Err(SampleRefusal::TooMany { wanted: 1, most: 0 })
+    );
+    assert_eq!(sample(&[], request(0, 0, 1)), Ok(PairSample::default()));
+}
+
+#[test]
+fn a_document_of_many_queries_counts_once() {
+    // One document in each of five queries of two: one pair.
+    let queries: Vec<SampleQuery> = (1..=5)
+        .map(|other| SampleQuery {
+            documents: vec![0, other],
+            pairs: None,
+        })
+        .collect();
+    assert_eq!(
+        sample(&queries, request(2, 2, 3)),
+        Err(SampleRefusal::TooMany { wanted: 2, most: 1 })
+    );
+    assert_eq!(sample(&queries, request(1, 1, 3)).unwrap().train.len(), 1);
+}
+
+/// The greatest number of pairs, by trying all.
+fn brute(edges: &[(usize, usize)], used: u32) -> usize {
+    let Some(((x, y), rest)) = edges.split_first() else {
+        return 0;
+    };
+    let without = brute(rest, used);
+    let (x, y) = (1u32 << x, 1u32 << y);
+    match used & (x | y) == 0 {
+        true => without.max(1 + brute(rest, used | x | y)),
+        false => without,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn the_greatest_number_is_exact(
+        sets in prop::collection::vec(prop::collection::btree_set(0usize..9, 1..5), 1..6),
+        listed in any::<bool>(),
+        seed in 0u64..1000,
+    ) {
+        let mut rng = SeededRng::new(seed, &["pairs"]);
+        let mut edges = BTreeSet::new();
+        let queries: Vec<SampleQuery> = sets
+            .iter()
+            .map(|set| {
+                let documents: Vec<usize> = set.iter().copied().collect();
+                let mut pairs = Vec::new();
+                for x in 0..documents.len() {
+                    for y in x + 1..documents.len() {
+                        if !listed || rng.below(2) == 0 {
+                            pairs.push(Pair::new(x, y).unwrap());
+                            edges.insert((documents[x], documents[y]));
+                        }
+                    }
+                }
+                SampleQuery { documents, pairs: listed.then_some(pairs) }
+            })
+            .collect();
+        let edges: Vec<(usize, usize)> = edges.into_iter().collect();
+        let most = brute(&edges, 0);
+        let wanted = request(most, most, seed);
+        check(&queries, &sample(&queries, wanted).unwrap(), wanted);
+        prop_assert_eq!(
+            sample(&queries, request(most + 1, most + 1, seed)),
+            Err(SampleRefusal::TooMany { wanted: most + 1, most })
+        );
+    }
+}

@@ -20,6 +20,7 @@ pub mod problem;
 pub mod ranx;
 pub mod records;
 pub mod safe_json;
+pub mod student_page;
 pub mod student_sample;
 pub mod svg;
 pub mod trec;

@@ -2,6 +2,7 @@
 
 pub mod export;
 mod judged_pairs;
+mod pictures;
 mod predictions;
 mod report;
 pub mod sample;

@@ -1,6 +1,7 @@
 //! A student: a cheap model of three outcomes (A, tie, B) that learns from the ensemble's scores, and what can be said about it.
 
 pub mod features;
+pub mod figure;
 pub mod figures;
 pub mod model;
 mod order_effect;

@@ -1,10 +1,14 @@
-//! The matrix as a picture for a paper or a web page: plain SVG text, the same bytes for the same input.
+//! Pictures for a paper or a web page, and the matrix among them: plain SVG text, the same bytes for the same input.
 
+mod chart;
 mod labels;
 mod plane;
+mod student;
 
+pub use chart::{CHART_STYLE, Place};
 pub use labels::{SvgLabel, escape};
 pub use plane::{PlanePoint, PlaneWords, plane_svg};
+pub use student::{StudentStep, figure_svg, steps_svg};
 
 use labels::{CELL, LABEL_ROOM, header, row_label};
 use std::fmt::Write;

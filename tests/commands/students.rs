@@ -207,6 +207,48 @@ fn a_report_says_what_predictions_are_worth() {
 }
 
 #[test]
+fn figures_are_drawn_a_file_each_and_on_one_page() {
+    let sandbox = judged();
+    let mut lines = String::new();
+    for pair in self::lines(sandbox.done("student export --form pairwise").text()) {
+        for step in [100, 200] {
+            let (a, b) = (pair["p_a"].as_f64().unwrap(), pair["p_b"].as_f64().unwrap());
+            let line = json!({"query": pair["query_id"], "a": pair["a_id"], "b": pair["b_id"], "p_a": 0.8 * a + 0.1, "p_b": 0.8 * b + 0.1, "step": step});
+            writeln!(lines, "{line}").unwrap();
+        }
+    }
+    sandbox.write("p.jsonl", lines);
+    let drawn = sandbox.done("student report p.jsonl --svg figures --html page.html");
+    drawn.says("wrote 20 pictures into figures");
+    drawn.says("wrote page.html");
+    let mut names: Vec<String> = std::fs::read_dir(sandbox.path("figures"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names.len(), 20, "{names:?}");
+    for name in [
+        "fig1.svg",
+        "fig10-step100.svg",
+        "fig2-step200.svg",
+        "steps.svg",
+    ] {
+        assert!(names.iter().any(|known| known == name), "{names:?}");
+    }
+    let page = std::fs::read_to_string(sandbox.path("page.html")).unwrap();
+    assert!(page.contains("<h1>Student p</h1>") && page.ends_with("</html>\n"));
+    let one = sandbox.path("figures").join("fig3-step100.svg");
+    let before = std::fs::read(&one).unwrap();
+    sandbox.done("student report p.jsonl --svg figures");
+    assert_eq!(std::fs::read(&one).unwrap(), before);
+    sandbox.refused(
+        "student report p.jsonl --html p.jsonl",
+        2,
+        &["would overwrite the predictions"],
+    );
+}
+
+#[test]
 fn the_built_in_student_is_measured_on_queries_that_it_did_not_see() {
     let sandbox = judged();
     let found = sandbox.json("student train --predictions p.jsonl --model m.json --json");

@@ -1,5 +1,7 @@
-//! `overrule student report`: the figures of a student as tables.
+//! `overrule student report`: the figures of a student as tables, as pictures and as a page.
 
+use crate::app::error::AppError;
+use crate::app::output_file::write_whole;
 use crate::app::student::{StepReport, StudentReport, report_file};
 use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandResult};
@@ -17,6 +19,7 @@ and step (a checkpoint). p_a is the probability that document a is better; a was
 Example:
   echo '{\"query\":\"q1\",\"a\":\"d1\",\"b\":\"d2\",\"p_a\":0.7,\"p_b\":0.2,\"p_tie\":0.1}' > predictions.jsonl
   overrule student report predictions.jsonl
+  overrule student report predictions.jsonl --svg figures --html student.html
   overrule student report predictions.jsonl --rows | jq 'select(.segment == \"4.5\")'"
 )]
 pub(super) struct ReportCommand {
@@ -28,12 +31,19 @@ pub(super) struct ReportCommand {
     /// Print one JSON line a battle: what was said, what was predicted, its bucket and its segment
     #[arg(long, conflicts_with = "json")]
     rows: bool,
+    /// Draw the figures into this folder: fig1.svg to fig10.svg
+    #[arg(long, value_name = "DIR")]
+    svg: Option<PathBuf>,
+    /// Write one page with all figures and their numbers here
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 impl ReportCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let report = report_file(&store, &self.file)?;
+        self.draw(&report, context)?;
         if self.json {
             return output::json(&report.json());
         }
@@ -45,6 +55,38 @@ impl ReportCommand {
             output::message(&format!("note: {note}"));
         }
         output::text(&describe(&report))
+    }
+
+    /// Writes the pictures and the page that were asked for; nothing where one of them cannot be written.
+    fn draw(&self, report: &StudentReport, context: &CommandContext) -> CommandResult {
+        let mut files = Vec::new();
+        if let Some(folder) = &self.svg {
+            std::fs::create_dir_all(folder).map_err(|error| {
+                AppError::file(
+                    folder,
+                    format!("no folder for pictures can be made: {error}"),
+                )
+            })?;
+            let pictures = report.pictures().into_iter();
+            files.extend(pictures.map(|(name, svg)| (folder.join(name), svg)));
+        }
+        files.extend(self.html.iter().map(|path| (path.clone(), report.page())));
+        let inputs = [("predictions", self.file.as_path())];
+        for (path, _) in &files {
+            context.check_target(path, &inputs)?;
+        }
+        for (path, text) in &files {
+            write_whole(path, |out| Ok(out.write_all(text.as_bytes())?))?;
+        }
+        if let Some(folder) = &self.svg {
+            let pictures = files.len() - usize::from(self.html.is_some());
+            let pictures = counted(pictures, "picture");
+            output::message(&format!("wrote {pictures} into {}", folder.display()));
+        }
+        if let Some(page) = &self.html {
+            output::message(&format!("wrote {}", page.display()));
+        }
+        Ok(())
     }
 }
 

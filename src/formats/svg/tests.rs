@@ -22,7 +22,7 @@ fn cell(row: usize, col: usize) -> SvgCell {
 }
 
 /// Checks nesting, quoting and text of the small XML that we write; returns the number of elements.
-fn well_formed(xml: &str) -> usize {
+pub(super) fn well_formed(xml: &str) -> usize {
     let mut open = Vec::new();
     let mut count = 0;
     let mut rest = xml;

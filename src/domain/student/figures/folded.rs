@@ -83,6 +83,14 @@ impl FoldedRow {
         }
     }
 
+    /// P(A) and P(B) as they were predicted.
+    pub fn predicted(&self) -> (f64, f64) {
+        match self.turned {
+            true => (self.y, self.x),
+            false => (self.x, self.y),
+        }
+    }
+
     /// The folded score that is expected, in 0..=½.
     pub fn expected(&self) -> f64 {
         0.5 * (1.0 - self.x + self.y)

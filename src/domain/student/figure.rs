@@ -1,0 +1,401 @@
+//! The ten figures by number, and the groups of battles that each of them is divided into.
+//!
+//! Every battle of a figure is in a group, so that whatever is drawn can be opened. Groups of figures 5 and 6 grow: each has
+//! the battles of those before it.
+
+use super::figures::{Figures, FoldedRow};
+
+/// Cells along each axis of a scatter, and rings about the certain corner.
+pub const CELLS: usize = 10;
+
+/// 97.5 % of a standard normal distribution lie below this.
+const NORMAL: f64 = 1.959_964;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Figure {
+    /// Accuracy on the battles on which the ensemble is of one mind.
+    #[default]
+    Accuracy,
+    /// P(A) and P(B) as predicted.
+    Triangle,
+    /// The same with the favourite first.
+    Fold,
+    /// Distance from the certain corner.
+    Radius,
+    /// Battles within a radius.
+    Yield,
+    /// The most certain battles.
+    Ranks,
+    /// Expected and observed score.
+    Buckets,
+    /// What P(tie) says beyond the expected score.
+    ResidualTies,
+    /// Expected score and E|C|.
+    Axes,
+    /// The same in parts of equal population.
+    Segments,
+}
+
+impl Figure {
+    /// In the order of their numbers.
+    pub const ALL: [Self; 10] = [
+        Self::Accuracy,
+        Self::Triangle,
+        Self::Fold,
+        Self::Radius,
+        Self::Yield,
+        Self::Ranks,
+        Self::Buckets,
+        Self::ResidualTies,
+        Self::Axes,
+        Self::Segments,
+    ];
+
+    /// From 1.
+    pub fn number(self) -> usize {
+        1 + self as usize
+    }
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Accuracy => "Accuracy where the ensemble is of one mind",
+            Self::Triangle => "Predicted probabilities",
+            Self::Fold => "Predicted probabilities, favourite first",
+            Self::Radius => "Distance from certainty",
+            Self::Yield => "Yield within a distance from certainty",
+            Self::Ranks => "Composition of the most certain battles",
+            Self::Buckets => "Expected and observed score in buckets",
+            Self::ResidualTies => "What P(tie) says beyond the expected score",
+            Self::Axes => "Expected score and decisiveness",
+            Self::Segments => "Segments of equal population",
+        }
+    }
+
+    /// What the horizontal and the vertical axis show, with ranges.
+    pub fn axes(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Accuracy => ("checkpoint", "share right, 0 to 1"),
+            Self::Triangle => ("P(A better)", "P(B better)"),
+            Self::Fold | Self::Radius => ("P(favourite better)", "P(other better)"),
+            Self::Yield => (
+                "radius r from the certain corner (1, 0)",
+                "share of all battles",
+            ),
+            Self::Ranks => (
+                "share of the battles, the most certain first",
+                "composition, share",
+            ),
+            Self::Buckets => (
+                "bucket, by rising expected score",
+                "score: 0 for the favourite, 1 against it",
+            ),
+            Self::ResidualTies => (
+                "bucket of expected score, the least sure last",
+                "correlation of P(tie) with |C|",
+            ),
+            Self::Axes => ("expected score (1 − |E[C]|) / 2", "decisiveness E|C|"),
+            Self::Segments => ("strip, by rising expected score", "cell, by rising E|C|"),
+        }
+    }
+
+    /// Whether groups lie in a plane, not in a row.
+    pub fn is_plane(self) -> bool {
+        matches!(
+            self,
+            Self::Triangle | Self::Fold | Self::Axes | Self::Segments
+        )
+    }
+}
+
+/// Battles that are drawn together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FigureGroup {
+    /// What holds of them, such as `r ≤ 0.3`.
+    pub name: String,
+    /// Column and row in its figure, from the lower left.
+    pub place: (usize, usize),
+    /// Mean folded score that the student expects, in 0..=½, and that the ensemble gave, in 0..=1; `None` without battles.
+    pub expected: Option<f64>,
+    pub observed: Option<f64>,
+    /// 95 % interval of the latter from single battles, within 0..=1; `None` for one battle.
+    pub interval: Option<(f64, f64)>,
+    /// Where they are among the rows of the figures, as the group sorts them.
+    pub rows: Vec<usize>,
+}
+
+impl FigureGroup {
+    fn new(figures: &Figures, name: String, place: (usize, usize), rows: Vec<usize>) -> Self {
+        let of = |value: fn(&FoldedRow) -> f64| {
+            let values: Vec<f64> = rows
+                .iter()
+                .filter_map(|at| figures.rows.get(*at).map(value))
+                .collect();
+            values
+        };
+        let scores = of(|row| row.score);
+        let observed = mean(&scores);
+        let interval = observed.and_then(|middle| score_interval(&scores, middle));
+        Self {
+            expected: mean(&of(FoldedRow::expected)),
+            observed,
+            interval,
+            name,
+            place,
+            rows,
+        }
+    }
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn score_interval(scores: &[f64], middle: f64) -> Option<(f64, f64)> {
+    let n = scores.len() as f64;
+    let squares: f64 = scores.iter().map(|score| (score - middle).powi(2)).sum();
+    (scores.len() > 1).then(|| {
+        let reach = NORMAL * (squares / (n * (n - 1.0))).sqrt();
+        ((middle - reach).max(0.0), (middle + reach).min(1.0))
+    })
+}
+
+/// 95 % interval of a correlation of `n` independent pairs, by Fisher's z; `None` for fewer than four.
+pub fn correlation_interval(correlation: f64, n: usize) -> Option<(f64, f64)> {
+    (n > 3).then(|| {
+        let z = correlation.clamp(-1.0, 1.0).atanh();
+        let reach = NORMAL / ((n - 3) as f64).sqrt();
+        ((z - reach).tanh(), (z + reach).tanh())
+    })
+}
+
+/// The groups of a figure, row by row from the lower left. In scatters those without battles are left out.
+pub fn groups(figures: &Figures, figure: Figure) -> Vec<FigureGroup> {
+    match figure {
+        Figure::Accuracy => accuracy(figures),
+        Figure::Triangle => cells(figures, ("P(A)", "P(B)"), (1.0, 1.0), FoldedRow::predicted),
+        Figure::Fold => cells(figures, ("favourite", "other"), (1.0, 1.0), |row| {
+            (row.x, row.y)
+        }),
+        Figure::Axes => cells(figures, ("expected", "E|C|"), (0.5, 1.0), |row| {
+            (row.expected(), row.decisiveness())
+        }),
+        Figure::Radius => rings(figures, false),
+        Figure::Yield => rings(figures, true),
+        Figure::Ranks => {
+            let order = by_radius(figures);
+            let group = |(at, point): (usize, &super::figures::YieldPoint)| {
+                let name = format!("first {}", point.n);
+                let rows = order.iter().take(point.n).copied().collect();
+                FigureGroup::new(figures, name, (at, 0), rows)
+            };
+            figures.by_rank.iter().enumerate().map(group).collect()
+        }
+        Figure::Buckets => {
+            let buckets = figures.score_buckets.iter().enumerate();
+            let group = |(at, of): (usize, &super::figures::Bucket)| {
+                let name = format!("{} to {}", number(of.low), number(of.high));
+                FigureGroup::new(figures, name, (at, 0), of.rows.clone())
+            };
+            buckets.map(group).collect()
+        }
+        Figure::ResidualTies => {
+            let buckets = figures.residual_ties.iter().enumerate();
+            let group = |(at, of): (usize, &super::figures::ResidualTies)| {
+                let name = format!("{} to {}", number(of.low), number(of.high));
+                FigureGroup::new(figures, name, (at, 0), of.rows.clone())
+            };
+            buckets.map(group).collect()
+        }
+        Figure::Segments => {
+            let group = |of: &super::figures::Segment| {
+                let name = format!(
+                    "segment {}.{}, expected {} to {}, E|C| {} to {}",
+                    of.strip + 1,
+                    of.cell + 1,
+                    number(of.expected_range.0),
+                    number(of.expected_range.1),
+                    number(of.decisiveness_range.0),
+                    number(of.decisiveness_range.1)
+                );
+                FigureGroup::new(figures, name, (of.strip, of.cell), of.rows.clone())
+            };
+            let mut found: Vec<FigureGroup> = figures.segments.iter().map(group).collect();
+            found.sort_by_key(|group| (group.place.1, group.place.0));
+            found
+        }
+    }
+}
+
+fn number(value: f64) -> String {
+    format!("{value:.3}")
+}
+
+/// By what the student made of the battles on which the ensemble is of one mind.
+fn accuracy(figures: &Figures) -> Vec<FigureGroup> {
+    let kind = |row: &FoldedRow| match row.x == row.y {
+        true => "no favourite",
+        false if row.score < 0.5 => "right",
+        false => "wrong",
+    };
+    let group = |(at, name): (usize, &str)| {
+        let rows = figures.rows.iter().enumerate();
+        let rows = rows.filter(|(_, row)| row.is_consensus() && kind(row) == name);
+        let rows = rows.map(|(at, _)| at).collect();
+        FigureGroup::new(figures, name.to_owned(), (at, 0), rows)
+    };
+    let kinds = ["right", "no favourite", "wrong"];
+    kinds.into_iter().enumerate().map(group).collect()
+}
+
+fn cells(
+    figures: &Figures,
+    names: (&str, &str),
+    ends: (f64, f64),
+    place: impl Fn(&FoldedRow) -> (f64, f64),
+) -> Vec<FigureGroup> {
+    let part = |value: f64, end: f64| ((value / end * CELLS as f64) as usize).min(CELLS - 1);
+    let mut members = vec![Vec::new(); CELLS * CELLS];
+    for (at, row) in figures.rows.iter().enumerate() {
+        let (x, y) = place(row);
+        if let Some(cell) = members.get_mut(part(y, ends.1) * CELLS + part(x, ends.0)) {
+            cell.push(at);
+        }
+    }
+    let filled = members.into_iter().enumerate();
+    let filled = filled.filter(|(_, rows)| !rows.is_empty());
+    let range = |at: usize, end: f64| {
+        let step = end / CELLS as f64;
+        format!("{:.2} to {:.2}", at as f64 * step, (at + 1) as f64 * step)
+    };
+    filled
+        .map(|(at, rows)| {
+            let (column, row) = (at % CELLS, at / CELLS);
+            let name = format!(
+                "{} {}, {} {}",
+                names.0,
+                range(column, ends.0),
+                names.1,
+                range(row, ends.1)
+            );
+            FigureGroup::new(figures, name, (column, row), rows)
+        })
+        .collect()
+}
+
+/// Rings about the certain corner, or the discs that end with them.
+fn rings(figures: &Figures, grown: bool) -> Vec<FigureGroup> {
+    let order = by_radius(figures);
+    let step = 1.0 / CELLS as f64;
+    let ring = |at: usize| {
+        let (from, to) = (at as f64 * step, (at + 1) as f64 * step);
+        let inside = |radius: f64| match (grown, at) {
+            (true, _) | (false, 0) => radius <= to,
+            // The farthest point is at 1, give or take a rounding.
+            (false, _) if at + 1 == CELLS => radius > from,
+            (false, _) => from < radius && radius <= to,
+        };
+        let rows = order.iter().copied();
+        let rows = rows.filter(|at| figures.rows.get(*at).is_some_and(|row| inside(row.radius)));
+        let name = match grown {
+            true => format!("r ≤ {to:.1}"),
+            false => format!("r {from:.1} to {to:.1}"),
+        };
+        FigureGroup::new(figures, name, (at, 0), rows.collect())
+    };
+    (0..CELLS).map(ring).collect()
+}
+
+/// The most certain first, equal ones in the order of the rows.
+fn by_radius(figures: &Figures) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..figures.rows.len()).collect();
+    let radius = |at: &usize| figures.rows.get(*at).map_or(f64::NAN, |row| row.radius);
+    order.sort_by(|one, other| radius(one).total_cmp(&radius(other)));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::OutcomeProbabilities;
+    use super::super::figures::{FigureOptions, StudentRow};
+    use super::*;
+
+    /// Battles all over the triangle, with scores of three judges.
+    fn figures() -> Figures {
+        let mut rows = Vec::new();
+        for at in 0..400_usize {
+            let a = (at % 20) as f64 / 19.0;
+            let b = (1.0 - a) * (at / 20) as f64 / 19.0;
+            rows.push(StudentRow {
+                score: (at % 7) as f64 / 6.0,
+                predicted: OutcomeProbabilities::new(a, b).unwrap(),
+                query: at % 11,
+            });
+        }
+        Figures::of(&rows, &FigureOptions::of(rows.len())).unwrap()
+    }
+
+    #[test]
+    fn every_battle_is_in_one_group_of_its_figure() {
+        let figures = figures();
+        for figure in Figure::ALL {
+            let groups = groups(&figures, figure);
+            let mut rows: Vec<usize> = groups.iter().flat_map(|group| group.rows.clone()).collect();
+            rows.sort_unstable();
+            let all: Vec<usize> = (0..figures.n).collect();
+            match figure {
+                Figure::Accuracy => assert_eq!(rows.len(), figures.consensus),
+                Figure::Yield | Figure::Ranks => {
+                    assert_eq!(groups.last().unwrap().rows.len(), figures.n);
+                }
+                // Those buckets are the unsure ones, and overlap where expectations are equal.
+                Figure::ResidualTies => assert!(!rows.is_empty()),
+                _ => assert_eq!(rows, all, "{figure:?}"),
+            }
+            let places: std::collections::BTreeSet<_> =
+                groups.iter().map(|group| group.place).collect();
+            assert_eq!(places.len(), groups.len(), "{figure:?}");
+        }
+    }
+
+    #[test]
+    fn groups_have_the_numbers_of_the_figures() {
+        let figures = figures();
+        for (group, bucket) in groups(&figures, Figure::Buckets)
+            .iter()
+            .zip(&figures.score_buckets)
+        {
+            assert!((group.expected.unwrap() - bucket.expected).abs() < 1e-12);
+            assert!((group.observed.unwrap() - bucket.observed).abs() < 1e-12);
+            let (low, high) = group.interval.unwrap();
+            let reach = NORMAL * bucket.observed_se.unwrap();
+            assert!((high - (bucket.observed + reach).min(1.0)).abs() < 1e-12);
+            assert!((low - (bucket.observed - reach).max(0.0)).abs() < 1e-12);
+        }
+        for (group, point) in groups(&figures, Figure::Yield)
+            .iter()
+            .zip(&figures.by_radius)
+        {
+            assert_eq!(group.rows.len(), point.n);
+        }
+        let [right, neither, wrong] = groups(&figures, Figure::Accuracy).try_into().unwrap();
+        let share =
+            (right.rows.len() as f64 + 0.5 * neither.rows.len() as f64) / figures.consensus as f64;
+        assert!((share - figures.consensus_accuracy.unwrap().value).abs() < 1e-12);
+        assert!(!wrong.rows.is_empty());
+    }
+
+    #[test]
+    fn a_correlation_has_an_interval_about_it() {
+        assert_eq!(correlation_interval(0.5, 3), None);
+        let (low, high) = correlation_interval(0.5, 103).unwrap();
+        // tanh(.5493 ∓ .196).
+        assert!((low - 0.3393).abs() < 1e-4 && (high - 0.6324).abs() < 1e-4);
+        assert_eq!(correlation_interval(1.0, 50), Some((1.0, 1.0)));
+    }
+
+    #[test]
+    fn figures_are_numbered_from_one() {
+        let numbers: Vec<usize> = Figure::ALL.map(Figure::number).to_vec();
+        assert_eq!(numbers, (1..=10).collect::<Vec<_>>());
+    }
+}

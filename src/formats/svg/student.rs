@@ -1,0 +1,124 @@
+//! The figures of a student as pictures, each with its axes, their units and N.
+
+mod groups;
+mod scatter;
+mod steps;
+
+use super::chart::{Chart, Place};
+use crate::domain::student::figure::Figure;
+use crate::domain::student::figures::{Category, Figures};
+
+/// One checkpoint of a student.
+#[derive(Clone, Copy, Debug)]
+pub struct StudentStep<'a> {
+    /// `None` where there are no steps.
+    pub step: Option<u64>,
+    pub figures: &'a Figures,
+}
+
+/// The picture of one figure at one of the student's checkpoints; the first figure shows them all. `None` where there is no
+/// such checkpoint.
+pub fn figure_svg(
+    figure: Figure,
+    student: &str,
+    steps: &[StudentStep<'_>],
+    at: usize,
+    place: Place,
+) -> Option<String> {
+    let step = steps.get(at)?;
+    let figures = step.figures;
+    let mut of = student.to_owned();
+    if let Some(step) = step.step.filter(|_| figure != Figure::Accuracy) {
+        of += &format!(", step {step}");
+    }
+    let title = format!("Figure {} · {} · {of}", figure.number(), figure.title());
+    let start = |words: &str| {
+        let wide = matches!(figure, Figure::Buckets);
+        let width = if wide { 1_000.0 } else { 720.0 };
+        Chart::new((width, 500.0), place, &title, words)
+    };
+    let n = population(figures);
+    Some(match figure {
+        Figure::Accuracy => steps::accuracy(
+            start(&format!(
+                "{} battles on which every judge agrees, of {n}; whiskers: 95 % intervals over queries",
+                figures.consensus
+            )),
+            steps,
+        ),
+        Figure::Triangle | Figure::Fold | Figure::Radius | Figure::Axes => {
+            let mut chart = start(&format!(
+                "{n}; a dot a battle, coloured by the ensemble's score"
+            ));
+            scatter::scatter(&mut chart, figure, figures);
+            chart.finish()
+        }
+        Figure::Yield => groups::by_radius(start(&n), figures),
+        Figure::Ranks => groups::by_rank(
+            start(&format!(
+                "{n}; dashed: radius of the least certain battle so far"
+            )),
+            figures,
+        ),
+        Figure::Buckets => groups::buckets(
+            start(&format!(
+                "{n}; buckets of equal population; whiskers: 95 % intervals from single battles"
+            )),
+            figures,
+        ),
+        Figure::ResidualTies => groups::residual_ties(
+            start(&format!(
+                "{n}; below 0: P(tie) tells ties from splits; whiskers: 95 % intervals from single battles"
+            )),
+            figures,
+        ),
+        Figure::Segments => groups::segments(
+            start(&format!(
+                "{n}; observed score, expected score and battles of each segment"
+            )),
+            figures,
+        ),
+    })
+}
+
+/// Accuracy, calibration and divergence over the checkpoints; `None` for fewer than two.
+pub fn steps_svg(student: &str, steps: &[StudentStep<'_>], place: Place) -> Option<String> {
+    let n = population(steps.last()?.figures);
+    let title = format!("Checkpoints of {student}");
+    let caption = format!("{n} at the last one; whiskers: 95 % intervals over queries");
+    (steps.len() > 1).then(|| {
+        let chart = Chart::new((1_000.0, 420.0), place, &title, &caption);
+        steps::over_steps(chart, steps)
+    })
+}
+
+fn population(figures: &Figures) -> String {
+    let queries = match figures.queries {
+        1 => "1 query".to_owned(),
+        queries => format!("{queries} queries"),
+    };
+    format!("N = {} battles of {queries}", figures.n)
+}
+
+/// What the five categories are drawn in.
+const CATEGORIES: [(&str, Category); 5] = [
+    ("f0", Category::AllFor),
+    ("f2", Category::MoreFor),
+    ("f3", Category::Even),
+    ("f4", Category::MoreAgainst),
+    ("f6", Category::AllAgainst),
+];
+
+fn categories_legend(chart: &mut Chart) {
+    let entries = CATEGORIES.map(|(class, category)| {
+        let words = match category {
+            Category::AllFor => format!("{} the favourite", category.name()),
+            _ => category.name().to_owned(),
+        };
+        (class, words)
+    });
+    chart.legend(70.0, &entries);
+}
+
+#[cfg(test)]
+mod tests;

@@ -101,6 +101,16 @@ fn what_cannot_be_simulated_is_refused(
     Sandbox::new().refused(&["bench-methods", option, value], 2, &[why]);
 }
 
+#[test]
+fn zelo_begins_with_the_order_of_a_good_first_stage() {
+    let told = Sandbox::new().json(
+        "bench-methods --documents 20 --noise 0.8 --queries 40 --first-stage 0.8 --json --methods original,zelo:b1",
+    );
+    let mean = |name: &str, key: &str| method(&told, name)[key]["mean"].as_f64().unwrap();
+    assert!(mean("zelo:b1", "ndcg@10") > 0.9 * mean("original", "ndcg@10"));
+    assert!(mean("zelo:b1", "tau") > 0.95 * mean("original", "tau"));
+}
+
 /// The cells of a method's row in the table that comes `nth` in a document.
 fn row(document: &str, name: &str, nth: usize) -> Vec<String> {
     let begins = format!("| `{name}` |");

@@ -73,6 +73,9 @@ pub(super) struct RerankCommand {
     /// Calls in flight of each judge or reranker at most
     #[arg(long)]
     concurrency: Option<usize>,
+    /// Rank one query after the other: slower, but p50 and p95 are then the method's own, without waiting for other queries
+    #[arg(long)]
+    one_at_a_time: bool,
     /// Dollars that the project may have spent in all; a run that reaches them ends with exit code 3
     #[arg(long, value_name = "USD")]
     budget: Option<f64>,
@@ -133,6 +136,7 @@ impl RerankCommand {
             queries: &self.query,
             candidates: self.candidates.as_deref(),
             retry_failed: self.retry_failed,
+            one_at_a_time: self.one_at_a_time,
         };
         let prepared = prepare(&store, &judges, &choice, &scope)?;
         for note in &prepared.notes {

@@ -185,18 +185,28 @@ fn a_strict_query_fails_alone_and_is_tried_again_when_asked() {
 }
 
 #[test]
+fn queries_are_ranked_one_after_the_other_to_tell_a_methods_own_time() {
+    let desk = desk();
+    desk.server.set_latency(Duration::from_millis(5));
+    let output = rerank(&desk, &["--method", "rankgpt@20", "--one-at-a-time"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let books = desk.server.books();
+    // A call a query.
+    assert_eq!((books.answered, books.most_in_flight), (QUERIES, 1));
+}
+
+#[test]
 fn what_a_failed_query_no_longer_needs_is_not_bought() {
     let desk = desk();
     desk.server.fail_next(&[Fault::Prose]);
-    desk.server.set_latency(Duration::from_millis(10));
+    desk.server.set_latency(Duration::from_millis(100));
     let method = "pointwise@20:yesno:strict";
-    let more = ["--method", method, "--concurrency", "1", "--json"];
+    let more = ["--method", method, "--query", "q0", "--concurrency", "1"];
     let output = rerank(&desk, &more);
     assert_eq!(output.status.code(), Some(3), "{}", told(&output));
-    let needed = (QUERIES - 1) * DOCUMENTS + 1;
-    let calls = desk.server.requests().len();
     // Some go out while the answer that fails the query is put away.
-    assert!((needed..needed + DOCUMENTS / 2).contains(&calls), "{calls}");
+    let calls = desk.server.requests().len();
+    assert!((1..DOCUMENTS / 2).contains(&calls), "{calls}");
     assert_eq!(
         desk.count("SELECT count(*) FROM call WHERE ended_ms IS NULL"),
         0

@@ -37,6 +37,8 @@ pub struct RerankPlan {
     pub already: usize,
     /// Whether queries that failed are tried again.
     pub(super) retry: bool,
+    /// Whether rankings are made one after the other.
+    pub(super) one_at_a_time: bool,
 }
 
 /// What a run is to be about.
@@ -49,6 +51,8 @@ pub struct RerankScope<'a> {
     /// A file that says which documents are candidates, and in which order.
     pub candidates: Option<&'a Path>,
     pub retry_failed: bool,
+    /// One ranking after the other: their times are those of the method, and not of waiting for each other.
+    pub one_at_a_time: bool,
 }
 
 impl RerankPlan {
@@ -118,6 +122,7 @@ impl RerankPlan {
             identities: HashMap::new(),
             already: 0,
             retry: scope.retry_failed,
+            one_at_a_time: scope.one_at_a_time,
         };
         plan.find_outstanding(store)?;
         Ok(plan)

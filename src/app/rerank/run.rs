@@ -168,7 +168,10 @@ async fn rank_all(
     concurrency: usize,
     events: mpsc::UnboundedSender<RerankEvent>,
 ) -> Result<(), StoreError> {
-    let most = concurrency.clamp(QUERIES.0, QUERIES.1);
+    let most = match plan.one_at_a_time {
+        true => 1,
+        false => concurrency.clamp(QUERIES.0, QUERIES.1),
+    };
     let mut tasks: JoinSet<Result<Option<MethodRow>, StoreError>> = JoinSet::new();
     let mut outstanding = plan.outstanding.iter().copied();
     let mut pools = OpenCandidates::default();

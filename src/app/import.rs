@@ -12,6 +12,7 @@ mod picks;
 mod preview;
 mod rankings;
 mod recorded_call;
+pub mod source;
 mod vote_importer;
 pub mod votes;
 
@@ -26,7 +27,7 @@ use crate::store::Store;
 use crate::store::imports::ImportRow;
 pub use datasets::REFUSED;
 use file_content::FileContent;
-pub use folder::{FolderEntry, list_folder, refuse_project, typed_path};
+pub use folder::{FolderEntry, list_folder, typed_path};
 use imported::KnownQueries;
 pub use imported::{PoolsImport, VotesImport};
 use labels::LabelsImport;

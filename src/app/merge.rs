@@ -3,6 +3,7 @@
 mod judges;
 mod labels;
 
+use crate::app::wording::counted;
 use crate::store::merge::{MatchedQuery, MergeCounts, Merger, Snapshot};
 use crate::store::{Db, Result};
 
@@ -45,4 +46,60 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
     merger.merged.conflicts = db.conflicts(None)?.len();
     merger.merged.calls_pending = merger.calls_pending()?;
     Ok(merger.merged)
+}
+
+/// What should not go unsaid.
+pub fn notes(merged: &MergeCounts) -> Vec<String> {
+    let notes = [
+        (
+            merged.vote_clashes,
+            "# votes differ from those of the same judge on the same battle here, which stay",
+        ),
+        (
+            merged.gold_clashes,
+            "# gold items have another answer here, which stays",
+        ),
+        (
+            merged.label_clashes,
+            "# documents are labelled otherwise here, and those labels stay",
+        ),
+        (
+            merged.keep_their_judges,
+            "other judges count there for # queries; here those count that counted before",
+        ),
+        (
+            merged.calls_pending,
+            "batches of the other file are still making # calls; fetch them there and merge again",
+        ),
+        (
+            merged.conflicts,
+            "people differ on # pairs of the project (overrule config project --final …)",
+        ),
+    ];
+    let notes = notes.into_iter().filter(|(count, _)| *count > 0);
+    notes
+        .map(|(count, words)| words.replace('#', &count.to_string()))
+        .collect()
+}
+
+/// What was taken over, or would be: everything that is not none; `None` where nothing is new.
+pub fn taken_over(merged: &MergeCounts) -> Option<String> {
+    let counts = [
+        (merged.queries_added, "query"),
+        (merged.documents_added, "document"),
+        (merged.battles, "battle"),
+        (merged.votes, "vote"),
+        (merged.failures, "failed call"),
+        (merged.verdicts, "verdict"),
+        (merged.undos, "undo"),
+        (merged.gold, "gold item"),
+        (merged.labels, "label"),
+        (merged.rankings, "ranking"),
+        (merged.picks, "pick"),
+        (merged.rulings, "ruling"),
+        (merged.rerank_results, "order"),
+    ];
+    let new = counts.into_iter().filter(|(count, _)| *count > 0);
+    let new: Vec<String> = new.map(|(count, noun)| counted(count, noun)).collect();
+    (!new.is_empty()).then(|| new.join(", "))
 }

@@ -8,12 +8,13 @@ mod fused_rankings;
 mod summary;
 
 use super::error::AppError;
+use super::input_files::stem;
 use super::output_file::write_whole;
 use super::wording::{counted, first_names};
 use crate::client::now_ms;
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun};
-use crate::domain::retrieval::{PoolLayout, build_pool};
+use crate::domain::retrieval::{AnalysisProfile, PoolLayout, build_pool};
 use crate::formats::beir::BeirQuery;
 use crate::formats::{dataset, trec};
 use crate::store::Store;
@@ -51,6 +52,52 @@ pub struct BuiltPools {
     qrels: Qrels,
     /// What was built, with what a reader should know.
     pub summary: PoolSummary,
+}
+
+/// Documents of a pool where nothing else is said.
+pub const USUAL_DEPTH: usize = 10;
+
+/// What a benchmark's folder holds for pools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BenchmarkContent {
+    /// Whose labels these are.
+    pub split: String,
+    /// Queries with labels.
+    pub queries: usize,
+    pub labels: usize,
+}
+
+/// Counts the queries and labels of a benchmark; the corpus is not read.
+pub fn look_at(folder: &Path) -> Result<BenchmarkContent, AppError> {
+    let split = BenchmarkFolder::usual_split(folder);
+    let benchmark = BenchmarkFolder::new(folder, &split)?;
+    let labels = benchmark.labels()?;
+    Ok(BenchmarkContent {
+        queries: benchmark.queries(&labels)?.len(),
+        labels: labels.values().map(|grades| grades.len()).sum(),
+        split,
+    })
+}
+
+/// Builds pools as is usual, by BM25 and shuffled by the seed, into a project; gives the split too.
+pub fn build_usual(
+    folder: &Path,
+    store: &Store,
+    seed: u64,
+) -> Result<(String, PoolSummary), AppError> {
+    let split = BenchmarkFolder::usual_split(folder);
+    let benchmark = BenchmarkFolder::new(folder, &split)?;
+    let labels = benchmark.labels()?;
+    let stage = FirstStage::search(&benchmark, &labels, AnalysisProfile::Overrule)?;
+    let options = PoolOptions {
+        depth: USUAL_DEPTH,
+        run_depth: USUAL_DEPTH,
+        relevant_from: 1,
+        layout: PoolLayout::Shuffled { seed },
+        stage_name: "bm25-overrule",
+    };
+    let built = build(&benchmark, labels, &stage, &options)?;
+    Ok((split, built.import(store, &stem(folder))?))
 }
 
 /// Builds the pools of all queries that have labels.

@@ -1,6 +1,6 @@
 //! `overrule merge`: what another analyst's file has and this one has not.
 
-use crate::app::merge::merge;
+use crate::app::merge::{merge, notes, taken_over};
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output;
 use crate::domain::sanitise;
@@ -102,66 +102,23 @@ impl MergeCommand {
     }
 
     fn words(&self, merged: &MergeCounts) -> String {
+        let other = sanitise::line(&self.other.display().to_string()).into_owned();
+        let Some(new) = taken_over(merged) else {
+            return format!("{other}: nothing in it is new\n");
+        };
         let what = if self.dry_run {
             "would be taken over"
         } else {
             "taken over"
         };
-        let assumed = match merged.assumed_usd > 0.0 {
-            true => format!(", and at most ${:.4} more", merged.assumed_usd),
+        let spent = match merged.spent_usd > 0.0 {
+            true => format!("; they had cost ${:.4}", merged.spent_usd),
             false => String::new(),
         };
-        format!(
-            "{}: {what}: {} queries, {} documents, {} battles, {} votes and {} failed calls (${:.4}{assumed}), {} verdicts, {} undos, {} gold items, {} labels, {} rankings, {} picks, {} rulings, {} orders of reranking methods\n",
-            sanitise::line(&self.other.display().to_string()),
-            merged.queries_added,
-            merged.documents_added,
-            merged.battles,
-            merged.votes,
-            merged.failures,
-            merged.spent_usd,
-            merged.verdicts,
-            merged.undos,
-            merged.gold,
-            merged.labels,
-            merged.rankings,
-            merged.picks,
-            merged.rulings,
-            merged.rerank_results,
-        )
+        let assumed = match merged.assumed_usd > 0.0 {
+            true => format!("; at most ${:.4} more were assumed", merged.assumed_usd),
+            false => String::new(),
+        };
+        format!("{other}: {what}: {new}{spent}{assumed}\n")
     }
-}
-
-/// What should not go unsaid.
-fn notes(merged: &MergeCounts) -> Vec<String> {
-    let notes = [
-        (
-            merged.vote_clashes,
-            "# votes differ from those of the same judge on the same battle here, which stay",
-        ),
-        (
-            merged.gold_clashes,
-            "# gold items have another answer here, which stays",
-        ),
-        (
-            merged.label_clashes,
-            "# documents are labelled otherwise here, and those labels stay",
-        ),
-        (
-            merged.keep_their_judges,
-            "other judges count there for # queries; here those count that counted before",
-        ),
-        (
-            merged.calls_pending,
-            "batches of the other file are still making # calls; fetch them there and merge again",
-        ),
-        (
-            merged.conflicts,
-            "people differ on # pairs of the project (overrule config project --final …)",
-        ),
-    ];
-    let notes = notes.into_iter().filter(|(count, _)| *count > 0);
-    notes
-        .map(|(count, words)| words.replace('#', &count.to_string()))
-        .collect()
 }

@@ -148,7 +148,7 @@ pub(super) fn build_with_defaults(
     let build = PoolBuildCommand {
         beir: folder.to_owned(),
         split: split.to_owned(),
-        depth: 10,
+        depth: pool::USUAL_DEPTH as u32,
         profile: ProfileName::Overrule,
         candidates: None,
         dense: DenseOptions::default(),

@@ -7,7 +7,8 @@ use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::pair_question::PricedQuestion;
 use crate::app::annotate::progress::RunProgress;
 use crate::app::annotate::{RunError, RunOutcome};
-use crate::app::import::{FolderEntry, ImportPreview};
+use crate::app::import::FolderEntry;
+use crate::app::import::source::SourcePreview;
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
 use crate::app::methods::MethodsReport;
@@ -82,11 +83,11 @@ pub enum Msg {
     /// What is in a folder, for the given generation.
     FolderListed(u64, Result<Vec<FolderEntry>, String>),
     /// What a file would bring, or a line for each thing that is wrong with it, for the given generation.
-    ImportChecked(u64, Result<ImportPreview, Vec<String>>),
+    ImportChecked(u64, Result<SourcePreview, Vec<String>>),
     /// How much of the file has been read.
     ImportProgress(Option<f64>),
-    /// What an import did, or a line for each thing that is wrong with the file.
-    Imported(Result<String, Vec<String>>),
+    /// What an import did, a line each, or a line for each thing that is wrong with the file.
+    Imported(Result<Vec<String>, Vec<String>>),
     /// An export's file exists.
     ExportExists(ExportOrder, String),
     /// What an export wrote, or why it did not.

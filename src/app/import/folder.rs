@@ -6,9 +6,11 @@ use crate::domain::sanitise;
 use crate::formats::file;
 use crate::store::file::beside;
 use std::cmp::Ordering;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+/// How a file of SQLite's begins.
+const SQLITE: &[u8; 16] = b"SQLite format 3\0";
 /// Files that are listed at most: each is opened to see what it holds.
 const LISTED: usize = 500;
 
@@ -76,13 +78,13 @@ pub fn list_folder(folder: &Path, project: &Path) -> io::Result<Vec<FolderEntry>
         if is_project(&path, project) {
             continue;
         }
-        let benchmark = || path.join("qrels").is_dir() && holds_corpus(&path);
         entries.push(FolderEntry {
             name: name.to_owned(),
             folder: found.is_dir(),
             bytes: found.len(),
             holds: match found.is_dir() {
-                true => benchmark().then_some("a benchmark (BEIR)"),
+                true => is_benchmark(&path).then_some("a benchmark (BEIR)"),
+                false if is_project_file(&path) => Some("an Overrule project"),
                 false => recognise(&path).ok().map(|found| found.describe()),
             },
         });
@@ -91,9 +93,18 @@ pub fn list_folder(folder: &Path, project: &Path) -> io::Result<Vec<FolderEntry>
     Ok(entries)
 }
 
-fn holds_corpus(folder: &Path) -> bool {
+/// Whether a folder is a benchmark of BEIR's form.
+pub(super) fn is_benchmark(folder: &Path) -> bool {
     let names = ["corpus.jsonl", "corpus.jsonl.gz"];
-    names.iter().any(|name| folder.join(name).is_file())
+    let corpus = || names.iter().any(|name| folder.join(name).is_file());
+    folder.join("qrels").is_dir() && corpus()
+}
+
+/// Whether a file is a database of SQLite's: another project, as far as one can tell without opening it.
+pub(super) fn is_project_file(path: &Path) -> bool {
+    let mut start = [0; SQLITE.len()];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    path.is_file() && read.is_ok() && start == *SQLITE
 }
 
 fn order(one: &FolderEntry, other: &FolderEntry) -> Ordering {

@@ -8,6 +8,9 @@ use crate::formats::beir::{self, BeirDocument, BeirQuery};
 use crate::formats::file::unpacked_name;
 use std::path::{Path, PathBuf};
 
+/// The split of a benchmark that measurements are published on.
+const USUAL_SPLIT: &str = "test";
+
 /// Where a benchmark's files are.
 #[derive(Clone, Debug)]
 pub struct BenchmarkFolder {
@@ -22,16 +25,7 @@ impl BenchmarkFolder {
         let qrels = folder.join("qrels");
         let file = or_packed(qrels.join(format!("{split}.tsv")));
         if !file.is_file() {
-            let names = std::fs::read_dir(&qrels).into_iter().flatten().flatten();
-            let mut known: Vec<String> = names
-                .filter_map(|entry| {
-                    unpacked_name(&entry.path())
-                        .file_stem()?
-                        .to_str()
-                        .map(str::to_owned)
-                })
-                .collect();
-            known.sort();
+            let known = splits(&qrels);
             let known = match known.is_empty() {
                 true => "there are no labels at all".to_owned(),
                 false => format!("--split is one of {}", known.join(", ")),
@@ -43,6 +37,16 @@ impl BenchmarkFolder {
             queries: or_packed(folder.join("queries.jsonl")),
             qrels: file,
         })
+    }
+
+    /// The split that is taken where none is named: `test`, or else the first one by name.
+    pub fn usual_split(folder: &Path) -> String {
+        let all = splits(&folder.join("qrels"));
+        let usual = all.iter().find(|split| *split == USUAL_SPLIT);
+        usual
+            .or(all.first())
+            .map_or(USUAL_SPLIT, String::as_str)
+            .to_owned()
     }
 
     /// What must not be overwritten.
@@ -98,6 +102,21 @@ impl BenchmarkFolder {
             false => Err(AppError::file(&self.corpus, "holds no document")),
         }
     }
+}
+
+/// The splits with labels, by name.
+fn splits(qrels: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(qrels).into_iter().flatten().flatten();
+    let mut known: Vec<String> = names
+        .filter_map(|entry| {
+            unpacked_name(&entry.path())
+                .file_stem()?
+                .to_str()
+                .map(str::to_owned)
+        })
+        .collect();
+    known.sort();
+    known
 }
 
 /// A file, or the same one compressed where only that is there.

@@ -2,14 +2,11 @@
 
 use super::Runner;
 use crate::app::error::AppError;
-use crate::app::import::{
-    ImportOptions, check, list_folder, log_import, refuse_project, typed_path,
-};
+use crate::app::import::source::{bring_in, preview};
+use crate::app::import::{ImportOptions, list_folder, typed_path};
 use crate::app::input_files::ReadProgress;
-use crate::store::Store;
 use crate::tui::message::Msg;
 use crate::tui::widgets::import_dialog::Wanted;
-use std::path::Path;
 use std::time::Duration;
 
 /// How often the share that has been read is told.
@@ -28,9 +25,7 @@ impl Runner {
                 Wanted::Check(path) => {
                     let options = ImportOptions::default();
                     let path = typed_path(&path);
-                    let found = refuse_project(&path, store.path())
-                        .and_then(|()| refuse_benchmark(&path))
-                        .and_then(|()| check(&path, &options)?.preview(Some(&store)));
+                    let found = preview(&path, &store, &options);
                     Msg::ImportChecked(generation, found.map_err(problems))
                 }
             };
@@ -42,11 +37,13 @@ impl Runner {
     pub(super) fn import(&mut self, path: &str) {
         let (store, results) = (self.store.clone(), self.results.clone());
         let annotator = self.options.annotator.clone();
+        let seed = self.options.request.seed;
         let path = typed_path(path);
         let options = ImportOptions::default();
         let progress = options.progress.clone();
-        let mut work =
-            tokio::task::spawn_blocking(move || import(&store, &path, &options, &annotator));
+        let mut work = tokio::task::spawn_blocking(move || {
+            bring_in(&path, &store, &options, (&annotator, seed))
+        });
         let told = tokio::spawn(async move {
             let mut told = ReadProgress::share(&progress);
             let result = loop {
@@ -70,28 +67,6 @@ impl Runner {
             wrong.filter(|_| !told)
         });
         self.writes.push(told);
-    }
-}
-
-fn import(
-    store: &Store,
-    path: &Path,
-    options: &ImportOptions,
-    annotator: &str,
-) -> Result<String, AppError> {
-    refuse_project(path, store.path())?;
-    let imported = check(path, options)?.import(store)?.to_string();
-    log_import(store, annotator, &imported)?;
-    Ok(imported)
-}
-
-fn refuse_benchmark(path: &Path) -> Result<(), AppError> {
-    match path.is_dir() {
-        false => Ok(()),
-        true => Err(AppError::file(
-            path,
-            "is a folder; a benchmark (corpus.jsonl, queries.jsonl, qrels/) is imported with `overrule import FOLDER`",
-        )),
     }
 }
 

@@ -54,7 +54,9 @@ commands! {
     NextPane "next-pane" "Go to the next pane.";
     PreviousPane "previous-pane" "Go to the previous pane.";
     StartRun "start-run" "Start judging, or resume where it stopped.";
-    Import "import" "Import a file: queries, votes, labels, rankings or picks.";
+    Import "import" "Import a file, another project or a benchmark; counted first.";
+    Merge "merge" "Merge another person's project into this one; counted first.";
+    BuildPools "build-pools" "Build pools of candidates from a benchmark's folder (BEIR).";
     Export "export" "Write scores, votes, verdicts, labels or picks to a file.";
     Settings "settings" "Choose colours, order, blindness and whose verdict counts.";
     SortQueries "sort-queries" "Sort the queries by the next column.";

@@ -15,6 +15,8 @@ pub(super) const QUERIES: &[Binding] = &[
     shown(&[key('C')], Do::ShowAdjudication, "adjudicate"),
     hidden(&[key('R')], Do::ShowMethods, "methods"),
     shown(&[key('i')], Do::Import, "import"),
+    hidden(&[key('&')], Do::Merge, "merge"),
+    hidden(&[key('I')], Do::BuildPools, "pools"),
     hidden(&[key('>')], Do::Export, "export"),
     hidden(&[key(',')], Do::Settings, "settings"),
 ];

@@ -9,6 +9,7 @@ use crate::tui::screens::registry::spec;
 use crate::tui::screens::spec::{Copied, Find};
 use crate::tui::screens::{Screen, adjudication, comparison, cycles, judges, methods, queue, run};
 use crate::tui::widgets::help::Help;
+use crate::tui::widgets::import_dialog::ImportPurpose;
 use crate::tui::widgets::page::Page;
 use crate::tui::widgets::palette::Palette;
 use crate::tui::widgets::toast::Level;
@@ -43,7 +44,9 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Quit => return quit(model),
         Command::Settings => return vec![Effect::ReadSettings],
         Command::Export => export::open(model),
-        Command::Import => return import::open(model),
+        Command::Import => return import::open(model, ImportPurpose::Any),
+        Command::Merge => return import::open(model, ImportPurpose::Merge),
+        Command::BuildPools => return import::open(model, ImportPurpose::Pools),
         Command::ShowQueue => return queue::update::show(model),
         Command::ShowJudges => return judges::update::show(model),
         Command::ShowMethods => return methods::update::show(model),
@@ -136,7 +139,14 @@ fn offered(scope: Scope) -> Vec<Command> {
         }
     }
     if let Scope::Screen(_) = scope {
-        let project = [Command::Import, Command::Export, Command::Settings].into_iter();
+        let project = [
+            Command::Import,
+            Command::Merge,
+            Command::BuildPools,
+            Command::Export,
+            Command::Settings,
+        ]
+        .into_iter();
         commands.extend(project.filter(|command| !left_out.contains(command)));
     }
     commands

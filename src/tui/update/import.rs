@@ -3,12 +3,12 @@
 use crate::tui::message::Effect;
 use crate::tui::model::import::GoingImport;
 use crate::tui::model::{Model, Overlay};
-use crate::tui::widgets::import_dialog::{ImportDialog, Wanted};
+use crate::tui::widgets::import_dialog::{ImportDialog, ImportPurpose, Wanted};
 use crate::tui::widgets::page::Page;
 use crate::tui::widgets::toast::Level;
 
 /// Opens the dialog, on the files of the working folder.
-pub(super) fn open(model: &mut Model) -> Vec<Effect> {
+pub(super) fn open(model: &mut Model, purpose: ImportPurpose) -> Vec<Effect> {
     if model.import.going.is_some() {
         model.inform("an import is going on; wait for its end");
         return Vec::new();
@@ -20,7 +20,7 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
     {
         return Vec::new();
     }
-    let dialog = ImportDialog::new(&model.options.project);
+    let dialog = ImportDialog::new(&model.options.project, purpose);
     model.overlays.push(Overlay::Import(dialog));
     look(model, Some(Wanted::Folder(String::new())))
 }
@@ -57,10 +57,14 @@ pub(super) fn progressed(model: &mut Model, share: Option<f64>) {
     }
 }
 
-pub(super) fn ended(model: &mut Model, result: Result<String, Vec<String>>) -> Vec<Effect> {
+pub(super) fn ended(model: &mut Model, result: Result<Vec<String>, Vec<String>>) -> Vec<Effect> {
     model.import.going = None;
     match result {
-        Ok(words) => model.say(Level::Good, &words),
+        Ok(lines) if lines.len() > 1 => {
+            let page = Page::new("Imported", &lines.join("\n"));
+            model.overlays.push(Overlay::Page(page));
+        }
+        Ok(lines) => model.say(Level::Good, &lines.join(" ")),
         Err(problems) => {
             let page = Page::new("Nothing was imported", &problems.join("\n"));
             model.overlays.push(Overlay::Page(page));

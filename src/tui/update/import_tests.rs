@@ -1,5 +1,5 @@
 use super::update;
-use crate::app::import::ImportPreview;
+use crate::app::import::source::SourcePreview;
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, Overlay};
 use crate::tui::screens::Screen;
@@ -29,12 +29,9 @@ fn checked() -> Model {
         panic!("{asked:?}");
     };
     assert_eq!(path, "in.jsonl");
-    let preview = ImportPreview {
-        file: path.clone(),
-        format: "a dataset",
-        content: "1 query, 2 documents".to_owned(),
-        queries: 1,
-        queries_here: 0,
+    let preview = SourcePreview {
+        holds: vec!["It holds a dataset: 1 query, 2 documents.".to_owned()],
+        act: "imports it into",
     };
     tell(&mut model, Msg::ImportChecked(*generation, Ok(preview)));
     model
@@ -55,7 +52,7 @@ fn a_file_that_was_read_is_imported_and_the_list_asked_for_again() {
     assert_eq!(going, Some(0.5));
     let after = tell(
         &mut model,
-        Msg::Imported(Ok("in.jsonl: 1 query added".to_owned())),
+        Msg::Imported(Ok(vec!["in.jsonl: 1 query added".to_owned()])),
     );
     assert!(after.contains(&Effect::List));
     assert!(model.import.going.is_none());

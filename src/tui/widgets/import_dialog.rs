@@ -1,9 +1,9 @@
-//! Choosing a file to import: a path with the files of its folder, then what the file holds.
+//! Choosing what to import, merge or build pools from: a path with the files of its folder, then what it holds.
 
 use super::prompt::LinePrompt;
 use super::{KeyOutcome, boxed, key_line, scroll_to};
-use crate::app::import::{FolderEntry, ImportPreview};
-use crate::app::wording::counted;
+use crate::app::import::FolderEntry;
+use crate::app::import::source::SourcePreview;
 use crate::domain::sanitise;
 use crate::tui::layout::{centred, cut, cut_bottom};
 use crate::tui::text::{self, pad_left, pad_right, truncate};
@@ -28,11 +28,46 @@ pub enum Wanted {
     Check(String),
 }
 
+/// What the dialog was opened for; files for something else are not listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImportPurpose {
+    Any,
+    Merge,
+    Pools,
+}
+
+impl ImportPurpose {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Any => "Import",
+            Self::Merge => "Merge another project",
+            Self::Pools => "Build pools from a benchmark",
+        }
+    }
+
+    fn lists(self, entry: &FolderEntry) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Merge => entry.folder || entry.holds == Some("an Overrule project"),
+            Self::Pools => entry.folder,
+        }
+    }
+
+    /// Said where nothing is listed.
+    fn nothing(self) -> &'static str {
+        match self {
+            Self::Any => "no file here has this in its name",
+            Self::Merge => "no other project is here; type the path of one",
+            Self::Pools => "no folder is here; type the path of one",
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Stage {
     Choosing,
     Checking(String),
-    Checked(String, Box<ImportPreview>),
+    Checked(String, Box<SourcePreview>),
     /// What is wrong with the file, a line a problem.
     Refused(String, Vec<String>),
 }
@@ -40,6 +75,7 @@ enum Stage {
 #[derive(Clone, Debug)]
 pub struct ImportDialog {
     prompt: LinePrompt,
+    purpose: ImportPurpose,
     /// The project that files go into, as shown.
     project: String,
     /// The folder whose entries are listed, as typed: empty, or with a slash at its end.
@@ -55,9 +91,10 @@ pub struct ImportDialog {
 }
 
 impl ImportDialog {
-    pub fn new(project: &str) -> Self {
+    pub fn new(project: &str, purpose: ImportPurpose) -> Self {
         Self {
             prompt: LinePrompt::new("file: ", "type a path, or choose below"),
+            purpose,
             project: project.to_owned(),
             folder: String::new(),
             entries: None,
@@ -75,7 +112,7 @@ impl ImportDialog {
     }
 
     /// What a file holds, or what is wrong with it.
-    pub fn checked(&mut self, found: Result<ImportPreview, Vec<String>>) {
+    pub fn checked(&mut self, found: Result<SourcePreview, Vec<String>>) {
         if let Stage::Checking(path) = &self.stage {
             let path = path.clone();
             self.stage = match found {
@@ -105,6 +142,7 @@ impl ImportDialog {
         let mut shown: Vec<&FolderEntry> = entries
             .iter()
             .filter(visible)
+            .filter(|entry| self.purpose.lists(entry))
             .filter(|entry| entry.name.to_lowercase().contains(&wanted))
             .collect();
         shown.sort_by_key(|entry| !entry.name.to_lowercase().starts_with(&wanted));
@@ -133,13 +171,14 @@ impl ImportDialog {
         Some(Wanted::Folder(folder))
     }
 
-    /// Puts the chosen entry into the prompt; says whether it is a file.
+    /// Puts the chosen entry into the prompt; says whether it can be looked into.
     fn complete(&mut self) -> Option<bool> {
         let entry = (*self.shown().get(self.selected)?).clone();
         let slash = if entry.folder { "/" } else { "" };
         let path = format!("{}{}{slash}", self.folder, entry.name);
         self.prompt = self.prompt.clone().with_text(&path);
-        Some(!entry.folder)
+        let benchmark = entry.holds.is_some() && self.purpose != ImportPurpose::Merge;
+        Some(!entry.folder || benchmark)
     }
 
     fn enter(&mut self) -> Option<Wanted> {
@@ -218,7 +257,12 @@ impl ImportDialog {
     }
 
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) -> Option<Position> {
-        let mut inner = boxed("Import", theme, centred(area, WIDTH, HEIGHT), buf);
+        let mut inner = boxed(
+            self.purpose.title(),
+            theme,
+            centred(area, WIDTH, HEIGHT),
+            buf,
+        );
         let keys: &[(&str, &str)] = match &self.stage {
             Stage::Choosing => &[
                 ("Enter", "read it"),
@@ -226,7 +270,7 @@ impl ImportDialog {
                 ("↑ ↓", "choose"),
                 ("Esc", "give up"),
             ],
-            Stage::Checked(..) => &[("Enter", "import"), ("Esc", "another file")],
+            Stage::Checked(..) => &[("Enter", "go on"), ("Esc", "another file")],
             Stage::Checking(_) => &[("Esc", "give up")],
             Stage::Refused(..) => &[("Esc", "another file")],
         };
@@ -239,26 +283,17 @@ impl ImportDialog {
             }
             Stage::Checking(path) => vec![(format!("Reading {path} …"), theme.text())],
             Stage::Checked(path, preview) => {
-                let here = match (preview.queries_here, preview.queries) {
-                    (0, _) => "Already here: none of them.".to_owned(),
-                    (here, all) if here == all => {
-                        format!("Already here: all {}.", counted(all, "query"))
-                    }
-                    (here, all) => format!("Already here: {here} of {}.", counted(all, "query")),
-                };
-                vec![
-                    (path.clone(), theme.strong()),
-                    (
-                        format!("It holds {}: {}.", preview.format, preview.content),
-                        theme.text(),
-                    ),
-                    (here, theme.text()),
-                    (String::new(), theme.text()),
-                    (
-                        format!("Enter imports it into the project {}.", self.project),
-                        theme.text(),
-                    ),
-                ]
+                let mut lines = vec![(path.clone(), theme.strong())];
+                lines.extend(
+                    preview
+                        .holds
+                        .iter()
+                        .map(|line| (line.clone(), theme.text())),
+                );
+                lines.push((String::new(), theme.text()));
+                let act = format!("Enter {} the project {}.", preview.act, self.project);
+                lines.push((act, theme.text()));
+                lines
             }
             Stage::Refused(path, problems) => {
                 let head = format!("{path}: nothing was imported");
@@ -290,7 +325,7 @@ impl ImportDialog {
         let note = match &self.entries {
             None => Some("reading the folder …".to_owned()),
             Some(Err(error)) => Some(sanitise::line(error).into_owned()),
-            Some(Ok(_)) if shown.is_empty() => Some("no file here has this in its name".to_owned()),
+            Some(Ok(_)) if shown.is_empty() => Some(self.purpose.nothing().to_owned()),
             Some(Ok(_)) => None,
         };
         if let Some(note) = note {
@@ -359,7 +394,7 @@ mod tests {
     }
 
     fn dialog() -> ImportDialog {
-        let mut dialog = ImportDialog::new("overrule");
+        let mut dialog = ImportDialog::new("overrule", ImportPurpose::Any);
         dialog.listed(Ok(vec![
             entry("data.jsonl", false, Some("a dataset")),
             entry("run.trec", false, Some("a run")),
@@ -385,13 +420,46 @@ mod tests {
         }))
     }
 
-    fn preview() -> ImportPreview {
-        ImportPreview {
-            file: "data.jsonl".to_owned(),
-            format: "a dataset",
-            content: "8 queries, 200 documents".to_owned(),
-            queries: 8,
-            queries_here: 0,
+    fn preview() -> SourcePreview {
+        SourcePreview {
+            holds: vec![
+                "It holds a dataset: 8 queries, 200 documents.".to_owned(),
+                "Already here: none of them.".to_owned(),
+            ],
+            act: "imports it into",
+        }
+    }
+
+    #[test]
+    fn a_benchmark_is_looked_into_as_a_whole_and_tab_goes_into_its_folder() {
+        let mut dialog = dialog();
+        let scifact = || vec![entry("scifact", true, Some("a benchmark (BEIR)"))];
+        dialog.listed(Ok(scifact()));
+        let check = Some(Wanted::Check("scifact/".to_owned()));
+        assert_eq!(press(&mut dialog, KeyCode::Enter).1, check);
+        press(&mut dialog, KeyCode::Esc);
+        let folder = Some(Wanted::Folder("scifact/".to_owned()));
+        assert_eq!(press(&mut dialog, KeyCode::Tab).1, folder);
+    }
+
+    #[test]
+    fn a_merge_lists_projects_and_folders_and_pools_folders_only() {
+        for (purpose, listed, hidden) in [
+            (ImportPurpose::Merge, "eve.db", "run.trec"),
+            (ImportPurpose::Pools, "archive", "eve.db"),
+        ] {
+            let mut dialog = ImportDialog::new("overrule", purpose);
+            dialog.listed(Ok(vec![
+                entry("run.trec", false, Some("a run")),
+                entry("eve.db", false, Some("an Overrule project")),
+                entry("archive", true, Some("a benchmark (BEIR)")),
+            ]));
+            let screen = shown(&dialog, 80, 24);
+            assert!(
+                screen.contains(listed) && screen.contains("archive"),
+                "{screen}"
+            );
+            assert!(!screen.contains(hidden), "{screen}");
         }
     }
 

@@ -40,6 +40,7 @@ enum ConfigAction {
     Judges,
     /// The settings stored with the project, of the rating and of whose verdict counts; options change them
     #[command(after_help = "Examples:
+  overrule config project --top 5
   overrule config project --override-mode beside
   overrule config project --final adjudicator --adjudicator ada")]
     Project(ProjectOptions),
@@ -158,6 +159,9 @@ struct ProjectOptions {
     /// How judges count against each other; joint fits each judge's sharpness and position bias now, with the documents
     #[arg(long, value_enum)]
     judge_weights: Option<JudgeWeightsName>,
+    /// How many ranks count as the top, for what is settled and what a verdict is worth; half of a small pool at most
+    #[arg(long, value_name = "K")]
+    top: Option<usize>,
     /// How people are to judge: a Markdown file that one key shows while judging, or - for none
     #[arg(long, value_name = "FILE")]
     guideline: Option<PathBuf>,
@@ -286,6 +290,7 @@ impl ProjectOptions {
     fn apply(&self, mut settings: RankingSettings) -> Result<RankingSettings, CommandFailure> {
         settings.model = self.model.unwrap_or(settings.model);
         settings.lambda = self.lambda.unwrap_or(settings.lambda);
+        settings.top = self.top.unwrap_or(settings.top);
         settings.override_weight = self.override_weight.unwrap_or(settings.override_weight);
         if let Some(phi) = self.phi {
             settings.phi = (phi != 0.0).then_some(phi);

@@ -122,7 +122,13 @@ impl Store {
         let mut stale = self.read_blocking(|db| db.without_priorities())?;
         while let Some(query) = stale.pop() {
             let (revision, priorities) = self.read_blocking(move |db| db.priorities_now(query))?;
-            self.write_blocking(move |db| db.keep_priorities(query, revision, &priorities))?;
+            let kept =
+                self.write_blocking(move |db| db.keep_priorities(query, revision, &priorities));
+            match kept {
+                // What is kept saves time at the next look and nothing else: a queue is worked out without it.
+                Err(StoreError::ReadOnly { .. } | StoreError::DiskFull) => return Ok(()),
+                kept => kept?,
+            }
             told(stale.len());
         }
         Ok(())

@@ -83,7 +83,7 @@ impl QuerySummary {
         let rows = view.rows();
         let (fought, battles) = view.progress();
         let entered = view.standings.iter().flatten().count();
-        let top = priority::effective_top(entered, priority::DEFAULT_TOP);
+        let top = priority::effective_top(entered, view.settings.top);
         let certainty = priority::certainty(view, top).filter(|_| fought > 0);
         Self {
             documents: rows.documents,
@@ -98,7 +98,7 @@ impl QuerySummary {
             judged: view.consensus.1,
             cyclic: view.triads.0,
             triads: view.triads.1,
-            widest: view.widest_interval(10),
+            widest: view.widest_interval(view.settings.top),
             top,
             settled: certainty.as_ref().map(|certainty| certainty.probability),
             stop: certainty.is_some_and(|certainty| certainty.settled(SURE)),

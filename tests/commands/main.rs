@@ -30,6 +30,7 @@ mod people;
 mod picking;
 mod pooling;
 mod queue_items;
+mod read_only;
 mod reading;
 mod rerankers;
 mod ruling;

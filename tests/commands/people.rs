@@ -401,3 +401,21 @@ fn the_log_has_every_verdict_and_undo_with_before_and_after() {
     let text = sandbox.done("log --limit 1");
     text.prints("cannot-tell  both say it");
 }
+
+#[test]
+fn the_ranks_that_count_as_the_top_are_the_projects() {
+    let sandbox = annotated();
+    let before = scores(&sandbox);
+    let words = |sandbox: &Sandbox| sandbox.done("status").text().to_owned();
+    assert_eq!(sandbox.json("config project --json")["top"], 10);
+    let usual = words(&sandbox);
+    let set = sandbox.json("config project --top 2 --json");
+    assert_eq!(set["top"], 2);
+    assert_ne!(
+        words(&sandbox),
+        usual,
+        "what is settled is another question"
+    );
+    assert_eq!(scores(&sandbox), before, "no score is another");
+    sandbox.refused("config project --top 0", 2, &["--top = 0", "1 to 10000"]);
+}

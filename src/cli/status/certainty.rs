@@ -34,7 +34,7 @@ pub(super) fn table(rows: &[(QueryInfo, QuerySummary)], usd: Option<f64>) -> Str
     let header = [
         "top not settled",
         ">consensus",
-        ">widest in top 10",
+        ">widest in top",
         ">k",
         ">P(top k right)",
         ">battles to part k and k+1*",

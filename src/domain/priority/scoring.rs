@@ -7,9 +7,6 @@ use crate::domain::ranking::View;
 use crate::domain::rating;
 use crate::domain::vote::Outcome;
 
-/// The ranks that count when nothing else is asked.
-pub const DEFAULT_TOP: usize = 10;
-
 /// A pair of one query with its priority. A verdict is about a pair, so the pair's battles are one item.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairPriority {
@@ -26,19 +23,16 @@ pub struct PairPriority {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scoring {
     pub policy: Policy,
-    /// How many ranks count as the top; small pools take [`effective_top`] it.
-    pub top: usize,
     /// `Impact` refits this many pairs of the query exactly, those with the largest estimate; the others keep the
     /// estimate (SCIENCE §9c).
     pub exact: usize,
 }
 
 impl Scoring {
-    /// The top 10, every impact exact.
+    /// Every impact exact.
     pub fn new(policy: Policy) -> Self {
         Self {
             policy,
-            top: DEFAULT_TOP,
             exact: usize::MAX,
         }
     }
@@ -61,7 +55,7 @@ pub fn score_pairs(view: &View, scoring: &Scoring) -> Vec<PairPriority> {
         .filter(|pair| !view.battles_of(*pair).is_empty())
         .collect();
     pairs.sort_unstable();
-    let top = effective_top(view.entered().len(), scoring.top);
+    let top = effective_top(view.entered().len(), view.settings.top);
     let priority: Box<dyn Fn(Pair) -> Option<f64>> = match scoring.policy {
         Policy::Value | Policy::Mixed => {
             let inside = top_probabilities(view, top);
@@ -168,7 +162,7 @@ pub struct ValueParts {
 
 /// The parts of a pair's value; `None` where the judges have not voted on it or the fit has no scores.
 pub fn value_parts(view: &View, pair: Pair) -> Option<ValueParts> {
-    let top = effective_top(view.entered().len(), DEFAULT_TOP);
+    let top = effective_top(view.entered().len(), view.settings.top);
     parts(view, &top_probabilities(view, top), top, pair)
 }
 

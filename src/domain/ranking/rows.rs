@@ -30,7 +30,15 @@ pub struct RankingSettings {
     /// Weight of a verdict, in battles.
     pub override_weight: f64,
     pub judge_weights: JudgeWeights,
+    /// How many ranks count as the top: what is to be settled, and what a verdict is worth. Changes no score.
+    pub top: usize,
 }
+
+/// The ranks that count as the top where nothing else is said.
+pub const DEFAULT_TOP: usize = 10;
+
+/// The most ranks that can count as the top.
+pub const MOST_TOP: usize = 10_000;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -54,6 +62,7 @@ impl Default for RankingSettings {
             override_mode: OverrideMode::default(),
             override_weight: 3.0,
             judge_weights: JudgeWeights::default(),
+            top: DEFAULT_TOP,
         }
     }
 }
@@ -83,6 +92,12 @@ impl RankingSettings {
         number("override_weight", self.override_weight, 0.0, 3.0)?;
         if let Some(phi) = self.phi {
             number("phi", phi, 0.0, 100.0)?;
+        }
+        if !(1..=MOST_TOP).contains(&self.top) {
+            return Err(format!(
+                "top = {}: expected a number of ranks from 1 to {MOST_TOP}",
+                self.top
+            ));
         }
         Ok(self)
     }

@@ -1,7 +1,7 @@
 //! The query that is open, as its screens show it.
 
 use crate::domain::battle::{Battle, BattleId, Pair};
-use crate::domain::priority::{DEFAULT_TOP, effective_top};
+use crate::domain::priority::effective_top;
 use crate::domain::ranking::{Standing, View};
 use crate::domain::sanitise;
 use crate::domain::verdict::{AnnotatorVerdicts, Decision};
@@ -94,7 +94,7 @@ impl OpenQuery {
 
     /// The ranks that count as the top.
     pub fn top(&self) -> usize {
-        effective_top(self.view.entered().len(), DEFAULT_TOP)
+        effective_top(self.view.entered().len(), self.view.settings.top)
     }
 
     /// Ranks by pool index.

@@ -88,7 +88,7 @@ mod tests {
         let paces = paces.map(|ms| ReadingPace::new(ms, ["a"]));
         assert_eq!(
             time_words(paces.into_iter(), "pair").unwrap(),
-            "15s of reading in all, 5 s for the median pair"
+            "15 s of reading in all, 5 s for the median pair"
         );
         assert_eq!(
             time_words([ReadingPace::default()].into_iter(), "pair"),

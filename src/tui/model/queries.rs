@@ -160,6 +160,12 @@ impl QueriesScreen {
         rows.find(|(info, _)| info.key == key).map(|(info, _)| info)
     }
 
+    /// What was kept of a query, where that is up to date.
+    pub(crate) fn summary(&self, key: QueryKey) -> Option<&QuerySummary> {
+        let found = self.rows.iter().find(|(info, _)| info.key == key)?;
+        found.1.as_ref()
+    }
+
     /// Replaces a query's summary; none where it is out of date.
     pub fn put_summary(&mut self, key: QueryKey, summary: Option<QuerySummary>) {
         let mut rows = self.rows.iter_mut();

@@ -12,5 +12,6 @@ use super::spec::ScreenSpec;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "providers",
+    offers: update::offers,
     ..ScreenSpec::new(view::view, update::update)
 };

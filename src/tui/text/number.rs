@@ -50,15 +50,15 @@ pub fn probability(value: f64) -> String {
     }
 }
 
-/// `850ms`, `12s`, `3m 05s`, `2h 14m`, `3d 04h`: two units at most.
+/// `0.9 s`, `12 s`, `3 min 05 s`, `2 h 14 min`, `3 d 04 h`: two units at most.
 pub fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
-        0 => format!("{}ms", time.as_millis()),
-        1..60 => format!("{seconds}s"),
-        60..3_600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
-        3_600..86_400 => format!("{}h {:02}m", seconds / 3_600, seconds / 60 % 60),
-        _ => format!("{}d {:02}h", seconds / 86_400, seconds / 3_600 % 24),
+        0 => format!("{:.1} s", time.as_secs_f64()),
+        1..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        3_600..86_400 => format!("{} h {:02} min", seconds / 3_600, seconds / 60 % 60),
+        _ => format!("{} d {:02} h", seconds / 86_400, seconds / 3_600 % 24),
     }
 }
 
@@ -103,11 +103,11 @@ mod tests {
 
     #[test]
     fn durations_show_two_units() {
-        assert_eq!(duration(Duration::from_millis(850)), "850ms");
-        assert_eq!(duration(Duration::from_secs(12)), "12s");
-        assert_eq!(duration(Duration::from_secs(185)), "3m 05s");
-        assert_eq!(duration(Duration::from_secs(8_050)), "2h 14m");
-        assert_eq!(duration(Duration::from_secs(273_700)), "3d 04h");
+        assert_eq!(duration(Duration::from_millis(850)), "0.8 s");
+        assert_eq!(duration(Duration::from_secs(12)), "12 s");
+        assert_eq!(duration(Duration::from_secs(185)), "3 min 05 s");
+        assert_eq!(duration(Duration::from_secs(8_050)), "2 h 14 min");
+        assert_eq!(duration(Duration::from_secs(273_700)), "3 d 04 h");
     }
 
     #[test]

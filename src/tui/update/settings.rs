@@ -12,10 +12,22 @@ use crate::tui::widgets::settings_dialog::{Setting, SettingKind, SettingsDialog}
 use crate::tui::widgets::toast::Level;
 
 const ORDERS: [DocumentOrder; 2] = [DocumentOrder::Hybrid, DocumentOrder::Zelo];
+/// Numbers of ranks that can count as the top; another one that is set stands among them.
+const TOPS: [usize; 6] = [1, 3, 5, 10, 20, 50];
+
 const MODES: [OverrideMode; 2] = [OverrideMode::Replace, OverrideMode::Beside];
 
 fn place<T: PartialEq>(all: &[T], one: &T) -> usize {
     all.iter().position(|other| other == one).unwrap_or(0)
+}
+
+/// The numbers of ranks to choose from.
+fn tops(now: usize) -> Vec<usize> {
+    let mut tops = TOPS.to_vec();
+    tops.push(now);
+    tops.sort_unstable();
+    tops.dedup();
+    tops
 }
 
 /// Whose verdict may count: an adjudicator is who was named, or the person who asks.
@@ -47,6 +59,7 @@ pub(super) fn open(model: &mut Model, project: ProjectSettings) {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let judging = &model.options.judging;
     let rules = rules(model, &project.rule);
+    let tops = tops(project.ranking.top);
     let rows = vec![
         Setting {
             kind: SettingKind::Ramp,
@@ -97,6 +110,13 @@ pub(super) fn open(model: &mut Model, project: ProjectSettings) {
             values: owned(&["verdict replaces votes", "verdict beside votes"]),
             chosen: place(&MODES, &project.ranking.override_mode),
         },
+        Setting {
+            kind: SettingKind::Top,
+            name: "top k",
+            doc: "Of the project, for everybody: how many ranks are to be right; half of a small pool at most. Changes no score.",
+            values: tops.iter().map(|top| format!("top {top}")).collect(),
+            chosen: place(&tops, &project.ranking.top),
+        },
     ];
     let dialog = SettingsDialog::new(rows, project, (model.ramp, model.theme));
     model.overlays.push(Overlay::Settings(dialog));
@@ -138,6 +158,9 @@ pub(super) fn keep(model: &mut Model, dialog: &SettingsDialog) -> Vec<Effect> {
     }
     if let Some(at) = dialog.chosen(SettingKind::OverrideMode) {
         after.ranking.override_mode = MODES[at];
+    }
+    if let Some(at) = dialog.chosen(SettingKind::Top) {
+        after.ranking.top = tops(before.ranking.top)[at];
     }
     model.say(Level::Good, "the settings are kept in this project");
     let mut effects = remember(model);

@@ -108,3 +108,17 @@ fn the_list_and_the_matrix_go_back_to_where_the_person_was() {
     assert!(kept.query.is_some());
     assert!(super::settings::remember(&mut model).is_empty(), "once");
 }
+
+#[test]
+fn the_top_of_the_project_is_chosen_among_usual_ones_and_stored() {
+    use KeyCode::{Down, Enter, Left};
+    let mut model = opened();
+    let effects = press(
+        &mut model,
+        &[Down, Down, Down, Down, Down, Down, Down, Left, Enter],
+    );
+    let mut after = project();
+    after.ranking.top = 5;
+    let stored = Effect::StoreSettings(Box::new(project()), Box::new(after));
+    assert!(effects.contains(&stored), "{effects:?}");
+}

@@ -68,13 +68,13 @@ impl ScrollBox {
             line.render(row, buf);
         }
         let more = match (top > 0, top < last) {
-            (false, false) => return,
-            (false, true) => " ↓ more ",
-            (true, false) => " ↑ more ",
-            (true, true) => " ↑↓ more ",
+            (false, false) => " Esc close ",
+            (false, true) => " ↓ j more · Esc close ",
+            (true, false) => " ↑ k more · Esc close ",
+            (true, true) => " ↑ k ↓ j more · Esc close ",
         };
-        if frame.width > 14 && frame.height > 2 {
-            buf.set_string(frame.x + 2, frame.bottom() - 1, more, theme.muted());
+        if frame.width > 30 && frame.height > 2 {
+            buf.set_string(frame.x + 2, frame.bottom() - 1, more, theme.key_hint());
         }
     }
 }

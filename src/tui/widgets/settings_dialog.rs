@@ -28,6 +28,7 @@ pub enum SettingKind {
     BattleBlind,
     FinalRule,
     OverrideMode,
+    Top,
 }
 
 #[derive(Clone, Debug)]

@@ -143,10 +143,20 @@ fn headline(
         0 => String::new(),
         count => format!(" · people differ on {}", count_of(count, "document")),
     };
-    let labels = count_of(overview.changed, "label");
+    let changed = match (overview.in_force, overview.changed) {
+        (0, _) => String::new(),
+        (_, 0) => " · no label changed yet".to_owned(),
+        (rulings, labels) => format!(
+            " · {} changed by {}",
+            count_of(labels, "label"),
+            count_of(rulings, "ruling")
+        ),
+    };
     let words = format!(
-        "{} pools · {} labels · {} ruled by you · {} in force change {labels}{conflicts}",
-        overview.pools, overview.labels, overview.ruled, overview.in_force
+        "{} · {} · {} ruled by you{changed}{conflicts}",
+        count_of(overview.pools, "pool"),
+        count_of(overview.labels, "label"),
+        overview.ruled
     );
     let note = match (overview.warning, overview.offline) {
         _ if model.adjudication.waiting => Line::styled("reading anew …", theme.muted()),

@@ -237,14 +237,20 @@ fn body(
 }
 
 /// What asking the judges about the pair would cost, or why they cannot be asked; nothing until that is known.
-fn asking(model: &Model, theme: &Theme, columns: usize) -> Option<Line<'static>> {
+fn asking(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let key = key_on(Command::AskJudges, Screen::Comparison);
-    let words = match model.comparison.price.as_ref()? {
-        _ if model.run.running => "  a run is going on".to_owned(),
-        Ok(priced) => format!("  {key} {}", price_words(priced)),
-        Err(why) => format!("  {}", sanitise::line(why)),
+    let words = match &model.comparison.price {
+        None => return Vec::new(),
+        Some(_) if model.run.running => "a run is going on".to_owned(),
+        Some(Ok(priced)) => format!("{key} {}", price_words(priced)),
+        Some(Err(why)) => sanitise::line(why).into_owned(),
     };
-    Some(text::line(&words, columns, theme.muted()))
+    let lines = text::lines(&words, columns.saturating_sub(2), theme.muted());
+    let indented = lines.into_iter().map(|mut line| {
+        line.spans.insert(0, Span::raw("  "));
+        line
+    });
+    indented.collect()
 }
 
 /// How the higher of the two is led to by wins.

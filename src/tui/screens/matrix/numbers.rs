@@ -13,14 +13,14 @@ pub(super) fn text_of(open: &OpenQuery) -> String {
     let phi = match (settings.phi, settings.phi_battles) {
         (Some(_), Some(battles)) => {
             format!(
-                "estimated from {} of these judges in the project",
+                "It is estimated from {} of these judges in the project.",
                 counted(battles, "battle")
             )
         }
-        (Some(_), None) => "set for this project".to_owned(),
+        (Some(_), None) => "It is set for this project.".to_owned(),
         (None, _) => {
             format!(
-                "assumed: one over {}, until there are enough battles to estimate it",
+                "It is assumed to be one over the {}, until there are enough battles to estimate it.",
                 counted(judges, "judge")
             )
         }
@@ -31,17 +31,17 @@ pub(super) fn text_of(open: &OpenQuery) -> String {
     };
     [
         format!(
-            "{}, {} of them with a score",
+            "{}; {} of them have a score.",
             counted(open.documents.len(), "document"),
             view.entered().len()
         ),
-        format!("{fought} of {} judged, {}", counted(battles, "battle"), counted(votes, "vote")),
-        format!("dispersion φ {:.2}: {phi}", view.phi),
-        "φ is the variance of a battle's score in units of one coin flip: 1 for a single coin, less where several judges \
-         vote on each battle. Intervals grow with its root; scores do not depend on it."
+        format!("{fought} of {} are judged, by {}.", counted(battles, "battle"), counted(votes, "vote")),
+        format!("The dispersion φ is {:.2}. {phi}", view.phi),
+        "φ says how much a battle's score varies, in units of one coin flip: 1 for one coin, less where several judges vote on \
+         each battle. Intervals grow with its square root. Scores do not depend on it."
             .to_owned(),
-        format!("a verdict {verdicts}, with the weight of {}", weight(settings.override_weight)),
-        "intervals are 95 % intervals".to_owned(),
+        format!("A verdict {verdicts}. Its weight is that of {}.", weight(settings.override_weight)),
+        "All intervals hold the true value in 95 of 100 cases.".to_owned(),
     ]
     .join("\n\n")
 }
@@ -64,7 +64,7 @@ mod tests {
         let mut open = model(Screen::Matrix).open.unwrap();
         let words = text_of(&open);
         assert!(
-            words.contains("φ 0.33: assumed: one over 3 judges"),
+            words.contains("φ is 0.33. It is assumed to be one over the 3 judges"),
             "{words}"
         );
         open.view.settings.phi = Some(0.4);

@@ -2,6 +2,7 @@
 //! battles that surprise most.
 
 use crate::domain::priority::{Certainty, certainty};
+use crate::store::summary_cache::QuerySummary;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::TopCertainty;
 use crate::tui::keymap::{Command, Scope, Screen, key_name};
@@ -49,7 +50,26 @@ fn top_certainty<'a>(known: &'a mut TopCertainty, open: &OpenQuery) -> Option<&'
 /// The level at which a top counts as settled.
 const SURE: f64 = 0.95;
 
-pub(super) fn render(open: &OpenQuery, known: &mut TopCertainty, canvas: Canvas<'_>) {
+/// Probability that the top is right and whether it is settled: drawn anew in small pools, in large ones as it was last kept for
+/// the list of queries.
+fn top_standing(
+    open: &OpenQuery,
+    known: &mut TopCertainty,
+    kept: Option<&QuerySummary>,
+) -> Option<(f64, bool)> {
+    if let Some(found) = top_certainty(known, open) {
+        return Some((found.probability, found.settled(SURE)));
+    }
+    let kept = kept.filter(|kept| kept.top == open.top())?;
+    Some((kept.settled?, kept.stop))
+}
+
+pub(super) fn render(
+    open: &OpenQuery,
+    known: &mut TopCertainty,
+    kept: Option<&QuerySummary>,
+    canvas: Canvas<'_>,
+) {
     let Canvas { theme, area, buf } = canvas;
     let mut rest = area;
     heading("this query", false, theme, cut(&mut rest, 1), buf);
@@ -61,17 +81,13 @@ pub(super) fn render(open: &OpenQuery, known: &mut TopCertainty, canvas: Canvas<
     let key = |command| key_name(command, Scope::Screen(Screen::Matrix));
     let top = open.top();
     let mut facts = Vec::new();
-    if let Some(found) = top_certainty(known, open) {
-        let words = match found.settled(SURE) {
+    if let Some((probability, settled)) = top_standing(open, known, kept) {
+        let words = match settled {
             true => "settled",
             false => "not settled",
         };
-        let style = if found.settled(SURE) {
-            theme.good()
-        } else {
-            theme.warn()
-        };
-        let lead = format!("P(top {top} right) {} · ", percent(found.probability));
+        let style = if settled { theme.good() } else { theme.warn() };
+        let lead = format!("P(top {top} right) {} · ", percent(probability));
         facts.push(Line::from(vec![
             Span::styled(lead, theme.strong()),
             Span::styled(words, style),

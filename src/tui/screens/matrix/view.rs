@@ -133,7 +133,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
     cell_details::render(model, open, &order, theme, words, wide, buf);
     if let Some(below) = below {
         let canvas = Canvas::new(theme, inset(below), buf);
-        overview::render(open, &mut caches.top, canvas);
+        let kept = model.queries.summary(open.info.key);
+        overview::render(open, &mut caches.top, kept, canvas);
     }
     Areas {
         list: grid,

@@ -202,7 +202,8 @@ fn summary_text(summary: &QuerySummary) -> String {
     }
     if let Some(widest) = summary.widest.filter(|_| summary.judged > 0) {
         parts.push(format!(
-            "the widest 95 % interval in the top ten spans {}",
+            "widest 95 % interval in the top {}: {}",
+            summary.top,
             text::count_of(widest, "rank")
         ));
     }

@@ -83,12 +83,16 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         .unwrap_or(5)
         .clamp(5, 22);
     let unit = unit(model.queue.policy);
+    let what = match model.queue.scope {
+        Some(_) => "documents",
+        None => "text",
+    };
     let room = |last: usize| columns.saturating_sub(width + 5 + 4 + last + 3);
     Line::styled(
         format!(
             "     #  {}  {} {unit}",
             text::pad_right("query", width),
-            text::pad_right("text", room(text::width(unit)))
+            text::pad_right(what, room(text::width(unit)))
         ),
         theme.muted(),
     )
@@ -106,9 +110,12 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         let item = &model.queue.items[*at];
         let selected = place == model.queue.cursor;
         let found = model.queries.info(item.query);
-        let words = found.map_or(String::new(), |info| {
-            sanitise::line(&info.text).into_owned()
-        });
+        let words = match documents_of(model, item) {
+            Some(documents) => documents,
+            None => found.map_or(String::new(), |info| {
+                sanitise::line(&info.text).into_owned()
+            }),
+        };
         let priority = priority_text(model.queue.policy, item);
         if selected {
             buf.set_style(row, theme.selection());
@@ -127,6 +134,16 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
     scrollbar(first, shown.len(), Canvas::new(theme, list, buf));
     areas
+}
+
+/// The two documents of an item where the queue is about the one query that is open: its text would be the same in every row.
+fn documents_of(model: &Model, item: &QueueItem) -> Option<String> {
+    let open = model.open.as_ref()?;
+    if model.queue.scope != Some(open.info.key) || item.query != open.info.key {
+        return None;
+    }
+    let (a, b) = item.sides(model.options.request.seed, &model.options.annotator);
+    Some(format!("{} × {}", open.headline(a), open.headline(b)))
 }
 
 /// The first row of those whose value is under the cut, where some are above.
@@ -263,6 +280,9 @@ fn settled_text(model: &Model) -> String {
 
 fn empty(model: &Model) -> String {
     let words = match (model.queue.loaded, model.queue.filter.is_empty()) {
+        (true, true) if model.queue.conflicts => {
+            "No conflicts: nobody has decided a pair differently. Esc goes back."
+        }
         (false, _) => "working out what to look at first …",
         (true, false) => "No query matches the filter. Esc shows all.",
         (true, true) => {

@@ -205,7 +205,7 @@ pub(crate) fn statistics_lines(
     let share = |count: &Fraction, what: &str| {
         count.share().map(|share| {
             format!(
-                "{what} {} of {} (95 %: {:.0}–{:.0} %)",
+                "{what} {} of {} ({:.0}–{:.0} %)",
                 share.part,
                 share.n,
                 100.0 * share.interval.low,
@@ -219,11 +219,11 @@ pub(crate) fn statistics_lines(
             .per_hour()
             .map(|pace| format!("{} an hour", text::count(pace.round() as u64))),
     );
-    parts.extend(share(&stats.agreement, "you and the ensemble agree on"));
-    parts.extend(share(&stats.consistent, "repeats judged alike"));
+    parts.extend(share(&stats.agreement, "agree with the judges"));
+    parts.extend(share(&stats.consistent, "same when asked again"));
     if let Some(changed) = stats.changed.share() {
         parts.push(format!(
-            "changed after the reveal {} of {}, {} towards the ensemble",
+            "changed after the reveal {} of {}, {} towards the judges",
             changed.part, changed.n, stats.swayed
         ));
     }

@@ -165,7 +165,7 @@ mod tests {
         let page = shown(Some(&Some(Box::new(run))), 120);
         for words in [
             "The last run: stopped",
-            "2023-11-14 22:13 UTC, took 3m 05s",
+            "2023-11-14 22:13 UTC, took 3 min 05 s",
             "4 cycles, seed 7",
             "1 vote, 12 failed",
             "$0.75, $0.50 of it assumed, and 1 call without a known price",

@@ -92,6 +92,15 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     Vec::new()
 }
 
+/// What can be done now: a run is stopped and its judges are dropped while it goes on.
+pub(super) fn offers(model: &Model, command: Command) -> bool {
+    match command {
+        Command::StartRun => !model.run.running || model.run.control.paused,
+        Command::StopRun | Command::NextJudge | Command::DropJudge => model.run.running,
+        _ => true,
+    }
+}
+
 /// Starts a run over the project or one query of it, or resumes one that is paused. One that costs money is asked about
 /// first.
 pub fn start(model: &mut Model, only: Option<QueryKey>) -> Vec<Effect> {

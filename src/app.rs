@@ -23,6 +23,7 @@ pub mod log;
 pub mod manual;
 pub mod merge;
 pub mod methods;
+pub mod one_scale;
 pub mod output_file;
 pub mod pick;
 pub mod pool;

@@ -34,6 +34,7 @@ mod queries;
 mod queue;
 mod rerank;
 mod rule;
+mod scale;
 mod signals;
 mod simulation_progress;
 mod spending;
@@ -153,6 +154,8 @@ enum CliCommand {
     Adjudication(adjudication::AdjudicationCommand),
     /// Rule on a label
     Rule(rule::RuleCommand),
+    /// One scale over queries: which documents to grade, and what follows
+    Scale(scale::ScaleCommand),
     /// Measure a ranking against labels: NDCG, MRR, MAP, recall, with intervals
     Evaluate(evaluate::EvaluateCommand),
     /// Compare two rankings query by query, against the same labels
@@ -245,6 +248,7 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Rerank(command)) => command.run(&context),
         Some(CliCommand::Adjudication(command)) => command.run(&context),
         Some(CliCommand::Rule(command)) => command.run(&context),
+        Some(CliCommand::Scale(command)) => command.run(&context),
         Some(CliCommand::Evaluate(command)) => command.run(&context),
         Some(CliCommand::Compare(command)) => command.run(&context),
         Some(CliCommand::Methods(command)) => command.run(&context),

@@ -11,6 +11,7 @@ pub mod methods;
 pub mod metrics;
 pub(crate) mod named;
 pub(crate) mod numeric;
+pub mod one_scale;
 pub mod priority;
 pub mod ranking;
 pub mod rating;

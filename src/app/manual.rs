@@ -41,6 +41,7 @@ pub const CHAPTERS: &[Chapter] = chapters![
     "evaluate",
     "methods",
     "student",
+    "scale",
     "formats",
     "merge",
     "project",

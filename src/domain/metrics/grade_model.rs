@@ -45,6 +45,12 @@ impl GradeModel {
     ///
     /// It maximises the likelihood less 0.005 · (ln² β + Σ c²).
     pub fn fit(graded: &[GradedScore]) -> Option<Self> {
+        Self::fit_shifted(graded, &[])
+    }
+
+    /// The same with P(grade ≥ level j) = σ(β · score + shift − c_j), the shifts in the order of the scores; 0 where there is
+    /// none.
+    pub fn fit_shifted(graded: &[GradedScore], shifts: &[f64]) -> Option<Self> {
         let mut levels: Vec<i32> = graded.iter().map(|one| one.grade.max(0)).collect();
         levels.sort_unstable();
         levels.dedup();
@@ -53,10 +59,13 @@ impl GradeModel {
         }
         levels.remove(0);
         let place = |grade: i32| levels.iter().filter(|level| **level <= grade).count();
+        let shifts = shifts.iter().copied().chain(std::iter::repeat(0.0));
         let rows: Vec<Row> = graded
             .iter()
-            .map(|one| Row {
+            .zip(shifts)
+            .map(|(one, shift)| Row {
                 score: one.score,
+                shift,
                 place: place(one.grade),
                 weight: one.weight,
             })
@@ -96,6 +105,28 @@ impl GradeModel {
         gain
     }
 
+    /// What the logarithm of the probability of a grade does as the logit β · score + shift rises: its first derivative, and
+    /// its second, which is below 0.
+    pub fn pull(&self, score: f64, shift: f64, grade: i32) -> (f64, f64) {
+        let eta = self.beta * score + shift;
+        let place = self.levels.iter().filter(|level| **level <= grade).count();
+        let above = |at: Option<usize>| {
+            at.and_then(|at| self.cuts.get(at))
+                .map(|cut| sigma(eta - cut))
+        };
+        let (reached, next) = (above(place.checked_sub(1)), above(Some(place)));
+        let slope = |p: Option<f64>| p.map_or(0.0, |p| p * (1.0 - p));
+        (
+            1.0 - reached.unwrap_or(1.0) - next.unwrap_or(0.0),
+            -slope(reached) - slope(next),
+        )
+    }
+
+    /// How much the logit rises with the score.
+    pub fn slope(&self) -> f64 {
+        self.beta
+    }
+
     /// The most probable grade, the lower one of two, with its probability.
     pub fn grade(&self, score: f64) -> (i32, f64) {
         let levels = std::iter::once(0).chain(self.levels.iter().copied());
@@ -132,6 +163,8 @@ pub fn rank_grades(n: usize) -> Vec<i32> {
 
 struct Row {
     score: f64,
+    /// Added to β · score.
+    shift: f64,
     /// Levels that the grade reaches.
     place: usize,
     weight: f64,
@@ -162,7 +195,7 @@ fn objective(rows: &[Row], at: &[f64]) -> (f64, Vec<f64>) {
     let mut gradient: Vec<f64> = at.iter().map(|x| PRIOR * x).collect();
     let density = |z: f64| sigma(z) * sigma(-z);
     for row in rows {
-        let eta = beta * row.score;
+        let eta = beta * row.score + row.shift;
         let probability = cell(eta, cuts, row.place).max(f64::MIN_POSITIVE);
         value -= row.weight * probability.ln();
         let reached = row.place.checked_sub(1);
@@ -171,7 +204,7 @@ fn objective(rows: &[Row], at: &[f64]) -> (f64, Vec<f64>) {
             .map_or(0.0, |cut| density(eta - cut));
         let upper = cuts.get(row.place).map_or(0.0, |cut| density(eta - cut));
         let scale = row.weight / probability;
-        gradient[0] -= scale * (lower - upper) * eta;
+        gradient[0] -= scale * (lower - upper) * beta * row.score;
         if let Some(at) = reached {
             gradient[at + 1] += scale * lower;
         }

@@ -1,0 +1,16 @@
+//! One scale over queries: zELO has mean 0 in each query, and says nothing of two queries until something compares them.
+//!
+//! A document's linked score is its zELO plus the offset of its query, in the same units. Offsets come from *anchors*, single
+//! documents of every query that a judge has graded on one scale, or from *links*, battles of documents of two queries.
+
+mod anchors;
+mod drift;
+mod links;
+mod offsets;
+mod simulated;
+
+pub use anchors::anchor_places;
+pub use drift::{Drift, GradedTwice, drift};
+pub use links::{LinkBattle, fit_links, near_gap_links};
+pub use offsets::{AnchorGrade, CommonScale, Offset, fit_anchors};
+pub use simulated::{ScaleDesign, ScaleWorld, simulated_scale};

@@ -1,0 +1,32 @@
+//! Which documents of a query are graded, so that its offset is known.
+
+/// The share of a ranking, from the top, that anchors are spread over: what comes further down gets grade 0 from everyone.
+const REACH: f64 = 0.6;
+
+/// Places in a ranking of `documents`, best first, for so many anchors: from the first to the 60 % quantile, evenly, none
+/// twice.
+pub fn anchor_places(documents: usize, anchors: usize) -> Vec<usize> {
+    let last = (REACH * documents.saturating_sub(1) as f64).round();
+    let steps = anchors.saturating_sub(1).max(1) as f64;
+    let mut places: Vec<usize> = (0..anchors)
+        .map(|at| (last * at as f64 / steps).round() as usize)
+        .filter(|place| *place < documents)
+        .collect();
+    places.dedup();
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn anchors_reach_from_the_top_to_six_tenths() {
+        assert_eq!(anchor_places(31, 5), [0, 5, 9, 14, 18]);
+        assert_eq!(anchor_places(31, 1), [0]);
+        assert_eq!(anchor_places(3, 5), [0, 1]);
+        assert_eq!(anchor_places(1, 5), [0]);
+        assert_eq!(anchor_places(0, 5), Vec::<usize>::new());
+        assert_eq!(anchor_places(9, 0), Vec::<usize>::new());
+    }
+}

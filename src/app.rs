@@ -32,6 +32,7 @@ pub mod rerank;
 pub mod reranker_check;
 pub mod review;
 pub mod run_lock;
+pub mod scored_pools;
 pub mod settings;
 pub mod simulate;
 pub mod status;

@@ -5,7 +5,6 @@ mod design;
 mod judging;
 mod methods;
 mod metrics;
-mod one_scale;
 mod priority;
 mod rating;
 mod reranking;

@@ -35,5 +35,4 @@ mod reading;
 mod rerankers;
 mod ruling;
 mod sampling;
-mod scaling;
 mod students;

@@ -17,5 +17,6 @@ mod position;
 mod ready_blocks;
 mod reranking;
 mod runs;
+mod scales;
 mod secrets;
 mod tls;

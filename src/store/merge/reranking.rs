@@ -2,6 +2,7 @@
 
 use super::{MatchedQuery, Merger};
 use crate::store::Result;
+use crate::store::reranking::ResultTable;
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
@@ -33,12 +34,19 @@ impl Merger<'_> {
 
     /// Takes over what methods made of a query. The latest counts, by the time at which it was made.
     pub(crate) fn rerank_results(&mut self, query: &MatchedQuery) -> Result<()> {
+        self.merged.rerank_results += self.results(ResultTable::Rankings, query)?;
+        self.merged.anchors += self.results(ResultTable::Anchors, query)?;
+        Ok(())
+    }
+
+    fn results(&self, table: ResultTable, query: &MatchedQuery) -> Result<usize> {
+        let (table, mut taken) = (table.name(), 0);
         let mut statement = self.from.prepare_cached(&format!(
-            "SELECT {RESULT} FROM rerank_result WHERE query = ?1 ORDER BY id"
+            "SELECT {RESULT} FROM {table} WHERE query = ?1 ORDER BY id"
         ))?;
         let mut rows = statement.query([query.theirs])?;
         let sql = format!(
-            "INSERT INTO rerank_result (query, {RESULT})
+            "INSERT INTO {table} (query, {RESULT})
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) ON CONFLICT DO NOTHING"
         );
         while let Some(row) = rows.next()? {
@@ -46,9 +54,9 @@ impl Merger<'_> {
             for at in 0..columns(RESULT) {
                 values.push(row.get(at)?);
             }
-            self.merged.rerank_results += self.db.change(&sql, params_from_iter(values))?;
+            taken += self.db.change(&sql, params_from_iter(values))?;
         }
-        Ok(())
+        Ok(taken)
     }
 }
 

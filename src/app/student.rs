@@ -1,6 +1,7 @@
 //! A student of the ensemble: what it learns from, what it predicts of judged pairs, and how far that can be believed.
 
 pub mod export;
+mod found;
 mod judged_pairs;
 mod pictures;
 mod predictions;
@@ -8,4 +9,5 @@ mod report;
 pub mod sample;
 pub mod train;
 
-pub use report::{StepReport, StudentReport, report_file};
+pub use found::{StudentsFound, students_found};
+pub use report::{ReportedBattle, StepReport, StudentReport, report_file};

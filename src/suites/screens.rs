@@ -5,6 +5,7 @@ mod bench;
 mod docs;
 mod methods;
 mod picture;
+mod student;
 
 use crate::app::annotate::RunRequest;
 use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate};

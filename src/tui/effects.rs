@@ -6,6 +6,7 @@ mod judges;
 pub(crate) mod methods;
 mod runs;
 mod settings;
+pub(crate) mod student;
 
 use super::message::{Effect, Msg};
 use super::model::TuiOptions;
@@ -89,6 +90,7 @@ impl Runner {
             Effect::Import(path) => self.import(&path),
             Effect::ReportJudges(request) => self.report_judges(request),
             Effect::CompareMethods(choice) => self.compare_methods(choice),
+            Effect::ReportStudent(name, generation) => self.report_student(name, generation),
             effect @ (Effect::Without(_) | Effect::LoadDisagreements(..)) => {
                 self.answer_apart(effect)
             }
@@ -410,6 +412,7 @@ pub fn answer(
         Effect::UndoRuling => Msg::RulingUndone(db.undo_ruling(annotator, now_ms)?.map(Box::new)),
         Effect::ReportJudges(_)
         | Effect::CompareMethods(_)
+        | Effect::ReportStudent(..)
         | Effect::LookAtFiles(..)
         | Effect::Import(_)
         | Effect::Export(..)

@@ -16,6 +16,7 @@ use crate::app::review::annotator_statistics::AnnotatorStatistics;
 use crate::app::review::pair_description::PairDescription;
 use crate::app::review::review_queue::{QueueItem, QueueRequest};
 use crate::app::settings::ProjectSettings;
+use crate::app::student::StudentsFound;
 use crate::client::RunControl;
 use crate::domain::adjudication::DisagreementRule;
 use crate::domain::battle::{BattleId, Pair};
@@ -67,6 +68,8 @@ pub enum Msg {
     Without(JudgeId, RankingShift),
     /// The comparison of reranking methods, or why there is none.
     MethodsCompared(Result<Box<MethodsReport>, String>),
+    /// The students of the project and the report of one, or why there is none, for the given generation.
+    StudentReported(u64, Result<Box<StudentsFound>, String>),
     /// Figures about picks, labels and rulings, for the given generation.
     Disagreements(u64, Box<AdjudicationOverview>),
     Evidence(Box<DocumentEvidence>),
@@ -130,6 +133,8 @@ pub enum Effect {
     ReportJudges(ReportRequest),
     Without(JudgeId),
     CompareMethods(MethodsChoice),
+    /// Work out the report of a student by its name, of the first one for `None`, for the given generation.
+    ReportStudent(Option<String>, u64),
     /// Work out the figures about picks, labels and rulings, for the given generation.
     LoadDisagreements(DisagreementRule, AdjudicationList, u64),
     LoadEvidence(QueryKey, DocId),

@@ -21,6 +21,7 @@ pub mod ruling;
 pub mod ruling_session;
 pub mod run;
 pub mod session;
+pub mod student;
 pub mod text_search;
 
 use super::drawing::Areas;
@@ -65,6 +66,7 @@ use session::ReviewSession;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Instant;
+use student::StudentScreen;
 use text_search::TextSearch;
 
 /// What lies over the screen and is given keys first.
@@ -146,6 +148,7 @@ pub struct Model {
     pub queue: QueueScreen,
     pub judges: JudgesScreen,
     pub methods: MethodsScreen,
+    pub student: StudentScreen,
     pub cycles: CyclesScreen,
     pub comparison: ComparisonScreen,
     /// Also the document being ruled on.
@@ -240,6 +243,7 @@ impl Model {
             },
             judges: JudgesScreen::default(),
             methods: MethodsScreen::default(),
+            student: StudentScreen::default(),
             cycles: CyclesScreen::default(),
             comparison: ComparisonScreen::default(),
             adjudication: AdjudicationScreen::default(),

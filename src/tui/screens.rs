@@ -16,6 +16,8 @@ pub(crate) mod review;
 pub(crate) mod ruling;
 pub(crate) mod run;
 pub(crate) mod spec;
+pub(crate) mod student;
+pub(crate) mod student_battles;
 #[cfg(test)]
 pub(crate) mod testing;
 

@@ -15,7 +15,7 @@ mod verdict_state;
 
 use super::message::{Effect, Msg};
 use super::model::{Model, Overlay};
-use super::screens::{adjudication, methods, queries, queue, review, ruling, run};
+use super::screens::{adjudication, methods, queries, queue, review, ruling, run, student};
 use super::widgets::page::Page;
 use super::widgets::toast::Level;
 use std::time::Instant;
@@ -69,6 +69,9 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         }
         Msg::Queued(generation, items, stats) => {
             return queue::update::queued(model, generation, items, stats);
+        }
+        Msg::StudentReported(generation, found) => {
+            student::update::reported(model, generation, found);
         }
         Msg::MethodsCompared(report) => methods::update::compared(model, report),
         Msg::JudgesReported(report) => model.judges.report = Some(report),

@@ -6,6 +6,7 @@ use super::sample::all_judged;
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, stem};
 use crate::app::wording::counted;
+use crate::domain::battle::Pair;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::student::figures::{FigureOptions, Figures, StudentRow};
 use crate::domain::student::{OrderShift, OutcomeProbabilities};
@@ -38,38 +39,50 @@ pub struct StepReport {
     /// Predictions about pairs that are not judged.
     pub unjudged: usize,
     /// The battle of each row of the figures.
-    battles: Vec<ReportedBattle>,
+    pub battles: Vec<ReportedBattle>,
 }
 
 /// A battle that a figure shows.
 #[derive(Clone, Debug)]
-struct ReportedBattle {
-    query: QueryId,
-    a: DocId,
-    b: DocId,
-    score: f64,
-    predicted: OutcomeProbabilities,
+pub struct ReportedBattle {
+    pub query: QueryId,
+    /// A is its lower pool index.
+    pub pair: Pair,
+    pub a: DocId,
+    pub b: DocId,
+    /// What the fit counts, in 0..=1 (1: B better).
+    pub score: f64,
+    pub predicted: OutcomeProbabilities,
 }
 
 /// The report of a file of predictions on the pairs of a project.
 pub fn report_file(store: &Store, path: &Path) -> Result<StudentReport, AppError> {
     let judged = all_judged(store)?;
     let predictions = Predictions::read(path, &judged)?;
+    report_predictions(stem(path), &predictions, &judged).ok_or_else(|| {
+        invalid!(
+            "{}: none of its predictions is about a judged pair of the project",
+            display_name(path)
+        )
+    })
+}
+
+/// The report of predictions on judged pairs; `None` where none of them is about one.
+pub(super) fn report_predictions(
+    name: String,
+    predictions: &Predictions,
+    judged: &JudgedPairs,
+) -> Option<StudentReport> {
     let mut report = StudentReport {
-        name: stem(path),
+        name,
         judged: judged.len(),
         steps: Vec::new(),
         notes: Vec::new(),
     };
     for (step, pairs) in &predictions.steps {
-        report.steps.extend(step_report(*step, pairs, &judged));
+        report.steps.extend(step_report(*step, pairs, judged));
     }
-    let Some(last) = report.steps.last() else {
-        return Err(invalid!(
-            "{}: none of its predictions is about a judged pair of the project",
-            display_name(path)
-        ));
-    };
+    let last = report.steps.last()?;
     if predictions.foreign > 0 {
         report.notes.push(format!(
             "{} about queries or documents that the project does not have: left out",
@@ -84,7 +97,7 @@ pub fn report_file(store: &Store, path: &Path) -> Result<StudentReport, AppError
         ));
     }
     report.notes.push(AGAINST.to_owned());
-    Ok(report)
+    Some(report)
 }
 
 fn step_report(
@@ -106,6 +119,7 @@ fn step_report(
         };
         battles.push(ReportedBattle {
             query: of.id.clone(),
+            pair: *pair,
             a: of.documents[pair.low()].clone(),
             b: of.documents[pair.high()].clone(),
             score: target.score,

@@ -333,6 +333,15 @@ impl TrainedStudent {
         })
     }
 
+    /// Query, A, B and what is predicted of them, A with the lower pool index: of judged pairs by models that never saw their
+    /// query, of others by the model of all.
+    pub(super) fn predictions(
+        &self,
+    ) -> impl Iterator<Item = (&str, &str, &str, OutcomeProbabilities)> {
+        let all = self.predictions.iter();
+        all.map(|one| (&*one.query, &*one.a, &*one.b, one.predicted))
+    }
+
     /// Writes predictions: of judged pairs by models that never saw their query, of others by the model of all.
     pub fn write_predictions(&self, out: &mut dyn Write) -> Result<(), AppError> {
         for one in &self.predictions {

@@ -117,7 +117,7 @@ pub struct FigureGroup {
     /// Mean folded score that the student expects, in 0..=½, and that the ensemble gave, in 0..=1; `None` without battles.
     pub expected: Option<f64>,
     pub observed: Option<f64>,
-    /// 95 % interval of the latter from single battles, within 0..=1; `None` for one battle.
+    /// 95 % interval of the latter from single battles, within 0..=1; `None` for one battle, and where all have one score.
     pub interval: Option<(f64, f64)>,
     /// Where they are among the rows of the figures, as the group sorts them.
     pub rows: Vec<usize>,
@@ -153,7 +153,7 @@ fn mean(values: &[f64]) -> Option<f64> {
 fn score_interval(scores: &[f64], middle: f64) -> Option<(f64, f64)> {
     let n = scores.len() as f64;
     let squares: f64 = scores.iter().map(|score| (score - middle).powi(2)).sum();
-    (scores.len() > 1).then(|| {
+    (scores.len() > 1 && squares > 1e-12).then(|| {
         let reach = NORMAL * (squares / (n * (n - 1.0))).sqrt();
         ((middle - reach).max(0.0), (middle + reach).min(1.0))
     })
@@ -193,7 +193,7 @@ pub fn groups(figures: &Figures, figure: Figure) -> Vec<FigureGroup> {
         Figure::Buckets => {
             let buckets = figures.score_buckets.iter().enumerate();
             let group = |(at, of): (usize, &super::figures::Bucket)| {
-                let name = format!("{} to {}", number(of.low), number(of.high));
+                let name = range(of.low, of.high);
                 FigureGroup::new(figures, name, (at, 0), of.rows.clone())
             };
             buckets.map(group).collect()
@@ -201,21 +201,20 @@ pub fn groups(figures: &Figures, figure: Figure) -> Vec<FigureGroup> {
         Figure::ResidualTies => {
             let buckets = figures.residual_ties.iter().enumerate();
             let group = |(at, of): (usize, &super::figures::ResidualTies)| {
-                let name = format!("{} to {}", number(of.low), number(of.high));
+                let name = range(of.low, of.high);
                 FigureGroup::new(figures, name, (at, 0), of.rows.clone())
             };
             buckets.map(group).collect()
         }
         Figure::Segments => {
             let group = |of: &super::figures::Segment| {
+                let (expected, decided) = (of.expected_range, of.decisiveness_range);
                 let name = format!(
-                    "segment {}.{}, expected {} to {}, E|C| {} to {}",
+                    "segment {}.{}: expected {}, E|C| {}",
                     of.strip + 1,
                     of.cell + 1,
-                    number(of.expected_range.0),
-                    number(of.expected_range.1),
-                    number(of.decisiveness_range.0),
-                    number(of.decisiveness_range.1)
+                    range(expected.0, expected.1),
+                    range(decided.0, decided.1)
                 );
                 FigureGroup::new(figures, name, (of.strip, of.cell), of.rows.clone())
             };
@@ -226,8 +225,8 @@ pub fn groups(figures: &Figures, figure: Figure) -> Vec<FigureGroup> {
     }
 }
 
-fn number(value: f64) -> String {
-    format!("{value:.3}")
+fn range(from: f64, to: f64) -> String {
+    format!("{from:.3}–{to:.3}")
 }
 
 /// By what the student made of the battles on which the ensemble is of one mind.
@@ -264,8 +263,9 @@ fn cells(
     let filled = members.into_iter().enumerate();
     let filled = filled.filter(|(_, rows)| !rows.is_empty());
     let range = |at: usize, end: f64| {
-        let step = end / CELLS as f64;
-        format!("{:.2} to {:.2}", at as f64 * step, (at + 1) as f64 * step)
+        let (step, digits) = (end / CELLS as f64, if end < 1.0 { 2 } else { 1 });
+        let (from, to) = (at as f64 * step, (at + 1) as f64 * step);
+        format!("{from:.digits$}–{to:.digits$}")
     };
     filled
         .map(|(at, rows)| {
@@ -298,7 +298,7 @@ fn rings(figures: &Figures, grown: bool) -> Vec<FigureGroup> {
         let rows = rows.filter(|at| figures.rows.get(*at).is_some_and(|row| inside(row.radius)));
         let name = match grown {
             true => format!("r ≤ {to:.1}"),
-            false => format!("r {from:.1} to {to:.1}"),
+            false => format!("r {from:.1}–{to:.1}"),
         };
         FigureGroup::new(figures, name, (at, 0), rows.collect())
     };
@@ -366,8 +366,11 @@ mod tests {
         {
             assert!((group.expected.unwrap() - bucket.expected).abs() < 1e-12);
             assert!((group.observed.unwrap() - bucket.observed).abs() < 1e-12);
-            let (low, high) = group.interval.unwrap();
             let reach = NORMAL * bucket.observed_se.unwrap();
+            let Some((low, high)) = group.interval else {
+                assert!(reach < 1e-6);
+                continue;
+            };
             assert!((high - (bucket.observed + reach).min(1.0)).abs() < 1e-12);
             assert!((low - (bucket.observed - reach).max(0.0)).abs() < 1e-12);
         }

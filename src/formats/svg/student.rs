@@ -4,17 +4,11 @@ mod groups;
 mod scatter;
 mod steps;
 
+pub use steps::StudentStep;
+
 use super::chart::{Chart, Place};
 use crate::domain::student::figure::Figure;
-use crate::domain::student::figures::{Category, Figures};
-
-/// One checkpoint of a student.
-#[derive(Clone, Copy, Debug)]
-pub struct StudentStep<'a> {
-    /// `None` where there are no steps.
-    pub step: Option<u64>,
-    pub figures: &'a Figures,
-}
+use crate::domain::student::figures::Figures;
 
 /// The picture of one figure at one of the student's checkpoints; the first figure shows them all. `None` where there is no
 /// such checkpoint.
@@ -98,26 +92,6 @@ fn population(figures: &Figures) -> String {
         queries => format!("{queries} queries"),
     };
     format!("N = {} battles of {queries}", figures.n)
-}
-
-/// What the five categories are drawn in.
-const CATEGORIES: [(&str, Category); 5] = [
-    ("f0", Category::AllFor),
-    ("f2", Category::MoreFor),
-    ("f3", Category::Even),
-    ("f4", Category::MoreAgainst),
-    ("f6", Category::AllAgainst),
-];
-
-fn categories_legend(chart: &mut Chart) {
-    let entries = CATEGORIES.map(|(class, category)| {
-        let words = match category {
-            Category::AllFor => format!("{} the favourite", category.name()),
-            _ => category.name().to_owned(),
-        };
-        (class, words)
-    });
-    chart.legend(70.0, &entries);
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use crate::store::Store;
 use crate::tui::drawing::Caches;
 use crate::tui::effects::answer;
 use crate::tui::effects::methods::methods_report;
+use crate::tui::effects::student;
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, TuiOptions};
 use crate::tui::theme::{ColourDepth, Ramp, Theme};
@@ -213,6 +214,10 @@ impl Bench {
                     let priced = PricedQuestion::of(&self.store, (query, pair), &judges, &usual);
                     let priced = priced.map(Box::new).map_err(|error| error.to_string());
                     Some(Msg::PairPriced(query, pair, priced))
+                }
+                Effect::ReportStudent(name, generation) => {
+                    let found = student::found(&self.store, name.as_deref());
+                    Some(Msg::StudentReported(generation, found))
                 }
                 Effect::CompareMethods(choice) => {
                     Some(Msg::MethodsCompared(methods_report(&self.store, &choice)))

@@ -101,6 +101,12 @@ commands! {
     ShowQueue "show-queue" "Show which battles to look at first.";
     ShowJudges "show-judges" "Show how good each judge is.";
     ShowMethods "show-methods" "Show reranking methods: quality, cost, wins and losses.";
+    ShowStudent "show-student" "Show what a student of the ensemble is worth.";
+    NextStudent "next-student" "Show the next student.";
+    NextFigure "next-figure" "Show the next figure of the student.";
+    PreviousFigure "previous-figure" "Show the previous figure of the student.";
+    NextCheckpoint "next-checkpoint" "Show the student's next checkpoint.";
+    PreviousCheckpoint "previous-checkpoint" "Show the student's previous checkpoint.";
     NextTruth "next-truth" "Measure methods against labels, rulings or judges.";
     SetBaseline "set-baseline" "Test the other methods against this one.";
     NextDepth "next-depth" "Look at more documents of each ranking, then few again.";

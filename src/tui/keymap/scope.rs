@@ -27,14 +27,15 @@ pub enum Scope {
 
 /// Keys that a scope takes from the global table for another command.
 #[cfg(test)]
-pub(super) const SHADOWS: [(Scope, KeyChord); 7] = [
+pub(super) const SHADOWS: [(Scope, KeyChord); 8] = [
     // `q` in an overlay closes the overlay: quitting the program from its help page would surprise.
     (Scope::List, KeyChord::char('q')),
-    // Tab goes to the next judge where judges are gone through.
+    // Tab goes to the next judge or student where those are gone through.
     (Scope::Screen(Screen::Run), super::binding::TAB),
     (Scope::Screen(Screen::Matrix), super::binding::TAB),
     (Scope::Screen(Screen::Battle), super::binding::TAB),
     (Scope::Screen(Screen::Review), super::binding::TAB),
+    (Scope::Screen(Screen::Student), super::binding::TAB),
     (Scope::Input, super::binding::ENTER),
     (Scope::Input, super::binding::ESC),
 ];

@@ -22,6 +22,10 @@ pub enum Screen {
     Methods,
     /// Two rankings of a query side by side.
     Rankings,
+    /// What a student of the ensemble is worth.
+    Student,
+    /// The battles of a part of a student's figure.
+    StudentBattles,
     /// Battles of a query that contradict each other.
     Cycles,
     /// Why one document stands above another.
@@ -34,7 +38,7 @@ pub enum Screen {
 
 impl Screen {
     /// In the order of the printed key tables.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Queries,
         Self::Run,
         Self::Matrix,
@@ -45,6 +49,8 @@ impl Screen {
         Self::Judges,
         Self::Methods,
         Self::Rankings,
+        Self::Student,
+        Self::StudentBattles,
         Self::Cycles,
         Self::Comparison,
         Self::Adjudication,
@@ -64,6 +70,8 @@ impl Screen {
             Self::Judges => ("judges", "Judges", screens::JUDGES),
             Self::Methods => ("methods", "Methods", screens::METHODS),
             Self::Rankings => ("rankings", "Rankings", screens::RANKINGS),
+            Self::Student => ("student", "Student", screens::STUDENT),
+            Self::StudentBattles => ("battles", "Student battles", screens::STUDENT_BATTLES),
             Self::Cycles => ("cycles", "Cycles", screens::CYCLES),
             Self::Comparison => ("why", "Why", screens::COMPARISON),
             Self::Adjudication => ("adjudication", "Adjudication", screens::ADJUDICATION),

@@ -14,6 +14,7 @@ pub(super) const QUERIES: &[Binding] = &[
     shown(&[key('J')], Do::ShowJudges, "judges"),
     shown(&[key('C')], Do::ShowAdjudication, "adjudicate"),
     hidden(&[key('R')], Do::ShowMethods, "methods"),
+    hidden(&[key('Y')], Do::ShowStudent, "student"),
     shown(&[key('i')], Do::Import, "import"),
     hidden(&[key('&')], Do::Merge, "merge"),
     hidden(&[key('I')], Do::BuildPools, "pools"),
@@ -127,6 +128,7 @@ pub(super) const JUDGES: &[Binding] = &[
     shown(&[ENTER], Do::Open, "its battles"),
     shown(&[key('X')], Do::DropJudge, "without it"),
     shown(&[key('w')], Do::ShowQueue, "queue"),
+    hidden(&[key('Y')], Do::ShowStudent, "student"),
 ];
 
 #[rustfmt::skip]
@@ -140,6 +142,19 @@ pub(super) const METHODS: &[Binding] = &[
 
 #[rustfmt::skip]
 pub(super) const RANKINGS: &[Binding] = &[shown(&[ENTER], Do::Open, "battle")];
+
+#[rustfmt::skip]
+pub(super) const STUDENT: &[Binding] = &[
+    shown(&[ENTER], Do::Open, "its battles"),
+    shown(&[key('v')], Do::NextFigure, "figure"),
+    hidden(&[key('V')], Do::PreviousFigure, "figure back"),
+    shown(&[key('n')], Do::NextCheckpoint, "checkpoint"),
+    hidden(&[key('N')], Do::PreviousCheckpoint, "previous"),
+    shown(&[TAB], Do::NextStudent, "student"),
+];
+
+#[rustfmt::skip]
+pub(super) const STUDENT_BATTLES: &[Binding] = &[shown(&[ENTER], Do::Open, "battle")];
 
 #[rustfmt::skip]
 pub(super) const CYCLES: &[Binding] = &[

@@ -49,24 +49,27 @@ fn a_scope_redefines_a_global_key_only_where_listed() {
 }
 
 /// Keys that say the same in other words on some screens: the next one, the order of what is listed, the next judge.
-const FAMILIES: [&[Command]; 14] = [
+const FAMILIES: [&[Command]; 15] = [
     &[
         Command::NextSurprise,
         Command::NextDocument,
         Command::NextBattle,
         Command::NextMatch,
+        Command::NextCheckpoint,
     ],
     &[
         Command::PreviousSurprise,
         Command::PreviousDocument,
         Command::PreviousBattle,
         Command::PreviousMatch,
+        Command::PreviousCheckpoint,
     ],
     &[Command::ReverseSort, Command::PreviousPolicy],
     // What a person puts in: a reason, or on the list of queries, where nothing is decided, a file.
     &[Command::WriteNote, Command::Import],
-    // Another look at the same: a layer of the matrix, a truth; how much of it.
-    &[Command::NextLayer, Command::NextTruth],
+    // Another look at the same: a layer of the matrix, a truth, a figure; how much of it.
+    &[Command::NextLayer, Command::NextTruth, Command::NextFigure],
+    &[Command::PreviousLayer, Command::PreviousFigure],
     &[Command::Zoom, Command::NextDepth],
     // Why: the order of two documents, or a judge's reasoning in full.
     &[Command::ExplainOrder, Command::ExpandReasoning],
@@ -81,6 +84,7 @@ const FAMILIES: [&[Command]; 14] = [
         Command::NextJudge,
         Command::NextJudgeLayer,
         Command::NextReasoning,
+        Command::NextStudent,
     ],
     // The verdicts: for the first, for both, for the second, for neither.
     &[Command::JudgeA, Command::RuleRelevant],

@@ -3,7 +3,7 @@
 use super::spec::ScreenSpec;
 use super::{
     Screen, adjudication, battle, comparison, cycles, document, judges, matrix, methods, queries,
-    queue, rankings, review, ruling, run,
+    queue, rankings, review, ruling, run, student, student_battles,
 };
 
 pub(crate) fn spec(screen: Screen) -> ScreenSpec {
@@ -18,6 +18,8 @@ pub(crate) fn spec(screen: Screen) -> ScreenSpec {
         Screen::Judges => judges::SPEC,
         Screen::Methods => methods::SPEC,
         Screen::Rankings => rankings::SPEC,
+        Screen::Student => student::SPEC,
+        Screen::StudentBattles => student_battles::SPEC,
         Screen::Cycles => cycles::SPEC,
         Screen::Comparison => comparison::SPEC,
         Screen::Adjudication => adjudication::SPEC,

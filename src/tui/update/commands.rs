@@ -7,7 +7,9 @@ use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
 use crate::tui::screens::registry::spec;
 use crate::tui::screens::spec::{Copied, Find};
-use crate::tui::screens::{Screen, adjudication, comparison, cycles, judges, methods, queue, run};
+use crate::tui::screens::{
+    Screen, adjudication, comparison, cycles, judges, methods, queue, run, student,
+};
 use crate::tui::widgets::help::Help;
 use crate::tui::widgets::import_dialog::ImportPurpose;
 use crate::tui::widgets::page::Page;
@@ -50,6 +52,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::ShowQueue => return queue::update::show(model),
         Command::ShowJudges => return judges::update::show(model),
         Command::ShowMethods => return methods::update::show(model),
+        Command::ShowStudent => return student::update::show(model),
         Command::ExplainOrder => return comparison::update::show(model),
         Command::AskJudges => return run::ask_pair::ask(model),
         Command::ShowCycles => return cycles::update::show(model),

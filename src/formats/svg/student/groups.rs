@@ -1,9 +1,28 @@
 //! Battles in groups: yield, composition by rank, buckets, ties within buckets, segments.
 
-use super::{CATEGORIES, categories_legend};
 use crate::domain::student::figure::{Figure, correlation_interval, groups};
-use crate::domain::student::figures::{Figures, YieldPoint};
+use crate::domain::student::figures::{Category, Figures, YieldPoint};
 use crate::formats::svg::chart::{Chart, Frame, level};
+
+/// What the five categories are drawn in.
+const CATEGORIES: [(&str, Category); 5] = [
+    ("f0", Category::AllFor),
+    ("f2", Category::MoreFor),
+    ("f3", Category::Even),
+    ("f4", Category::MoreAgainst),
+    ("f6", Category::AllAgainst),
+];
+
+fn categories_legend(chart: &mut Chart) {
+    let entries = CATEGORIES.map(|(class, category)| {
+        let words = match category {
+            Category::AllFor => format!("{} the favourite", category.name()),
+            _ => category.name().to_owned(),
+        };
+        (class, words)
+    });
+    chart.legend(70.0, &entries);
+}
 
 const FIFTHS: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
 const HALVES: [f64; 5] = [-1.0, -0.5, 0.0, 0.5, 1.0];

@@ -1,8 +1,15 @@
 //! Numbers of a student over its checkpoints, with intervals.
 
-use super::StudentStep;
-use crate::domain::student::figures::Measured;
+use crate::domain::student::figures::{Figures, Measured};
 use crate::formats::svg::chart::{Chart, Frame};
+
+/// One checkpoint of a student.
+#[derive(Clone, Copy, Debug)]
+pub struct StudentStep<'a> {
+    /// `None` where there are no steps.
+    pub step: Option<u64>,
+    pub figures: &'a Figures,
+}
 
 /// What is drawn of one checkpoint.
 type Value = Option<Measured>;

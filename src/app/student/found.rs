@@ -1,0 +1,66 @@
+//! The students that a project has, and the report of one of them.
+
+use super::judged_pairs::JudgedPairs;
+use super::predictions::{PairPrediction, Predictions};
+use super::report::{StudentReport, report_predictions};
+use super::sample::all_judged;
+use super::train::{TrainOptions, TrainedStudent, train};
+use crate::app::error::AppError;
+use crate::domain::battle::Pair;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::store::Store;
+
+/// What the built-in student is called.
+pub const BUILT_IN: &str = "built-in";
+
+/// Groups of queries that the built-in student leaves out one after the other.
+const FOLDS: usize = 5;
+
+#[derive(Clone, Debug)]
+pub struct StudentsFound {
+    pub names: Vec<String>,
+    /// Of the student that was asked for.
+    pub report: Option<StudentReport>,
+}
+
+/// The students of a project, and the report of one by its name; of the first one for `None` and for a name that is gone.
+///
+/// The built-in student is fitted anew: it learns from the votes as they are.
+pub fn students_found(store: &Store, name: Option<&str>) -> Result<StudentsFound, AppError> {
+    let names = vec![BUILT_IN.to_owned()];
+    let known = name.filter(|name| names.iter().any(|known| known == name));
+    let options = TrainOptions {
+        other_battles: false,
+        folds: FOLDS,
+        seed: 0,
+        all_pairs: false,
+    };
+    let trained = train(store, options)?;
+    let judged = all_judged(store)?;
+    let predictions = left_out(&trained, &judged);
+    let name = known.unwrap_or(BUILT_IN).to_owned();
+    let mut report = report_predictions(name, &predictions, &judged);
+    if let Some(report) = &mut report {
+        report.notes.push(format!(
+            "predictions of each query are of a model that never saw it: {FOLDS} groups of queries are left out in turn"
+        ));
+    }
+    Ok(StudentsFound { names, report })
+}
+
+/// What a student predicts of the judged pairs, each query by a model that never saw it.
+fn left_out(trained: &TrainedStudent, judged: &JudgedPairs) -> Predictions {
+    let mut found = Predictions::default();
+    let step = found.steps.entry(None).or_default();
+    for (query, a, b, predicted) in trained.predictions() {
+        let (query, a, b) = (QueryId::new(query), DocId::new(a), DocId::new(b));
+        let Some((query, a, b)) = judged.find(&query, &a, &b) else {
+            continue;
+        };
+        if let Some(pair) = Pair::new(a, b) {
+            let orders = [Some(predicted), None];
+            step.insert((query, pair), PairPrediction { orders });
+        }
+    }
+    found
+}

@@ -1,0 +1,78 @@
+//! The screen of a student: its figures, the battles of a part of one, and from there a battle and its verdict.
+
+use super::bench::Bench;
+use super::{SIZES, name, snapshot};
+use crate::tui::screens::Screen;
+use crate::tui::theme::{ColourDepth, Theme};
+
+#[test]
+fn figures_of_the_built_in_student() {
+    for size in SIZES {
+        let mut bench = Bench::judged(size.0, size.1);
+        bench.press("Y v");
+        snapshot(name("student-triangle", size), bench.shot());
+        bench.press("v v v down down");
+        snapshot(name("student-yield", size), bench.shot());
+        bench.press("v v G");
+        snapshot(name("student-buckets", size), bench.shot());
+        bench.press("enter");
+        assert_eq!(bench.model.screen(), Screen::StudentBattles);
+        snapshot(name("student-battles", size), bench.shot());
+        bench.press("esc v v v right up");
+        snapshot(name("student-segments", size), bench.shot());
+    }
+}
+
+#[test]
+fn the_other_figures() {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("Y");
+    snapshot("student-accuracy", bench.shot());
+    bench.press("v v");
+    snapshot("student-fold", bench.shot());
+    bench.press("v");
+    snapshot("student-radius", bench.shot());
+    bench.press("v v");
+    snapshot("student-ranks", bench.shot());
+    bench.press("v v");
+    snapshot("student-ties", bench.shot());
+    bench.press("v");
+    snapshot("student-axes", bench.shot());
+}
+
+#[test]
+fn figures_without_colour_are_told_by_signs() {
+    let mut bench = Bench::judged(120, 40);
+    bench.theme = Theme::new(ColourDepth::None, false);
+    bench.press("Y v v");
+    snapshot("student-fold-depth-none", bench.shot());
+    bench.press("v v");
+    snapshot("student-yield-depth-none", bench.shot());
+}
+
+#[test]
+fn from_a_bucket_to_a_verdict_and_back() {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("J Y V V V V G enter");
+    let battle = bench.model.student.battle(0).unwrap().clone();
+    let before = bench.model.student.battles.len();
+    bench.press("enter");
+    assert_eq!(bench.model.screen(), Screen::Battle);
+    let open = bench.model.open.as_ref().unwrap();
+    assert_eq!(open.info.id, battle.query);
+    assert_eq!(bench.model.battle.pair(), Some(battle.pair));
+    let verdict = if battle.score < 0.5 { "B" } else { "A" };
+    bench.press(verdict);
+    bench.press("esc");
+    assert_eq!(bench.model.screen(), Screen::StudentBattles);
+    // The verdict counts in what the student is held against.
+    let step = bench.model.student.step().unwrap();
+    let again = step
+        .battles
+        .iter()
+        .find(|again| again.query == battle.query && again.pair == battle.pair);
+    assert_ne!(again.unwrap().score, battle.score);
+    assert!(before > 0 && !bench.model.student.battles.is_empty());
+    bench.press("esc esc");
+    assert_eq!(bench.model.screen(), Screen::Judges);
+}

@@ -1,0 +1,29 @@
+//! Working out what a student is worth, beside everything else.
+
+use super::Runner;
+use crate::app::student::{StudentsFound, students_found};
+use crate::store::Store;
+use crate::tui::message::Msg;
+
+impl Runner {
+    /// Measures a student on the battles as they are judged now.
+    pub(super) fn report_student(&self, name: Option<String>, generation: u64) {
+        let (store, results) = (self.store.clone(), self.results.clone());
+        let written = self.store.write(|_| Ok(()));
+        tokio::spawn(async move {
+            drop(written.await);
+            let work = tokio::task::spawn_blocking(move || found(&store, name.as_deref()));
+            let found = match work.await {
+                Ok(found) => found,
+                Err(error) => Err(error.to_string()),
+            };
+            drop(results.send(Msg::StudentReported(generation, found)).await);
+        });
+    }
+}
+
+/// The students of the project with the report of one, or why there is none.
+pub(crate) fn found(store: &Store, name: Option<&str>) -> Result<Box<StudentsFound>, String> {
+    let found = students_found(store, name);
+    found.map(Box::new).map_err(|error| error.to_string())
+}

@@ -1,0 +1,312 @@
+//! A figure in the cells of a terminal.
+
+use super::shapes::{Plot, PlotWords};
+use crate::domain::student::figure::{CELLS, Figure, FigureGroup, correlation_interval};
+use crate::domain::student::figures::{Category, Figures, FoldedRow};
+use crate::tui::canvas::Canvas;
+use crate::tui::model::student::StudentScreen;
+use crate::tui::widgets::notice;
+use std::ops::Range;
+
+/// Draws the figure on screen with the group under the cursor marked.
+pub(super) fn plot(screen: &StudentScreen, canvas: Canvas<'_>) {
+    let Some(step) = screen.step() else { return };
+    let figures = &step.figures;
+    let count = screen.groups.len().max(1);
+    let (across, up, ends) = match screen.figure {
+        Figure::Accuracy => ((0.0, checkpoints(screen) as f64), (0.0, 1.0), ("", "")),
+        Figure::Triangle => ((0.0, 1.0), (0.0, 1.0), ("0", "1")),
+        // The other document's probability is at most the favourite's.
+        Figure::Fold => ((0.0, 1.0), (0.0, 0.5), ("0", "1")),
+        Figure::Axes => ((0.0, 0.5), (0.0, 1.0), ("0", "0.5")),
+        Figure::Radius | Figure::Yield => ((0.0, 1.0), (0.0, 1.0), ("0", "1")),
+        Figure::Ranks => ((0.0, count as f64), (0.0, 1.0), ("0 %", "100 %")),
+        Figure::Buckets => ((0.0, count as f64), (0.0, highest(screen)), ("1", "")),
+        Figure::ResidualTies => ((0.0, count as f64), (-1.0, 1.0), ("", "")),
+        Figure::Segments => {
+            let (strips, cells) = divisions(screen);
+            ((0.0, strips as f64), (0.0, cells as f64), ("", ""))
+        }
+    };
+    let (x, y) = screen.figure.axes();
+    let last = if screen.figure == Figure::Buckets {
+        count.to_string()
+    } else {
+        ends.1.to_owned()
+    };
+    let y = match screen.figure {
+        Figure::Radius => "battles of a ring, to the most of one",
+        _ => y,
+    };
+    let x = match screen.figure {
+        Figure::Radius => "radius r from the certain corner (1, 0)",
+        _ => x,
+    };
+    let words = PlotWords {
+        across: x,
+        up: y,
+        ends: (ends.0, &last),
+        numbered: screen.figure != Figure::Segments,
+    };
+    let Canvas { theme, area, buf } = canvas;
+    let Some(mut plot) = Plot::new(across, up, &words, Canvas::new(theme, area, buf)) else {
+        notice("a larger terminal shows the figure", theme, area, buf);
+        return;
+    };
+    match screen.figure {
+        Figure::Accuracy => accuracy(&mut plot, screen),
+        Figure::Triangle | Figure::Fold | Figure::Axes => {
+            scatter(&mut plot, screen.figure, figures);
+        }
+        Figure::Radius => rings(&mut plot, screen, figures),
+        Figure::Yield => grown(&mut plot, screen, figures),
+        Figure::Ranks => {
+            let groups = &screen.groups;
+            let composed: Vec<[f64; 5]> = groups
+                .iter()
+                .map(|group| composition(figures, group))
+                .collect();
+            stacked(&mut plot, &composed, |_| 1.0);
+        }
+        Figure::Buckets => buckets(&mut plot, screen),
+        Figure::ResidualTies => residual_ties(&mut plot, figures),
+        Figure::Segments => segments(&mut plot, screen),
+    }
+    mark_cursor(&mut plot, screen);
+}
+
+fn checkpoints(screen: &StudentScreen) -> usize {
+    screen
+        .report()
+        .map_or(1, |report| report.steps.len())
+        .max(1)
+}
+
+/// Strips and cells of the segments.
+fn divisions(screen: &StudentScreen) -> (usize, usize) {
+    let places = screen.groups.iter().map(|group| group.place);
+    places.fold((1, 1), |(strips, cells), (strip, cell)| {
+        (strips.max(strip + 1), cells.max(cell + 1))
+    })
+}
+
+/// The top of the scale of buckets, in tenths.
+fn highest(screen: &StudentScreen) -> f64 {
+    let ends = screen
+        .groups
+        .iter()
+        .filter_map(|group| match group.interval {
+            Some((_, high)) => Some(high),
+            None => group.observed,
+        });
+    (ends.fold(0.5, f64::max) * 10.0).ceil() / 10.0
+}
+
+fn mark_cursor(plot: &mut Plot<'_>, screen: &StudentScreen) {
+    let Some(group) = screen.group() else { return };
+    let (column, row) = group.place;
+    let cells = CELLS as f64;
+    match screen.figure {
+        Figure::Accuracy => {
+            let step = screen.step as f64;
+            plot.cursor(plot.columns_of(step, step + 1.0), None);
+        }
+        Figure::Triangle | Figure::Fold | Figure::Axes => {
+            let width = if screen.figure == Figure::Axes {
+                0.5
+            } else {
+                1.0
+            } / cells;
+            let columns = plot.columns_of(column as f64 * width, (column + 1) as f64 * width);
+            plot.cursor(
+                columns,
+                Some((row as f64 / cells, (row + 1) as f64 / cells)),
+            );
+        }
+        Figure::Radius | Figure::Yield => {
+            let columns = plot.columns_of(column as f64 / cells, (column + 1) as f64 / cells);
+            plot.cursor(columns, None);
+        }
+        Figure::Ranks | Figure::Buckets | Figure::ResidualTies => {
+            plot.cursor(plot.columns_of(column as f64, (column + 1) as f64), None);
+        }
+        Figure::Segments => {
+            let columns = plot.columns_of(column as f64, (column + 1) as f64);
+            let block = columns.start..columns.end.saturating_sub(1).max(columns.start + 1);
+            plot.cursor(block, Some((row as f64, (row + 1) as f64)));
+        }
+    }
+}
+
+/// Each checkpoint's accuracy with its interval; a line for a coin.
+fn accuracy(plot: &mut Plot<'_>, screen: &StudentScreen) {
+    plot.level(0.5);
+    let Some(report) = screen.report() else {
+        return;
+    };
+    for (at, step) in report.steps.iter().enumerate() {
+        let columns = plot.columns_of(at as f64, (at + 1) as f64);
+        let middle = (columns.start + columns.end) / 2;
+        let Some(found) = step.figures.consensus_accuracy else {
+            continue;
+        };
+        if let Some(interval) = found.interval {
+            plot.whisker(middle, interval);
+        }
+        plot.mark(middle, found.value, "●", plot.theme.accent());
+    }
+}
+
+/// Half blocks coloured by the mean score of the battles in them.
+fn scatter(plot: &mut Plot<'_>, figure: Figure, figures: &Figures) {
+    let mut sums = vec![(0.0, 0.0); plot.columns() * plot.pixels()];
+    for row in &figures.rows {
+        let (x, y) = match figure {
+            Figure::Triangle => row.predicted(),
+            Figure::Axes => (row.expected(), row.decisiveness()),
+            _ => (row.x, row.y),
+        };
+        let better = match figure == Figure::Triangle && row.turned {
+            true => row.score,
+            false => 1.0 - row.score,
+        };
+        let at = plot.pixel(y) * plot.columns() + plot.column(x);
+        if let Some((sum, n)) = sums.get_mut(at) {
+            *sum += better;
+            *n += 1.0;
+        }
+    }
+    let columns = plot.columns();
+    plot.paint(|column, pixel| {
+        let (sum, n) = sums.get(pixel * columns + column)?;
+        (*n > 0.0).then(|| sum / n)
+    });
+}
+
+/// Shares of a group by category.
+pub(super) fn composition(figures: &Figures, group: &FigureGroup) -> [f64; 5] {
+    let rows = || group.rows.iter().filter_map(|at| figures.rows.get(*at));
+    let n = rows().count().max(1) as f64;
+    Category::ALL.map(|category| {
+        let of = rows().filter(|row: &&FoldedRow| row.category == category);
+        of.count() as f64 / n
+    })
+}
+
+/// A bar a group, as high as `height` says, made of categories; what is for the favourite is below.
+fn stacked(plot: &mut Plot<'_>, composed: &[[f64; 5]], height: impl Fn(usize) -> f64) {
+    let columns: Vec<Range<usize>> = (0..composed.len())
+        .map(|at| {
+            let width = plot.columns();
+            at * width / composed.len()..(at + 1) * width / composed.len()
+        })
+        .collect();
+    let pixels = plot.pixels() as f64;
+    plot.paint(|column, pixel| {
+        let at = columns
+            .iter()
+            .position(|columns| columns.contains(&column))?;
+        let up = (pixel as f64 + 0.5) / pixels / height(at).max(f64::MIN_POSITIVE);
+        if up > 1.0 {
+            return None;
+        }
+        let mut low = 0.0;
+        let shares = composed.get(at)?;
+        let category = shares.iter().position(|share| {
+            low += share;
+            up < low
+        });
+        // Shares that add up to 1 but for a rounding end with the last one that is there.
+        let category = category.or_else(|| shares.iter().rposition(|share| *share > 0.0))?;
+        Some(1.0 - category as f64 / 4.0)
+    });
+}
+
+fn rings(plot: &mut Plot<'_>, screen: &StudentScreen, figures: &Figures) {
+    let counts = screen.groups.iter().map(|group| group.rows.len());
+    let most = counts.clone().max().unwrap_or(1).max(1) as f64;
+    let heights: Vec<f64> = counts.map(|count| count as f64 / most).collect();
+    let composed: Vec<[f64; 5]> = screen
+        .groups
+        .iter()
+        .map(|group| composition(figures, group))
+        .collect();
+    stacked(plot, &composed, |at| {
+        heights.get(at).copied().unwrap_or(0.0)
+    });
+}
+
+fn grown(plot: &mut Plot<'_>, screen: &StudentScreen, figures: &Figures) {
+    let shares: Vec<f64> = screen
+        .groups
+        .iter()
+        .map(|group| group.rows.len() as f64 / figures.n.max(1) as f64)
+        .collect();
+    let composed: Vec<[f64; 5]> = screen
+        .groups
+        .iter()
+        .map(|group| composition(figures, group))
+        .collect();
+    stacked(plot, &composed, |at| shares.get(at).copied().unwrap_or(0.0));
+}
+
+/// Expected scores as rings, observed ones as dots with intervals.
+fn buckets(plot: &mut Plot<'_>, screen: &StudentScreen) {
+    for (at, group) in screen.groups.iter().enumerate() {
+        let columns = plot.columns_of(at as f64, (at + 1) as f64);
+        let middle = (columns.start + columns.end) / 2;
+        if let Some(interval) = group.interval {
+            plot.whisker(middle, interval);
+        }
+        let (Some(expected), Some(observed)) = (group.expected, group.observed) else {
+            continue;
+        };
+        plot.mark(middle, observed, "●", plot.theme.accent());
+        let together = plot.pixel(expected) / 2 == plot.pixel(observed) / 2;
+        match together {
+            true => plot.mark(middle, expected, "◉", plot.theme.accent()),
+            false => plot.mark(middle, expected, "○", plot.theme.text()),
+        }
+    }
+}
+
+fn residual_ties(plot: &mut Plot<'_>, figures: &Figures) {
+    plot.level(0.0);
+    for (at, of) in figures.residual_ties.iter().enumerate() {
+        let columns = plot.columns_of(at as f64, (at + 1) as f64);
+        let middle = (columns.start + columns.end) / 2;
+        let Some(value) = of.correlation else {
+            plot.mark(middle, 0.0, "–", plot.theme.muted());
+            continue;
+        };
+        if let Some(interval) = correlation_interval(value, of.n) {
+            plot.whisker(middle, interval);
+        }
+        plot.mark(middle, value, "●", plot.theme.accent());
+    }
+}
+
+/// Blocks coloured by the observed score, which stands in them.
+fn segments(plot: &mut Plot<'_>, screen: &StudentScreen) {
+    for (at, group) in screen.groups.iter().enumerate() {
+        let (strip, cell) = group.place;
+        let columns = plot.columns_of(strip as f64, (strip + 1) as f64);
+        let mut block = plot.block(columns, cell as f64, (cell + 1) as f64);
+        // A column between strips.
+        block.width = block.width.saturating_sub(1).max(1);
+        let Some(observed) = group.observed else {
+            continue;
+        };
+        let mut style = plot.theme.heat(1.0 - observed).style;
+        if at == screen.cursor {
+            style = style.patch(plot.theme.cursor_cell());
+        }
+        plot.buf.set_style(block, style);
+        let words = format!("{observed:.2}");
+        let middle = block.y + block.height / 2;
+        let left = block.x + block.width.saturating_sub(words.len() as u16) / 2;
+        if usize::from(block.width) >= words.len() && middle < plot.inside.bottom() {
+            plot.buf.set_string(left, middle, words, style);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Choosing a student, a checkpoint, a figure, and a group of its battles.
+
+use crate::app::student::StudentsFound;
+use crate::domain::student::figure::{Figure, FigureGroup};
+use crate::tui::keymap::Command;
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::navigation::{cycled, moved, neighbour};
+use crate::tui::screens::Screen;
+
+pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
+    model.stack.push(Screen::Student);
+    model.student.found = None;
+    model.student.groups.clear();
+    ask(model, None)
+}
+
+/// Asks for the report of a student; of the first one for `None`.
+pub(crate) fn ask(model: &mut Model, name: Option<String>) -> Vec<Effect> {
+    model.student.generation += 1;
+    vec![Effect::ReportStudent(name, model.student.generation)]
+}
+
+/// Asks for the report on screen again: a verdict counts in what the student is held against.
+pub(crate) fn ask_again(model: &mut Model) -> Vec<Effect> {
+    let name = model.student.report().map(|report| report.name.clone());
+    ask(model, name)
+}
+
+pub(crate) fn reported(
+    model: &mut Model,
+    generation: u64,
+    found: Result<Box<StudentsFound>, String>,
+) {
+    if generation != model.student.generation {
+        return;
+    }
+    let before = model.student.report().map(|report| report.name.clone());
+    model.student.found = Some(found);
+    let steps = model
+        .student
+        .report()
+        .map_or(0, |report| report.steps.len());
+    let same = before.is_some() && before == model.student.report().map(|of| of.name.clone());
+    // The latest checkpoint, until a person has chosen another.
+    if !same {
+        model.student.step = steps.saturating_sub(1);
+    }
+    model.student.step = model.student.step.min(steps.saturating_sub(1));
+    model.student.regroup();
+}
+
+/// What can be done now.
+pub(super) fn offers(model: &Model, command: Command) -> bool {
+    let steps = model
+        .student
+        .report()
+        .map_or(0, |report| report.steps.len());
+    match command {
+        Command::NextStudent => model.student.names().len() > 1,
+        Command::NextCheckpoint | Command::PreviousCheckpoint => steps > 1,
+        Command::Open => model
+            .student
+            .group()
+            .is_some_and(|group| !group.rows.is_empty()),
+        Command::NextFigure | Command::PreviousFigure => steps > 0,
+        _ => true,
+    }
+}
+
+pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    let Some(steps) = model.student.report().map(|report| report.steps.len()) else {
+        return Vec::new();
+    };
+    match command {
+        Command::NextStudent | Command::PreviousPane => {
+            let forward = command == Command::NextStudent;
+            return other_student(model, forward);
+        }
+        Command::NextFigure | Command::PreviousFigure => {
+            let forward = command == Command::NextFigure;
+            model.student.figure = cycled(&Figure::ALL, model.student.figure, forward);
+            model.student.cursor = 0;
+            model.student.regroup();
+        }
+        Command::NextCheckpoint | Command::PreviousCheckpoint => {
+            let forward = command == Command::NextCheckpoint;
+            match neighbour(model.student.step, forward, steps) {
+                Some(step) => {
+                    model.student.step = step;
+                    model.student.regroup();
+                }
+                None => model.inform("no further checkpoint on this side"),
+            }
+        }
+        Command::Open => match model.student.group() {
+            Some(group) if !group.rows.is_empty() => {
+                model.student.battle_cursor = 0;
+                model.student.sort_battles();
+                model.stack.push(Screen::StudentBattles);
+            }
+            _ => model.inform("no battle is here"),
+        },
+        _ => {
+            let (at, page) = (model.student.cursor, model.areas.page);
+            let groups = &model.student.groups;
+            model.student.cursor = match model.student.figure.is_plane() {
+                true => beside(groups, at, command).unwrap_or(at),
+                false => {
+                    let along = match command {
+                        Command::Right => Command::Down,
+                        Command::Left => Command::Up,
+                        other => other,
+                    };
+                    moved(at, along, groups.len(), page)
+                }
+            };
+        }
+    }
+    Vec::new()
+}
+
+fn other_student(model: &mut Model, forward: bool) -> Vec<Effect> {
+    let names = model.student.names().to_vec();
+    let here = model.student.report().map(|report| report.name.clone());
+    let at = names.iter().position(|name| Some(name) == here.as_ref());
+    let count = names.len();
+    if count < 2 {
+        model.inform("there is no other student");
+        return Vec::new();
+    }
+    let step = if forward { 1 } else { count - 1 };
+    let next = at.map_or(0, |at| (at + step) % count);
+    ask(model, names.get(next).cloned())
+}
+
+/// The nearest group on one side of a plane, one in line before the others; the first and the last one for their commands.
+fn beside(groups: &[FigureGroup], at: usize, command: Command) -> Option<usize> {
+    let (column, row) = groups.get(at)?.place;
+    let steps = |(x, y): (usize, usize)| {
+        let (right, up) = (x as i64 - column as i64, y as i64 - row as i64);
+        match command {
+            Command::Right => (right, up),
+            Command::Left => (-right, up),
+            Command::Up => (up, right),
+            Command::Down => (-up, right),
+            _ => (0, 0),
+        }
+    };
+    match command {
+        Command::First => return Some(0),
+        Command::Last => return groups.len().checked_sub(1),
+        _ => {}
+    }
+    let ahead = groups.iter().enumerate().filter_map(|(index, group)| {
+        let (ahead, aside) = steps(group.place);
+        (ahead > 0).then_some((ahead + 3 * aside.abs(), index))
+    });
+    ahead.min().map(|(_, index)| index)
+}

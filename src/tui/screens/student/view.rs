@@ -1,0 +1,123 @@
+//! One figure with its numbers, and the group of battles under the cursor in words.
+
+use super::numbers::{TWO_LINES, description, summary, table};
+use super::plot::plot;
+use crate::app::student::{StepReport, StudentReport};
+use crate::app::wording::counted;
+use crate::domain::sanitise;
+use crate::domain::student::figure::Figure;
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::layout::{cut, cut_bottom, inset};
+use crate::tui::model::Model;
+use crate::tui::text;
+use crate::tui::widgets::list::scrollbar;
+use crate::tui::widgets::notice;
+use ratatui::layout::{Constraint, Layout};
+use ratatui::widgets::{Paragraph, Widget};
+
+const NONE_YET: &str = "No student has been stored yet. `overrule student train` fits the built-in one to the project's own votes; \
+                        `overrule student import FILE --name NAME` brings another model's predictions. `M` has the chapter.";
+
+/// Columns of the numbers beside the plot.
+const NUMBERS: (u16, u16) = (36, 64);
+
+pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
+    let Canvas { theme, area, buf } = canvas;
+    let mut area = inset(area);
+    let columns = usize::from(area.width);
+    match &model.student.found {
+        None => {
+            notice("working out the figures …", theme, area, buf);
+            return Areas::default();
+        }
+        Some(Err(why)) => {
+            let lines = text::lines(&sanitise::line(why), columns, theme.muted());
+            Paragraph::new(lines).render(area, buf);
+            return Areas::default();
+        }
+        Some(Ok(_)) => {}
+    }
+    let (Some(report), Some(step)) = (model.student.report(), model.student.step()) else {
+        Paragraph::new(text::lines(NONE_YET, columns, theme.muted())).render(area, buf);
+        return Areas::default();
+    };
+    let figure = model.student.figure;
+    let head = headline(model, report, step);
+    text::line(&head, columns, theme.muted()).render(cut(&mut area, 1), buf);
+    let title = format!(
+        "{} of {} · {}",
+        figure.number(),
+        Figure::ALL.len(),
+        figure.title()
+    );
+    text::line(&title, columns, theme.title()).render(cut(&mut area, 1), buf);
+    let words = description(&model.student, &step.figures, theme, columns);
+    let lines = if columns < TWO_LINES { 3 } else { 2 };
+    let foot = cut_bottom(&mut area, lines);
+    Paragraph::new(words).render(foot, buf);
+    text::rule(columns, theme.faint()).render(cut_bottom(&mut area, 1), buf);
+    let beside = (area.width * 2 / 5).clamp(NUMBERS.0, NUMBERS.1);
+    let [drawn, _, mut numbers] = Layout::horizontal([
+        Constraint::Min(1),
+        Constraint::Length(2),
+        Constraint::Length(beside),
+    ])
+    .areas(area);
+    plot(&model.student, Canvas::new(theme, drawn, buf));
+    let lines = summary(
+        &model.student,
+        &step.figures,
+        theme,
+        usize::from(numbers.width),
+    );
+    let rows = (lines.len() as u16).min(numbers.height);
+    Paragraph::new(lines).render(cut(&mut numbers, rows), buf);
+    if figure.is_plane() {
+        return Areas {
+            page: 1,
+            ..Areas::default()
+        };
+    }
+    cut(&mut numbers, 1);
+    if numbers.height < 2 {
+        return Areas::default();
+    }
+    let (list, first) = table(&model.student, Canvas::new(theme, numbers, buf));
+    let count = model.student.groups.len();
+    scrollbar(first, count, Canvas::new(theme, list, buf));
+    Areas {
+        list,
+        first,
+        lines: count,
+        page: usize::from(list.height),
+        ..Areas::default()
+    }
+}
+
+/// Who it is, at which checkpoint, and on how many battles it is measured.
+fn headline(model: &Model, report: &StudentReport, step: &StepReport) -> String {
+    let names = model.student.names();
+    let mut parts = vec![format!("student {}", sanitise::line(&report.name))];
+    if let Some(at) = names.iter().position(|name| *name == report.name)
+        && names.len() > 1
+    {
+        parts.push(format!("{} of {}", at + 1, names.len()));
+    }
+    if let Some(number) = step.step {
+        let place = match report.steps.len() {
+            1 => String::new(),
+            count => format!(", {} of {count}", model.student.step + 1),
+        };
+        parts.push(format!("step {number}{place}"));
+    }
+    parts.push(format!(
+        "N = {} of {}",
+        counted(step.figures.n, "battle"),
+        counted(step.figures.queries, "query")
+    ));
+    if step.figures.n < report.judged {
+        parts.push(format!("{} judged", text::count(report.judged)));
+    }
+    parts.join(" · ")
+}

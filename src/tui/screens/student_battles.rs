@@ -1,0 +1,24 @@
+//! The battles of a group of a student's figure, the farthest from what was expected first.
+
+mod update;
+mod view;
+
+use super::spec::{Click, Copied, ScreenSpec};
+
+pub(super) const SPEC: ScreenSpec = ScreenSpec {
+    chapter: "student",
+    returned: |model| super::student::update::ask_again(model),
+    copy: |model| match model.student.battle(model.student.battle_cursor) {
+        Some(battle) => Copied::Text(format!("{}\t{}\t{}", battle.query, battle.a, battle.b)),
+        None => Copied::Nothing,
+    },
+    click: |model, _, row| {
+        let at = model.areas.first + usize::from(row.saturating_sub(model.areas.list.y));
+        if at == model.student.battle_cursor {
+            return Click::Open;
+        }
+        model.student.battle_cursor = at.min(model.student.battles.len().saturating_sub(1));
+        Click::Moved
+    },
+    ..ScreenSpec::new(view::view, update::update)
+};

@@ -1,0 +1,117 @@
+//! A row a battle: the query, both documents, what the ensemble said and what the student predicts.
+
+use crate::app::student::ReportedBattle;
+use crate::domain::sanitise;
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::layout::{cut, inset};
+use crate::tui::model::Model;
+use crate::tui::text::{self, pad_left, pad_right, truncate};
+use crate::tui::widgets::list::{list_head, scrollbar};
+use crate::tui::widgets::{notice, scroll_to};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+/// Columns of the mark, of a number, and of a query's and a document's identifier.
+const MARK: usize = 2;
+const NUMBER: usize = 6;
+const NAMES: (usize, usize) = (8, 22);
+
+pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
+    let Canvas { theme, area, buf } = canvas;
+    let mut list = inset(area);
+    let (Some(report), Some(group)) = (model.student.report(), model.student.group()) else {
+        notice("working out the figures …", theme, list, buf);
+        return Areas::default();
+    };
+    let columns = usize::from(list.width);
+    let count = model.student.battles.len();
+    let cursor = model.student.battle_cursor.min(count.saturating_sub(1));
+    let words = format!(
+        "{} · figure {} · {} · the farthest from what was expected first",
+        sanitise::line(&report.name),
+        model.student.figure.number(),
+        group.name
+    );
+    let head = cut(&mut list, 1);
+    list_head(
+        &words,
+        (cursor, count, count),
+        Canvas::new(theme, head, buf),
+    );
+    let numbers = 4 * (NUMBER + 1);
+    let name = (columns.saturating_sub(MARK + numbers) / 3).clamp(NAMES.0, NAMES.1 + 1) - 1;
+    let rest = columns.saturating_sub(MARK + 3 * (name + 1) + numbers + 1);
+    let mut titles = format!(
+        "  {} {} {}",
+        pad_right("query", name),
+        pad_right("A", name),
+        pad_right("B", name)
+    );
+    for title in ["score", "P(A)", "P(tie)", "P(B)"] {
+        titles += &format!(" {}", pad_left(title, NUMBER));
+    }
+    if rest >= 12 {
+        titles += " text of the query";
+    }
+    text::line(&titles, columns, theme.muted()).render(cut(&mut list, 1), buf);
+    let first = scroll_to(0, cursor, usize::from(list.height));
+    for (row, at) in list.rows().zip(first..count) {
+        let Some(battle) = model.student.battle(at) else {
+            continue;
+        };
+        let selected = at == cursor;
+        if selected {
+            buf.set_style(row, theme.selection());
+        }
+        let cell = |id: &str| pad_right(&truncate(&sanitise::line(id), name), name);
+        let mut spans = vec![
+            Span::raw(if selected { "▌ " } else { "  " }),
+            Span::styled(cell(battle.query.as_str()), theme.muted()),
+            Span::raw(format!(
+                " {} {}",
+                cell(battle.a.as_str()),
+                cell(battle.b.as_str())
+            )),
+        ];
+        spans.extend(scores(battle).into_iter().enumerate().map(|(at, value)| {
+            let style = if at == 0 {
+                theme.strong()
+            } else {
+                theme.text()
+            };
+            Span::styled(
+                format!(" {}", pad_left(&format!("{value:.3}"), NUMBER)),
+                style,
+            )
+        }));
+        if rest >= 12 {
+            let known = model.queries.rows.iter();
+            let query = known
+                .map(|(info, _)| info)
+                .find(|info| info.id == battle.query);
+            let words = query.map_or(String::new(), |info| {
+                sanitise::line(&info.text).into_owned()
+            });
+            spans.push(Span::styled(
+                format!(" {}", truncate(&words, rest)),
+                theme.muted(),
+            ));
+        }
+        Line::from(spans).render(row, buf);
+    }
+    scrollbar(first, count, Canvas::new(theme, list, buf));
+    Areas {
+        list,
+        first,
+        lines: count,
+        page: usize::from(list.height),
+        ..Areas::default()
+    }
+}
+
+/// The ensemble's score (1: B better), and what the student predicts.
+fn scores(battle: &ReportedBattle) -> [f64; 4] {
+    let predicted = battle.predicted;
+    [battle.score, predicted.a(), predicted.tie(), predicted.b()]
+}

@@ -187,7 +187,7 @@ enum CliCommand {
 
 /// Runs the command line and says how the process is to end.
 pub fn main() -> ExitCode {
-    let matches = help::flowing(Arguments::command()).try_get_matches();
+    let matches = help::flowing(Arguments::command(), help::columns()).try_get_matches();
     let arguments = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
     let done = match arguments {
         Ok(arguments) => run(arguments),
@@ -268,7 +268,8 @@ fn run(arguments: Arguments) -> CommandResult {
         }
         Some(CliCommand::Man) => {
             let mut page = Vec::new();
-            clap_mangen::Man::new(help::flowing(Arguments::command())).render(&mut page)?;
+            clap_mangen::Man::new(help::flowing(Arguments::command(), usize::MAX))
+                .render(&mut page)?;
             page.extend(manual::roff().into_bytes());
             output::text(&String::from_utf8_lossy(&page))
         }

@@ -1,18 +1,34 @@
-//! The help as it is printed: paragraphs that wrap at any width, and a file's name where a command is wanted.
+//! The help as it is printed: paragraphs and aligned lists that wrap at any width, and a file's name where a command is wanted.
 
+use super::output::terminal_width;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::path::Path;
+use unicode_width::UnicodeWidthStr as _;
 
-/// The command with the paragraphs below its options, and below those of its subcommands, in lines of their own, so that
-/// they wrap as wide as the terminal is.
-pub(super) fn flowing(command: Command) -> Command {
+/// Columns of the help where there is no terminal, and at most: longer lines are hard to read.
+const MOST: usize = 100;
+/// Columns by which the second line of a command is set in, and a comment that stands below it.
+const HANGING: usize = 4;
+
+/// Columns of the help on this terminal.
+pub(super) fn columns() -> usize {
+    let told = || std::env::var("COLUMNS").ok()?.parse().ok();
+    terminal_width()
+        .or_else(told)
+        .unwrap_or(MOST)
+        .clamp(20, MOST)
+}
+
+/// The command with the text below its options, and below those of its subcommands, laid out for so many columns:
+/// paragraphs in lines of their own, which the printer wraps, and lists wrapped below their second column.
+pub(super) fn flowing(command: Command, columns: usize) -> Command {
     let below = command.get_after_help().map(ToString::to_string);
     let command = match below {
-        Some(text) => command.after_help(joined(&text)),
+        Some(text) => command.after_help(laid_out(&joined(&text), columns)),
         None => command,
     };
-    command.mut_subcommands(flowing)
+    command.mut_subcommands(|command| flowing(command, columns))
 }
 
 /// Joins the lines of a paragraph; what is indented, and what follows a colon at the end of a line, stays as it is.
@@ -32,6 +48,104 @@ fn joined(text: &str) -> String {
         flows = !line.is_empty() && !indented && !line.ends_with(':');
     }
     out
+}
+
+/// An indented line in its parts: `  name   what it is`.
+struct Entry<'a> {
+    indent: usize,
+    name: &'a str,
+    /// What stands after two blanks or more.
+    about: Option<&'a str>,
+    /// The column where that begins.
+    column: usize,
+}
+
+impl<'a> Entry<'a> {
+    fn of(line: &'a str) -> Self {
+        let body = line.trim_start();
+        let indent = line.len() - body.len();
+        let (name, about) = match body.split_once("  ") {
+            Some((name, about)) => (name, Some(about.trim_start())),
+            None => (body, None),
+        };
+        let about = about.filter(|about| !about.is_empty());
+        let column = line.width() - about.map_or(0, |about| about.width());
+        Self {
+            indent,
+            name,
+            about,
+            column,
+        }
+    }
+}
+
+/// Wraps indented lines that are too long: a list below its second column, a comment that has no room there below its
+/// command. Lines that are set in further than the entry above them belong to it.
+fn laid_out(text: &str, columns: usize) -> String {
+    let mut out = Vec::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if !line.starts_with(' ') {
+            out.push(line.to_owned());
+            continue;
+        }
+        let entry = Entry::of(line);
+        let Some(about) = entry.about else {
+            match line.width() > columns && !line.trim_end().ends_with(['{', '}', '\\', ',', '\''])
+            {
+                true => wrap_into(
+                    &mut out,
+                    " ".repeat(entry.indent),
+                    entry.name,
+                    columns,
+                    entry.indent + HANGING,
+                ),
+                false => out.push(line.to_owned()),
+            }
+            continue;
+        };
+        let mut about = about.to_owned();
+        while let Some(next) = lines.next_if(|next| Entry::of(next).indent > entry.indent) {
+            about.push(' ');
+            about.push_str(next.trim_start());
+        }
+        let lead = entry.about.and_then(|about| line.strip_suffix(about));
+        let lead = lead.unwrap_or_default().to_owned();
+        if entry.column + about.width() <= columns {
+            out.push(lead + &about);
+        } else if 2 * entry.column <= columns {
+            wrap_into(&mut out, lead, &about, columns, entry.column);
+        } else {
+            let hanging = entry.indent + HANGING;
+            wrap_into(
+                &mut out,
+                " ".repeat(entry.indent),
+                entry.name,
+                columns,
+                hanging,
+            );
+            wrap_into(&mut out, " ".repeat(hanging), &about, columns, hanging);
+        }
+    }
+    out.join("\n")
+}
+
+/// Adds words after a lead, in lines of so many columns, the further ones set in by `hanging`.
+fn wrap_into(out: &mut Vec<String>, lead: String, words: &str, columns: usize, hanging: usize) {
+    let mut line = lead;
+    let mut empty = true;
+    for word in words.split(' ').filter(|word| !word.is_empty()) {
+        if !empty && line.width() + 1 + word.width() > columns {
+            out.push(std::mem::replace(&mut line, " ".repeat(hanging)));
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    out.push(line);
 }
 
 /// What to do with a file or folder that was named where a command is wanted; `None` where the usage is wrong otherwise.
@@ -67,6 +181,7 @@ pub(super) fn file_for_command(error: &clap::Error) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::CommandFactory as _;
 
     #[test]
     fn paragraphs_are_joined_and_lists_and_examples_are_not() {
@@ -76,5 +191,47 @@ mod tests {
             "One sentence that goes on. Another.\n\nPolicies:\nvalue\n  split   votes differ\n  cycle\nEnd."
         );
         assert_eq!(joined(""), "");
+    }
+
+    #[test]
+    fn lists_wrap_below_their_second_column_and_comments_below_their_command() {
+        let list = "Policies:\n  value  likely wrong and near the top of it\n  split  votes differ";
+        assert_eq!(
+            laid_out(list, 30),
+            "Policies:\n  value  likely wrong and near\n         the top of it\n  split  votes differ"
+        );
+        assert_eq!(laid_out(list, 80), list);
+        let example = "  overrule annotate in out --batch    half the price,\n      within a day";
+        assert_eq!(
+            laid_out(example, 40),
+            "  overrule annotate in out --batch\n      half the price, within a day"
+        );
+        let json = "  {\"query\":{\"id\":\"q1\",\"query\":\"trams\"},\n   \"by\":\"gpt\"}";
+        assert_eq!(laid_out(json, 20), json);
+        assert_eq!(
+            laid_out("  overrule pick --open --dry-run --json", 24),
+            "  overrule pick --open\n      --dry-run --json"
+        );
+    }
+
+    #[test]
+    fn every_help_keeps_its_lists_in_their_columns() {
+        for columns in [60, 80, 100] {
+            let mut command = flowing(crate::cli::Arguments::command(), columns);
+            command.build();
+            let mut waiting = vec![command];
+            while let Some(command) = waiting.pop() {
+                let text = command.get_after_help().map(ToString::to_string);
+                for line in text.unwrap_or_default().lines() {
+                    let listed = line.starts_with(' ') && Entry::of(line).about.is_some();
+                    assert!(
+                        !listed || line.width() <= columns,
+                        "{}: {line}",
+                        command.get_name()
+                    );
+                }
+                waiting.extend(command.get_subcommands().cloned());
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! One pair of documents put to the judges by hand: who is asked, and in which order of the two documents.
 //!
 //! The query keeps its judges, its seed and its plan. A pair is asked about once in each order; where both orders have been
-//! judged, there is nothing more to ask.
+//! judged, there is nothing more to ask. Offline judges do not depend on the order and are asked once.
 
 use super::estimate::CostEstimate;
 use super::request::RunRequest;
@@ -38,7 +38,7 @@ impl PairQuestion {
     /// query has no judges yet.
     ///
     /// # Errors
-    /// The query's judges are others, or each has judged the pair in both orders.
+    /// The query's judges are others, or each has judged the pair in both orders, an offline one in one of them.
     pub fn of(db: &Db, query: QueryKey, pair: Pair, specs: &[JudgeSpec]) -> Result<Self, AppError> {
         let of_query = db.judges_of(query)?;
         let known = db.known_judges(specs)?;
@@ -59,7 +59,11 @@ impl PairQuestion {
         }
         for game in 0..MAX_GAMES {
             let voted = db.shown_in_game(query, pair, game)?;
-            let has_voted = |at: &usize| voted.iter().any(|(judge, _)| *judge == known[*at]);
+            // Offline judges do not depend on the order: asked again, they would count twice for the same.
+            let has_voted = |at: &usize| {
+                voted.iter().any(|(judge, _)| *judge == known[*at])
+                    || (game > 0 && specs[*at].is_offline())
+            };
             let judges: Vec<usize> = seats.iter().copied().filter(|at| !has_voted(at)).collect();
             if !judges.is_empty() {
                 return Ok(Self {
@@ -74,9 +78,12 @@ impl PairQuestion {
                 });
             }
         }
-        Err(invalid!(
-            "the judges have judged this pair in both orders of its documents"
-        ))
+        Err(match seats.iter().all(|at| specs[*at].is_offline()) {
+            true => invalid!(
+                "the offline judges have judged this pair; the order of its documents changes nothing for them"
+            ),
+            false => invalid!("the judges have judged this pair in both orders of its documents"),
+        })
     }
 
     /// The ensemble of those who are asked.

@@ -139,3 +139,13 @@ fn a_document_and_itself_are_not_asked_about() {
     bench.press("Q");
     assert!(!bench.model.run.running && bench.model.run.asking.is_none());
 }
+
+#[test]
+fn offline_judges_are_not_asked_twice_about_a_pair() {
+    let mut bench = Bench::judged(80, 24);
+    bench.press("enter Q");
+    assert!(!bench.model.run.running);
+    let said = bench.model.toast.as_ref().map(|toast| toast.text.as_str());
+    let words = "the offline judges have judged this pair";
+    assert!(said.is_some_and(|said| said.contains(words)));
+}

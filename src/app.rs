@@ -32,7 +32,6 @@ pub mod rerank;
 pub mod reranker_check;
 pub mod review;
 pub mod run_lock;
-pub mod scored_pools;
 pub mod settings;
 pub mod simulate;
 pub mod status;

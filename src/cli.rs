@@ -6,7 +6,6 @@ mod batch;
 mod battles;
 mod bench_methods;
 mod bench_sampler;
-mod bench_scale;
 mod command;
 mod compare;
 mod config;
@@ -134,8 +133,6 @@ enum CliCommand {
     BenchSampler(bench_sampler::BenchSamplerCommand),
     /// What a ranking method is worth, and how many calls it takes, in simulation
     BenchMethods(bench_methods::BenchMethodsCommand),
-    /// What one scale over queries is worth, in simulation
-    BenchScale(bench_scale::BenchScaleCommand),
     /// Give a verdict on a pair of documents
     Override(override_pair::OverrideCommand),
     /// Take back your latest verdict, or ruling
@@ -157,12 +154,12 @@ enum CliCommand {
     Adjudication(adjudication::AdjudicationCommand),
     /// Rule on a label
     Rule(rule::RuleCommand),
+    /// One scale over queries: which documents to grade, and what follows
+    Scale(scale::ScaleCommand),
     /// Measure a ranking against labels: NDCG, MRR, MAP, recall, with intervals
     Evaluate(evaluate::EvaluateCommand),
     /// Compare two rankings query by query, against the same labels
     Compare(compare::CompareCommand),
-    /// One scale over queries: a few documents of each are graded by one judge, and scores get a common zero
-    Scale(scale::ScaleCommand),
     /// Reranking methods beside each other: quality with intervals, calls, money, time, and tests against a baseline
     Methods(methods::MethodsCommand),
     /// A cheap model of pairs that learns from the ensemble: what it learns from, how far to believe it
@@ -241,7 +238,6 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Judges(command)) => command.run(&context),
         Some(CliCommand::BenchSampler(command)) => command.run(&context),
         Some(CliCommand::BenchMethods(command)) => command.run(),
-        Some(CliCommand::BenchScale(command)) => command.run(),
         Some(CliCommand::Override(command)) => command.run(&context),
         Some(CliCommand::Undo(command)) => command.run(&context),
         Some(CliCommand::Log(command)) => command.run(&context),
@@ -250,9 +246,9 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Pool(command)) => command.run(&context),
         Some(CliCommand::Pick(command)) => command.run(&context),
         Some(CliCommand::Rerank(command)) => command.run(&context),
-        Some(CliCommand::Scale(command)) => command.run(&context),
         Some(CliCommand::Adjudication(command)) => command.run(&context),
         Some(CliCommand::Rule(command)) => command.run(&context),
+        Some(CliCommand::Scale(command)) => command.run(&context),
         Some(CliCommand::Evaluate(command)) => command.run(&context),
         Some(CliCommand::Compare(command)) => command.run(&context),
         Some(CliCommand::Methods(command)) => command.run(&context),

@@ -98,7 +98,6 @@ pub fn taken_over(merged: &MergeCounts) -> Option<String> {
         (merged.picks, "pick"),
         (merged.rulings, "ruling"),
         (merged.rerank_results, "order"),
-        (merged.anchors, "anchor set"),
     ];
     let new = counts.into_iter().filter(|(count, _)| *count > 0);
     let new: Vec<String> = new.map(|(count, noun)| counted(count, noun)).collect();

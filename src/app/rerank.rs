@@ -12,5 +12,5 @@ mod question;
 pub mod run;
 mod service;
 
-pub use plan::{Anchors, RerankPlan, RerankScope};
+pub use plan::{RerankPlan, RerankScope};
 pub use prepare::{MethodChoice, PreparedRun, prepare};

@@ -4,7 +4,6 @@ mod coverage;
 mod every;
 mod methods;
 mod project_worlds;
-mod scales;
 mod strategy;
 
 use super::error::{AppError, invalid};
@@ -15,7 +14,6 @@ pub use coverage::RankIntervalCoverage;
 use every::every;
 pub use methods::{MethodOnQuery, MethodResult, MethodSimulation};
 pub use project_worlds::ProjectWorlds;
-pub use scales::ScaleSimulation;
 pub use strategy::StrategyOnQuery;
 
 #[derive(Debug)]

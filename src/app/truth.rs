@@ -1,17 +1,18 @@
 //! What a project says is true of its documents: its labels, the labels with the rulings put in, or its own zELO.
 
 use super::error::{AppError, invalid};
-use super::one_scale::ProjectScale;
-use super::scored_pools::{
-    ENOUGH_LABELS, ENOUGH_ON_EACH_SIDE, PeoplesLabels, all_keys, fit_to_labels, graded_scores,
-};
-pub use super::scored_pools::{ScoredPool, scored_pools};
 use super::wording::{counted, first_names};
-use crate::domain::metrics::{Gains, GradeModel, Qrels, rank_grades};
+use crate::domain::adjudication::{corrected_labels, label_corrections, rulings_in_force};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::{Gains, GradeModel, GradedScore, Qrels, rank_grades};
 use crate::store::Store;
+use crate::store::corpus::QueryKey;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+/// Labels of pool documents from which on cut points are fitted to them, and how many of grade 0 and above it.
+const ENOUGH_LABELS: usize = 30;
+const ENOUGH_ON_EACH_SIDE: usize = 5;
 /// Labels from which on the cut points are sure enough not to speak of it.
 const MANY_LABELS: usize = 150;
 /// Below this the most probable grade of a document is doubtful.
@@ -101,28 +102,78 @@ impl Truth {
     }
 }
 
+/// The scores of a query's documents.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoredPool {
+    pub query: QueryId,
+    /// In hybrid order; `None` where nothing says how a document compares.
+    pub documents: Vec<(DocId, Option<f64>)>,
+    pub judges: Vec<String>,
+}
+
+impl ScoredPool {
+    /// The documents with a score, best first, equal ones by descending identifier: the order in which every reader of a
+    /// run puts them.
+    pub fn ranking(&self) -> Vec<(DocId, f64)> {
+        let scored = self.documents.iter();
+        let scored = scored.filter_map(|(id, score)| Some((id.clone(), (*score)?)));
+        let mut ranking: Vec<(DocId, f64)> = scored.collect();
+        ranking.sort_unstable_by(|x, y| y.1.total_cmp(&x.1).then_with(|| y.0.cmp(&x.0)));
+        ranking
+    }
+}
+
+/// The zELO scores of some queries, in the order of the keys.
+pub fn scored_pools(store: &Store, keys: &[QueryKey]) -> Result<Vec<ScoredPool>, AppError> {
+    let mut pools = Vec::with_capacity(keys.len());
+    store.read_each(
+        keys,
+        |db, key| {
+            let query = db.query(key)?.id;
+            let ids = db.documents(key)?.into_iter().map(|document| document.id);
+            let judges = db.judges_of(key)?.into_iter();
+            let judges = judges.map(|(_, judge)| judge.name).collect();
+            Ok((query, ids.collect::<Vec<_>>(), judges, db.scores(key)?))
+        },
+        |_, (query, ids, judges, scores)| {
+            let scores = scores.map_err(|error| invalid!("query {:?}: {error}", query.as_str()))?;
+            pools.push(ScoredPool {
+                query,
+                documents: ids.into_iter().zip(scores).collect(),
+                judges,
+            });
+            Ok::<(), AppError>(())
+        },
+    )?;
+    Ok(pools)
+}
+
 /// The truth of a project.
 pub fn project_truth(
     store: &Store,
     source: TruthSource,
     basis: GradeBasis,
 ) -> Result<Truth, AppError> {
-    let people = PeoplesLabels::read(store)?;
+    let (labels, rulings, rule) =
+        store.read_blocking(|db| Ok((db.labels()?, db.standing_rulings()?, db.final_rule()?)))?;
+    let standing: Vec<_> = rulings.into_iter().map(|row| row.ruling).collect();
+    let (in_force, _) = rulings_in_force(&rule, &standing);
+    let corrections = label_corrections(&labels, in_force, None);
+    let corrected = || corrected_labels(&labels, &corrections);
     let none = |what: &str, how: &str| invalid!("the project holds no {what}; {how}");
     match source {
-        TruthSource::Qrels if people.labels.is_empty() => Err(none(
+        TruthSource::Qrels if labels.is_empty() => Err(none(
             "labels",
             "`overrule import QRELS` brings some in, and zelo measures against the judges",
         )),
-        TruthSource::Qrels => Ok(Truth::labels(source.name(), people.labels)),
-        TruthSource::Rulings if people.corrections.is_empty() => Err(none(
+        TruthSource::Qrels => Ok(Truth::labels(source.name(), labels)),
+        TruthSource::Rulings if corrections.is_empty() => Err(none(
             "rulings",
             "`overrule rule` gives one, and qrels measures against the labels as they are",
         )),
         TruthSource::Rulings => {
-            let corrections = &people.corrections;
             let changed = corrections.iter().filter(|one| one.changes()).count();
-            let mut truth = Truth::labels(source.name(), people.corrected());
+            let mut truth = Truth::labels(source.name(), corrected());
             truth.notes.push(format!(
                 "labels with {} in force, which changed {}",
                 counted(corrections.len(), "ruling"),
@@ -131,20 +182,21 @@ pub fn project_truth(
             Ok(truth)
         }
         TruthSource::Zelo => {
-            let pools = scored_pools(store, &all_keys(store)?)?;
-            let scale = ProjectScale::of(store, &pools, None)?;
-            zelo_truth(&pools, &people.corrected(), basis, scale.as_ref())
+            let keys: Vec<QueryKey> = store
+                .read_blocking(|db| db.queries())?
+                .into_iter()
+                .map(|query| query.key)
+                .collect();
+            zelo_truth(&scored_pools(store, &keys)?, &corrected(), basis)
         }
     }
 }
 
-/// Grades and gains of scored documents. Documents without a score stay ungraded. One scale over queries is used where it was
-/// measured in all of them, unless another basis is asked for.
+/// Grades and gains of scored documents. Documents without a score stay ungraded.
 pub fn zelo_truth(
     pools: &[ScoredPool],
     labels: &Qrels,
     basis: GradeBasis,
-    scale: Option<&ProjectScale>,
 ) -> Result<Truth, AppError> {
     let scored: usize = pools.iter().map(|pool| pool.ranking().len()).sum();
     if scored == 0 {
@@ -152,22 +204,21 @@ pub fn zelo_truth(
             "no document has a zELO score; `overrule annotate` has the pools judged"
         ));
     }
+    let graded = graded_scores(pools, labels);
+    let positive = graded.iter().filter(|one| one.grade > 0).count();
+    let (few, zero) = (graded.len() < ENOUGH_LABELS, graded.len() - positive);
+    let enough = !few && positive.min(zero) >= ENOUGH_ON_EACH_SIDE;
     let wanted = matches!(basis, GradeBasis::Auto | GradeBasis::Labels);
-    let unmeasured = scale.map_or(0, |scale| scale.unmeasured(pools));
-    let scale = scale.filter(|_| unmeasured == 0 && basis == GradeBasis::Auto);
-    let (fitted, counts) = fit_to_labels(&graded_scores(pools, labels));
-    let (graded, zero) = (counts.labels, counts.zero);
-    let positive = graded - zero;
-    let local = fitted.filter(|_| wanted);
-    let model = scale.map(|scale| scale.grades.clone()).or(local);
+    let model = (wanted && enough)
+        .then(|| GradeModel::fit(&graded))
+        .flatten();
     let mut truth = Truth {
         name: TruthSource::Zelo.name().to_owned(),
         gains: Some(Gains::new()),
         ..Truth::default()
     };
     truth.notes.push(match (&model, basis) {
-        (Some(_), _) if scale.is_some() => scale.map(ProjectScale::describe).unwrap_or_default(),
-        (Some(_), _) => fitted_note(graded, zero),
+        (Some(_), _) => fitted_note(graded.len(), zero),
         (None, GradeBasis::Labels) => {
             return Err(invalid!(
                 "cut points want {ENOUGH_LABELS} labelled documents with a score, {ENOUGH_ON_EACH_SIDE} of grade 0 and \
@@ -177,13 +228,6 @@ pub fn zelo_truth(
         (None, GradeBasis::Score) => SCORE_NOTE.to_owned(),
         (None, _) => RANK_NOTE.to_owned(),
     });
-    if unmeasured > 0 && basis == GradeBasis::Auto {
-        truth.notes.push(format!(
-            "one scale over queries is not used: {} of {} with scores have no anchors; `overrule scale --anchors 5` asks for them",
-            unmeasured,
-            counted(pools.iter().filter(|pool| pool.is_scored()).count(), "query")
-        ));
-    }
     let by_place = model.is_none() && basis != GradeBasis::Score;
     let model = model.unwrap_or_else(GradeModel::uncalibrated);
     let (mut doubtful, mut bare, mut judges) = (0, Vec::new(), BTreeSet::new());
@@ -195,12 +239,9 @@ pub fn zelo_truth(
         }
         judges.extend(pool.judges.iter().cloned());
         let places = rank_grades(ranking.len());
-        let shift = scale.and_then(|scale| scale.offset(&pool.query));
-        let shift = shift.map_or(0.0, |offset| offset.b);
         let mut grades = BTreeMap::new();
         let mut gains = BTreeMap::new();
         for ((document, score), place) in ranking.into_iter().zip(places) {
-            let score = score + shift;
             let (grade, probability) = model.grade(score);
             doubtful += usize::from(!by_place && probability < SURE);
             grades.insert(document.clone(), if by_place { place } else { grade });
@@ -247,10 +288,25 @@ fn fitted_note(labels: usize, zero: usize) -> String {
     )
 }
 
+fn graded_scores(pools: &[ScoredPool], labels: &Qrels) -> Vec<GradedScore> {
+    let of = |pool: &ScoredPool| {
+        let labels = labels.get(&pool.query);
+        let documents = pool.documents.clone().into_iter();
+        let graded = documents.filter_map(|(document, score)| {
+            Some(GradedScore {
+                score: score?,
+                grade: *labels?.get(&document)?,
+                weight: 1.0,
+            })
+        });
+        graded.collect::<Vec<_>>()
+    };
+    pools.iter().flat_map(of).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::corpus::{DocId, QueryId};
 
     fn pool(query: &str, scores: &[Option<f64>]) -> ScoredPool {
         let documents = scores.iter().enumerate();
@@ -270,7 +326,6 @@ mod tests {
             &[pool("q", &scores), pool("bare", &[None])],
             &Qrels::new(),
             GradeBasis::Auto,
-            None,
         );
         let truth = truth.unwrap();
         let grades = &truth.qrels[&QueryId::new("q")];
@@ -288,7 +343,7 @@ mod tests {
         let of = |at: usize| i32::from(at + at % 3 > 20);
         let grades = (0..40).map(|at| (DocId::new(format!("d{at:02}")), of(at)));
         let labels = Qrels::from([(QueryId::new("q"), grades.collect())]);
-        let truth = zelo_truth(&[pool("q", &scores)], &labels, GradeBasis::Auto, None).unwrap();
+        let truth = zelo_truth(&[pool("q", &scores)], &labels, GradeBasis::Auto).unwrap();
         assert!(
             truth.notes[0].contains("fitted to 40 labels (few"),
             "{:?}",
@@ -296,12 +351,7 @@ mod tests {
         );
         let relevant = truth.qrels[&QueryId::new("q")].values().sum::<i32>();
         assert!((18..=22).contains(&relevant), "{relevant}");
-        let none = zelo_truth(
-            &[pool("q", &scores)],
-            &Qrels::new(),
-            GradeBasis::Labels,
-            None,
-        );
+        let none = zelo_truth(&[pool("q", &scores)], &Qrels::new(), GradeBasis::Labels);
         assert!(none.unwrap_err().to_string().contains("there are 0 and 0"));
     }
 }

@@ -94,7 +94,6 @@ impl MergeCommand {
             "rulings": merged.rulings,
             "rerank_calls": merged.rerank_calls,
             "rerank_results": merged.rerank_results,
-            "anchors": merged.anchors,
             "queries_keeping_their_judges": merged.keep_their_judges,
             "conflicts": merged.conflicts,
             "calls_pending": merged.calls_pending,

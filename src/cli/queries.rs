@@ -1,17 +1,13 @@
 //! `overrule queries`: one row a query.
 
-use super::command::{CommandContext, CommandFailure, CommandResult};
+use super::command::{CommandContext, CommandResult};
 use super::output::{JsonArray, TableColumns, clean, shortened, terminal_width};
-use crate::app::one_scale::{ProjectScale, RELEVANT};
-use crate::app::scored_pools::{all_keys, scored_pools};
 use crate::app::status::each_summary;
-use crate::domain::corpus::QueryId;
+use crate::store::StoreError;
 use crate::store::corpus::QueryInfo;
 use crate::store::summary_cache::QuerySummary;
-use crate::store::{Store, StoreError};
 use clap::Args;
 use serde_json::json;
-use std::collections::HashMap;
 use std::io::{self, Write as _};
 
 #[derive(Debug, Args)]
@@ -27,7 +23,6 @@ pub(super) struct QueriesCommand {
 impl QueriesCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
-        let relevant = expected_relevant(&store)?;
         if self.json {
             let mut rows = JsonArray::new();
             each_summary(&store, |info, summary| {
@@ -36,18 +31,12 @@ impl QueriesCommand {
                     (row.as_object_mut(), serde_json::to_value(summary))
                 {
                     row.extend(summary);
-                    if let Some(relevant) = &relevant {
-                        row.insert(
-                            "expected_relevant".to_owned(),
-                            json!(relevant.get(&info.id)),
-                        );
-                    }
                 }
                 rows.push(&row)
             })?;
             return rows.end();
         }
-        let mut header = vec![
+        let header = [
             "query",
             ">K",
             ">battles",
@@ -59,18 +48,10 @@ impl QueriesCommand {
             ">verdicts",
             "text",
         ];
-        if relevant.is_some() {
-            header.insert(header.len() - 1, ">expected relevant");
-        }
         let mut columns = TableColumns::new(&header);
         let mut rows: Vec<String> = Vec::new();
         each_summary(&store, |info, summary| {
-            let mut row = cells(&info, &summary);
-            if let Some(relevant) = &relevant {
-                let cell = relevant.get(&info.id);
-                let cell = cell.map_or_else(|| "–".to_owned(), |count| format!("{count:.1}"));
-                row.insert(row.len() - 1, cell);
-            }
+            let row = cells(&info, &summary);
             columns.make_room(&row);
             rows.push(row.join(BETWEEN));
             Ok::<_, StoreError>(())
@@ -97,20 +78,6 @@ const MOST: usize = 400;
 
 /// Stands between the cells of a row that waits to be printed; no cell has it.
 const BETWEEN: &str = "\u{1f}";
-
-/// The expected number of relevant documents by query, where the project has one scale over queries.
-fn expected_relevant(store: &Store) -> Result<Option<HashMap<QueryId, f64>>, CommandFailure> {
-    let Some(scale) = ProjectScale::read(store, None)? else {
-        return Ok(None);
-    };
-    let pools = scored_pools(store, &all_keys(store)?)?;
-    let queries = scale.queries(&pools, RELEVANT).into_iter();
-    Ok(Some(
-        queries
-            .map(|one| (one.query, one.expected_relevant))
-            .collect(),
-    ))
-}
 
 fn cells(info: &QueryInfo, summary: &QuerySummary) -> Vec<String> {
     vec![

@@ -1,6 +1,6 @@
 //! `overrule rerank`: methods put the candidates of queries in order.
 
-pub(super) mod watch;
+mod watch;
 
 use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output::{self, clean};
@@ -135,7 +135,6 @@ impl RerankCommand {
             dataset: dataset.as_deref(),
             queries: &self.query,
             candidates: self.candidates.as_deref(),
-            anchors: None,
             retry_failed: self.retry_failed,
             one_at_a_time: self.one_at_a_time,
         };
@@ -252,12 +251,12 @@ fn finish(
 }
 
 /// What the plan would need.
-pub(super) fn describe(plan: &RerankPlan, estimates: &[MethodEstimate]) -> String {
+fn describe(plan: &RerankPlan, estimates: &[MethodEstimate]) -> String {
     let mut text = format!(
         "{}, {} to make, {} there already\n",
         counted(plan.queries(), "query"),
-        counted(plan.rankings(), plan.result_name()),
-        counted(plan.already, plan.result_name()),
+        counted(plan.rankings(), "ranking"),
+        counted(plan.already, "ranking"),
     );
     let header = [
         "method",

@@ -1,19 +1,16 @@
-//! One scale over queries (SCIENCE2 §4): an absolute score of a document is a = e + b, with its zELO e, which has mean 0 in its
-//! query, and an offset b of the query, which only questions that go beyond one query can tell.
+//! One scale over queries: zELO has mean 0 in each query, and says nothing of two queries until something compares them.
 //!
-//! Anchors are a few documents of each query that one judge graded, each by itself. Its grades follow a cumulative logistic
-//! model of a, P(grade ≥ level j) = σ(β · a − c_j), with b ~ N(0, τ²): a random intercept. Links are battles of documents of
-//! different queries.
+//! A document's linked score is its zELO plus the offset of its query, in the same units. Offsets come from *anchors*, single
+//! documents of every query that a judge has graded on one scale, or from *links*, battles of documents of two queries.
 
 mod anchors;
 mod drift;
 mod links;
-mod simulation;
+mod offsets;
+mod simulated;
 
-pub use anchors::{AnchorGrade, QueryOffset, anchor_ranks, fit_anchors};
-pub use drift::{Drift, ENOUGH_RULINGS};
-pub use links::{AnsweredLink, Link, choose_links, fit_links};
-pub use simulation::{ScaleDesign, ScaleWorld};
-
-#[cfg(test)]
-mod tests;
+pub use anchors::anchor_places;
+pub use drift::{Drift, GradedTwice, drift};
+pub use links::{LinkBattle, fit_links, near_gap_links};
+pub use offsets::{AnchorGrade, CommonScale, Offset, fit_anchors};
+pub use simulated::{ScaleDesign, ScaleWorld, simulated_scale};

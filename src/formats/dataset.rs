@@ -11,7 +11,7 @@ mod write;
 
 pub use benchmark::BenchmarkLabels;
 pub(in crate::formats) use line::exported_pool;
-pub use write::{LinkedScore, Unscored, write_annotated, write_pool};
+pub use write::{Unscored, write_annotated, write_pool};
 
 use super::jsonl;
 use super::lines::{TextLine, TextLines};

@@ -46,24 +46,6 @@ pub struct KnownAnswer {
     pub truncated: u64,
 }
 
-/// What results are about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResultTable {
-    /// The orders that methods made.
-    Rankings,
-    /// The grades of anchors, on which a scale over queries rests.
-    Anchors,
-}
-
-impl ResultTable {
-    pub(in crate::store) fn name(self) -> &'static str {
-        match self {
-            Self::Rankings => "rerank_result",
-            Self::Anchors => "anchor_result",
-        }
-    }
-}
-
 /// A method's latest result on a query, and what it was made from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredResult {
@@ -145,7 +127,6 @@ impl Db {
     /// Stores what a method made of a query.
     pub fn add_rerank_result(
         &self,
-        table: ResultTable,
         uid: &[u8; 16],
         query: QueryKey,
         result: &StoredResult,
@@ -157,15 +138,11 @@ impl Db {
             Some(_) => None,
         };
         let scores = row.scores.as_ref().map(serde_json::to_string).transpose()?;
-        let table = table.name();
-        let sql = format!(
-            "INSERT INTO {table} (uid, query, method, judges, identity, ranking, scores, calls, failed_calls, tokens_in,
+        self.change(
+            "INSERT INTO rerank_result (uid, query, method, judges, identity, ranking, scores, calls, failed_calls, tokens_in,
                  tokens_out, cost_usd, wall_ms, service_ms, repairs, truncated, failure, created_ms)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
-             ON CONFLICT DO NOTHING"
-        );
-        self.change(
-            &sql,
+             ON CONFLICT DO NOTHING",
             params![
                 &uid[..],
                 query.0,
@@ -191,17 +168,13 @@ impl Db {
     }
 
     /// The latest result of each method on each query, by query and method.
-    pub fn rerank_results(&self, table: ResultTable) -> Result<Vec<StoredResult>> {
-        self.latest_results(table, None)
+    pub fn rerank_results(&self) -> Result<Vec<StoredResult>> {
+        self.latest_results(None)
     }
 
     /// The same of one query.
-    pub fn rerank_results_of(
-        &self,
-        table: ResultTable,
-        query: QueryKey,
-    ) -> Result<Vec<StoredResult>> {
-        self.latest_results(table, Some(query))
+    pub fn rerank_results_of(&self, query: QueryKey) -> Result<Vec<StoredResult>> {
+        self.latest_results(Some(query))
     }
 
     /// How many documents of each query are in its pool for their label only: the first stage had not found them.
@@ -218,22 +191,17 @@ impl Db {
         Ok(counts)
     }
 
-    fn latest_results(
-        &self,
-        table: ResultTable,
-        query: Option<QueryKey>,
-    ) -> Result<Vec<StoredResult>> {
-        let table = table.name();
-        let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT query.name, method, judges, identity, ranking, result.scores, calls, failed_calls, tokens_in,
+    fn latest_results(&self, query: Option<QueryKey>) -> Result<Vec<StoredResult>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT query.name, method, judges, identity, ranking, rerank_result.scores, calls, failed_calls, tokens_in,
                  tokens_out, cost_usd, wall_ms, service_ms, repairs, truncated, failure, created_ms
-             FROM {table} AS result JOIN query ON query.id = result.query
-             WHERE (?1 IS NULL OR result.query = ?1) AND NOT EXISTS (
-                 SELECT 1 FROM {table} AS later
-                 WHERE later.query = result.query AND later.method = result.method
-                     AND (later.created_ms, later.id) > (result.created_ms, result.id))
-             ORDER BY result.query, method",
-        ))?;
+             FROM rerank_result JOIN query ON query.id = rerank_result.query
+             WHERE (?1 IS NULL OR rerank_result.query = ?1) AND NOT EXISTS (
+                 SELECT 1 FROM rerank_result AS later
+                 WHERE later.query = rerank_result.query AND later.method = rerank_result.method
+                     AND (later.created_ms, later.id) > (rerank_result.created_ms, rerank_result.id))
+             ORDER BY rerank_result.query, method",
+        )?;
         let mut rows = statement.query([query.map(|query| query.0)])?;
         let mut results = Vec::new();
         while let Some(row) = rows.next()? {

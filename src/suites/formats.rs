@@ -286,7 +286,7 @@ fn annotated_lines_are_zbenchs_own_bytes() {
     let mut out = Vec::new();
     let scores = [Some(1.0), Some(-0.1), Some(f64::NAN)];
     assert_eq!(
-        write_annotated(&mut out, pool, &scores, &[], Unscored::LeaveOut).unwrap(),
+        write_annotated(&mut out, pool, &scores, Unscored::LeaveOut).unwrap(),
         2
     );
     let expected = concat!(
@@ -300,7 +300,7 @@ fn annotated_lines_are_zbenchs_own_bytes() {
 
     let mut kept = Vec::new();
     assert_eq!(
-        write_annotated(&mut kept, pool, &scores, &[], Unscored::Null).unwrap(),
+        write_annotated(&mut kept, pool, &scores, Unscored::Null).unwrap(),
         2
     );
     let again = &pools(&kept)[0];
@@ -313,7 +313,7 @@ fn annotated_lines_are_zbenchs_own_bytes() {
 
     let mut nothing = Vec::new();
     assert_eq!(
-        write_annotated(&mut nothing, pool, &[], &[], Unscored::LeaveOut).unwrap(),
+        write_annotated(&mut nothing, pool, &[], Unscored::LeaveOut).unwrap(),
         4
     );
     assert!(nothing.is_empty());

@@ -5,6 +5,7 @@ mod design;
 mod judging;
 mod methods;
 mod metrics;
+mod one_scale;
 mod priority;
 mod rating;
 mod reranking;

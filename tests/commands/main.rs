@@ -35,4 +35,5 @@ mod reading;
 mod rerankers;
 mod ruling;
 mod sampling;
+mod scaling;
 mod students;

@@ -17,6 +17,5 @@ mod position;
 mod ready_blocks;
 mod reranking;
 mod runs;
-mod scales;
 mod secrets;
 mod tls;

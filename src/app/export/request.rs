@@ -8,7 +8,6 @@ use super::{
 use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
 use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::app::error::AppError;
-use crate::app::one_scale::ProjectScale;
 use crate::app::output_file::{ProtectedFiles, write_whole};
 use crate::app::truth::{AGAINST_JUDGES, GradeBasis, TruthSource, scored_pools, zelo_truth};
 use crate::app::wording::counted;
@@ -204,9 +203,7 @@ impl ExportRequest {
     ) -> Result<(), AppError> {
         let data = self.labels_and_rulings(store)?;
         let corrected = corrected_labels(&data.labels, &data.corrections(self.grades));
-        let scale = ProjectScale::read(store, None)?;
-        let pools = scored_pools(store, keys)?;
-        let truth = zelo_truth(&pools, &corrected, self.basis, scale.as_ref())?;
+        let truth = zelo_truth(&scored_pools(store, keys)?, &corrected, self.basis)?;
         match self.is_beir(path) {
             true => beir::write_qrels(&mut out, &truth.qrels)?,
             false => trec::write_qrels(&mut out, &truth.qrels)?,

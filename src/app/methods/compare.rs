@@ -13,7 +13,6 @@ use crate::domain::methods::{
 use crate::domain::metrics::{Metric, Resampling, compare};
 use crate::store::Store;
 use crate::store::corpus::first_stage_order;
-use crate::store::reranking::ResultTable;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Measures every method that has been run, and the first-stage order, against a truth.
@@ -24,7 +23,7 @@ pub fn compare_methods(
 ) -> Result<MethodsReport, AppError> {
     let (rows, pools, missed) = store.read_blocking(|db| {
         let missed = db.missed_by_first_stage()?;
-        let results = db.rerank_results(ResultTable::Rankings)?.into_iter();
+        let results = db.rerank_results()?.into_iter();
         let rows: Vec<MethodRow> = results.map(|result| result.row).collect();
         let mut pools = Vec::new();
         if rows.iter().any(|row| row.method == ORIGINAL) {

@@ -101,7 +101,7 @@ fn means_without_judges(
         },
     )?;
     // Without other judges there is nothing to rank by.
-    let Ok(truth) = zelo_truth(&pools, &Qrels::new(), GradeBasis::Auto, None) else {
+    let Ok(truth) = zelo_truth(&pools, &Qrels::new(), GradeBasis::Auto) else {
         return Ok(None);
     };
     let first = metrics(options.depth)?;

@@ -10,7 +10,7 @@ use crate::domain::methods::MethodRow;
 use crate::domain::metrics::RankedRun;
 use crate::domain::sanitise;
 use crate::store::corpus::QueryKey;
-use crate::store::reranking::{ResultTable, StoredResult};
+use crate::store::reranking::StoredResult;
 use crate::store::{Db, Store, StoreError};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -39,12 +39,7 @@ pub struct RerankPlan {
     pub(super) retry: bool,
     /// Whether rankings are made one after the other.
     pub(super) one_at_a_time: bool,
-    /// Where results are kept.
-    pub(super) table: ResultTable,
 }
-
-/// The anchors of queries: a few documents of each, in the order of its pool.
-pub type Anchors = HashMap<QueryKey, Vec<DocId>>;
 
 /// What a run is to be about.
 #[derive(Clone, Copy, Debug)]
@@ -55,8 +50,6 @@ pub struct RerankScope<'a> {
     pub queries: &'a [String],
     /// A file that says which documents are candidates, and in which order.
     pub candidates: Option<&'a Path>,
-    /// The queries' anchors, where grades of these are wanted, and no orders.
-    pub anchors: Option<&'a Anchors>,
     pub retry_failed: bool,
     /// One ranking after the other: their times are those of the method, and not of waiting for each other.
     pub one_at_a_time: bool,
@@ -94,13 +87,9 @@ impl RerankPlan {
             let wanted: HashSet<&str> = scope.queries.iter().map(String::as_str).collect();
             queries.retain(|(_, id)| wanted.contains(id.as_str()));
         }
-        let named = match (scope.anchors, scope.candidates) {
-            (Some(anchors), _) => {
-                queries.retain(|(key, _)| anchors.contains_key(key));
-                Some(anchors.clone())
-            }
-            (None, None) => None,
-            (None, Some(file)) => {
+        let named = match scope.candidates {
+            None => None,
+            Some(file) => {
                 let given = orders_of(read_ranking(file, notes)?);
                 let given: NamedCandidates = given.into_iter().collect();
                 let path = file.to_owned();
@@ -134,10 +123,6 @@ impl RerankPlan {
             already: 0,
             retry: scope.retry_failed,
             one_at_a_time: scope.one_at_a_time,
-            table: match scope.anchors {
-                None => ResultTable::Rankings,
-                Some(_) => ResultTable::Anchors,
-            },
         };
         plan.find_outstanding(store)?;
         Ok(plan)
@@ -155,7 +140,7 @@ impl RerankPlan {
         let this = &*self;
         let work = |db: &Db, key: QueryKey| {
             let candidates = Candidates::read(db, key, this.named(key))?;
-            let known = db.rerank_results_of(this.table, key)?;
+            let known = db.rerank_results_of(key)?;
             let states = this.methods.iter().map(|method| {
                 let identity = method.identity(&candidates);
                 let found = known
@@ -189,23 +174,14 @@ impl RerankPlan {
         self.queries.len()
     }
 
-    /// What one of the results is called.
-    pub fn result_name(&self) -> &'static str {
-        match self.table {
-            ResultTable::Rankings => "ranking",
-            ResultTable::Anchors => "query",
-        }
-    }
-
-    /// How many rankings are to be made, or queries' anchors graded.
+    /// How many rankings are to be made.
     pub fn rankings(&self) -> usize {
         self.outstanding.len()
     }
 
     /// The results of the plan's methods on its queries, as they are now in the project.
     pub fn results(&self, store: &Store) -> Result<Vec<MethodRow>, StoreError> {
-        let table = self.table;
-        let all = store.read_blocking(move |db| db.rerank_results(table))?;
+        let all = store.read_blocking(|db| db.rerank_results())?;
         let keys: HashMap<&QueryId, QueryKey> =
             self.queries.iter().map(|(key, id)| (id, *key)).collect();
         let current = |result: &StoredResult| {

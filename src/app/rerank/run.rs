@@ -197,10 +197,10 @@ async fn rank_all(
                 let QueryEnd::Over(result) = end else {
                     return Ok(None);
                 };
-                let (key, row, table) = (candidates.key, result.row.clone(), plan.table);
+                let (key, row) = (candidates.key, result.row.clone());
                 store
                     .write(move |db| {
-                        db.add_rerank_result(table, &Uuid::now_v7().into_bytes(), key, &result)
+                        db.add_rerank_result(&Uuid::now_v7().into_bytes(), key, &result)
                     })
                     .await?;
                 Ok(Some(row))

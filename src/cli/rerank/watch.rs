@@ -23,7 +23,7 @@ struct Progress {
 }
 
 /// Runs the plan and shows progress on stderr. A signal stops it in order, another one at once.
-pub(in crate::cli) fn watch(
+pub(super) fn watch(
     plan: &Arc<RerankPlan>,
     control: RunControl,
     store: &Store,
@@ -84,7 +84,7 @@ impl Progress {
         format!(
             "{} of {}: {} failed, {}, ${:.4}",
             self.done,
-            counted(plan.rankings(), plan.result_name()),
+            counted(plan.rankings(), "ranking"),
             self.failed,
             counted(self.calls as usize, "call"),
             self.cost_usd,

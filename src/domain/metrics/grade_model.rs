@@ -45,12 +45,12 @@ impl GradeModel {
     ///
     /// It maximises the likelihood less 0.005 · (ln² β + Σ c²).
     pub fn fit(graded: &[GradedScore]) -> Option<Self> {
-        Self::fit_from(graded, None)
+        Self::fit_shifted(graded, &[])
     }
 
-    /// One step of the fit from a model that is near, for who alternates it with other unknowns; all steps where there is none, or
-    /// one of other grades.
-    pub fn fit_from(graded: &[GradedScore], near: Option<&Self>) -> Option<Self> {
+    /// The same with P(grade ≥ level j) = σ(β · score + shift − c_j), the shifts in the order of the scores; 0 where there is
+    /// none.
+    pub fn fit_shifted(graded: &[GradedScore], shifts: &[f64]) -> Option<Self> {
         let mut levels: Vec<i32> = graded.iter().map(|one| one.grade.max(0)).collect();
         levels.sort_unstable();
         levels.dedup();
@@ -59,10 +59,13 @@ impl GradeModel {
         }
         levels.remove(0);
         let place = |grade: i32| levels.iter().filter(|level| **level <= grade).count();
+        let shifts = shifts.iter().copied().chain(std::iter::repeat(0.0));
         let rows: Vec<Row> = graded
             .iter()
-            .map(|one| Row {
+            .zip(shifts)
+            .map(|(one, shift)| Row {
                 score: one.score,
+                shift,
                 place: place(one.grade),
                 weight: one.weight,
             })
@@ -73,22 +76,13 @@ impl GradeModel {
             let share = (above.map(|row| row.weight).sum::<f64>() / total).clamp(1e-4, 1.0 - 1e-4);
             ((1.0 - share) / share).ln()
         };
-        let (mut start, mut steps) = (vec![0.0], STEPS);
-        match near.filter(|near| near.levels == levels) {
-            Some(near) => {
-                start = vec![near.beta.ln()];
-                start.extend(&near.cuts);
-                steps = 1;
-            }
-            None => {
-                for at in 0..levels.len() {
-                    let above = start.last().filter(|_| at > 0).copied();
-                    let cut = logit_above(at);
-                    start.push(above.map_or(cut, |above| cut.max(above + 0.1)));
-                }
-            }
+        let mut start = vec![0.0];
+        for at in 0..levels.len() {
+            let above = start.last().filter(|_| at > 0).copied();
+            let cut = logit_above(at);
+            start.push(above.map_or(cut, |above| cut.max(above + 0.1)));
         }
-        let found = minimise(&rows, start, steps)?;
+        let found = minimise(&rows, start)?;
         let (log_beta, cuts) = found.split_first()?;
         Self::new(log_beta.exp(), cuts.to_vec(), levels)
     }
@@ -111,39 +105,26 @@ impl GradeModel {
         gain
     }
 
-    /// The probability of a grade of `level` or above.
-    pub fn at_least(&self, score: f64, level: i32) -> f64 {
-        if level <= 0 {
-            return 1.0;
-        }
-        let place = self.levels.iter().position(|known| *known >= level);
-        let cut = place.and_then(|at| self.cuts.get(at));
-        cut.map_or(0.0, |cut| sigma(self.beta * score - cut))
-    }
-
-    /// What the log-likelihood of a grade gains where the score rises, and how fast that falls (never below 0): its first
-    /// derivative by the score and the second with its sign turned.
-    pub fn slope(&self, score: f64, grade: i32) -> (f64, f64) {
-        let eta = self.beta * score;
+    /// What the logarithm of the probability of a grade does as the logit β · score + shift rises: its first derivative, and
+    /// its second, which is below 0.
+    pub fn pull(&self, score: f64, shift: f64, grade: i32) -> (f64, f64) {
+        let eta = self.beta * score + shift;
         let place = self.levels.iter().filter(|level| **level <= grade).count();
-        let reached = |at: Option<usize>| at.and_then(|at| self.cuts.get(at));
-        let lower = reached(place.checked_sub(1)).map_or(1.0, |cut| sigma(eta - cut));
-        let upper = reached(Some(place)).map_or(0.0, |cut| sigma(eta - cut));
-        let curvature = lower * (1.0 - lower) + upper * (1.0 - upper);
+        let above = |at: Option<usize>| {
+            at.and_then(|at| self.cuts.get(at))
+                .map(|cut| sigma(eta - cut))
+        };
+        let (reached, next) = (above(place.checked_sub(1)), above(Some(place)));
+        let slope = |p: Option<f64>| p.map_or(0.0, |p| p * (1.0 - p));
         (
-            self.beta * (1.0 - lower - upper),
-            self.beta * self.beta * curvature,
+            1.0 - reached.unwrap_or(1.0) - next.unwrap_or(0.0),
+            -slope(reached) - slope(next),
         )
     }
 
-    /// The same model of scores that are lower by `shift`.
-    #[must_use]
-    pub fn shifted(&self, shift: f64) -> Self {
-        let cuts = self.cuts.iter().map(|cut| cut - self.beta * shift);
-        Self {
-            cuts: cuts.collect(),
-            ..self.clone()
-        }
+    /// How much the logit rises with the score.
+    pub fn slope(&self) -> f64 {
+        self.beta
     }
 
     /// The most probable grade, the lower one of two, with its probability.
@@ -182,6 +163,8 @@ pub fn rank_grades(n: usize) -> Vec<i32> {
 
 struct Row {
     score: f64,
+    /// Added to β · score.
+    shift: f64,
     /// Levels that the grade reaches.
     place: usize,
     weight: f64,
@@ -212,7 +195,7 @@ fn objective(rows: &[Row], at: &[f64]) -> (f64, Vec<f64>) {
     let mut gradient: Vec<f64> = at.iter().map(|x| PRIOR * x).collect();
     let density = |z: f64| sigma(z) * sigma(-z);
     for row in rows {
-        let eta = beta * row.score;
+        let eta = beta * row.score + row.shift;
         let probability = cell(eta, cuts, row.place).max(f64::MIN_POSITIVE);
         value -= row.weight * probability.ln();
         let reached = row.place.checked_sub(1);
@@ -221,7 +204,7 @@ fn objective(rows: &[Row], at: &[f64]) -> (f64, Vec<f64>) {
             .map_or(0.0, |cut| density(eta - cut));
         let upper = cuts.get(row.place).map_or(0.0, |cut| density(eta - cut));
         let scale = row.weight / probability;
-        gradient[0] -= scale * (lower - upper) * eta;
+        gradient[0] -= scale * (lower - upper) * beta * row.score;
         if let Some(at) = reached {
             gradient[at + 1] += scale * lower;
         }
@@ -233,11 +216,11 @@ fn objective(rows: &[Row], at: &[f64]) -> (f64, Vec<f64>) {
 }
 
 /// Newton's method with steps that are damped until they lead down; the second derivatives are differences of the gradient.
-fn minimise(rows: &[Row], start: Vec<f64>, steps: usize) -> Option<Vec<f64>> {
+fn minimise(rows: &[Row], start: Vec<f64>) -> Option<Vec<f64>> {
     let mut at = start;
     let (mut value, mut gradient) = objective(rows, &at);
     let mut damping = 0.0;
-    for _ in 0..steps {
+    for _ in 0..STEPS {
         let largest = gradient.iter().map(|x| x.abs()).fold(0.0, f64::max);
         if largest < 1e-9 * (1.0 + value.abs()) {
             break;

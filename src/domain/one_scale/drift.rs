@@ -1,69 +1,93 @@
-//! Whether a judge of anchors grades some queries more mildly than others: no more calls to it would cure that.
+//! Whether a judge's grades mean the same in every query.
 
-/// Rulings from which on the check says anything.
-pub const ENOUGH_RULINGS: usize = 100;
-/// The ratio above which anchors of this judge are worth less than links between queries.
-const MOST: f64 = 0.8;
+use std::collections::BTreeMap;
 
-/// How a judge's grades differ from people's, between queries and within them.
+/// Rulings from which on the check says something.
+const ENOUGH: usize = 100;
+/// Where queries differ by more than this share of the difference within them, anchors of the judge do not link them.
+const TOO_MUCH: f64 = 0.8;
+
+/// A document that a judge has graded and a person too.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GradedTwice {
+    pub query: usize,
+    /// The judge's grade less the person's.
+    pub difference: f64,
+}
+
+/// How a judge's grades shift from query to query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drift {
-    /// Standard deviation of the queries' own shifts, in grades; noise within queries is taken off.
-    pub between: f64,
-    /// Standard deviation within queries, in grades.
-    pub within: f64,
-    /// Documents that judge and people both graded.
     pub rulings: usize,
-    pub queries: usize,
+    /// Standard deviation between queries over the one within them, from 0; infinite where nothing differs within.
+    pub ratio: f64,
 }
 
 impl Drift {
-    /// From (query, judge's grade − people's grade): one-way analysis of variance. `None` where no query has two of them, or
-    /// there is one query only.
-    pub fn of(differences: &[(usize, f64)]) -> Option<Self> {
-        let mut sorted = differences.to_vec();
-        sorted.sort_by_key(|(query, _)| *query);
-        let groups: Vec<&[(usize, f64)]> = sorted.chunk_by(|x, y| x.0 == y.0).collect();
-        let (n, k) = (sorted.len() as f64, groups.len() as f64);
-        if groups.len() < 2 || sorted.len() <= groups.len() {
-            return None;
+    /// Whether links are to be preferred to anchors of this judge.
+    pub fn is_too_much(self) -> bool {
+        self.ratio > TOO_MUCH
+    }
+}
+
+/// One-way analysis of variance of the differences by query (Searle et al. 1992, §3.6). `None` for fewer than 100 documents, and
+/// where no two queries or no two documents of a query are among them.
+pub fn drift(graded: &[GradedTwice]) -> Option<Drift> {
+    let mut queries: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for one in graded {
+        queries.entry(one.query).or_default().push(one.difference);
+    }
+    let (n, groups) = (graded.len() as f64, queries.len() as f64);
+    if graded.len() < ENOUGH || queries.len() < 2 || graded.len() == queries.len() {
+        return None;
+    }
+    let whole = graded.iter().map(|one| one.difference).sum::<f64>() / n;
+    let (mut within, mut between, mut squares) = (0.0, 0.0, 0.0);
+    for of in queries.values() {
+        let size = of.len() as f64;
+        let mean = of.iter().sum::<f64>() / size;
+        within += of.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
+        between += size * (mean - whole).powi(2);
+        squares += size * size;
+    }
+    let within = within / (n - groups);
+    let size = (n - squares / n) / (groups - 1.0);
+    let between = ((between / (groups - 1.0) - within) / size).max(0.0);
+    let ratio = match between > 0.0 {
+        true => (between / within).sqrt(),
+        false => 0.0,
+    };
+    Some(Drift {
+        rulings: graded.len(),
+        ratio,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::sampling::SeededRng;
+
+    fn graded(sd: f64) -> Vec<GradedTwice> {
+        let mut rng = SeededRng::new(2, &["drift"]);
+        let mut graded = Vec::new();
+        for query in 0..200 {
+            let shift = sd * rng.normal();
+            graded.extend((0..4).map(|_| GradedTwice {
+                query,
+                difference: shift + rng.normal(),
+            }));
         }
-        let mean_of =
-            |group: &[(usize, f64)]| group.iter().map(|(_, x)| x).sum::<f64>() / group.len() as f64;
-        let mean = mean_of(&sorted);
-        let (mut inside, mut outside, mut squares) = (0.0, 0.0, 0.0);
-        for group in &groups {
-            let (own, size) = (mean_of(group), group.len() as f64);
-            inside += group.iter().map(|(_, x)| (x - own).powi(2)).sum::<f64>();
-            outside += size * (own - mean).powi(2);
-            squares += size * size;
-        }
-        let within = inside / (n - k);
-        let size = (n - squares / n) / (k - 1.0);
-        let between = ((outside / (k - 1.0) - within) / size).max(0.0);
-        Some(Self {
-            between: between.sqrt(),
-            within: within.sqrt(),
-            rulings: sorted.len(),
-            queries: groups.len(),
-        })
+        graded
     }
 
-    /// Between over within; infinite where nothing differs within queries and something between them.
-    pub fn ratio(&self) -> f64 {
-        match self.between {
-            0.0 => 0.0,
-            between => between / self.within,
+    #[test]
+    fn the_ratio_of_the_deviations_is_found() {
+        for (sd, too_much) in [(0.0, false), (0.5, false), (1.5, true)] {
+            let found = drift(&graded(sd)).unwrap();
+            assert!((found.ratio - sd).abs() < 0.2, "{sd}: {found:?}");
+            assert_eq!(found.is_too_much(), too_much);
         }
-    }
-
-    /// Whether there are rulings enough to say so.
-    pub fn is_known(&self) -> bool {
-        self.rulings >= ENOUGH_RULINGS
-    }
-
-    /// Whether the judge is known to drift too much.
-    pub fn is_too_large(&self) -> bool {
-        self.is_known() && self.ratio() > MOST
+        assert_eq!(drift(&graded(1.0)[..99]), None);
     }
 }

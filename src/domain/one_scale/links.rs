@@ -1,86 +1,129 @@
-//! Links: battles of documents of different queries, each for its own query, and the offsets that they tell.
+//! Offsets of queries from battles of documents of two queries.
 
-use crate::domain::rating::{Observation, RatingError, RatingModel, RatingOptions, fit};
-use crate::domain::sampling::{SeededRng, plan};
+use super::Offset;
+use crate::domain::rating::{self, Observation, RatingError, RatingOptions};
+use crate::domain::sampling::SeededRng;
 
-/// The precision of the prior of an offset, in units of zELO. Shrinking further made few links worse (SCIENCE2 §4).
-const PRIOR: f64 = 0.05;
+/// Precision of the prior on an offset.
+const PRECISION: f64 = 0.05;
 
-/// Two documents of different queries, each as (query, document).
+/// Two documents of two queries, each as query and place in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     pub a: (usize, usize),
     pub b: (usize, usize),
 }
 
-/// A link that was asked about.
+/// What was said of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AnsweredLink {
-    pub link: Link,
-    /// The share of the answers, in 0..=1, by which `b` serves its query better.
-    pub share: f64,
+pub struct LinkBattle {
+    /// Query and zELO of both documents.
+    pub a: (usize, f64),
+    pub b: (usize, f64),
+    /// In 0..=1 (1: B better).
+    pub score: f64,
+    /// In battles.
+    pub weight: f64,
 }
 
-/// The links of one round, by seed: every query takes part in two, where there are three queries or more.
-///
-/// A link's first document is drawn at random; the second is the one whose absolute score, as far as it is known from
-/// `offsets`, is nearest. The best documents of two queries never meet: both owe their place to luck too, which would
-/// draw all queries together.
-pub fn choose_links(scores: &[Vec<f64>], offsets: &[f64], seed: u64, round: usize) -> Vec<Link> {
-    let offset = |query: usize| offsets.get(query).copied().unwrap_or(0.0);
-    let pairs = plan(seed, "links", scores.len(), round + 1);
-    let links = pairs.iter().filter(|pair| pair.cycle == round);
-    let links = links.filter_map(|planned| {
-        let (first, second) = (planned.pair.low(), planned.pair.high());
-        let (own, other) = (scores.get(first)?, scores.get(second)?);
-        if own.is_empty() || other.len() < 2 {
+/// Links for one round: queries in random pairs, each with a random document of the one and the document of the other whose
+/// linked score is nearest to it. Battles of near equals say most, and those of two best documents are biased: the best of
+/// many owes its place to luck too. With an odd number one query has to wait.
+pub fn near_gap_links(scores: &[Vec<f64>], offsets: &[f64], seed: u64, round: usize) -> Vec<Link> {
+    let mut rng = SeededRng::new(seed, &["links", &round.to_string()]);
+    let mut order: Vec<usize> = (0..scores.len())
+        .filter(|query| !scores[*query].is_empty())
+        .collect();
+    rng.shuffle(&mut order);
+    let offset = |query: usize| offsets.get(query).copied().unwrap_or_default();
+    let link = |pair: &[usize]| {
+        let [one, other] = pair else {
             return None;
-        }
-        let names = [first, second, round].map(|number| number.to_string());
-        let [x, y, z] = names.each_ref().map(String::as_str);
-        let at = SeededRng::new(seed, &["link", x, y, z]).below(own.len());
-        let absolute = own.get(at)? + offset(first);
-        let top = |scores: &[f64]| {
-            let numbered = scores.iter().enumerate();
-            numbered.max_by(|x, y| x.1.total_cmp(y.1)).map(|(at, _)| at)
         };
-        let barred = (top(own) == Some(at)).then(|| top(other)).flatten();
-        let distance = |score: f64| (score + offset(second) - absolute).abs();
-        let nearest = other
-            .iter()
-            .enumerate()
-            .filter(|(document, _)| Some(*document) != barred)
-            .min_by(|x, y| distance(*x.1).total_cmp(&distance(*y.1)))?
-            .0;
+        let place = rng.below(scores[*one].len());
+        let wanted = scores[*one][place] + offset(*one) - offset(*other);
+        let gap = |at: &usize| (scores[*other][*at] - wanted).abs();
+        let nearest = (0..scores[*other].len()).min_by(|x, y| gap(x).total_cmp(&gap(y)))?;
         Some(Link {
-            a: (first, at),
-            b: (second, nearest),
+            a: (*one, place),
+            b: (*other, nearest),
         })
-    });
-    links.collect()
+    };
+    order.chunks(2).filter_map(link).collect()
 }
 
-/// Offsets of queries from links: Bradley–Terry over the queries, with the gap of the two zELOs as a known offset
-/// (SCIENCE §8). Their mean is 0; a query without links has 0.
+/// The offsets that make battles over queries most probable: Bradley–Terry over queries, with the zELO of the documents as
+/// known differences and a prior of precision .05. They sum to 0. `phi` is the variance of a battle's score relative to one coin
+/// flip. A query without a link has the offset 0 with the error of the prior.
 ///
 /// # Errors
-/// Scores or shares that are not finite.
-pub fn fit_links(scores: &[Vec<f64>], answers: &[AnsweredLink]) -> Result<Vec<f64>, RatingError> {
-    let score = |(query, document): (usize, usize)| {
-        let own = scores.get(query).and_then(|own| own.get(document));
-        own.copied().unwrap_or(0.0)
-    };
-    let observed = answers.iter().map(|answer| {
-        let Link { a, b } = answer.link;
-        Observation {
-            offset: score(b) - score(a),
-            ..Observation::new(a.0, b.0, answer.share, 1.0)
-        }
-    });
-    let observed: Vec<Observation> = observed.collect();
+/// A query's number or a score is out of range.
+pub fn fit_links(
+    queries: usize,
+    battles: &[LinkBattle],
+    phi: f64,
+) -> Result<Vec<Offset>, RatingError> {
+    let observations: Vec<Observation> = battles
+        .iter()
+        .map(|battle| Observation {
+            offset: battle.b.1 - battle.a.1,
+            ..Observation::new(battle.a.0, battle.b.0, battle.score, battle.weight)
+        })
+        .collect();
     let options = RatingOptions {
-        model: RatingModel::Map,
-        lambda: PRIOR,
+        lambda: PRECISION,
+        ..RatingOptions::default()
     };
-    Ok(fit(scores.len(), &observed, &options, None)?.scores)
+    let fit = rating::fit(queries, &observations, &options, None)?;
+    let covariance = rating::covariance(queries, &observations, &fit, &options, phi);
+    let offsets = fit.scores.iter().enumerate();
+    Ok(offsets
+        .map(|(query, value)| Offset {
+            value: *value,
+            se: covariance
+                .as_ref()
+                .map_or(f64::INFINITY, |covariance| covariance.se(query)),
+        })
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_of_near_equals_of_two_queries() {
+        let scores: Vec<Vec<f64>> = (0..7)
+            .map(|query| {
+                (0..20)
+                    .map(|at| f64::from(at) / 2.0 - 5.0 + f64::from(query))
+                    .collect()
+            })
+            .collect();
+        let offsets: Vec<f64> = (0..7).map(|query| -f64::from(query)).collect();
+        let links = near_gap_links(&scores, &offsets, 1, 0);
+        assert_eq!(links.len(), 3);
+        for link in &links {
+            assert_ne!(link.a.0, link.b.0);
+            let linked = |(query, place): (usize, usize)| scores[query][place] + offsets[query];
+            assert!((linked(link.a) - linked(link.b)).abs() < 1e-9);
+        }
+        assert_ne!(near_gap_links(&scores, &offsets, 1, 1), links);
+        assert_eq!(near_gap_links(&scores[..1], &offsets, 1, 0), []);
+    }
+
+    #[test]
+    fn who_wins_over_queries_has_the_higher_offset() {
+        let battle = |score| LinkBattle {
+            a: (0, 1.0),
+            b: (1, 1.0),
+            score,
+            weight: 1.0,
+        };
+        let found = fit_links(3, &[battle(1.0), battle(1.0), battle(0.5)], 1.0 / 3.0).unwrap();
+        assert!(found[1].value > 0.5 && (found[0].value + found[1].value).abs() < 1e-9);
+        assert_eq!(found[2].value, 0.0);
+        assert!(found[2].se > found[1].se);
+        assert!(fit_links(1, &[battle(1.0)], 1.0).is_err());
+    }
 }

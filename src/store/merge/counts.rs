@@ -34,8 +34,6 @@ pub struct MergeCounts {
     pub rerank_calls: usize,
     /// Orders that methods made of queries and that were new.
     pub rerank_results: usize,
-    /// Queries' anchors whose grades were new.
-    pub anchors: usize,
     /// Queries on which other judges count there; those that count here go on counting.
     pub keep_their_judges: usize,
     /// Pairs of the whole project on which people differ, after the merge.

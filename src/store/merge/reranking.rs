@@ -2,7 +2,6 @@
 
 use super::{MatchedQuery, Merger};
 use crate::store::Result;
-use crate::store::reranking::ResultTable;
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
@@ -34,19 +33,12 @@ impl Merger<'_> {
 
     /// Takes over what methods made of a query. The latest counts, by the time at which it was made.
     pub(crate) fn rerank_results(&mut self, query: &MatchedQuery) -> Result<()> {
-        self.merged.rerank_results += self.results(ResultTable::Rankings, query)?;
-        self.merged.anchors += self.results(ResultTable::Anchors, query)?;
-        Ok(())
-    }
-
-    fn results(&self, table: ResultTable, query: &MatchedQuery) -> Result<usize> {
-        let (table, mut taken) = (table.name(), 0);
         let mut statement = self.from.prepare_cached(&format!(
-            "SELECT {RESULT} FROM {table} WHERE query = ?1 ORDER BY id"
+            "SELECT {RESULT} FROM rerank_result WHERE query = ?1 ORDER BY id"
         ))?;
         let mut rows = statement.query([query.theirs])?;
         let sql = format!(
-            "INSERT INTO {table} (query, {RESULT})
+            "INSERT INTO rerank_result (query, {RESULT})
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) ON CONFLICT DO NOTHING"
         );
         while let Some(row) = rows.next()? {
@@ -54,9 +46,9 @@ impl Merger<'_> {
             for at in 0..columns(RESULT) {
                 values.push(row.get(at)?);
             }
-            taken += self.db.change(&sql, params_from_iter(values))?;
+            self.merged.rerank_results += self.db.change(&sql, params_from_iter(values))?;
         }
-        Ok(taken)
+        Ok(())
     }
 }
 

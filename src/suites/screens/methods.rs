@@ -4,7 +4,7 @@ use super::bench::Bench;
 use super::{SIZES, name, snapshot};
 use crate::domain::corpus::DocId;
 use crate::domain::methods::MethodRow;
-use crate::store::reranking::{ResultTable, StoredResult};
+use crate::store::reranking::StoredResult;
 use crate::tui::screens::Screen;
 use crate::tui::theme::{ColourDepth, Theme};
 
@@ -58,8 +58,7 @@ fn bench(columns: u16, rows: u16) -> Bench {
                 let mut uid = [0; 16];
                 (uid[0], uid[1]) = (at as u8, place as u8);
                 let identity = [0; 32];
-                let result = StoredResult { identity, row };
-                db.add_rerank_result(ResultTable::Rankings, &uid, query.key, &result)?;
+                db.add_rerank_result(&uid, query.key, &StoredResult { identity, row })?;
             }
         }
         Ok(())

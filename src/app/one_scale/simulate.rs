@@ -1,0 +1,80 @@
+//! What anchors and links are worth, in simulation.
+
+use crate::domain::one_scale::{ScaleDesign, ScaleWorld, simulated_scale};
+
+/// One way to find offsets, on worlds whose queries differ by half and by all of what documents do within one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SimulatedDesign {
+    pub name: &'static str,
+    /// Judge calls a query; a link is shared by two.
+    pub calls: usize,
+    /// Mean and standard error of the correlation with the truth over all documents, where levels spread half as far as
+    /// documents within a query, and as far.
+    pub correlations: [Option<(f64, Option<f64>)>; 2],
+}
+
+/// The levels of the queries, as a share of the spread within one.
+const LEVELS: [f64; 2] = [0.5, 1.0];
+/// Queries of a world, and documents of each.
+const QUERIES: usize = 60;
+const DOCUMENTS: usize = 30;
+
+const fn anchors(count: usize, judges: usize) -> ScaleDesign {
+    ScaleDesign::Anchors { count, judges }
+}
+
+/// What is compared: name, calls a query, design, and the drift of the judge of the anchors.
+const DESIGNS: [(&str, usize, ScaleDesign, f64); 10] = [
+    ("none", 0, ScaleDesign::None, 0.0),
+    ("3 anchors", 3, anchors(3, 1), 0.0),
+    ("5 anchors", 5, anchors(5, 1), 0.0),
+    ("3 anchors × 3 judges", 9, anchors(3, 3), 0.0),
+    ("5 anchors, drift .5", 5, anchors(5, 1), 0.5),
+    ("5 anchors, drift 1", 5, anchors(5, 1), 1.0),
+    ("2 links", 3, ScaleDesign::Links(2), 0.0),
+    ("4 links", 6, ScaleDesign::Links(4), 0.0),
+    ("8 links", 12, ScaleDesign::Links(8), 0.0),
+    ("true levels", 0, ScaleDesign::Truth, 0.0),
+];
+
+/// Plays every design on so many worlds, and tells after each design.
+pub fn simulate_designs(
+    worlds: usize,
+    seed: u64,
+    mut told: impl FnMut(&SimulatedDesign),
+) -> Vec<SimulatedDesign> {
+    let mut found = Vec::new();
+    for (name, calls, design, drift) in DESIGNS {
+        let correlation = |levels: f64| {
+            let values: Vec<f64> = (0..worlds)
+                .filter_map(|world| {
+                    let world = ScaleWorld {
+                        queries: QUERIES,
+                        documents: DOCUMENTS,
+                        levels,
+                        drift,
+                        seed: seed.wrapping_add(world as u64),
+                    };
+                    simulated_scale(&world, design)
+                })
+                .collect();
+            mean(&values)
+        };
+        let one = SimulatedDesign {
+            name,
+            calls,
+            correlations: LEVELS.map(correlation),
+        };
+        told(&one);
+        found.push(one);
+    }
+    found
+}
+
+fn mean(values: &[f64]) -> Option<(f64, Option<f64>)> {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
+    let error = (values.len() > 1).then(|| (squares / (n - 1.0) / n).sqrt());
+    (!values.is_empty()).then_some((mean, error))
+}

@@ -16,8 +16,8 @@ use crate::tui::widgets::notice;
 use ratatui::layout::{Constraint, Layout};
 use ratatui::widgets::{Paragraph, Widget};
 
-const NONE_YET: &str = "No student has been stored yet. `overrule student train` fits the built-in one to the project's own votes; \
-                        `overrule student import FILE --name NAME` brings another model's predictions. `M` has the chapter.";
+const NONE_YET: &str = "No student has a prediction of a judged pair. `overrule student train` fits the built-in one to the project's own votes, \
+                        `overrule student report FILE` measures the predictions of another model. `M` has the chapter.";
 
 /// Columns of the numbers beside the plot.
 const NUMBERS: (u16, u16) = (36, 64);

@@ -4,6 +4,7 @@ mod adjudication;
 mod annotate;
 mod batch;
 mod battles;
+mod bench_duel;
 mod bench_methods;
 mod bench_sampler;
 mod command;
@@ -12,6 +13,7 @@ mod config;
 mod cycles;
 mod demo;
 mod doctor;
+mod duel;
 mod evaluate;
 mod export;
 mod fit;
@@ -26,6 +28,7 @@ mod manual;
 mod matrix;
 mod merge;
 mod methods;
+mod nine;
 mod output;
 mod override_pair;
 mod pick;
@@ -34,6 +37,7 @@ mod queries;
 mod queue;
 mod rerank;
 mod rule;
+mod sbr;
 mod scale;
 mod signals;
 mod simulation_progress;
@@ -41,6 +45,7 @@ mod spending;
 mod status;
 mod student;
 mod undo;
+mod vector_options;
 
 use crate::config::{Config, ConfigError};
 use crate::store::upgrade::tell_upgrades;
@@ -111,7 +116,7 @@ enum CliCommand {
     Batch(batch::BatchCommand),
     /// Bring files into the project: datasets, zBench ai_scores.json, benchmarks, qrels, runs
     Import(import::ImportCommand),
-    /// Write what the project holds: annotated, ai-scores, votes, verdicts, run, qrels, rulings, picks
+    /// Write what the project holds: annotated, ai-scores, votes, verdicts, run, qrels, rulings, picks, duel
     Export(export::ExportCommand),
     /// Take over what another analyst's project file has
     Merge(merge::MergeCommand),
@@ -133,6 +138,8 @@ enum CliCommand {
     BenchSampler(bench_sampler::BenchSamplerCommand),
     /// What a ranking method is worth, and how many calls it takes, in simulation
     BenchMethods(bench_methods::BenchMethodsCommand),
+    /// How often a duel finds the better ranking, in simulation
+    BenchDuel(bench_duel::BenchDuelCommand),
     /// Give a verdict on a pair of documents
     Override(override_pair::OverrideCommand),
     /// Take back your latest verdict, or ruling
@@ -164,6 +171,12 @@ enum CliCommand {
     Methods(methods::MethodsCommand),
     /// A cheap model of pairs that learns from the ensemble: what it learns from, how far to believe it
     Student(student::StudentCommand),
+    /// Put a ranking in another order: documents that are like the first ones move up
+    Sbr(sbr::SbrCommand),
+    /// Choose nine documents a query that tell two rankings apart, for a duel
+    Nine(nine::NineCommand),
+    /// Two rankings before a person who does not know which is which, and which one was preferred
+    Duel(duel::DuelCommand),
     /// The manual, a chapter a topic
     Manual(manual::ManualCommand),
     /// The key table
@@ -238,6 +251,7 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Judges(command)) => command.run(&context),
         Some(CliCommand::BenchSampler(command)) => command.run(&context),
         Some(CliCommand::BenchMethods(command)) => command.run(),
+        Some(CliCommand::BenchDuel(command)) => command.run(),
         Some(CliCommand::Override(command)) => command.run(&context),
         Some(CliCommand::Undo(command)) => command.run(&context),
         Some(CliCommand::Log(command)) => command.run(&context),
@@ -253,6 +267,9 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Compare(command)) => command.run(&context),
         Some(CliCommand::Methods(command)) => command.run(&context),
         Some(CliCommand::Student(command)) => command.run(&context),
+        Some(CliCommand::Sbr(command)) => command.run(&context),
+        Some(CliCommand::Nine(command)) => command.run(&context),
+        Some(CliCommand::Duel(command)) => command.run(&context),
         Some(CliCommand::Manual(command)) => command.run(),
         Some(CliCommand::Keys(command)) => command.run(),
         Some(CliCommand::Config(command)) => command.run(&context),

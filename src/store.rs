@@ -11,6 +11,7 @@ mod call_totals;
 mod columns;
 pub mod corpus;
 mod db;
+pub mod duels;
 mod error;
 pub(crate) mod file;
 pub mod gold;

@@ -29,7 +29,7 @@ use crossterm::event::{Event, KeyEventKind};
 use drawing::Caches;
 use effects::Runner;
 use message::{Effect, Msg};
-use model::{Model, TuiOptions};
+use model::{Model, Start, TuiOptions};
 use signals::Signals;
 use std::io::Write as _;
 use std::pin::pin;
@@ -194,7 +194,11 @@ impl App {
         let mut keys = TerminalEvents::start()?;
         let mut gone = pin!(terminal_events::gone());
         let mut late_replies = ReplyFilter::default();
-        self.carry_out(vec![Effect::List], guard, &mut keys)?;
+        let mut first = vec![Effect::List];
+        if let Start::Duel(key) = self.model.options.start {
+            first.extend(screens::duel::update::show(&mut self.model, key));
+        }
+        self.carry_out(first, guard, &mut keys)?;
         #[cfg(debug_assertions)]
         panic_on_request("worker");
         while !self.leaving && !terminal::is_lost() {

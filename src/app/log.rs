@@ -1,11 +1,13 @@
-//! The audit log: every verdict and ruling, every one that was taken back, every file taken in and every run, as facts from
-//! rows that are never changed.
+//! The audit log: every verdict and ruling, every one that was taken back, every choice in a duel, every file taken in and
+//! every run, as facts from rows that are never changed.
 
 pub mod rows;
 
 use crate::domain::adjudication::Finding;
+use crate::domain::duel::{Action, DuelEvent};
 use crate::domain::verdict::{DecisionChange, VerdictEvent, decision_changes};
 use crate::store::corpus::QueryKey;
+use crate::store::duels::{DuelKey, StoredDuel};
 use crate::store::imports::ImportRow;
 use crate::store::rulings::StoredRuling;
 use crate::store::verdicts::{StoredVerdict, VerdictUndo};
@@ -17,7 +19,7 @@ use std::collections::HashMap;
 pub struct LogEntry {
     /// When, in milliseconds since the Unix epoch.
     pub when_ms: i64,
-    /// Globally unique: of the verdict, the undo, the import or the run.
+    /// Globally unique: of the verdict, the undo, the import, the run, the duel or what was done in it.
     pub uid: String,
     pub event: LogEvent,
 }
@@ -47,6 +49,10 @@ pub enum LogEvent {
     },
     /// A run ended, in this state.
     RunEnded(String),
+    /// Two rankings were put up against each other.
+    DuelMade(Box<StoredDuel>),
+    /// A participant of a duel did something that its result may depend on.
+    DuelAct(DuelKey, Box<DuelEvent>),
 }
 
 /// What an annotator says of a document before and after; `None` for nothing.
@@ -63,7 +69,8 @@ impl LogEntry {
             LogEvent::Undo { by, .. } | LogEvent::RulingUndo { by, .. } => Some(by),
             LogEvent::Ruling(ruling, _) => Some(&ruling.ruling.annotator),
             LogEvent::Import(import) => Some(&import.by),
-            LogEvent::RunBegun { .. } | LogEvent::RunEnded(_) => None,
+            LogEvent::DuelAct(_, act) => Some(&act.participant),
+            LogEvent::RunBegun { .. } | LogEvent::RunEnded(_) | LogEvent::DuelMade(_) => None,
         }
     }
 
@@ -159,6 +166,8 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
     }
     let rulings = ruling_entries(db, query)?.into_iter();
     entries.extend(rulings.map(|(rank, entry)| ((entry.when_ms, rank), entry)));
+    let acts = duel_entries(db, query)?.into_iter();
+    entries.extend(acts.map(|entry| ((entry.when_ms, 0), entry)));
     entries.sort_by_key(|(key, _)| *key);
     if query.is_none() {
         let imports = db.imports()?.into_iter().map(|import| LogEntry {
@@ -166,7 +175,12 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
             uid: import.uid.clone(),
             event: LogEvent::Import(import),
         });
-        let others = imports.chain(run_entries(db)?);
+        let duels = db.duels()?.into_iter().map(|duel| LogEntry {
+            when_ms: duel.created_ms,
+            uid: duel.uid.clone(),
+            event: LogEvent::DuelMade(Box::new(duel)),
+        });
+        let others = imports.chain(duels).chain(run_entries(db)?);
         entries.extend(others.map(|entry| ((entry.when_ms, -1), entry)));
         // The sort is stable: what people did stays in its order.
         entries.sort_by_key(|(key, _)| *key);
@@ -225,6 +239,29 @@ fn ruling_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<(i64, LogEntry
                     event,
                 },
             ));
+        }
+    }
+    Ok(entries)
+}
+
+/// What participants of duels did, in the order in which each of them did it: choices, answers and what was taken back.
+fn duel_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
+    let name = query.map(|key| db.query(key)).transpose()?;
+    let name = name.map(|info| info.id);
+    let mut entries = Vec::new();
+    for duel in db.duels()? {
+        for act in db.duel_events(duel.key)? {
+            let looking = matches!(
+                act.action,
+                Action::Open { .. } | Action::Close { .. } | Action::Leave
+            );
+            if !looking && name.as_ref().is_none_or(|name| *name == act.query) {
+                entries.push(LogEntry {
+                    when_ms: act.created_ms,
+                    uid: act.uid.clone(),
+                    event: LogEvent::DuelAct(duel.key, Box::new(act)),
+                });
+            }
         }
     }
     Ok(entries)

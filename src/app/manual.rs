@@ -42,6 +42,7 @@ pub const CHAPTERS: &[Chapter] = chapters![
     "methods",
     "student",
     "scale",
+    "duel",
     "formats",
     "merge",
     "project",

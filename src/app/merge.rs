@@ -1,5 +1,6 @@
 //! Uniting two project files: a union of their rows, so that it can be repeated. The other file is never written to.
 
+mod duels;
 mod judges;
 mod labels;
 
@@ -38,6 +39,7 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
     merger.weights()?;
     db.cache_changed(&changed)?;
     labels::unite(&mut merger, other)?;
+    duels::unite(&mut merger, other)?;
     merger.rerank_calls()?;
     merger.ledger()?;
     for import in other.imports()? {
@@ -62,6 +64,14 @@ pub fn notes(merged: &MergeCounts) -> Vec<String> {
         (
             merged.label_clashes,
             "# documents are labelled otherwise here, and those labels stay",
+        ),
+        (
+            merged.duels_left_out,
+            "# duels have a query that is left out, and are left out with it",
+        ),
+        (
+            merged.participants_left_out,
+            "# participants of duels have other tasks there under the same name, and what they did there is left out",
         ),
         (
             merged.keep_their_judges,
@@ -98,6 +108,8 @@ pub fn taken_over(merged: &MergeCounts) -> Option<String> {
         (merged.picks, "pick"),
         (merged.rulings, "ruling"),
         (merged.rerank_results, "order"),
+        (merged.duels, "duel"),
+        (merged.duel_events, "duel event"),
     ];
     let new = counts.into_iter().filter(|(count, _)| *count > 0);
     let new: Vec<String> = new.map(|(count, noun)| counted(count, noun)).collect();

@@ -8,4 +8,4 @@ mod self_preference;
 
 pub use compare::compare_methods;
 pub use measure::MethodsOptions;
-pub use report::{MethodEntry, MethodsReport};
+pub use report::{MethodEntry, MethodsReport, ORIGINAL};

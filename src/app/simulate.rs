@@ -1,6 +1,7 @@
-//! What sampling strategies and ranking methods are worth, in simulation: no model is asked.
+//! What sampling strategies, ranking methods and duels are worth, in simulation: no model and nobody is asked.
 
 mod coverage;
+mod duels;
 mod every;
 mod methods;
 mod project_worlds;
@@ -11,6 +12,7 @@ use crate::domain::ranking::PriorPrecision;
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::domain::simulation::{Noise, Quality, SimulatedQuery, Theta};
 pub use coverage::RankIntervalCoverage;
+pub use duels::{Claims, DuelShare, DuelSimulation, DuelSummary};
 use every::every;
 pub use methods::{MethodOnQuery, MethodResult, MethodSimulation};
 pub use project_worlds::ProjectWorlds;

@@ -36,6 +36,14 @@ pub fn moment_words(ms: i64) -> String {
     }
 }
 
+/// RFC 3339 in UTC, to the millisecond; the number itself where no calendar has it.
+pub fn rfc_3339(ms: i64) -> String {
+    match jiff::Timestamp::from_millisecond(ms) {
+        Ok(time) => format!("{time:.3}"),
+        Err(_) => ms.to_string(),
+    }
+}
+
 /// The first of some names, safe to print, and how many more there are.
 pub fn first_names<S: AsRef<str>>(names: &[S]) -> String {
     first_of(names, LISTED)

@@ -97,7 +97,7 @@ impl BenchMethodsCommand {
         let methods: Vec<Method> = methods.collect();
         let sizes = self.documents.len() * self.noise.len();
         let queries = self.queries as usize;
-        let mut progress = SimulationProgress::new(queries * sizes, "played");
+        let mut progress = SimulationProgress::new(queries * sizes, "queries played");
         let mut cases: Vec<Case> = Vec::new();
         for &documents in &self.documents {
             for &own in &self.noise {

@@ -99,8 +99,8 @@ impl BenchSamplerCommand {
         let table = simulation.run(&source, &mut |phase, done| {
             if shown.as_ref().is_none_or(|(known, _)| *known != phase) {
                 let what = match phase {
-                    SimulationPhase::Played => "played",
-                    SimulationPhase::Measured => "measured",
+                    SimulationPhase::Played => "queries played",
+                    SimulationPhase::Measured => "queries measured",
                 };
                 shown = Some((phase, SimulationProgress::new(simulation.queries, what)));
             }

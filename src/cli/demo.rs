@@ -8,7 +8,10 @@ use crate::cli::output;
 use crate::client::RunControl;
 use crate::judge::offline;
 use crate::store::Store;
-use crate::tui::{self, model::TuiOptions, model::remembered::Remembered};
+use crate::store::duels::DuelKey;
+use crate::tui;
+use crate::tui::model::remembered::Remembered;
+use crate::tui::model::{Start, TuiOptions};
 use clap::Args;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -35,7 +38,7 @@ impl DemoCommand {
             output::message(&format!("the sample is in {}", path.display()));
             return Ok(());
         }
-        show(context, store, true)
+        show(context, store, true, Start::Queries)
     }
 }
 
@@ -43,14 +46,14 @@ impl DemoCommand {
 pub(super) fn open(context: &CommandContext) -> CommandResult {
     if context.named_project.is_some() || context.project().exists() {
         let store = context.open_or_create()?;
-        return show(context, store, false);
+        return show(context, store, false, Start::Queries);
     }
     let path = match directories::ProjectDirs::from("", "", "overrule") {
         Some(folders) => folders.data_dir().join("sample.db"),
         None => fresh_path()?,
     };
     let store = open_sample(&path, &context.config)?;
-    show(context, store, true)
+    show(context, store, true, Start::Queries)
 }
 
 /// A file that does not exist yet, for a copy of the sample.
@@ -62,7 +65,12 @@ fn fresh_path() -> std::io::Result<PathBuf> {
     Ok(folder.join("overrule.db"))
 }
 
-fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
+/// The workbench on a duel.
+pub(super) fn open_duel(context: &CommandContext, store: Store, key: DuelKey) -> CommandResult {
+    show(context, store, false, Start::Duel(Some(key)))
+}
+
+fn show(context: &CommandContext, store: Store, demo: bool, start: Start) -> CommandResult {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         return Err(usage!(
             "the workbench needs a terminal; `overrule status`, `queries`, `matrix` and `battles` print the same"
@@ -99,6 +107,7 @@ fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
                 .into_owned()
         },
         sample: demo,
+        start,
         ..TuiOptions::default()
     };
     let path = store.path().to_owned();

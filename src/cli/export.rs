@@ -2,12 +2,14 @@
 
 use super::command::{CommandContext, CommandResult, usage};
 use super::output;
+use crate::app::duel::DuelRows;
 use crate::app::export::request::{ExportKind, ExportRequest};
 use crate::app::export::rows::RowFormat;
 use crate::app::output_file::ProtectedFiles;
 use crate::app::truth::{GradeBasis, TruthSource};
 use crate::domain::adjudication::RulingGrades;
 use crate::formats::ai_scores::ZBENCH_JUDGES;
+use crate::store::duels::DuelKey;
 use clap::{Args, ValueEnum};
 use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
@@ -30,6 +32,8 @@ enum ExportName {
     Rulings,
     /// Every answer of a judge on a pool, JSON lines
     Picks,
+    /// One row a document that a participant of a duel was shown, or with --form events one a thing that was done
+    Duel,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -46,7 +50,9 @@ enum RowFormatName {
   overrule export qrels --corrected --out corrected.tsv    and corrected_rulings.csv: who ruled, when and why
   overrule export run --out zelo.trec.gz                   a name that ends in .gz is compressed
   overrule export qrels --from zelo --out zelo.qrels       grades of the judges; where they come from is said on stderr
-  overrule export qrels --diff                             only what the rulings change")]
+  overrule export qrels --diff                             only what the rulings change
+  overrule export duel --out duel.csv                      what the participants of the latest duel chose
+  overrule export qrels --from duel --out chosen.qrels     labels that most of them agree on")]
 pub(super) struct ExportCommand {
     /// What to write
     #[arg(value_enum)]
@@ -57,7 +63,7 @@ pub(super) struct ExportCommand {
     /// Only this query, repeatable
     #[arg(long, value_name = "QUERY")]
     query: Vec<String>,
-    /// For votes, verdicts and rulings
+    /// For votes, verdicts, rulings and a duel
     #[arg(long, value_enum, default_value = "csv")]
     format: RowFormatName,
     #[command(flatten)]
@@ -69,6 +75,9 @@ pub(super) struct ExportCommand {
     /// one judge of each and no other]
     #[arg(long = "as", value_name = "MEMBER=JUDGE", value_delimiter = ',', value_parser = member)]
     members: Vec<(String, String)>,
+    /// Of duel, and of qrels from duel: which one [default: the latest]
+    #[arg(long, value_name = "N")]
+    duel: Option<i64>,
     /// Write documents without a score too, with "score":null (zBench refuses such a file)
     #[arg(long)]
     keep_unscored: bool,
@@ -89,9 +98,9 @@ struct QrelsOptions {
     /// Of qrels: only what the rulings in force change, a line a label: + put in, - taken out
     #[arg(long, conflicts_with = "corrected")]
     diff: bool,
-    /// Of qrels: the form [default: beir where --out ends in .tsv, else trec]
+    /// Of qrels: trec or beir [default: beir where --out ends in .tsv, else trec]; of a duel: judgments or events [default: judgments]
     #[arg(long, value_enum)]
-    form: Option<QrelsFormat>,
+    form: Option<ExportForm>,
     /// Of qrels: the grades that `partially` and `relevant` put in [default: 1,1, or 1,2 in a dataset with labels above 1]
     #[arg(long, value_name = "P,R", value_parser = grades)]
     grades: Option<RulingGrades>,
@@ -108,6 +117,8 @@ enum LabelSource {
     Rulings,
     /// Grades made of the zELO scores
     Zelo,
+    /// What most participants of a duel chose (1) or did not (0)
+    Duel,
 }
 
 /// What makes grades of zELO scores.
@@ -135,9 +146,11 @@ impl CutPoints {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum QrelsFormat {
+enum ExportForm {
     Trec,
     Beir,
+    Judgments,
+    Events,
 }
 
 fn grades(text: &str) -> Result<RulingGrades, String> {
@@ -175,6 +188,7 @@ impl From<ExportName> for ExportKind {
             ExportName::Run => Self::Run,
             ExportName::Rulings => Self::Rulings,
             ExportName::Picks => Self::Picks,
+            ExportName::Duel => Self::Duel,
         }
     }
 }
@@ -186,9 +200,30 @@ impl ExportCommand {
                 "--corrected and --diff are about labels; leave --from zelo out"
             ));
         }
+        if self.labels.from == LabelSource::Duel && (self.labels.corrected || self.labels.diff) {
+            return Err(usage!(
+                "--corrected and --diff are about labels; leave --from duel out"
+            ));
+        }
+        let of_duel = matches!(
+            self.labels.form,
+            Some(ExportForm::Judgments | ExportForm::Events)
+        );
+        let about_duel = self.kind == ExportName::Duel;
+        if self.labels.form.is_some() && of_duel != about_duel {
+            return Err(usage!(
+                "--form: qrels are written as trec or beir, a duel as judgments or events"
+            ));
+        }
+        if about_duel && !self.query.is_empty() {
+            return Err(usage!("a duel is written whole; leave --query out"));
+        }
         let store = context.open()?;
         let request = ExportRequest {
-            kind: self.kind.into(),
+            kind: match (self.kind, self.labels.from) {
+                (ExportName::Qrels, LabelSource::Duel) => ExportKind::DuelLabels,
+                (kind, _) => kind.into(),
+            },
             queries: self.query,
             format: match self.format {
                 RowFormatName::Csv => RowFormat::Csv,
@@ -198,9 +233,9 @@ impl ExportCommand {
             members: self.members,
             corrected: self.labels.corrected,
             diff: self.labels.diff,
-            beir: self.labels.form.map(|form| form == QrelsFormat::Beir),
+            beir: self.labels.form.map(|form| form == ExportForm::Beir),
             from: match self.labels.from {
-                LabelSource::Labels => TruthSource::Qrels,
+                LabelSource::Labels | LabelSource::Duel => TruthSource::Qrels,
                 LabelSource::Rulings => TruthSource::Rulings,
                 LabelSource::Zelo => TruthSource::Zelo,
             },
@@ -208,6 +243,11 @@ impl ExportCommand {
             tag: self.tag,
             grades: self.labels.grades,
             level: self.labels.level,
+            duel: self.duel.map(DuelKey),
+            duel_rows: match self.labels.form {
+                Some(ExportForm::Events) => DuelRows::Events,
+                _ => DuelRows::Judgments,
+            },
         };
         let Some(path) = &self.out else {
             let keys = request.keys(&store)?;

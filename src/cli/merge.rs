@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Queries and documents are matched by name and must have the same texts, battles by pair and game, judges by model,
-prompt and parameters, verdicts and undos by their globally unique names. Nothing is replaced: where a judge has voted
+prompt and parameters, verdicts, undos and what was done in duels by their globally unique names. Nothing is replaced: where a judge has voted
 differently on the same battle, the vote of this project stays. A merge can be repeated, and it is all or nothing.
 The other file is read from a private copy and never written to; settings are left as they are.
 
@@ -94,6 +94,10 @@ impl MergeCommand {
             "rulings": merged.rulings,
             "rerank_calls": merged.rerank_calls,
             "rerank_results": merged.rerank_results,
+            "duels": merged.duels,
+            "duel_events": merged.duel_events,
+            "duels_left_out": merged.duels_left_out,
+            "duel_participants_left_out": merged.participants_left_out,
             "queries_keeping_their_judges": merged.keep_their_judges,
             "conflicts": merged.conflicts,
             "calls_pending": merged.calls_pending,

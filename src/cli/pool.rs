@@ -12,15 +12,12 @@ use crate::app::pool::{
 use crate::app::wording::counted;
 use crate::cli::output::ProgressPace;
 use crate::cli::{output, signals};
-use crate::client::RunControl;
 use crate::domain::metrics::Qrels;
 use crate::domain::retrieval::{AnalysisProfile, PoolLayout};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use tokio::runtime::Runtime;
-use tokio::sync::watch;
 
 #[derive(Debug, Args)]
 pub(super) struct PoolCommand {
@@ -289,7 +286,12 @@ impl DenseOptions {
         // What calls cost goes into the project, where there is one.
         let project = context.project().exists() && !self.dry_run;
         let project = project.then(|| context.open()).transpose()?;
-        let vectors = CachedEmbedder::new(embedder, cache, stop_on_signals(&runtime)?, project);
+        let vectors = CachedEmbedder::new(
+            embedder,
+            cache,
+            signals::stop_on_signals(&runtime)?,
+            project,
+        );
         let mut search = DenseSearch::new(folder, qrels, depth, vectors)?;
         if self.dry_run {
             output::message(&format!(
@@ -360,21 +362,6 @@ impl EmbeddingDisplay {
             ));
         }
     }
-}
-
-/// What signals tell the calls to do.
-fn stop_on_signals(runtime: &Runtime) -> Result<watch::Receiver<RunControl>, CommandFailure> {
-    let (steer, control) = watch::channel(RunControl::default());
-    let mut signals = runtime.block_on(async { signals::stops() })?;
-    runtime.spawn(async move {
-        while signals.recv().await.is_some() {
-            steer.send_modify(RunControl::stop);
-            output::message(&signals::stopping(&steer.borrow()));
-        }
-        // Without signals there is nothing to stop it; the sender must stay all the same.
-        std::future::pending::<()>().await;
-    });
-    Ok(control)
 }
 
 /// The summary for people.

@@ -1,7 +1,10 @@
 //! What tells a command to stop, and how its run ended.
 
+use super::command::CommandFailure;
+use super::output;
 use crate::client::RunControl;
 use tokio::runtime::Runtime;
+use tokio::sync::watch;
 
 /// How a run of questions ended.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,6 +33,23 @@ pub(super) fn stopping(control: &RunControl) -> String {
         "stopping: calls in flight are paid for and have {} s to finish; once more leaves at once",
         control.grace.as_secs()
     )
+}
+
+/// What signals tell the calls to do.
+pub(super) fn stop_on_signals(
+    runtime: &Runtime,
+) -> Result<watch::Receiver<RunControl>, CommandFailure> {
+    let (steer, control) = watch::channel(RunControl::default());
+    let mut signals = runtime.block_on(async { stops() })?;
+    runtime.spawn(async move {
+        while signals.recv().await.is_some() {
+            steer.send_modify(RunControl::stop);
+            output::message(&stopping(&steer.borrow()));
+        }
+        // Without signals there is nothing to stop it; the sender must stay all the same.
+        std::future::pending::<()>().await;
+    });
+    Ok(control)
 }
 
 /// SIGINT, SIGTERM and SIGHUP, in one stream.

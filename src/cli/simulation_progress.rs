@@ -8,17 +8,16 @@ use std::io::IsTerminal as _;
 pub(super) struct SimulationProgress {
     bar: Option<ProgressBar>,
     what: &'static str,
-    queries: usize,
+    all: usize,
     pace: ProgressPace,
 }
 
 impl SimulationProgress {
-    /// `what` is done to so many queries.
-    pub(super) fn new(queries: usize, what: &'static str) -> Self {
+    /// There are so many of `what`: "queries played".
+    pub(super) fn new(all: usize, what: &'static str) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::new(queries as u64);
-            match ProgressStyle::with_template("{bar:28} {pos} of {len} queries {msg}, {eta} left")
-            {
+            let bar = ProgressBar::new(all as u64);
+            match ProgressStyle::with_template("{bar:28} {pos} of {len} {msg}, {eta} left") {
                 Ok(style) => bar
                     .with_style(style.progress_chars("█▌░"))
                     .with_message(what),
@@ -28,7 +27,7 @@ impl SimulationProgress {
         Self {
             bar,
             what,
-            queries,
+            all,
             pace: ProgressPace::new(),
         }
     }
@@ -37,11 +36,11 @@ impl SimulationProgress {
     pub(super) fn show(&mut self, done: usize) {
         if let Some(bar) = &self.bar {
             bar.set_position(done as u64);
-            if done == self.queries {
+            if done == self.all {
                 bar.finish_and_clear();
             }
         } else if self.pace.is_due() {
-            output::message(&format!("{done} of {} queries {}", self.queries, self.what));
+            output::message(&format!("{done} of {} {}", self.all, self.what));
         }
     }
 }

@@ -85,6 +85,11 @@ fn as_json(project: &str, status: &ProjectStatus) -> Value {
             "picks_spent_usd": adjudication.spent_usd,
             "rulings": adjudication.rulings,
         },
+        "duels": {
+            "duels": status.duels.duels,
+            "participants": status.duels.participants,
+            "events": status.duels.events,
+        },
         "rating": RatingSettings::new(status.settings, &status.rule),
     })
 }
@@ -152,6 +157,13 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
         lines.push(format!(
             "adjudication  {} labels, {} rankings, {} answers of judges on pools for ${:.4}, {} rulings (overrule adjudication)",
             adjudication.labels, adjudication.rankings, adjudication.picks, adjudication.spent_usd, adjudication.rulings
+        ));
+    }
+    if status.duels.duels > 0 {
+        lines.push(format!(
+            "duels         {}, {} (overrule duel --list)",
+            counted(status.duels.duels, "duel"),
+            counted(status.duels.participants, "participant")
         ));
     }
     let (calls, usd) = status.batched;

@@ -10,6 +10,7 @@ mod fitted_noise;
 mod noise;
 mod quality;
 mod simulated_answers;
+mod simulated_duel;
 mod simulated_query;
 
 pub use coverage::Coverage;
@@ -18,6 +19,7 @@ pub use noise::Noise;
 pub use quality::{
     MeanInterval, Quality, QualitySummary, quality, quality_differences, summarise_quality,
 };
+pub use simulated_duel::{DuelPlay, SimulatedDuel};
 pub use simulated_query::{SimulatedQuery, Theta};
 
 use super::battle::Pair;

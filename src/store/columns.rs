@@ -2,6 +2,7 @@
 
 use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
+use crate::domain::duel::{DuelForm, TaskKind};
 use crate::domain::priority::Policy;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause};
 use crate::domain::vote::Margin;
@@ -30,7 +31,9 @@ words!(
     ErrorCause,
     Policy,
     Finding,
-    DisagreementCause
+    DisagreementCause,
+    DuelForm,
+    TaskKind
 );
 
 /// Types that hold a text.

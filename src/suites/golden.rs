@@ -11,4 +11,5 @@ mod rating;
 mod reranking;
 mod retrieval;
 mod sampling;
+mod sbr;
 mod student;

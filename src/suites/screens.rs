@@ -3,6 +3,7 @@
 mod asking;
 mod bench;
 mod docs;
+mod duel;
 mod methods;
 mod picture;
 mod student;

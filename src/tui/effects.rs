@@ -1,5 +1,6 @@
 //! Effects are carried out here, and their results come back as messages.
 
+mod duel;
 mod export;
 mod import;
 mod judges;
@@ -8,7 +9,7 @@ mod runs;
 mod settings;
 pub(crate) mod student;
 
-use super::message::{Effect, Msg};
+use super::message::{Complaint, Effect, Msg};
 use super::model::TuiOptions;
 use super::model::open_query::OpenQuery;
 use super::model::remembered::Remembered;
@@ -91,9 +92,9 @@ impl Runner {
             Effect::ReportJudges(request) => self.report_judges(request),
             Effect::CompareMethods(choice) => self.compare_methods(choice),
             Effect::ReportStudent(name, generation) => self.report_student(name, generation),
-            effect @ (Effect::Without(_) | Effect::LoadDisagreements(..)) => {
-                self.answer_apart(effect)
-            }
+            effect @ (Effect::Without(_)
+            | Effect::LoadDisagreements(..)
+            | Effect::LoadDuelResult(_)) => self.answer_apart(effect),
             Effect::Steer(control) => {
                 if let Some(sender) = &self.control {
                     sender.send_replace(control);
@@ -109,7 +110,6 @@ impl Runner {
         let results = self.results.clone();
         let annotator = self.options.annotator.clone();
         let asked_ms = now_ms();
-        let saving = matches!(effect, Effect::Save(_));
         if let Effect::Summarise(keys) = effect {
             let store = self.store.clone();
             tokio::spawn(async move {
@@ -123,19 +123,7 @@ impl Runner {
             });
             return;
         }
-        let ruling = matches!(effect, Effect::Rule(_));
-        let writes = matches!(
-            effect,
-            Effect::Save(_)
-                | Effect::Undo
-                | Effect::Redo(_)
-                | Effect::RedoRuling(_)
-                | Effect::PutOff(..)
-                | Effect::Rule(_)
-                | Effect::UndoRuling
-                | Effect::Remember(_)
-                | Effect::KeepBudget(_)
-        );
+        let (writes, complaint) = (effect.writes(), Complaint::of(&effect));
         let reasoning = Arc::clone(&self.reasoning);
         let work = move |db: &mut Db| answer(db, effect, &annotator, asked_ms, &reasoning);
         let answered = if writes {
@@ -147,13 +135,8 @@ impl Runner {
             let (msg, wrong) = match answered.await {
                 Ok(msg) => (msg, None),
                 Err(error) => {
-                    let error = error.to_string();
-                    let (msg, what) = match (saving, ruling) {
-                        (true, _) => (Msg::NotSaved(error.clone()), "the verdict was not stored"),
-                        (_, true) => (Msg::NotRuled(error.clone()), "the ruling was not stored"),
-                        _ => (Msg::Failed(error.clone()), "the project did not answer"),
-                    };
-                    (Some(msg), Some(format!("{what}: {error}")))
+                    let (msg, wrong) = complaint.about(&error.to_string());
+                    (Some(msg), Some(wrong))
                 }
             };
             let told = match msg {
@@ -410,6 +393,10 @@ pub fn answer(
             Msg::RulingRedone(db.redo_ruling(annotator, &uid, now_ms)?.map(Box::new))
         }
         Effect::UndoRuling => Msg::RulingUndone(db.undo_ruling(annotator, now_ms)?.map(Box::new)),
+        effect @ (Effect::OpenDuel(..)
+        | Effect::LoadDuelTexts(..)
+        | Effect::RecordDuel(..)
+        | Effect::LoadDuelResult(_)) => return duel::answer(db, effect, annotator, now_ms),
         Effect::ReportJudges(_)
         | Effect::CompareMethods(_)
         | Effect::ReportStudent(..)

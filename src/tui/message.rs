@@ -7,6 +7,7 @@ use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::pair_question::PricedQuestion;
 use crate::app::annotate::progress::RunProgress;
 use crate::app::annotate::{RunError, RunOutcome};
+use crate::app::duel::{DuelSession, TaskTexts};
 use crate::app::import::FolderEntry;
 use crate::app::import::source::SourcePreview;
 use crate::app::judge_report::ranking_shift::RankingShift;
@@ -21,9 +22,11 @@ use crate::client::RunControl;
 use crate::domain::adjudication::DisagreementRule;
 use crate::domain::battle::{BattleId, Pair};
 use crate::domain::corpus::DocId;
+use crate::domain::duel::{DuelEvent, Task};
 use crate::domain::vote::JudgeId;
 use crate::store::assignments::NewAssignment;
 use crate::store::corpus::{QueryInfo, QueryKey};
+use crate::store::duels::{DuelKey, NewDuelEvent};
 use crate::store::last_run::LastRun;
 use crate::store::rulings::{NewRuling, StoredRuling};
 use crate::store::summary_cache::QuerySummary;
@@ -80,6 +83,15 @@ pub enum Msg {
     RulingUndone(Option<Box<StoredRuling>>),
     /// What was given again.
     RulingRedone(Option<Box<StoredRuling>>),
+    /// A duel, or why there is none, for the given generation.
+    DuelOpened(u64, Result<Option<Box<DuelSession>>, String>),
+    /// The texts of a task, by its place, for the given generation.
+    DuelTexts(usize, u64, Box<TaskTexts>),
+    /// What was done in a duel is on disk, by its number.
+    DuelRecorded(u64, Box<DuelEvent>),
+    DuelNotRecorded(u64, String),
+    /// The result of a duel, in lines.
+    DuelResult(String),
     /// A query that will be wanted next.
     Prefetched(Box<OpenQuery>),
     GuidelineLoaded(Option<String>),
@@ -143,6 +155,13 @@ pub enum Effect {
     UndoRuling,
     /// Give the ruling of this identifier again, which was taken back.
     RedoRuling(String),
+    /// Open a duel, the latest where none is named, for the given generation.
+    OpenDuel(Option<DuelKey>, u64),
+    /// Load the texts of a task, by its place, for the given generation.
+    LoadDuelTexts(usize, Box<Task>, u64),
+    /// Store what was done in a duel, under a number by which the answer is known.
+    RecordDuel(DuelKey, u64, Box<NewDuelEvent>),
+    LoadDuelResult(DuelKey),
     /// Look at what the import's dialog needs, for the given generation.
     LookAtFiles(Wanted, u64),
     /// Import a file, by its path as typed.
@@ -168,4 +187,68 @@ pub enum Effect {
     Suspend,
     Redraw,
     Quit,
+}
+
+impl Effect {
+    /// Whether it changes what the project holds of a person's work: these keep their order, and are waited for at the end.
+    pub(crate) fn writes(&self) -> bool {
+        matches!(
+            self,
+            Self::Save(_)
+                | Self::Undo
+                | Self::Redo(_)
+                | Self::RedoRuling(_)
+                | Self::PutOff(..)
+                | Self::Rule(_)
+                | Self::UndoRuling
+                | Self::OpenDuel(..)
+                | Self::RecordDuel(..)
+                | Self::Remember(_)
+                | Self::KeepBudget(_)
+        )
+    }
+}
+
+/// What is told about an effect that failed: the message for the screen, and what went wrong where nobody looks at the screen any
+/// more.
+pub(crate) struct Complaint {
+    what: &'static str,
+    msg: fn(u64, String) -> Msg,
+    number: u64,
+}
+
+impl Complaint {
+    pub(crate) fn of(effect: &Effect) -> Self {
+        let (what, msg, number): (_, fn(u64, String) -> Msg, _) = match effect {
+            Effect::Save(_) => (
+                "the verdict was not stored",
+                |_, error| Msg::NotSaved(error),
+                0,
+            ),
+            Effect::Rule(_) => (
+                "the ruling was not stored",
+                |_, error| Msg::NotRuled(error),
+                0,
+            ),
+            Effect::RecordDuel(_, number, _) => {
+                ("an answer was not stored", Msg::DuelNotRecorded, *number)
+            }
+            Effect::OpenDuel(_, generation) => (
+                "the duel cannot be opened",
+                |generation, error| Msg::DuelOpened(generation, Err(error)),
+                *generation,
+            ),
+            _ => (
+                "the project did not answer",
+                |_, error| Msg::Failed(error),
+                0,
+            ),
+        };
+        Self { what, msg, number }
+    }
+
+    pub(crate) fn about(&self, error: &str) -> (Msg, String) {
+        let msg = (self.msg)(self.number, error.to_owned());
+        (msg, format!("{}: {error}", self.what))
+    }
 }

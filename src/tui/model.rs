@@ -5,6 +5,7 @@ pub mod battle;
 pub mod comparison;
 pub mod cycles;
 pub mod document;
+pub mod duel;
 pub mod export;
 pub mod import;
 pub mod judges;
@@ -47,11 +48,13 @@ use crate::domain::battle::Pair;
 use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
 use crate::store::corpus::QueryKey;
+use crate::store::duels::DuelKey;
 use adjudication::AdjudicationScreen;
 use battle::BattleScreen;
 use comparison::ComparisonScreen;
 use cycles::CyclesScreen;
 use document::DocumentScreen;
+use duel::DuelScreen;
 use export::ExportState;
 use import::ImportState;
 use judges::JudgesScreen;
@@ -104,6 +107,8 @@ pub enum ConfirmFor {
     Start,
     /// Write an export over a file that exists.
     Overwrite,
+    /// Show the result of a duel that is not done.
+    EndBlindness,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -129,6 +134,17 @@ pub struct TuiOptions {
     pub configuration: Option<PathBuf>,
     /// What this person's last session in the project left.
     pub remembered: Remembered,
+    /// Where to begin.
+    pub start: Start,
+}
+
+/// Where the workbench begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Start {
+    #[default]
+    Queries,
+    /// A duel, the latest where none is named.
+    Duel(Option<DuelKey>),
 }
 
 #[derive(Debug)]
@@ -153,6 +169,8 @@ pub struct Model {
     pub comparison: ComparisonScreen,
     /// Also the document being ruled on.
     pub adjudication: AdjudicationScreen,
+    /// Also the text of it that is read.
+    pub duel: DuelScreen,
     pub open: Option<OpenQuery>,
     /// A query that was loaded before it is wanted.
     pub prefetched: Option<OpenQuery>,
@@ -247,6 +265,7 @@ impl Model {
             cycles: CyclesScreen::default(),
             comparison: ComparisonScreen::default(),
             adjudication: AdjudicationScreen::default(),
+            duel: DuelScreen::default(),
             open: None,
             prefetched: None,
             toast: None,

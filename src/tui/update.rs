@@ -15,7 +15,7 @@ mod verdict_state;
 
 use super::message::{Effect, Msg};
 use super::model::{Model, Overlay};
-use super::screens::{adjudication, methods, queries, queue, review, ruling, run, student};
+use super::screens::{adjudication, duel, methods, queries, queue, review, ruling, run, student};
 use super::widgets::page::Page;
 use super::widgets::toast::Level;
 use std::time::Instant;
@@ -37,6 +37,9 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
     model.now = now;
     if model.toast.as_ref().is_some_and(|toast| toast.expired(now)) {
         model.toast = None;
+    }
+    if matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_)) {
+        duel::update::touched(model);
     }
     match msg {
         Msg::Key(key) => return overlay::on_key(model, key),
@@ -88,6 +91,18 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         }
         Msg::RulingUndone(undone) => return adjudication::update::undone(model, undone),
         Msg::RulingRedone(redone) => return adjudication::update::redone(model, redone),
+        Msg::DuelOpened(generation, found) => {
+            return duel::update::opened(model, generation, found);
+        }
+        Msg::DuelTexts(at, generation, texts) => duel::update::texts(model, at, generation, &texts),
+        Msg::DuelRecorded(number, event) => duel::record::recorded(model, number, *event),
+        Msg::DuelNotRecorded(number, error) => {
+            duel::record::not_recorded(model, number, &error);
+        }
+        Msg::DuelResult(text) => {
+            let page = Page::new("Result", &text);
+            model.overlays.push(Overlay::Page(page));
+        }
         Msg::Prefetched(open) => {
             let now = model.open.as_ref();
             if now.is_none_or(|now| now.info.key != open.info.key) {

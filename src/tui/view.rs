@@ -49,6 +49,9 @@ pub fn view(
         Find::Texts(_) | Find::Nothing => "search",
     };
     footer = footer.relabel("filter", find);
+    for (from, to) in (spec(model.screen()).labels)(model) {
+        footer = footer.relabel(from, to);
+    }
     if let Some(search) = &model.search {
         let words = sanitise::line(&search.words);
         let words = text::truncate(&words, usize::from(area.width) / 3);

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod adjudication;
+mod duel;
 #[path = "../support/fake_provider.rs"]
 mod fake_provider;
 mod init;

@@ -6,6 +6,7 @@ use super::{
     write_labels, write_picks, write_rulings, write_run, write_verdicts, write_votes,
 };
 use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
+use crate::app::duel::{DuelRows, chosen_duel, duel_labels, write_duel};
 use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::app::error::AppError;
 use crate::app::output_file::{ProtectedFiles, write_whole};
@@ -17,6 +18,7 @@ use crate::formats::file::unpacked_name;
 use crate::formats::{beir, trec};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
+use crate::store::duels::DuelKey;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +36,10 @@ pub enum ExportKind {
     Run,
     Rulings,
     Picks,
+    /// A duel's judgments or events.
+    Duel,
+    /// Labels that the choices of a duel come to.
+    DuelLabels,
 }
 
 #[derive(Clone, Debug)]
@@ -63,6 +69,9 @@ pub struct ExportRequest {
     pub grades: Option<RulingGrades>,
     /// The grade from which on a document counts as labelled relevant.
     pub level: i32,
+    /// Which duel; the latest by default.
+    pub duel: Option<DuelKey>,
+    pub duel_rows: DuelRows,
 }
 
 impl ExportRequest {
@@ -82,6 +91,8 @@ impl ExportRequest {
             tag: TruthSource::Zelo.name().to_owned(),
             grades: None,
             level: 1,
+            duel: None,
+            duel_rows: DuelRows::Judgments,
         }
     }
 
@@ -160,6 +171,7 @@ impl ExportRequest {
             ExportKind::Qrels if self.from == TruthSource::Zelo => {
                 self.write_zelo_labels(store, keys, path, out, tell)
             }
+            ExportKind::DuelLabels => self.write_duel_labels(store, path, out, tell),
             ExportKind::Qrels => self.write_labels(store, path, out, tell),
             ExportKind::Run => {
                 let left_out = write_run(store, keys, &self.tag, out)?;
@@ -171,6 +183,10 @@ impl ExportRequest {
             }
             ExportKind::Rulings => self.write_rulings(store, self.format, out),
             ExportKind::Picks => write_picks(store, |pick| self.wants(&pick.query), out),
+            ExportKind::Duel => {
+                let key = chosen_duel(store, self.duel)?;
+                write_duel(store, key, self.duel_rows, self.format, out)
+            }
         }
     }
 
@@ -212,6 +228,37 @@ impl ExportRequest {
         tell(&format!(
             "what is measured with them is measured {AGAINST_JUDGES}"
         ));
+        Ok(())
+    }
+
+    /// What the choices of a duel come to.
+    fn write_duel_labels(
+        &self,
+        store: &Store,
+        path: Option<&Path>,
+        mut out: &mut dyn Write,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<(), AppError> {
+        let key = chosen_duel(store, self.duel)?;
+        let mut made = store.read_blocking(move |db| duel_labels(db, key))?;
+        made.labels.retain(|query, _| self.wants(query));
+        match self.is_beir(path) {
+            true => beir::write_qrels(&mut out, &made.labels)?,
+            false => trec::write_qrels(&mut out, &made.labels)?,
+        }
+        let labels: usize = made.labels.values().map(|grades| grades.len()).sum();
+        tell(&format!(
+            "{} of {} by what most participants of duel {} chose (1) or did not (0)",
+            counted(labels, "label"),
+            counted(made.labels.len(), "query"),
+            key.0
+        ));
+        if made.divided > 0 {
+            let documents = counted(made.divided, "document");
+            tell(&format!(
+                "{documents} without one: half chose them, half did not"
+            ));
+        }
         Ok(())
     }
 

@@ -1,10 +1,13 @@
 //! The audit log as a table: what happened in the names that people know.
 
 use super::{LogEntry, LogEvent, log_entries};
+use crate::app::wording::{counted, rfc_3339};
 use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::corpus::DocId;
+use crate::domain::duel::{Action, DuelEvent};
 use crate::domain::verdict::{Confidence, Decision, ErrorCause};
 use crate::store::corpus::QueryKey;
+use crate::store::duels::DuelKey;
 use crate::store::{Db, Result};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -36,7 +39,7 @@ pub struct LogRow {
     pub note: Option<String>,
     pub role: Option<String>,
     pub uid: String,
-    /// The verdict or ruling that was taken back or replaced, or what an import or a run did.
+    /// The verdict or ruling that was taken back or replaced, or what an import, a run or a duel is.
     pub about: Option<String>,
 }
 
@@ -79,7 +82,7 @@ impl DocumentNames<'_> {
 
 fn row(names: &mut DocumentNames<'_>, entry: &LogEntry) -> Result<LogRow> {
     let mut row = LogRow {
-        when: moment(entry.when_ms),
+        when: rfc_3339(entry.when_ms),
         who: entry.who().map(str::to_owned),
         uid: entry.uid.clone(),
         ..LogRow::default()
@@ -138,15 +141,49 @@ fn row(names: &mut DocumentNames<'_>, entry: &LogEntry) -> Result<LogRow> {
             row.about = Some(state.clone());
             "run ended"
         }
+        LogEvent::DuelMade(duel) => {
+            row.about = Some(format!(
+                "duel {}: {} against {}, {}, {}, seed {}",
+                duel.key.0,
+                duel.duel.a,
+                duel.duel.b,
+                duel.duel.form,
+                counted(duel.duel.queries.len(), "query"),
+                duel.duel.seed
+            ));
+            "duel made"
+        }
+        LogEvent::DuelAct(key, act) => duel_act(&mut row, *key, act),
     };
     Ok(row)
 }
 
-/// RFC 3339 in UTC, to the millisecond; the number itself where no calendar has it.
-fn moment(ms: i64) -> String {
-    match jiff::Timestamp::from_millisecond(ms) {
-        Ok(time) => format!("{time:.3}"),
-        Err(_) => ms.to_string(),
+/// Fills a row with what a participant of a duel did, and says what that is called.
+fn duel_act(row: &mut LogRow, key: DuelKey, act: &DuelEvent) -> &'static str {
+    row.query = Some(act.query.to_string());
+    row.role = Some(act.kind.name().to_owned());
+    row.about = Some(format!("duel {}", key.0));
+    match &act.action {
+        Action::Select { document, passage } => {
+            row.a = document.clone();
+            row.note = passage.map(|of| format!("characters {} to {}", of.start, of.end));
+            "duel chosen"
+        }
+        Action::Unselect { document } => {
+            row.a = document.clone();
+            "duel choice removed"
+        }
+        Action::NoneServes => "duel none serves",
+        Action::Prefer { step } => {
+            row.note = Some(format!("step {step}, from -2 (left) to 2 (right)"));
+            "duel preference"
+        }
+        Action::Finish => "duel task done",
+        Action::Undo { of } => {
+            row.about = Some(of.clone());
+            "duel undo"
+        }
+        Action::Open { .. } | Action::Close { .. } | Action::Leave => "duel look",
     }
 }
 
@@ -156,8 +193,8 @@ mod tests {
 
     #[test]
     fn times_are_spelled_as_rfc_3339_has_it() {
-        assert_eq!(moment(0), "1970-01-01T00:00:00.000Z");
-        assert_eq!(moment(1_700_000_000_123), "2023-11-14T22:13:20.123Z");
-        assert_eq!(moment(i64::MAX), i64::MAX.to_string());
+        assert_eq!(rfc_3339(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(rfc_3339(1_700_000_000_123), "2023-11-14T22:13:20.123Z");
+        assert_eq!(rfc_3339(i64::MAX), i64::MAX.to_string());
     }
 }

@@ -6,6 +6,7 @@ use crate::domain::ranking::RankingSettings;
 use crate::domain::verdict::FinalRule;
 use crate::domain::vote::VoteRule;
 use crate::store::corpus::QueryInfo;
+use crate::store::duels::DuelCounts;
 use crate::store::labels::AdjudicationCounts;
 use crate::store::summary_cache::QuerySummary;
 use crate::store::{Result, Store};
@@ -45,6 +46,7 @@ pub struct ProjectStatus {
     /// Whether votes of offline judges count somewhere.
     pub offline: bool,
     pub adjudication: AdjudicationCounts,
+    pub duels: DuelCounts,
     pub settings: RankingSettings,
     pub rule: FinalRule,
     /// Judges whose margins said more than their direction at the last look at the judges, where the rule of votes takes the
@@ -86,6 +88,7 @@ impl ProjectStatus {
                 judges: db.judges_in_force()?,
                 offline: queries.iter().any(|(_, query)| query.offline),
                 adjudication: db.adjudication_counts()?,
+                duels: db.duel_counts()?,
                 telling_margins: match db.settings()?.vote_rule {
                     VoteRule::Margin | VoteRule::Calibrated => Vec::new(),
                     _ => telling_margins(db)?,

@@ -34,6 +34,14 @@ pub struct MergeCounts {
     pub rerank_calls: usize,
     /// Orders that methods made of queries and that were new.
     pub rerank_results: usize,
+    /// Duels that were new.
+    pub duels: usize,
+    /// What participants of duels did and was new.
+    pub duel_events: usize,
+    /// Duels left out because a query of theirs is refused.
+    pub duels_left_out: usize,
+    /// Participants of duels whose events are left out because the same name has other tasks here.
+    pub participants_left_out: usize,
     /// Queries on which other judges count there; those that count here go on counting.
     pub keep_their_judges: usize,
     /// Pairs of the whole project on which people differ, after the merge.

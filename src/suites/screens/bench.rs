@@ -155,7 +155,7 @@ impl Bench {
         bench
     }
 
-    /// Presses keys: single characters, or `enter`, `esc`, `tab`, `down`, `up`, `left`, `right`.
+    /// Presses keys: single characters, or `enter`, `esc`, `tab`, `down`, `up`, `left`, `right`, `space`, `backspace`.
     pub(crate) fn press(&mut self, keys: &str) {
         for name in keys.split(' ') {
             let code = match name {
@@ -167,6 +167,7 @@ impl Bench {
                 "left" => KeyCode::Left,
                 "right" => KeyCode::Right,
                 "space" => KeyCode::Char(' '),
+                "backspace" => KeyCode::Backspace,
                 other => KeyCode::Char(other.chars().next().unwrap()),
             };
             let key = KeyEvent::new(code, KeyModifiers::NONE);

@@ -32,7 +32,7 @@ commands! {
     Filter "filter" "Keep rows, or find words in a text or a document by name.";
     NextMatch "next-match" "Go to the next place where the words stand.";
     PreviousMatch "previous-match" "Go to the previous place where the words stand.";
-    Undo "undo" "Take back the last verdict or, in adjudication, ruling.";
+    Undo "undo" "Take back the last verdict, ruling or answer of a duel.";
     Redo "redo" "Give again what was taken back last.";
     Back "back" "Close what is on top, or return to the screen before.";
     Quit "quit" "Leave; asks first, but on the first screen.";
@@ -129,7 +129,7 @@ commands! {
     CauseDocument "cause-document" "Say that a document is broken.";
     CauseOther "cause-other" "Say that there is another cause.";
     ShowAdjudication "show-adjudication" "Compare judges' picks with the benchmark's labels.";
-    ShowTables "show-tables" "Show what numbers rest on: of a query, or of picks by source.";
+    ShowTables "show-tables" "Show numbers: of a query, of picks by source, of a duel.";
     RuleRelevant "rule-relevant" "Rule that the document is relevant.";
     RulePartially "rule-partially" "Rule that the document is relevant in part.";
     RuleNot "rule-not" "Rule that the document is not relevant.";
@@ -139,6 +139,32 @@ commands! {
     FaultJudgeWrong "fault-judge-wrong" "Say that the judge is wrong.";
     FaultBoth "fault-both" "Say that label and pick can both be defended.";
     FaultQuery "fault-query" "Say that the query is unclear.";
+    ShowDuel "show-duel" "Open the latest duel: two rankings, compared blind.";
+    ChooseWhole "choose-whole" "Choose the document as a whole.";
+    RemoveChoice "remove-choice" "Take the choice of the document away.";
+    NoneServes "none-serves" "Say that none of the documents serves the query.";
+    FinishTask "finish-task" "Say that the task is done and go to the next one.";
+    NextTask "next-task" "Go to the next task.";
+    PreviousTask "previous-task" "Go to the previous task.";
+    PauseTask "pause-task" "Hide the task and stop its clock, or go on.";
+    PreferLeft "prefer-left" "Say that the left list is better.";
+    PreferLeftStrongly "prefer-left-strongly" "Say that the left list is much better.";
+    PreferNeither "prefer-neither" "Say that the lists are equally good.";
+    PreferRight "prefer-right" "Say that the right list is better.";
+    PreferRightStrongly "prefer-right-strongly" "Say that the right list is much better.";
+    Place1 "place-one" "Go to the first document.";
+    Place2 "place-two" "Go to the second document.";
+    Place3 "place-three" "Go to the third document.";
+    Place4 "place-four" "Go to the fourth document.";
+    Place5 "place-five" "Go to the fifth document.";
+    Place6 "place-six" "Go to the sixth document.";
+    Place7 "place-seven" "Go to the seventh document.";
+    Place8 "place-eight" "Go to the eighth document.";
+    Place9 "place-nine" "Go to the ninth document.";
+    MoreSentences "more-sentences" "Mark a sentence more.";
+    FewerSentences "fewer-sentences" "Mark a sentence less.";
+    EarlierStart "earlier-start" "Let the mark begin a word earlier.";
+    LaterStart "later-start" "Let the mark begin a word later.";
     Submit "submit" "Accept the text.";
     Cancel "cancel" "Give up the text.";
 }
@@ -149,7 +175,7 @@ impl Command {
         all.find(|command| command.name() == name)
     }
 
-    /// Whether it gives a verdict or a ruling: only its own key may, in the verdict state.
+    /// Whether it gives a verdict, a ruling or an answer in a duel: only its own key may, in the verdict state.
     pub(crate) fn decides(self) -> bool {
         matches!(
             self,
@@ -163,6 +189,15 @@ impl Command {
                 | Self::RulePartially
                 | Self::RuleNot
                 | Self::RuleCannotTell
+                | Self::ChooseWhole
+                | Self::RemoveChoice
+                | Self::NoneServes
+                | Self::FinishTask
+                | Self::PreferLeft
+                | Self::PreferLeftStrongly
+                | Self::PreferNeither
+                | Self::PreferRight
+                | Self::PreferRightStrongly
         )
     }
 }

@@ -27,7 +27,7 @@ pub enum Scope {
 
 /// Keys that a scope takes from the global table for another command.
 #[cfg(test)]
-pub(super) const SHADOWS: [(Scope, KeyChord); 8] = [
+pub(super) const SHADOWS: [(Scope, KeyChord); 10] = [
     // `q` in an overlay closes the overlay: quitting the program from its help page would surprise.
     (Scope::List, KeyChord::char('q')),
     // Tab goes to the next judge or student where those are gone through.
@@ -36,6 +36,9 @@ pub(super) const SHADOWS: [(Scope, KeyChord); 8] = [
     (Scope::Screen(Screen::Battle), super::binding::TAB),
     (Scope::Screen(Screen::Review), super::binding::TAB),
     (Scope::Screen(Screen::Student), super::binding::TAB),
+    // Where a person's time counts, a pause is the person's.
+    (Scope::Screen(Screen::Duel), KeyChord::char('p')),
+    (Scope::Screen(Screen::Passage), KeyChord::char('p')),
     (Scope::Input, super::binding::ENTER),
     (Scope::Input, super::binding::ESC),
 ];

@@ -34,11 +34,15 @@ pub enum Screen {
     Adjudication,
     /// A document on which pick and label disagree, ruled on blind first.
     Ruling,
+    /// Two rankings before a person who does not know which is which.
+    Duel,
+    /// A document of a duel in full, with a passage marked.
+    Passage,
 }
 
 impl Screen {
     /// In the order of the printed key tables.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::Queries,
         Self::Run,
         Self::Matrix,
@@ -55,6 +59,8 @@ impl Screen {
         Self::Comparison,
         Self::Adjudication,
         Self::Ruling,
+        Self::Duel,
+        Self::Passage,
     ];
 
     /// Its name in the header, the heading of its key table, and its keys.
@@ -76,6 +82,8 @@ impl Screen {
             Self::Comparison => ("why", "Why", screens::COMPARISON),
             Self::Adjudication => ("adjudication", "Adjudication", screens::ADJUDICATION),
             Self::Ruling => ("ruling", "Ruling", screens::RULING),
+            Self::Duel => ("duel", "Duel", screens::DUEL),
+            Self::Passage => ("passage", "Passage", screens::PASSAGE),
         }
     }
 

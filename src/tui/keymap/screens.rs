@@ -1,7 +1,8 @@
 //! The keys of each screen, most important first.
 
-use super::binding::{Binding, ENTER, TAB, hidden, key, shown};
+use super::binding::{Binding, ENTER, TAB, hidden, key, named, shown};
 use super::command::Command as Do;
+use crossterm::event::KeyCode;
 
 #[rustfmt::skip]
 pub(super) const QUERIES: &[Binding] = &[
@@ -15,6 +16,7 @@ pub(super) const QUERIES: &[Binding] = &[
     shown(&[key('C')], Do::ShowAdjudication, "adjudicate"),
     hidden(&[key('R')], Do::ShowMethods, "methods"),
     hidden(&[key('Y')], Do::ShowStudent, "student"),
+    hidden(&[key('X')], Do::ShowDuel, "duel"),
     shown(&[key('i')], Do::Import, "import"),
     hidden(&[key('&')], Do::Merge, "merge"),
     hidden(&[key('I')], Do::BuildPools, "pools"),
@@ -200,4 +202,49 @@ pub(super) const RULING: &[Binding] = &[
     hidden(&[key('8')], Do::FaultLabelMissing, "missing"),
     hidden(&[key('n')], Do::NextDocument, "next"),
     hidden(&[key('N')], Do::PreviousDocument, "previous"),
+];
+
+#[rustfmt::skip]
+pub(super) const DUEL: &[Binding] = &[
+    shown(&[ENTER], Do::Open, "read"),
+    shown(&[key(' ')], Do::ChooseWhole, "choose"),
+    shown(&[named(KeyCode::Backspace), named(KeyCode::Delete)], Do::RemoveChoice, "remove"),
+    shown(&[key('0')], Do::NoneServes, "none serves"),
+    shown(&[key('a')], Do::PreferLeft, "left"),
+    shown(&[key('t')], Do::PreferNeither, "equal"),
+    shown(&[key('b')], Do::PreferRight, "right"),
+    hidden(&[key('A')], Do::PreferLeftStrongly, "left by far"),
+    hidden(&[key('B')], Do::PreferRightStrongly, "right by far"),
+    shown(&[key('.')], Do::FinishTask, "done"),
+    shown(&[key('n')], Do::NextTask, "next"),
+    hidden(&[key('N')], Do::PreviousTask, "previous"),
+    shown(&[TAB], Do::NextPane, "tasks"),
+    shown(&[key('p')], Do::PauseTask, "pause"),
+    shown(&[key('K')], Do::ShowTables, "result"),
+    hidden(&[key('H')], Do::Guideline, "guideline"),
+    hidden(&[key('1')], Do::Place1, "document 1"),
+    hidden(&[key('2')], Do::Place2, "document 2"),
+    hidden(&[key('3')], Do::Place3, "document 3"),
+    hidden(&[key('4')], Do::Place4, "document 4"),
+    hidden(&[key('5')], Do::Place5, "document 5"),
+    hidden(&[key('6')], Do::Place6, "document 6"),
+    hidden(&[key('7')], Do::Place7, "document 7"),
+    hidden(&[key('8')], Do::Place8, "document 8"),
+    hidden(&[key('9')], Do::Place9, "document 9"),
+];
+
+#[rustfmt::skip]
+pub(super) const PASSAGE: &[Binding] = &[
+    shown(&[ENTER], Do::Open, "this passage"),
+    shown(&[key(' ')], Do::ChooseWhole, "whole text"),
+    shown(&[named(KeyCode::Backspace), named(KeyCode::Delete)], Do::RemoveChoice, "remove"),
+    shown(&[key('j')], Do::Down, "sentence"),
+    shown(&[key('l')], Do::Right, "word more"),
+    shown(&[key('h')], Do::Left, "word less"),
+    shown(&[key(')')], Do::MoreSentences, "longer"),
+    hidden(&[key('(')], Do::FewerSentences, "shorter"),
+    shown(&[key('{')], Do::EarlierStart, "from earlier"),
+    hidden(&[key('}')], Do::LaterStart, "from later"),
+    shown(&[key('p')], Do::PauseTask, "pause"),
+    hidden(&[key('H')], Do::Guideline, "guideline"),
 ];

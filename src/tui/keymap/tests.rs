@@ -49,13 +49,14 @@ fn a_scope_redefines_a_global_key_only_where_listed() {
 }
 
 /// Keys that say the same in other words on some screens: the next one, the order of what is listed, the next judge.
-const FAMILIES: [&[Command]; 15] = [
+const FAMILIES: [&[Command]; 19] = [
     &[
         Command::NextSurprise,
         Command::NextDocument,
         Command::NextBattle,
         Command::NextMatch,
         Command::NextCheckpoint,
+        Command::NextTask,
     ],
     &[
         Command::PreviousSurprise,
@@ -63,6 +64,7 @@ const FAMILIES: [&[Command]; 15] = [
         Command::PreviousBattle,
         Command::PreviousMatch,
         Command::PreviousCheckpoint,
+        Command::PreviousTask,
     ],
     &[Command::ReverseSort, Command::PreviousPolicy],
     // What a person puts in: a reason, or on the list of queries, where nothing is decided, a file.
@@ -87,9 +89,19 @@ const FAMILIES: [&[Command]; 15] = [
         Command::NextStudent,
     ],
     // The verdicts: for the first, for both, for the second, for neither.
-    &[Command::JudgeA, Command::RuleRelevant],
-    &[Command::JudgeTie, Command::RulePartially],
-    &[Command::JudgeB, Command::RuleNot],
+    &[Command::JudgeA, Command::RuleRelevant, Command::PreferLeft],
+    &[
+        Command::JudgeTie,
+        Command::RulePartially,
+        Command::PreferNeither,
+    ],
+    &[Command::JudgeB, Command::RuleNot, Command::PreferRight],
+    &[Command::JudgeAStrongly, Command::PreferLeftStrongly],
+    &[Command::JudgeBStrongly, Command::PreferRightStrongly],
+    // A pause: of the run, or of a person who is timed.
+    &[Command::PauseRun, Command::PauseTask],
+    // The list of queries has the letter for the duel: no judge is chosen there.
+    &[Command::DropJudge, Command::ShowDuel],
     &[Command::CannotTell, Command::RuleCannotTell],
     // What a full screen and a typed line call accepting.
     &[Command::Open, Command::Submit],
@@ -104,8 +116,30 @@ const CAUSES: [(char, Command, Command); 5] = [
     ('8', Command::CauseDocument, Command::FaultLabelMissing),
 ];
 
+/// In a duel, where nothing is explained, the digits are the places of the documents.
+const PLACES: [(char, Command, Command); 9] = [
+    ('1', Command::Guess, Command::Place1),
+    ('2', Command::FairlySure, Command::Place2),
+    ('3', Command::Sure, Command::Place3),
+    ('4', Command::CauseJudge, Command::Place4),
+    ('5', Command::CauseDefensible, Command::Place5),
+    ('6', Command::CauseQuery, Command::Place6),
+    ('7', Command::CauseGuideline, Command::Place7),
+    ('8', Command::CauseDocument, Command::Place8),
+    ('9', Command::CauseOther, Command::Place9),
+];
+
 #[test]
 fn a_key_means_one_thing_in_the_whole_program() {
+    let digit = |known: &KeyChord, one: Command, other: Command| {
+        PLACES.iter().any(|(key, cause, place)| {
+            *known == KeyChord::char(*key) && (*place == one || *place == other) && {
+                let fault = CAUSES.iter().find(|(digit, ..)| digit == key);
+                let other = if *place == one { other } else { one };
+                other == *cause || fault.is_some_and(|(_, _, fault)| *fault == other)
+            }
+        })
+    };
     let same = |one: Command, other: Command| {
         one == other
             || FAMILIES
@@ -123,7 +157,10 @@ fn a_key_means_one_thing_in_the_whole_program() {
                 for (known, command, place) in &meanings {
                     let both = closes.contains(command) && closes.contains(&binding.command);
                     assert!(
-                        known != key || same(*command, binding.command) || both,
+                        known != key
+                            || same(*command, binding.command)
+                            || digit(key, *command, binding.command)
+                            || both,
                         "{key} is {command} in {place} and {} in {scope}",
                         binding.command
                     );

@@ -4,8 +4,7 @@ mod tables;
 pub(crate) mod update;
 mod view;
 
-use super::spec::{Find, ScreenSpec};
-use crate::tui::message::Effect;
+use super::spec::{Find, ScreenSpec, Undoable};
 use crate::tui::requests;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
@@ -15,7 +14,7 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
         let screen = &mut model.adjudication;
         (&mut screen.cursor, &mut screen.filter)
     }),
-    undo: || Effect::UndoRuling,
+    undoes: Undoable::Ruling,
     copy: update::copy,
     ..ScreenSpec::new(view::view, update::update)
 };

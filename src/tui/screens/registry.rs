@@ -2,8 +2,8 @@
 
 use super::spec::ScreenSpec;
 use super::{
-    Screen, adjudication, battle, comparison, cycles, document, judges, matrix, methods, queries,
-    queue, rankings, review, ruling, run, student, student_battles,
+    Screen, adjudication, battle, comparison, cycles, document, duel, judges, matrix, methods,
+    passage, queries, queue, rankings, review, ruling, run, student, student_battles,
 };
 
 pub(crate) fn spec(screen: Screen) -> ScreenSpec {
@@ -24,5 +24,7 @@ pub(crate) fn spec(screen: Screen) -> ScreenSpec {
         Screen::Comparison => comparison::SPEC,
         Screen::Adjudication => adjudication::SPEC,
         Screen::Ruling => ruling::SPEC,
+        Screen::Duel => duel::SPEC,
+        Screen::Passage => passage::SPEC,
     }
 }

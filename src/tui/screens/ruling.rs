@@ -4,8 +4,7 @@ mod panel;
 pub(crate) mod update;
 mod view;
 
-use super::spec::{Find, ScreenSpec};
-use crate::tui::message::Effect;
+use super::spec::{Find, ScreenSpec, Undoable};
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "adjudication",
@@ -16,7 +15,7 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     leave: update::leave,
     closed: update::close,
     reason: update::note,
-    undo: || Effect::UndoRuling,
+    undoes: Undoable::Ruling,
     copy: update::copy,
     ..ScreenSpec::new(view::view, update::update)
 };

@@ -40,12 +40,27 @@ pub(crate) struct ScreenSpec {
     /// Whether one of the screen's own commands can do something now; the others are not offered.
     pub(crate) offers: fn(&Model, Command) -> bool,
     pub(crate) reason: fn(&mut Model, &str) -> Vec<Effect>,
-    /// Takes back what the person decided last.
-    pub(crate) undo: fn() -> Effect,
+    /// What undo takes back and redo gives again.
+    pub(crate) undoes: Undoable,
     /// What is under the cursor, for the clipboard; the selected query where there is nothing else.
     pub(crate) copy: fn(&Model) -> Copied,
     /// A click into [`Areas::list`], at a column and a row of the terminal.
     pub(crate) click: fn(&mut Model, u16, u16) -> Click,
+    /// The pointer is dragged from there to a column and a row of the terminal.
+    pub(crate) drag: fn(&mut Model, u16, u16),
+    /// Closes something of the screen's own; false where there is nothing, and the screen itself is left.
+    pub(crate) closes: fn(&mut Model) -> bool,
+    /// Hints that have a better word in the state at hand, each with that word.
+    pub(crate) labels: fn(&Model) -> &'static [(&'static str, &'static str)],
+}
+
+/// What a person decides on a screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Undoable {
+    Verdict,
+    Ruling,
+    /// What was answered in a duel.
+    Duel,
 }
 
 pub(crate) enum Find {
@@ -90,9 +105,12 @@ impl ScreenSpec {
             obstacle: |_| Some("no verdict is given on this screen"),
             offers: |_, _| true,
             reason: |_, _| Vec::new(),
-            undo: || Effect::Undo,
+            undoes: Undoable::Verdict,
             copy: |_| Copied::SelectedQuery,
             click: |_, _, _| Click::Moved,
+            drag: |_, _, _| {},
+            closes: |_| false,
+            labels: |_| &[],
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
 use crate::tui::screens::registry::spec;
 use crate::tui::screens::spec::{Copied, Find};
 use crate::tui::screens::{
-    Screen, adjudication, comparison, cycles, judges, methods, queue, run, student,
+    Screen, adjudication, comparison, cycles, duel, judges, methods, queue, run, student,
 };
 use crate::tui::widgets::help::Help;
 use crate::tui::widgets::import_dialog::ImportPurpose;
@@ -22,7 +22,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
     if text_search::on_command(model, command) {
         return Vec::new();
     }
-    if command.decides()
+    if verdict_state::decides(screen, command)
         && let Some(why) = verdict_state::obstacle(model)
     {
         model.inform(why);
@@ -53,6 +53,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::ShowJudges => return judges::update::show(model),
         Command::ShowMethods => return methods::update::show(model),
         Command::ShowStudent => return student::update::show(model),
+        Command::ShowDuel => return duel::update::show(model, None),
         Command::ExplainOrder => return comparison::update::show(model),
         Command::AskJudges => return run::ask_pair::ask(model),
         Command::ShowCycles => return cycles::update::show(model),
@@ -96,7 +97,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             Find::Texts(_) => text_search::ask(model),
             Find::Nothing => {}
         },
-        Command::Undo => return vec![(spec(screen).undo)()],
+        Command::Undo => return redo::undo(model),
         Command::Redo => return redo::redo(model),
         Command::Back => return back(model),
         Command::NextRamp => {
@@ -195,7 +196,7 @@ fn back(model: &mut Model) -> Vec<Effect> {
             return Vec::new();
         }
     }
-    if model.stack.len() == 1 {
+    if (spec(screen).closes)(model) || model.stack.len() == 1 {
         return Vec::new();
     }
     let mut effects = leave_all(model);

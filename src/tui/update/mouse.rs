@@ -23,6 +23,12 @@ pub(super) fn on_mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
                 Click::Open => on_command(model, Command::Open),
             }
         }
+        MouseEventKind::Drag(MouseButton::Left)
+            if model.areas.list.contains((event.column, event.row).into()) =>
+        {
+            (spec(model.screen()).drag)(model, event.column, event.row);
+            Vec::new()
+        }
         _ => Vec::new(),
     }
 }

@@ -19,7 +19,9 @@ pub(crate) fn offers(model: &Model, command: Command) -> bool {
         Command::ShowRun => screen != Screen::Run,
         Command::Redo => !super::redo::stack(model).is_empty(),
         Command::Back => model.stack.len() > 1 || model.search.is_some() || filtered(model),
-        command if command.decides() => verdict_state::obstacle(model).is_none(),
+        command if verdict_state::decides(screen, command) => {
+            verdict_state::obstacle(model).is_none() && (spec(screen).offers)(model, command)
+        }
         command => (spec(screen).offers)(model, command),
     }
 }

@@ -1,14 +1,14 @@
 //! Keys: to what lies on top, or to the screen.
 
 use super::commands::{on_command, quit};
-use super::{export, import, settings, text_search};
+use super::{export, import, settings, text_search, verdict_state};
 use crate::tui::fuzzy::WordFilter;
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
 use crate::tui::screens::registry::spec;
-use crate::tui::screens::run;
 use crate::tui::screens::spec::Find;
+use crate::tui::screens::{duel, run};
 use crate::tui::widgets::KeyOutcome;
 use crate::tui::widgets::export_dialog::ExportOrder;
 use crossterm::event::{KeyEvent, KeyEventKind, KeyModifiers};
@@ -18,11 +18,12 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     let screen = Scope::Screen(model.screen());
     let scope = model.scope();
     let Some(overlay) = model.overlays.last_mut() else {
-        let rests = || keymap::resolve(screen, key).filter(|command| command.decides());
+        let decides = |command: &Command| verdict_state::decides(model.screen(), *command);
+        let rests = || keymap::resolve(screen, key).filter(decides);
         let command = keymap::resolve(scope, key).or_else(rests);
         // A key that is held down decides once.
         let command =
-            command.filter(|command| !command.decides() || key.kind == KeyEventKind::Press);
+            command.filter(|command| !decides(command) || key.kind == KeyEventKind::Press);
         return command.map_or(Vec::new(), |command| on_command(model, command));
     };
     let mut wanted = None;
@@ -107,7 +108,9 @@ fn keep_reason(model: &mut Model, text: &str) -> Vec<Effect> {
 
 fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
     match (model.overlays.pop(), result) {
-        (Some(Overlay::Palette(_)), OverlayResult::Run(command)) if command.decides() => {
+        (Some(Overlay::Palette(_)), OverlayResult::Run(command))
+            if verdict_state::decides(model.screen(), command) =>
+        {
             // Words that are typed give no verdict, not even these.
             let key = keymap::key_name(command, Scope::Screen(model.screen()));
             let words = format!("press {key} to give this verdict: {}", command.doc());
@@ -139,6 +142,7 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
             ConfirmFor::Start => run::begin::begin(model),
             ConfirmFor::Stop => run::update::stop(model),
             ConfirmFor::Quit => quit(model),
+            ConfirmFor::EndBlindness => duel::update::show_result(model),
         },
         _ => Vec::new(),
     }

@@ -1,27 +1,38 @@
-//! What was taken back can be given again, until something else is decided.
+//! What was decided last is taken back; what was taken back can be given again, until something else is decided.
 
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::screens::duel;
 use crate::tui::screens::registry::spec;
+use crate::tui::screens::spec::Undoable;
 
-/// Verdicts or rulings that were taken back, the latest last, as the screen has them.
-pub(super) fn stack(model: &Model) -> &Vec<String> {
-    match (spec(model.screen()).undo)() {
-        Effect::UndoRuling => &model.undone_rulings,
-        _ => &model.undone_verdicts,
+/// Takes back what the person decided last, of what the screen is about.
+pub(super) fn undo(model: &mut Model) -> Vec<Effect> {
+    match spec(model.screen()).undoes {
+        Undoable::Verdict => vec![Effect::Undo],
+        Undoable::Ruling => vec![Effect::UndoRuling],
+        Undoable::Duel => duel::undo::undo(model),
+    }
+}
+
+/// What was taken back, the latest last, of what the screen is about.
+pub(super) fn stack(model: &Model) -> &[String] {
+    match spec(model.screen()).undoes {
+        Undoable::Verdict => &model.undone_verdicts,
+        Undoable::Ruling => &model.undone_rulings,
+        Undoable::Duel => model.duel.open().map_or(&[], |open| &open.undone),
     }
 }
 
 pub(super) fn redo(model: &mut Model) -> Vec<Effect> {
-    let rulings = (spec(model.screen()).undo)() == Effect::UndoRuling;
-    let last = match rulings {
-        true => model.undone_rulings.pop(),
-        false => model.undone_verdicts.pop(),
+    let last = match spec(model.screen()).undoes {
+        Undoable::Verdict => model.undone_verdicts.pop().map(Effect::Redo),
+        Undoable::Ruling => model.undone_rulings.pop().map(Effect::RedoRuling),
+        Undoable::Duel => return duel::undo::redo(model),
     };
-    match (last, rulings) {
-        (Some(uid), true) => vec![Effect::RedoRuling(uid)],
-        (Some(uid), false) => vec![Effect::Redo(uid)],
-        (None, _) => {
+    match last {
+        Some(effect) => vec![effect],
+        None => {
             model.inform("nothing was taken back that could be given again");
             Vec::new()
         }

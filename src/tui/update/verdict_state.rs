@@ -1,11 +1,18 @@
 //! When a verdict or a ruling may be given: with its texts in sight, and with nothing that is typed into.
 
+use crate::tui::keymap::Command;
 use crate::tui::model::Model;
+use crate::tui::screens::Screen;
 use crate::tui::screens::registry::spec;
 use std::time::Duration;
 
 /// Keys that follow the end of a prompt this closely were meant for it: a pasted line that the terminal sent as keys.
 const AFTER_TYPING: Duration = Duration::from_millis(150);
+
+/// Whether a command decides something on a screen: a key that opens on all others chooses a passage where one is marked.
+pub(crate) fn decides(screen: Screen, command: Command) -> bool {
+    command.decides() || screen == Screen::Passage && command == Command::Open
+}
 
 /// Why no verdict can be given now; `None` in the verdict state.
 pub(crate) fn obstacle(model: &Model) -> Option<&'static str> {

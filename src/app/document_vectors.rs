@@ -1,0 +1,123 @@
+//! Vectors of documents: of a file, or of an embedder.
+
+use crate::app::embeddings::{CachedEmbedder, EmbedError};
+use crate::app::error::{AppError, invalid};
+use crate::app::input_files::{display_name, open};
+use crate::app::wording::counted;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::formats::file::unpacked_name;
+use crate::formats::vectors::{NamedVectors, read_names, read_npy};
+use std::collections::HashMap;
+use std::path::Path;
+use tokio::runtime::Runtime;
+
+/// Texts that are embedded before it is said how far it is.
+const TOGETHER: usize = 1_000;
+
+/// What the rows of a file without names are.
+#[derive(Clone, Debug)]
+pub enum RowNames {
+    /// Documents, of a query where they have a vector a query.
+    Documents(Vec<(Option<QueryId>, DocId)>),
+    /// Texts of queries: one document may have several.
+    Texts(Vec<(QueryId, String)>),
+}
+
+/// Vectors of documents.
+#[derive(Clone, Debug)]
+pub enum DocumentVectors {
+    /// By name.
+    Named(NamedVectors),
+    /// By query and text.
+    Lines(HashMap<(QueryId, String), Vec<f64>>),
+    /// By text.
+    Texts(HashMap<String, Vec<f32>>),
+}
+
+impl DocumentVectors {
+    /// The vectors of a file. Those of a `.npy` file have the names of `names`, one a row.
+    pub fn read(path: &Path, names: Option<RowNames>) -> Result<Self, AppError> {
+        let name = display_name(path);
+        let unpacked = unpacked_name(path);
+        if unpacked.extension().is_none_or(|ending| ending != "npy") {
+            let named = NamedVectors::read(open(path)?, &name).map_err(AppError::invalid)?;
+            return Ok(Self::Named(named));
+        }
+        let Some(names) = names else {
+            return Err(invalid!(
+                "{name}: its rows have no names; give them with --vector-names FILE, a document a line"
+            ));
+        };
+        let rows = read_npy(open(path)?, &name).map_err(AppError::invalid)?;
+        let named = match &names {
+            RowNames::Documents(names) => names.len(),
+            RowNames::Texts(texts) => texts.len(),
+        };
+        if named != rows.len() {
+            return Err(invalid!(
+                "{name}: has {}, and {named} are named; name one document a row, in their order",
+                counted(rows.len(), "row")
+            ));
+        }
+        Ok(match names {
+            RowNames::Documents(names) => Self::Named(NamedVectors::of_rows(names, rows)),
+            RowNames::Texts(texts) => Self::Lines(texts.into_iter().zip(rows).collect()),
+        })
+    }
+
+    /// The names of rows from a file: a document a line, behind its query and a tab where a document has a vector a query.
+    pub fn read_names(path: &Path) -> Result<RowNames, AppError> {
+        let names = read_names(open(path)?, &display_name(path)).map_err(AppError::invalid)?;
+        Ok(RowNames::Documents(names))
+    }
+
+    /// The vectors of texts by an embedder. `progress` is told how many there are so far.
+    pub fn embed(
+        vectors: &mut CachedEmbedder,
+        runtime: &Runtime,
+        texts: &[&str],
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Self, EmbedError> {
+        let mut by_text = HashMap::new();
+        for chunk in texts.chunks(TOGETHER) {
+            let passages: Vec<String> = chunk
+                .iter()
+                .map(|text| vectors.embedder().passage(text))
+                .collect();
+            let found = runtime.block_on(vectors.of(&passages))?;
+            let named = chunk.iter().map(|text| (*text).to_owned());
+            by_text.extend(named.zip(found));
+            progress(by_text.len());
+        }
+        Ok(Self::Texts(by_text))
+    }
+
+    /// How many of `texts` the embedder would be asked about, and about how many tokens they have.
+    pub fn need(vectors: &CachedEmbedder, texts: &[&str]) -> Result<(usize, usize), EmbedError> {
+        let (mut unknown, mut characters) = (0, 0);
+        for text in texts {
+            let passage = vectors.embedder().passage(text);
+            let length = passage.chars().count();
+            if vectors.unknown(&[passage])? > 0 {
+                unknown += 1;
+                characters += length;
+            }
+        }
+        Ok((unknown, characters / CHARS_PER_TOKEN))
+    }
+
+    /// The vector of a query's document, which has this text.
+    pub fn of(&self, query: &QueryId, document: &DocId, text: &str) -> Option<Vec<f64>> {
+        match self {
+            Self::Named(named) => named.get(query, document).cloned(),
+            Self::Lines(lines) => lines.get(&(query.clone(), text.to_owned())).cloned(),
+            Self::Texts(texts) => {
+                let vector = texts.get(text)?.iter();
+                Some(vector.map(|x| f64::from(*x)).collect())
+            }
+        }
+    }
+}
+
+/// Characters of a token of English, roughly.
+const CHARS_PER_TOKEN: usize = 4;

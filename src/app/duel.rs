@@ -1,0 +1,19 @@
+//! Duels: two rankings before people who do not know which is which.
+
+mod answers_file;
+mod draft;
+mod export;
+mod labels;
+mod rankings;
+mod result;
+mod session;
+mod words;
+
+pub use answers_file::take_answers;
+pub use draft::{DraftedDuel, DuelDraft, DuelRequest};
+pub use export::{DuelRows, write_duel, write_nine};
+pub use labels::{duel_labels, rule_as_chosen};
+pub use rankings::{FoundRanking, find_ranking};
+pub use result::{chosen_duel, duel_result};
+pub use session::{DuelSession, TaskTexts, open_duel, record, task_texts};
+pub use words::{control_words, result_lines};

@@ -1,0 +1,205 @@
+//! Answers that were given elsewhere, taken in as a participant's own.
+
+use super::session::{DuelSession, open_duel, task_texts};
+use crate::app::error::{AppError, FileProblems};
+use crate::app::input_files::{display_name, open};
+use crate::client::now_ms;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::duel::{Action, Content, DuelForm, Passage, Task, TaskKey, TaskKind};
+use crate::formats::problem::Problem;
+use crate::store::Store;
+use crate::store::duels::{DuelKey, NewDuelEvent};
+use serde::Deserialize;
+use std::io::BufRead as _;
+use std::path::Path;
+
+/// What a line says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AnswerLine {
+    query: String,
+    #[serde(default = "query_task")]
+    task: TaskKind,
+    #[serde(default)]
+    selected: Vec<ChosenDocument>,
+    #[serde(default)]
+    none_serves: bool,
+    /// From −2 (A by far) to 2 (B by far).
+    prefer: Option<i8>,
+    #[serde(default)]
+    seconds: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChosenDocument {
+    document: Option<DocId>,
+    start: Option<usize>,
+    end: Option<usize>,
+}
+
+fn query_task() -> TaskKind {
+    TaskKind::Query
+}
+
+/// A task with what was answered.
+struct ReadAnswer {
+    key: TaskKey,
+    actions: Vec<Action>,
+    active_ms: i64,
+}
+
+/// Takes the answers of a file in as the annotator's, all or none, and says on how many tasks. Lines are
+/// `{"query": …, "selected": [{"document": …, "start": …, "end": …}], "seconds": …}`, `{"query": …, "none_serves": true}`, or, of
+/// two lists, `{"query": …, "prefer": -1}` from −2 (A by far) to 2 (B by far); `task` names a control.
+pub fn take_answers(
+    store: &Store,
+    key: DuelKey,
+    annotator: &str,
+    path: &Path,
+) -> Result<usize, AppError> {
+    let name = display_name(path);
+    let reader = open(path)?;
+    let lines: Vec<String> = reader.lines().collect::<Result<_, _>>()?;
+    let mut problems = FileProblems::of(path);
+    let who = annotator.to_owned();
+    // Joining is all that happens before every line has been looked at.
+    let session = store.write_blocking(move |db| open_duel(db, Some(key), &who, now_ms()))?;
+    let Some(session) = session else {
+        return Ok(0);
+    };
+    let mut answers = Vec::new();
+    for (at, line) in (1..).zip(&lines) {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let read = read(store, &session, line)?;
+        let read = read.map_err(|what| Problem::new(&name, Some(at), &what));
+        answers.extend(problems.keep(read));
+    }
+    problems.refuse("nothing was taken in; mend the file")?;
+    let count = answers.len();
+    let who = annotator.to_owned();
+    store.write_blocking(move |db| {
+        for answer in answers {
+            let mut active_ms = answer.active_ms;
+            for action in answer.actions {
+                db.add_duel_event(
+                    key,
+                    &NewDuelEvent {
+                        annotator: who.clone(),
+                        kind: answer.key.kind,
+                        query: answer.key.query.clone(),
+                        action,
+                        active_ms: std::mem::take(&mut active_ms),
+                        created_ms: now_ms(),
+                    },
+                )?;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(count)
+}
+
+/// What a line comes to; the inner error is what is wrong with it.
+fn read(
+    store: &Store,
+    session: &DuelSession,
+    line: &str,
+) -> Result<Result<ReadAnswer, String>, AppError> {
+    let line: AnswerLine = match serde_json::from_str(line) {
+        Ok(line) => line,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    let key = TaskKey {
+        kind: line.task,
+        query: QueryId::new(line.query.as_str()),
+    };
+    let Some(task) = session.tasks.iter().find(|task| task.key == key) else {
+        return Ok(Err(format!(
+            "query: no {} task on {:?} is among those of {}, who is number {} of the duel",
+            line.task,
+            line.query,
+            session.annotator,
+            session.number + 1
+        )));
+    };
+    let wanted = task.clone();
+    let texts = store.read_blocking(move |db| task_texts(db, &wanted))?;
+    let length = |document: &DocId| {
+        texts
+            .texts
+            .get(document)
+            .map_or(0, |text| text.chars().count())
+    };
+    Ok(
+        actions(session.duel.form, task, &line, length).map(|actions| ReadAnswer {
+            key,
+            actions,
+            active_ms: (line.seconds.clamp(0.0, 86_400.0) * 1000.0) as i64,
+        }),
+    )
+}
+
+fn actions(
+    form: DuelForm,
+    task: &Task,
+    line: &AnswerLine,
+    length: impl Fn(&DocId) -> usize,
+) -> Result<Vec<Action>, String> {
+    let mut actions = Vec::new();
+    match (&task.content, line.prefer) {
+        (Content::Lists { left, .. }, Some(step)) => {
+            if !(-2..=2).contains(&step) {
+                return Err("prefer: is not a whole number from -2 to 2".to_owned());
+            }
+            let step = match left {
+                crate::domain::duel::Side::A => step,
+                crate::domain::duel::Side::B => -step,
+            };
+            actions.push(Action::Prefer { step });
+        }
+        (Content::Lists { .. }, None) => {
+            return Err("prefer: is missing; two lists are compared from -2 to 2".to_owned());
+        }
+        (Content::Places(_), Some(_)) => {
+            return Err(format!("prefer: is for two lists, and this is {form}"));
+        }
+        (Content::Places(places), None) => {
+            if line.none_serves != line.selected.is_empty() {
+                return Err("either documents are selected, or none_serves is true".to_owned());
+            }
+            for chosen in &line.selected {
+                let document = &chosen.document;
+                if !places.iter().any(|place| place.document == *document) {
+                    let name = document.as_ref().map_or("null", DocId::as_str);
+                    return Err(format!(
+                        "selected: document {name:?} is not shown in this task"
+                    ));
+                }
+                let passage = match (chosen.start, chosen.end) {
+                    (Some(start), Some(end)) => Some(Passage { start, end }),
+                    (None, None) => None,
+                    _ => return Err("selected: start and end go together".to_owned()),
+                };
+                let end = document.as_ref().map_or(0, &length);
+                if passage.is_some_and(|passage| passage.start >= passage.end || passage.end > end)
+                {
+                    return Err(format!(
+                        "selected: the passage is not within the text of {end} characters"
+                    ));
+                }
+                actions.push(Action::Select {
+                    document: document.clone(),
+                    passage,
+                });
+            }
+            if line.none_serves {
+                actions.push(Action::NoneServes);
+            }
+        }
+    }
+    actions.push(Action::Finish);
+    Ok(actions)
+}

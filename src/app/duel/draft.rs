@@ -1,0 +1,352 @@
+//! A duel in the making: which queries both rankings have, and what is chosen of them.
+
+use super::rankings::{FoundRanking, find_ranking};
+use crate::app::adjudication::data::adjudication_data;
+use crate::app::document_vectors::DocumentVectors;
+use crate::app::error::{AppError, invalid};
+use crate::app::wording::{counted, first_names};
+use crate::client::now_ms;
+use crate::domain::adjudication::corrected_labels;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::duel::{
+    Duel, DuelForm, DuelQuery, EasyNegative, Nine, NineInput, NineOptions, RankedText, nine, tops,
+};
+use crate::domain::sampling::SeededRng;
+use crate::domain::sbr::SbrProfile;
+use crate::store::Store;
+use crate::store::duels::DuelKey;
+use std::collections::{BTreeMap, HashMap};
+
+/// What a duel is to be.
+#[derive(Clone, Debug)]
+pub struct DuelRequest {
+    /// Names of rankings of the project, `original`, methods, or files.
+    pub a: String,
+    pub b: String,
+    pub form: DuelForm,
+    /// Documents of each ranking.
+    pub top: usize,
+    pub profile: SbrProfile,
+    pub seed: u64,
+    pub controls: bool,
+    /// Only these queries; all that both rankings have where none is named.
+    pub queries: Vec<String>,
+    /// So many of them, drawn by the seed.
+    pub most: Option<usize>,
+    /// The grade from which on a document counts as relevant.
+    pub level: i32,
+}
+
+/// A query of a duel in the making.
+#[derive(Clone, Debug)]
+pub struct DraftQuery {
+    pub query: QueryId,
+    pub text: String,
+    /// The texts of the query's pool.
+    texts: HashMap<DocId, String>,
+    /// Best first, those outside the pool left out.
+    a: Vec<DocId>,
+    b: Vec<DocId>,
+    grades: Option<BTreeMap<DocId, i32>>,
+}
+
+/// A duel of which nothing is chosen yet.
+#[derive(Clone, Debug)]
+pub struct DuelDraft {
+    request: DuelRequest,
+    /// What the rankings are called.
+    a: String,
+    b: String,
+    queries: Vec<DraftQuery>,
+    notes: Vec<String>,
+}
+
+/// A duel with what was chosen for it.
+#[derive(Clone, Debug)]
+pub struct DraftedDuel {
+    pub duel: Duel,
+    /// In the order of the duel's queries.
+    pub queries: Vec<DraftQuery>,
+    pub negatives: Vec<Option<EasyNegative>>,
+    /// What should be known of how it came about.
+    pub notes: Vec<String>,
+}
+
+impl DraftQuery {
+    pub fn text_of(&self, document: &DocId) -> &str {
+        self.texts.get(document).map_or("", String::as_str)
+    }
+
+    fn ranked<'a>(&'a self, order: &'a [DocId]) -> Vec<RankedText<'a>> {
+        let ranked = order.iter();
+        ranked
+            .map(|id| RankedText {
+                id,
+                text: self.text_of(id),
+            })
+            .collect()
+    }
+}
+
+impl DuelDraft {
+    /// Reads both rankings and the texts of what they rank.
+    ///
+    /// # Errors
+    /// A ranking that is not there, or no query that both have.
+    pub fn read(store: &Store, request: DuelRequest) -> Result<Self, AppError> {
+        let a = find_ranking(store, &request.a)?;
+        let b = find_ranking(store, &request.b)?;
+        let mut notes: Vec<String> = a.notes.iter().chain(&b.notes).cloned().collect();
+        if a.orders == b.orders {
+            notes.push("the two rankings are the same one: credit must come out even".to_owned());
+        }
+        let wanted = wanted_queries(store, &request, &a, &b, &mut notes)?;
+        let level = request.level;
+        let (orders, wanted_too) = ([a.orders, b.orders], wanted.clone());
+        let (queries, missing) = store.read_blocking(move |db| {
+            let data = adjudication_data(db, level)?;
+            let labels = corrected_labels(&data.labels, &data.corrections(None));
+            let (mut queries, mut missing) = (Vec::new(), [0, 0]);
+            for query in &wanted_too {
+                let pool = db.pool(db.find_query(query.as_str())?)?;
+                let documents = pool.documents.into_iter();
+                let texts: HashMap<DocId, String> =
+                    documents.map(|one| (one.id, one.content)).collect();
+                let mut lists = [Vec::new(), Vec::new()];
+                for ((list, orders), missing) in lists.iter_mut().zip(&orders).zip(&mut missing) {
+                    for (document, _) in orders.get(query).into_iter().flatten() {
+                        match texts.contains_key(document) {
+                            true => list.push(document.clone()),
+                            false => *missing += 1,
+                        }
+                    }
+                }
+                let [a, b] = lists;
+                queries.push(DraftQuery {
+                    query: query.clone(),
+                    text: pool.query.text,
+                    texts,
+                    a,
+                    b,
+                    grades: labels.get(query).cloned(),
+                });
+            }
+            Ok((queries, missing))
+        })?;
+        for (name, missing) in [&a.name, &b.name].into_iter().zip(missing) {
+            if missing > 0 {
+                notes.push(format!(
+                    "{}: {} without a text in the project: left out, and ranks are counted without them",
+                    crate::domain::sanitise::line(name),
+                    counted(missing, "document")
+                ));
+            }
+        }
+        let empty = |query: &DraftQuery| query.a.is_empty() || query.b.is_empty();
+        let without: Vec<&str> = queries
+            .iter()
+            .filter(|query| empty(query))
+            .map(|query| query.query.as_str())
+            .collect();
+        if !without.is_empty() {
+            notes.push(format!(
+                "{} of which a ranking has no document: left out: {}",
+                counted(without.len(), "query"),
+                first_names(&without)
+            ));
+        }
+        let queries: Vec<DraftQuery> = queries.into_iter().filter(|one| !empty(one)).collect();
+        if queries.is_empty() {
+            return Err(invalid!(
+                "no query of the project has documents in both rankings; import the texts of what they rank first"
+            ));
+        }
+        Ok(Self {
+            request,
+            a: a.name,
+            b: b.name,
+            queries,
+            notes,
+        })
+    }
+
+    /// The texts that an easy negative is compared by.
+    pub fn texts(&self) -> Vec<&str> {
+        let ranked = |query: &'_ DraftQuery| -> Vec<DocId> {
+            query.a.iter().chain(&query.b).cloned().collect()
+        };
+        let mut texts: Vec<&str> = self
+            .queries
+            .iter()
+            .flat_map(|query| {
+                let ids = ranked(query);
+                ids.into_iter()
+                    .filter_map(|id| query.texts.get(&id).map(String::as_str))
+            })
+            .collect();
+        texts.sort_unstable();
+        texts.dedup();
+        texts
+    }
+
+    /// Chooses the documents.
+    pub fn choose(self, vectors: Option<&DocumentVectors>) -> Result<DraftedDuel, AppError> {
+        let request = &self.request;
+        let options = NineOptions {
+            top: request.top,
+            profile: request.profile,
+            seed: request.seed,
+        };
+        let (mut chosen, mut negatives, mut notes) = (Vec::new(), Vec::new(), self.notes);
+        let mut without_vectors = 0;
+        for (place, query) in self.queries.iter().enumerate() {
+            let (a, b) = (query.ranked(&query.a), query.ranked(&query.b));
+            if request.form != DuelForm::Grid {
+                chosen.push(tops(&query.query, &a, &b, request.top));
+                negatives.push(None);
+                continue;
+            }
+            let of_query: Option<HashMap<DocId, Vec<f32>>> = vectors.map(|vectors| {
+                let ids = query.a.iter().chain(&query.b);
+                let found = ids.filter_map(|id| {
+                    let vector = vectors.of(&query.query, id, query.text_of(id))?;
+                    Some((id.clone(), vector.iter().map(|x| *x as f32).collect()))
+                });
+                found.collect()
+            });
+            if let Some(found) = &of_query
+                && query
+                    .a
+                    .iter()
+                    .chain(&query.b)
+                    .any(|id| !found.contains_key(id))
+            {
+                without_vectors += 1;
+            }
+            let Nine {
+                chosen: of,
+                negative,
+            } = nine(
+                &NineInput {
+                    query: &query.query,
+                    place,
+                    a: &a,
+                    b: &b,
+                    grades: query.grades.as_ref(),
+                    relevant_from: request.level,
+                    vectors: of_query.as_ref(),
+                },
+                &options,
+            );
+            chosen.push(of);
+            negatives.push(negative);
+        }
+        if without_vectors > 0 {
+            notes.push(format!(
+                "{} with documents without a vector: where such a one is compared, shared word stems say how alike texts are",
+                counted(without_vectors, "query")
+            ));
+        }
+        Ok(DraftedDuel {
+            duel: Duel {
+                form: self.request.form,
+                a: self.a,
+                b: self.b,
+                top: self.request.top,
+                seed: self.request.seed,
+                controls: self.request.controls,
+                queries: chosen,
+            },
+            queries: self.queries,
+            negatives,
+            notes,
+        })
+    }
+}
+
+impl DraftedDuel {
+    /// Puts the duel into the project.
+    pub fn store(&self, store: &Store) -> Result<DuelKey, AppError> {
+        let duel = self.duel.clone();
+        Ok(store.write_blocking(move |db| db.add_duel(&duel, now_ms()))?)
+    }
+
+    /// The queries of which fewer documents were chosen than asked for.
+    pub fn short(&self) -> impl Iterator<Item = &DuelQuery> {
+        self.duel
+            .queries
+            .iter()
+            .filter(|one| !one.shortfall.is_empty())
+    }
+}
+
+/// The queries of a duel, in the project's order.
+fn wanted_queries(
+    store: &Store,
+    request: &DuelRequest,
+    a: &FoundRanking,
+    b: &FoundRanking,
+    notes: &mut Vec<String>,
+) -> Result<Vec<QueryId>, AppError> {
+    let known = store.read_blocking(|db| db.queries())?;
+    let known: Vec<QueryId> = known.into_iter().map(|query| query.id).collect();
+    let in_both = |query: &QueryId| a.orders.contains_key(query) && b.orders.contains_key(query);
+    if !request.queries.is_empty() {
+        for name in &request.queries {
+            let query = QueryId::new(name.as_str());
+            if !known.contains(&query) {
+                return Err(invalid!(
+                    "no query {name:?} in the project; `overrule queries` lists them"
+                ));
+            }
+            if !in_both(&query) {
+                return Err(invalid!(
+                    "query {name:?}: is not in both rankings; leave it out"
+                ));
+            }
+        }
+    }
+    let named = |query: &QueryId| {
+        let mut names = request.queries.iter();
+        request.queries.is_empty() || names.any(|name| name == query.as_str())
+    };
+    let one_only = a.orders.keys().chain(b.orders.keys());
+    let mut one_only: Vec<&QueryId> = one_only.filter(|query| !in_both(query)).collect();
+    one_only.sort();
+    one_only.dedup();
+    if !one_only.is_empty() && request.queries.is_empty() {
+        let names: Vec<&str> = one_only.iter().map(|query| query.as_str()).collect();
+        notes.push(format!(
+            "{} in one of the rankings only: left out: {}",
+            counted(names.len(), "query"),
+            first_names(&names)
+        ));
+    }
+    let strange: Vec<&str> = a
+        .orders
+        .keys()
+        .filter(|query| in_both(query) && !known.contains(query))
+        .map(QueryId::as_str)
+        .collect();
+    if !strange.is_empty() && request.queries.is_empty() {
+        notes.push(format!(
+            "{} that the project does not have: left out: {}",
+            counted(strange.len(), "query"),
+            first_names(&strange)
+        ));
+    }
+    let mut wanted: Vec<QueryId> = known
+        .into_iter()
+        .filter(|query| in_both(query) && named(query))
+        .collect();
+    if let Some(most) = request.most.filter(|most| *most < wanted.len()) {
+        let draw = |query: &QueryId| {
+            SeededRng::new(request.seed, &["duel", "query", query.as_str()]).below(usize::MAX)
+        };
+        let mut drawn = wanted.clone();
+        drawn.sort_by_cached_key(draw);
+        drawn.truncate(most);
+        wanted.retain(|query| drawn.contains(query));
+    }
+    Ok(wanted)
+}

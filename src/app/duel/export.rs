@@ -1,0 +1,348 @@
+//! Duels as rows: what was chosen for them, what participants judged, and everything that they did.
+
+use super::draft::DraftedDuel;
+use super::result::participants;
+use super::session::{TaskTexts, task_texts};
+use crate::app::error::AppError;
+use crate::app::export::rows::{RowFormat, RowWriter};
+use crate::app::wording::rfc_3339;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::duel::{
+    Action, Answer, Content, Duel, DuelEvent, DuelQuery, Participant, Passage, Side, Source, Task,
+    TaskKey, TaskKind, answers_of, schedule,
+};
+use crate::domain::sbr::SbrProfile;
+use crate::store::duels::DuelKey;
+use crate::store::{Db, Store};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+
+/// Which rows are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DuelRows {
+    /// A document that a participant was shown, of the tasks that count.
+    #[default]
+    Judgments,
+    /// Something that a participant did, controls included.
+    Events,
+}
+
+const JUDGMENTS: [&str; 20] = [
+    "qid",
+    "docno",
+    "user",
+    "selected",
+    "passage",
+    "start",
+    "end",
+    "source",
+    "rank_a",
+    "rank_b",
+    "place",
+    "opened",
+    "seconds",
+    "created",
+    "team",
+    "preferred",
+    "strength",
+    "none_serves",
+    "finished",
+    "form",
+];
+
+const EVENTS: [&str; 13] = [
+    "user_id",
+    "qid",
+    "docno",
+    "event_type",
+    "start_idx",
+    "end_idx",
+    "duration",
+    "pass_flag",
+    "timestamp",
+    "task",
+    "value",
+    "uid",
+    "undoes",
+];
+
+const NINE: [&str; 11] = [
+    "qid",
+    "query",
+    "docno",
+    "text",
+    "colbert_rank",
+    "sbr_rank",
+    "source",
+    "from",
+    "selected_in_turn",
+    "semantic_sim",
+    "label",
+];
+
+/// Writes what was chosen for a duel, in the columns of the authors' script.
+pub fn write_nine(
+    drafted: &DraftedDuel,
+    profile: SbrProfile,
+    out: &mut dyn Write,
+) -> Result<(), AppError> {
+    let mut rows = RowWriter::new(NINE, RowFormat::Csv, out)?;
+    let duel = &drafted.duel;
+    // The authors' script knows two rankings only, and calls them so.
+    let (a, b) = match profile {
+        SbrProfile::Original => ("ColBERT", "SBR"),
+        SbrProfile::Overrule => (duel.a.as_str(), duel.b.as_str()),
+    };
+    let queries = duel.queries.iter().zip(&drafted.queries);
+    for ((chosen, query), negative) in queries.zip(&drafted.negatives) {
+        for (turn, document) in (1..).zip(&chosen.documents) {
+            let easy = document.source == Source::EasyNegative;
+            let negative = negative.as_ref().filter(|_| easy);
+            let (source, from) = match document.source {
+                Source::TopOfA => (format!("top from {a}"), a),
+                Source::TopOfB => (format!("top from {b}"), b),
+                Source::EasyNegative => ("easy negative".to_owned(), b),
+            };
+            rows.write(&json!({
+                "qid": chosen.query,
+                "query": query.text,
+                "docno": document.document,
+                "text": query.text_of(&document.document),
+                "colbert_rank": document.rank_a,
+                "sbr_rank": document.rank_b,
+                "source": source,
+                "from": from,
+                "selected_in_turn": turn,
+                "semantic_sim": negative.map(|one| one.similarity),
+                "label": negative.and_then(|one| one.grade),
+            }))?;
+        }
+    }
+    rows.finish()
+}
+
+/// Writes what participants of a duel judged, or everything that they did.
+pub fn write_duel(
+    store: &Store,
+    key: DuelKey,
+    rows: DuelRows,
+    format: RowFormat,
+    out: &mut dyn Write,
+) -> Result<(), AppError> {
+    match rows {
+        DuelRows::Judgments => {
+            let rows = store.read_blocking(move |db| judgment_rows(db, key))?;
+            write_rows(JUDGMENTS, &rows, format, out)
+        }
+        DuelRows::Events => {
+            let rows = store.read_blocking(move |db| event_rows(db, key))?;
+            write_rows(EVENTS, &rows, format, out)
+        }
+    }
+}
+
+fn write_rows<const N: usize>(
+    columns: [&'static str; N],
+    rows: &[Value],
+    format: RowFormat,
+    out: &mut dyn Write,
+) -> Result<(), AppError> {
+    let mut table = RowWriter::new(columns, format, out)?;
+    for row in rows {
+        table.write(row)?;
+    }
+    table.finish()
+}
+
+fn judgment_rows(db: &Db, key: DuelKey) -> crate::store::Result<Vec<Value>> {
+    let duel = db.duel(key)?.duel;
+    let of_query: BTreeMap<&QueryId, &DuelQuery> = duel
+        .queries
+        .iter()
+        .map(|query| (&query.query, query))
+        .collect();
+    let mut rows = Vec::new();
+    for participant in participants(db, key)? {
+        for task in schedule(&duel, participant.number) {
+            let answer = participant.answers.get(&task.key);
+            let counts = task.key.kind == TaskKind::Query;
+            if let (true, Some(answer), Some(query)) =
+                (counts, answer, of_query.get(&task.key.query))
+            {
+                let texts = task_texts(db, &task)?;
+                let of = JudgedTask {
+                    duel: &duel,
+                    query,
+                    task: &task,
+                    answer,
+                    participant: &participant,
+                    texts: &texts,
+                };
+                rows.extend(of.rows());
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// A task that a participant has begun.
+struct JudgedTask<'a> {
+    duel: &'a Duel,
+    query: &'a DuelQuery,
+    task: &'a Task,
+    answer: &'a Answer,
+    participant: &'a Participant,
+    texts: &'a TaskTexts,
+}
+
+impl JudgedTask<'_> {
+    /// A row a place, or one for two lists.
+    fn rows(&self) -> Vec<Value> {
+        match &self.task.content {
+            Content::Places(places) => {
+                let places = (1..).zip(places);
+                let documents = places
+                    .filter_map(|(at, place)| Some((at, place.document.as_ref()?, place.team)));
+                documents
+                    .map(|(at, document, team)| self.document(at, document, team))
+                    .collect()
+            }
+            Content::Lists { left, .. } => vec![self.preference(*left)],
+        }
+    }
+
+    fn circumstances(&self) -> Value {
+        let answer = self.answer;
+        json!({
+            "qid": self.task.key.query,
+            "user": self.participant.name,
+            "seconds": answer.active_ms as f64 / 1000.0,
+            "created": rfc_3339(answer.finished_ms.unwrap_or(answer.changed_ms)),
+            "none_serves": answer.none_serves,
+            "finished": answer.finished,
+            "form": self.duel.form.name(),
+        })
+    }
+
+    fn document(&self, place: usize, document: &DocId, team: Option<Side>) -> Value {
+        let known = self.query.documents.iter();
+        let known = known.clone().find(|one| one.document == *document);
+        let chosen = self.answer.selected.get(&Some(document.clone()));
+        let passage = chosen.copied().flatten();
+        let mut row = self.circumstances();
+        row["docno"] = json!(document);
+        row["selected"] = json!(chosen.is_some());
+        row["passage"] = json!(passage.map(|passage| self.passage(document, passage)));
+        row["start"] = json!(passage.map(|passage| passage.start));
+        row["end"] = json!(passage.map(|passage| passage.end));
+        row["source"] = json!(known.map(|one| one.source.name()));
+        row["rank_a"] = json!(known.and_then(|one| one.rank_a));
+        row["rank_b"] = json!(known.and_then(|one| one.rank_b));
+        row["place"] = json!(place);
+        row["opened"] = json!(self.answer.opened.contains(document));
+        row["team"] = json!(team.map(Side::name));
+        row
+    }
+
+    fn passage(&self, document: &DocId, passage: Passage) -> String {
+        let text = self.texts.texts.get(document).map_or("", String::as_str);
+        let length = passage.end.saturating_sub(passage.start);
+        text.chars().skip(passage.start).take(length).collect()
+    }
+
+    /// Which list is better. The step is counted from left to right.
+    fn preference(&self, left: Side) -> Value {
+        let mut row = self.circumstances();
+        if let Some(step) = self.answer.preference {
+            let better = match (step.signum(), left) {
+                (0, _) => "neither",
+                (-1, Side::A) | (1, Side::B) => Side::A.name(),
+                _ => Side::B.name(),
+            };
+            row["preferred"] = json!(better);
+            row["strength"] = json!(step.unsigned_abs());
+        }
+        row
+    }
+}
+
+fn event_rows(db: &Db, key: DuelKey) -> crate::store::Result<Vec<Value>> {
+    let mut rows = Vec::new();
+    for (participant, events) in db.duel_events_by_participant(key)? {
+        let mut chosen: BTreeSet<(TaskKey, Option<DocId>)> = BTreeSet::new();
+        for (at, event) in events.iter().enumerate() {
+            let before = events.get(..=at).unwrap_or_default();
+            let mut row = event_row(event, before, &mut chosen);
+            row["user_id"] = json!(participant);
+            rows.push(row);
+        }
+    }
+    rows.sort_by(|x, y| x["uid"].as_str().cmp(&y["uid"].as_str()));
+    Ok(rows)
+}
+
+/// An event in the words of the authors' web page, where those have one for it.
+fn event_row(
+    event: &DuelEvent,
+    so_far: &[DuelEvent],
+    chosen: &mut BTreeSet<(TaskKey, Option<DocId>)>,
+) -> Value {
+    let mut row = json!({
+        "qid": event.query,
+        "duration": event.active_ms,
+        "timestamp": rfc_3339(event.created_ms),
+        "task": event.kind.name(),
+        "uid": event.uid,
+    });
+    let of = |document: &Option<DocId>| (event.task(), document.clone());
+    let (name, document) = match &event.action {
+        Action::Open { document } => ("OPEN_DOC", document.clone()),
+        Action::Close { document } => ("CANCEL_DOC", document.clone()),
+        Action::Select { document, passage } => {
+            row["start_idx"] = json!(passage.map(|passage| passage.start));
+            row["end_idx"] = json!(passage.map(|passage| passage.end));
+            match chosen.insert(of(document)) {
+                true => ("PASSAGE_SELECTION", document.clone()),
+                false => ("UPDATE_SELECTION", document.clone()),
+            }
+        }
+        Action::Unselect { document } => {
+            chosen.remove(&of(document));
+            ("UNSELECT", document.clone())
+        }
+        Action::NoneServes => {
+            chosen.retain(|(task, _)| *task != event.task());
+            ("NONE_SERVES", None)
+        }
+        Action::Prefer { step } => {
+            row["value"] = json!(step);
+            ("PREFERENCE", None)
+        }
+        Action::Finish if event.kind == TaskKind::Attention => {
+            let answers = answers_of(so_far);
+            let followed = answers.get(&event.task()).is_some_and(|answer| {
+                let mut chosen = answer.selected.keys();
+                chosen.next() == Some(&None) && chosen.next().is_none()
+            });
+            row["pass_flag"] = json!(u8::from(followed));
+            ("ATTENTION_CHECK", None)
+        }
+        Action::Finish => ("FINISH", None),
+        Action::Leave => ("PAGE_NAV", None),
+        Action::Undo { of } => {
+            row["undoes"] = json!(of);
+            // What is chosen now follows from what stands.
+            chosen.clear();
+            let answers = answers_of(so_far);
+            for (task, answer) in &answers {
+                let selected = answer.selected.keys();
+                chosen.extend(selected.map(|document| (task.clone(), document.clone())));
+            }
+            ("UNDO", None)
+        }
+    };
+    row["event_type"] = json!(name);
+    row["docno"] = json!(document);
+    row
+}

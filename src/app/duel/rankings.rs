@@ -1,0 +1,153 @@
+//! A ranking by its name: of the project, the first stage's order, what a method made, or a file.
+
+use crate::app::error::{AppError, invalid};
+use crate::app::input_files::{read_ranking, stem};
+use crate::app::methods::ORIGINAL;
+use crate::app::wording::{counted, first_of};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::sanitise;
+use crate::store::corpus::first_stage_order;
+use crate::store::{Db, Store};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Names that are listed where one is not known.
+const LISTED: usize = 12;
+
+/// A ranking of queries, best first.
+#[derive(Clone, Debug)]
+pub struct FoundRanking {
+    /// What it is called from here on.
+    pub name: String,
+    pub orders: BTreeMap<QueryId, Vec<(DocId, f64)>>,
+    /// Whether scores are only places from the end.
+    pub places_only: bool,
+    /// What should be known of it.
+    pub notes: Vec<String>,
+}
+
+/// The ranking of this name: first of the rankings of the project, then `original`, then what methods made, then files.
+pub fn find_ranking(store: &Store, name: &str) -> Result<FoundRanking, AppError> {
+    let wanted = name.to_owned();
+    let found = store.read_blocking(move |db| {
+        let (rankings, mut methods) = (db.rankings()?, methods(db)?);
+        let mut names: Vec<String> = rankings.iter().map(|(name, _)| name.clone()).collect();
+        names.push(ORIGINAL.to_owned());
+        names.extend(methods.keys().cloned());
+        let known = rankings.into_iter().find(|(known, _)| *known == wanted);
+        let found = |name, orders, places_only, notes| FoundRanking {
+            name,
+            orders,
+            places_only,
+            notes,
+        };
+        if let Some((name, run)) = known {
+            return Ok(Ok(found(
+                name,
+                run.into_iter().collect(),
+                false,
+                Vec::new(),
+            )));
+        }
+        if wanted == ORIGINAL {
+            return Ok(Ok(found(wanted, original(db)?, true, Vec::new())));
+        }
+        let of_method = of_method(&methods, &wanted).map(str::to_owned);
+        let of_method = of_method.and_then(|name| methods.remove_entry(&name));
+        Ok(of_method
+            .map(|(name, made)| found(name, made.orders, made.places_only, made.notes))
+            .ok_or(names))
+    })?;
+    let names = match found {
+        Ok(ranking) => return Ok(ranking),
+        Err(names) => names,
+    };
+    let path = Path::new(name);
+    if !path.is_file() {
+        return Err(invalid!(
+            "{:?}: no such ranking or file; the project has {}",
+            sanitise::line(name),
+            first_of(&names, LISTED)
+        ));
+    }
+    let mut notes = Vec::new();
+    let orders = read_ranking(path, &mut notes)?.into_iter().collect();
+    Ok(FoundRanking {
+        name: stem(path),
+        orders,
+        places_only: false,
+        notes,
+    })
+}
+
+/// Best first, with scores from the end.
+fn by_place(order: Vec<DocId>) -> Vec<(DocId, f64)> {
+    let count = order.len();
+    let places = order.into_iter().enumerate();
+    places
+        .map(|(above, document)| (document, (count - above) as f64))
+        .collect()
+}
+
+/// The first stage's order of every query.
+fn original(db: &Db) -> crate::store::Result<BTreeMap<QueryId, Vec<(DocId, f64)>>> {
+    let mut orders = BTreeMap::new();
+    for query in db.queries()? {
+        let documents = db.documents(query.key)?;
+        let order = first_stage_order(documents.iter().map(|document| &document.metadata));
+        let order = order.into_iter().filter_map(|at| documents.get(at));
+        orders.insert(
+            query.id,
+            by_place(order.map(|one| one.id.clone()).collect()),
+        );
+    }
+    Ok(orders)
+}
+
+/// What a method made of the queries that it was run on.
+#[derive(Default)]
+struct MethodOrders {
+    orders: BTreeMap<QueryId, Vec<(DocId, f64)>>,
+    places_only: bool,
+    failed: usize,
+    notes: Vec<String>,
+}
+
+/// The method of this name, or the only one whose name goes on with parameters or judges behind it.
+fn of_method<'a>(methods: &'a BTreeMap<String, MethodOrders>, wanted: &str) -> Option<&'a str> {
+    if let Some((name, _)) = methods.get_key_value(wanted) {
+        return Some(name);
+    }
+    let goes_on = |name: &&String| {
+        let rest = name.strip_prefix(wanted);
+        !wanted.is_empty() && rest.is_some_and(|rest| rest.starts_with([':', '/']))
+    };
+    let mut beginning = methods.keys().filter(goes_on);
+    let found = beginning.next()?;
+    beginning.next().is_none().then_some(found)
+}
+
+fn methods(db: &Db) -> crate::store::Result<BTreeMap<String, MethodOrders>> {
+    let mut methods: BTreeMap<String, MethodOrders> = BTreeMap::new();
+    for result in db.rerank_results()? {
+        let row = result.row;
+        let method = methods.entry(row.method).or_default();
+        match row.failure {
+            Some(_) => method.failed += 1,
+            None => {
+                method.places_only = true;
+                method.orders.insert(row.query, by_place(row.order));
+            }
+        }
+    }
+    for (name, method) in &mut methods {
+        if method.failed > 0 {
+            method.notes.push(format!(
+                "{}: failed on {}, which are left out",
+                sanitise::line(name),
+                counted(method.failed, "query")
+            ));
+        }
+    }
+    Ok(methods)
+}

@@ -1,0 +1,356 @@
+//! The result of a duel in lines, for the command and the screen alike.
+
+use crate::app::wording::{counted, duration_words};
+use crate::domain::duel::{ControlResult, DuelEstimate, DuelForm, DuelResult, Side, StopState};
+use crate::domain::sanitise;
+
+const UNKNOWN: &str = "–";
+
+/// The result in lines without colours or trailing blanks, the queries at the end; widths are as they come.
+pub fn result_lines(result: &DuelResult) -> Vec<String> {
+    let mut lines = vec![
+        format!("A  {}", sanitise::line(&result.a)),
+        format!("B  {}", sanitise::line(&result.b)),
+        String::new(),
+        format!(
+            "{} of {} judged, {} by {}",
+            result.per_query.len(),
+            counted(result.queries, "query"),
+            counted(result.judgments, "judgment"),
+            counted(result.participants, "participant")
+        ),
+    ];
+    if result.judgments == 0 {
+        lines.push("nothing to say yet: a judgment counts when its task is done".to_owned());
+    } else {
+        lines.push(format!(
+            "A better on {}, B on {}, neither on {}",
+            counted(result.wins_a, "query"),
+            result.wins_b,
+            result.ties
+        ));
+        lines.push(stop_words(&result.stop));
+        lines.push(String::new());
+        lines.extend(preference(result));
+        lines.extend(credit(result));
+        lines.push(String::new());
+        lines.push(agreement(result));
+        let median = result
+            .median_seconds
+            .map_or(UNKNOWN.to_owned(), duration_words);
+        lines.push(format!("median time of a judgment: {median}"));
+        lines.extend(places(result));
+    }
+    let controls: Vec<String> = result.controls.iter().map(control_words).collect();
+    if !controls.is_empty() {
+        lines.push(String::new());
+        lines.push("Controls, no part of the numbers above".to_owned());
+        lines.extend(controls);
+    }
+    if !result.per_query.is_empty() {
+        lines.push(String::new());
+        lines.push("Queries: preference from −1.00 (B) to +1.00 (A)".to_owned());
+        let queries = result.per_query.iter();
+        lines.extend(queries.map(|query| {
+            let better = match query.better {
+                Some(Side::A) => "A",
+                Some(Side::B) => "B",
+                None => "=",
+            };
+            let judgments = match query.judgments {
+                1 => String::new(),
+                several => format!(" · {}", counted(several, "judgment")),
+            };
+            format!(
+                "{better}  {}  {}{judgments}",
+                signed(query.preference),
+                sanitise::line(query.query.as_str())
+            )
+        }));
+    }
+    lines
+}
+
+/// Whether the duel may stop, or how much is expected to be missing.
+pub fn stop_words(stop: &StopState) -> String {
+    let decided = stop.wins_a + stop.wins_b;
+    match (stop.better, stop.further) {
+        (Some(Side::A), _) => "may stop: A is better, error ≤ 5 %".to_owned(),
+        (Some(Side::B), _) => "may stop: B is better, error ≤ 5 %".to_owned(),
+        (None, Some(further)) => format!(
+            "go on: about {} of other queries expected until one may be called better with error ≤ 5 %",
+            counted(further, "further judgment")
+        ),
+        (None, None) if decided == 0 => {
+            "go on: no query decided yet, so that nothing can be expected".to_owned()
+        }
+        (None, None) => {
+            "go on: the share of wins is too near one half to say how many judgments are missing"
+                .to_owned()
+        }
+    }
+}
+
+/// What one participant's controls say.
+pub fn control_words(control: &ControlResult) -> String {
+    let share = |of: usize, all: usize, what: &str| match all {
+        0 => format!("{what} {UNKNOWN}"),
+        all => format!("{what} {of} of {all}"),
+    };
+    let repeats = share(control.repeated_same, control.repeated, "repeated the same");
+    let attention = share(control.attention_passed, control.attention, "attention");
+    let same = match control.same_lists {
+        0 => format!("two same lists {UNKNOWN}"),
+        tasks => format!(
+            "two same lists {} to {} in {}",
+            control.same_lists_a,
+            control.same_lists_b,
+            counted(tasks, "task")
+        ),
+    };
+    format!(
+        "{}: {} · {repeats} · {same} · {attention}",
+        sanitise::line(&control.participant),
+        counted(control.judgments, "judgment")
+    )
+}
+
+fn preference(result: &DuelResult) -> Vec<String> {
+    let mean = result
+        .preference
+        .as_ref()
+        .map_or(UNKNOWN.to_owned(), |mean| {
+            let interval = mean
+                .interval
+                .map_or("no interval".to_owned(), |(low, high)| {
+                    format!("95 % {} to {}", signed(low), signed(high))
+                });
+            format!("{} ({interval})", signed(mean.value))
+        });
+    vec![
+        format!("mean preference {mean}, from −1.00 (all to B) to +1.00 (all to A)"),
+        format!(
+            "sign test {}, permutation test {}",
+            p_words(result.sign_p),
+            p_words(result.permutation_p)
+        ),
+    ]
+}
+
+fn credit(result: &DuelResult) -> Vec<String> {
+    if result.form == DuelForm::Lists {
+        return Vec::new();
+    }
+    let chosen = counted(result.credit.chosen(), "document");
+    let Some(shares) = &result.credit_shares else {
+        return vec!["no document was chosen".to_owned()];
+    };
+    let line = |words: &str, share: &DuelEstimate| format!("  {words:<13}{}", share_words(share));
+    vec![
+        format!("{chosen} chosen, which came from"),
+        line("A only", &shares.a_only),
+        line("B only", &shares.b_only),
+        line("both", &shares.both),
+        line("neither", &shares.neither),
+    ]
+}
+
+fn agreement(result: &DuelResult) -> String {
+    match &result.agreement {
+        None => format!("agreement between participants: {UNKNOWN} (nothing judged by two)"),
+        Some(alpha) => {
+            let interval = alpha.interval.as_ref().map_or(String::new(), |interval| {
+                format!(
+                    ", 95 % {} to {}",
+                    signed(interval.low),
+                    signed(interval.high)
+                )
+            });
+            format!(
+                "agreement between participants: Krippendorff's α {}{interval}, {}",
+                signed(alpha.value),
+                counted(alpha.units, "unit")
+            )
+        }
+    }
+}
+
+fn places(result: &DuelResult) -> Vec<String> {
+    let lists = result.form == DuelForm::Lists;
+    let (what, name): (_, fn(usize) -> String) = match lists {
+        true => ("preferred", |place| match place {
+            1 => "left".to_owned(),
+            _ => "right".to_owned(),
+        }),
+        false => ("chosen", |place| place.to_string()),
+    };
+    let mut lines = Vec::new();
+    if result.places.is_empty() {
+        return lines;
+    }
+    let even = match result.form {
+        DuelForm::Interleaved => String::new(),
+        DuelForm::Grid | DuelForm::Lists => format!("; all alike: {}", p_words(result.places_p)),
+    };
+    lines.push(format!("How often each place was {what}{even}"));
+    lines.extend(result.places.iter().map(|place| {
+        let (low, high) = place.interval;
+        format!(
+            "  {:<6}{:>3} of {:<4} {:>3.0} % (95 % {:.0} to {:.0} %)",
+            name(place.place),
+            place.chosen,
+            place.shown,
+            100.0 * place.share,
+            100.0 * low,
+            100.0 * high
+        )
+    }));
+    lines
+}
+
+fn share_words(share: &DuelEstimate) -> String {
+    let interval = share.interval.map_or(String::new(), |(low, high)| {
+        format!(" (95 % {:.0} to {:.0} %)", 100.0 * low, 100.0 * high)
+    });
+    format!("{:.0} %{interval}", 100.0 * share.value)
+}
+
+fn p_words(p: Option<f64>) -> String {
+    match p {
+        None => format!("p {UNKNOWN}"),
+        Some(p) if p < 0.001 => "p < 0.001".to_owned(),
+        Some(p) => format!("p {p:.3}"),
+    }
+}
+
+/// Two decimals with a sign.
+fn signed(value: f64) -> String {
+    // What rounds to nothing has no sign.
+    if value.abs() < 0.005 {
+        return "0.00".to_owned();
+    }
+    format!("{value:+.2}").replace('-', "−")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::corpus::QueryId;
+    use crate::domain::duel::{Credit, CreditShares, DuelQueryResult, PlaceShare};
+
+    fn some() -> DuelResult {
+        let share = |value, low, high| DuelEstimate {
+            value,
+            interval: Some((low, high)),
+        };
+        DuelResult {
+            form: DuelForm::Grid,
+            a: "bm25".to_owned(),
+            b: "re\u{1b}[31mrank".to_owned(),
+            queries: 10,
+            participants: 1,
+            judgments: 3,
+            credit: Credit {
+                a_only: 1,
+                b_only: 2,
+                both: 1,
+                neither: 0,
+            },
+            credit_shares: Some(CreditShares {
+                a_only: share(0.25, 0.0, 0.75),
+                b_only: share(0.5, 0.0, 1.0),
+                both: share(0.25, 0.0, 0.75),
+                neither: DuelEstimate {
+                    value: 0.0,
+                    interval: None,
+                },
+            }),
+            preference: Some(share(-0.25, -0.6, 0.001)),
+            wins_a: 1,
+            ties: 0,
+            wins_b: 2,
+            sign_p: Some(1.0),
+            permutation_p: None,
+            agreement: None,
+            places: vec![PlaceShare {
+                place: 1,
+                shown: 3,
+                chosen: 1,
+                share: 1.0 / 3.0,
+                interval: (0.06, 0.79),
+            }],
+            places_p: Some(0.0001),
+            median_seconds: Some(42.0),
+            controls: vec![ControlResult {
+                participant: "ana".to_owned(),
+                judgments: 3,
+                repeats: 1,
+                repeated: 9,
+                repeated_same: 8,
+                same_lists: 1,
+                same_lists_a: 3,
+                same_lists_b: 2,
+                attention: 0,
+                attention_passed: 0,
+            }],
+            stop: StopState::new(1, 2, 0),
+            per_query: vec![DuelQueryResult {
+                query: QueryId::new("q1"),
+                judgments: 1,
+                credit: Credit::default(),
+                none_chosen: 0,
+                preference: -0.5,
+                better: Some(Side::B),
+            }],
+        }
+    }
+
+    #[test]
+    fn every_number_has_its_interval_and_what_is_not_known_is_a_dash() {
+        let text = result_lines(&some()).join("\n");
+        for words in [
+            "1 of 10 queries judged, 3 judgments by 1 participant",
+            "A better on 1 query, B on 2, neither on 0",
+            "mean preference −0.25 (95 % −0.60 to 0.00)",
+            "sign test p 1.000, permutation test p –",
+            "  A only       25 % (95 % 0 to 75 %)",
+            "  neither      0 %",
+            "nothing judged by two",
+            "median time of a judgment: 42 s",
+            "all alike: p < 0.001",
+            "33 % (95 % 6 to 79 %)",
+            "ana: 3 judgments · repeated the same 8 of 9 · two same lists 3 to 2 in 1 task · attention –",
+            "B  −0.50  q1",
+        ] {
+            assert!(text.contains(words), "{words:?} is not in:\n{text}");
+        }
+        assert!(!text.contains('\u{1b}'));
+        assert!(text.lines().all(|line| line == line.trim_end()), "{text}");
+    }
+
+    #[test]
+    fn a_duel_may_stop_or_says_what_is_missing() {
+        let words = |a, b| stop_words(&StopState::new(a, b, 0));
+        assert_eq!(words(0, 7), "may stop: B is better, error ≤ 5 %");
+        assert_eq!(words(9, 0), "may stop: A is better, error ≤ 5 %");
+        assert!(words(0, 0).contains("no query decided yet"));
+        assert!(words(3, 3).contains("too near one half"));
+        assert!(words(1, 4).contains("further judgments of other queries"));
+    }
+
+    #[test]
+    fn without_a_judgment_nothing_is_claimed() {
+        let none = DuelResult {
+            judgments: 0,
+            participants: 0,
+            per_query: Vec::new(),
+            controls: Vec::new(),
+            ..some()
+        };
+        let text = result_lines(&none).join("\n");
+        assert!(
+            text.contains("nothing to say yet") && !text.contains("p 1.000"),
+            "{text}"
+        );
+    }
+}

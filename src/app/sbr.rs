@@ -1,0 +1,377 @@
+//! Similarity-boosted ranking: a ranking with scores goes in, its documents in another order come out.
+
+use super::document_vectors::{DocumentVectors, RowNames};
+use super::duel::{FoundRanking, find_ranking};
+use super::error::{AppError, invalid};
+use super::input_files::{display_name, open, read_ranking, stem};
+use super::wording::{counted, first_names};
+use crate::client::now_ms;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::RankedRun;
+use crate::domain::sanitise;
+use crate::domain::sbr::{
+    SbrCandidate, SbrOptions, SbrProfile, SbrRow, boosted_ranking, distinct_candidates,
+};
+use crate::formats::csv_cell::SafeCsv;
+use crate::formats::file::unpacked_name;
+use crate::formats::scored_texts::read_scored_texts;
+use crate::formats::trec;
+use crate::store::Store;
+use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
+use std::path::Path;
+
+/// Columns of the CSV, as the authors' script has them.
+const COLUMNS: [&str; 8] = [
+    "qid",
+    "docno",
+    "score",
+    "normalized_score",
+    "semantic_sim",
+    "sbr_score",
+    "sbr_rank",
+    "text",
+];
+
+/// A document of a ranking with its text.
+#[derive(Clone, Debug)]
+struct SbrDocument {
+    id: DocId,
+    score: f64,
+    text: String,
+}
+
+/// What is ranked anew.
+#[derive(Clone, Debug)]
+pub struct SbrInput {
+    /// What the ranking is called.
+    pub name: String,
+    /// In the order in which they are written.
+    queries: Vec<(QueryId, Vec<SbrDocument>)>,
+    /// What each line of a CSV is of, in its order.
+    lines: Option<RowNames>,
+    pub notes: Vec<String>,
+}
+
+/// The new order.
+#[derive(Clone, Debug)]
+pub struct SbrRanking<'a> {
+    input: &'a SbrInput,
+    /// In the order of the queries, best first.
+    pub rows: Vec<Vec<SbrRow>>,
+    /// Which documents of each query stay, as places in it.
+    kept: Vec<Vec<usize>>,
+}
+
+impl SbrInput {
+    /// A ranking of the project, `original`, what a method made, or a file of a ranking.
+    pub fn of_project(store: &Store, name: &str) -> Result<Self, AppError> {
+        let FoundRanking {
+            name,
+            orders,
+            places_only,
+            mut notes,
+        } = find_ranking(store, name)?;
+        if places_only {
+            notes.push(format!(
+                "{}: has an order and no scores: places from the end stand for them",
+                sanitise::line(&name)
+            ));
+        }
+        Self::with_texts(store, name, orders, notes)
+    }
+
+    /// A ranking of a file; texts that it does not have come from the project.
+    pub fn of_file(path: &Path, store: Option<&Store>) -> Result<Self, AppError> {
+        let name = stem(path);
+        let file = display_name(path);
+        let needs_project = || {
+            invalid!(
+                "{file}: has no texts, and there is no project to take them from; name one with --project, or a CSV with a column text"
+            )
+        };
+        let is_csv = unpacked_name(path)
+            .extension()
+            .is_some_and(|of| of == "csv");
+        if !is_csv {
+            let mut notes = Vec::new();
+            let orders = read_ranking(path, &mut notes)?.into_iter().collect();
+            return Self::with_texts(store.ok_or_else(needs_project)?, name, orders, notes);
+        }
+        let lines = read_scored_texts(open(path)?, &file).map_err(AppError::invalid)?;
+        if lines.iter().any(|line| line.text.is_none()) {
+            let mut orders: BTreeMap<QueryId, Vec<(DocId, f64)>> = BTreeMap::new();
+            let names = lines.iter();
+            let names = names.map(|line| (Some(line.query.clone()), line.document.clone()));
+            let names = RowNames::Documents(names.collect());
+            for line in lines {
+                let order = orders.entry(line.query).or_default();
+                order.push((line.document, line.score));
+            }
+            let store = store.ok_or_else(needs_project)?;
+            let mut read = Self::with_texts(store, name, orders, Vec::new())?;
+            read.lines = Some(names);
+            return Ok(read);
+        }
+        let texts = lines.iter();
+        let texts = texts.map(|line| (line.query.clone(), line.text.clone().unwrap_or_default()));
+        let texts = RowNames::Texts(texts.collect());
+        let mut queries: BTreeMap<QueryId, Vec<SbrDocument>> = BTreeMap::new();
+        for line in lines {
+            queries.entry(line.query).or_default().push(SbrDocument {
+                id: line.document,
+                score: line.score,
+                text: line.text.unwrap_or_default(),
+            });
+        }
+        let mut input = Self {
+            name,
+            queries: queries.into_iter().collect(),
+            lines: Some(texts),
+            notes: Vec::new(),
+        };
+        input.in_order();
+        Ok(input)
+    }
+
+    fn with_texts(
+        store: &Store,
+        name: String,
+        orders: BTreeMap<QueryId, Vec<(DocId, f64)>>,
+        mut notes: Vec<String>,
+    ) -> Result<Self, AppError> {
+        let (queries, unknown, missing) = store.read_blocking(move |db| {
+            let (mut queries, mut unknown, mut missing) = (Vec::new(), Vec::new(), 0);
+            for (query, order) in orders {
+                let Some(key) = db.known_query(query.as_str())? else {
+                    unknown.push(query.to_string());
+                    continue;
+                };
+                let documents = db.pool(key)?.documents.into_iter();
+                let texts: HashMap<DocId, String> =
+                    documents.map(|one| (one.id, one.content)).collect();
+                let mut found = Vec::new();
+                for (id, score) in order {
+                    match texts.get(&id).cloned() {
+                        Some(text) => found.push(SbrDocument { id, score, text }),
+                        None => missing += 1,
+                    }
+                }
+                if !found.is_empty() {
+                    queries.push((query, found));
+                }
+            }
+            Ok((queries, unknown, missing))
+        })?;
+        if !unknown.is_empty() {
+            notes.push(format!(
+                "{} that the project does not have: left out: {}",
+                counted(unknown.len(), "query"),
+                first_names(&unknown)
+            ));
+        }
+        if missing > 0 {
+            notes.push(format!(
+                "{} without a text in the project: left out",
+                counted(missing, "document")
+            ));
+        }
+        if queries.is_empty() {
+            return Err(invalid!(
+                "{}: the project has no text of any of its documents; import them first",
+                sanitise::line(&name)
+            ));
+        }
+        let mut input = Self {
+            name,
+            queries,
+            lines: None,
+            notes,
+        };
+        input.in_order();
+        Ok(input)
+    }
+
+    /// Queries by number where all of them are numbers, else by name.
+    fn in_order(&mut self) {
+        let number = |query: &QueryId| query.as_str().parse::<u64>().ok();
+        match self
+            .queries
+            .iter()
+            .all(|(query, _)| number(query).is_some())
+        {
+            true => self.queries.sort_by_key(|(query, _)| number(query)),
+            false => self.queries.sort_by(|x, y| x.0.cmp(&y.0)),
+        }
+    }
+
+    /// What each line of a CSV is of, which names the rows of a vector file. None of anything else.
+    pub fn line_names(&self) -> Option<RowNames> {
+        self.lines.clone()
+    }
+
+    pub fn queries(&self) -> usize {
+        self.queries.len()
+    }
+
+    fn candidates(documents: &[SbrDocument]) -> Vec<SbrCandidate<'_>> {
+        let documents = documents.iter();
+        documents
+            .map(|one| SbrCandidate {
+                id: &one.id,
+                score: one.score,
+                text: &one.text,
+            })
+            .collect()
+    }
+
+    /// The texts whose vectors are needed.
+    pub fn texts(&self, profile: SbrProfile) -> Vec<&str> {
+        let mut texts: Vec<&str> = self
+            .queries
+            .iter()
+            .flat_map(|(_, documents)| {
+                let kept = distinct_candidates(&Self::candidates(documents), profile);
+                let kept = kept.into_iter().filter_map(|at| documents.get(at));
+                kept.map(|one| one.text.as_str())
+            })
+            .collect();
+        texts.sort_unstable();
+        texts.dedup();
+        texts
+    }
+
+    /// Ranks the documents of every query.
+    ///
+    /// # Errors
+    /// Documents without a vector, or vectors of more than one dimension.
+    pub fn rank(
+        &self,
+        vectors: &DocumentVectors,
+        options: &SbrOptions,
+    ) -> Result<SbrRanking<'_>, AppError> {
+        let (mut rows, mut all_kept, mut lacking) = (Vec::new(), Vec::new(), Vec::new());
+        let mut dimension = None;
+        for (query, documents) in &self.queries {
+            let candidates = Self::candidates(documents);
+            let kept = distinct_candidates(&candidates, options.profile);
+            let distinct: Vec<SbrCandidate<'_>> = kept
+                .iter()
+                .filter_map(|at| candidates.get(*at).cloned())
+                .collect();
+            let mut found = Vec::new();
+            for candidate in &distinct {
+                match vectors.of(query, candidate.id, candidate.text) {
+                    Some(vector) => {
+                        let expected = *dimension.get_or_insert(vector.len());
+                        if expected != vector.len() {
+                            return Err(invalid!(
+                                "vectors of {expected} and of {} dimensions; all must come from one model",
+                                vector.len()
+                            ));
+                        }
+                        found.push(vector);
+                    }
+                    None => lacking.push(format!("{} of query {query}", candidate.id)),
+                }
+            }
+            rows.push(boosted_ranking(&distinct, &found, options));
+            all_kept.push(kept);
+        }
+        if !lacking.is_empty() {
+            return Err(invalid!(
+                "{} without a vector: {}; every document needs one",
+                counted(lacking.len(), "document"),
+                first_names(&lacking)
+            ));
+        }
+        Ok(SbrRanking {
+            input: self,
+            rows,
+            kept: all_kept,
+        })
+    }
+}
+
+impl SbrRanking<'_> {
+    /// Each query with its documents, best first.
+    fn ranked(&self) -> impl Iterator<Item = (&QueryId, Vec<(&SbrDocument, &SbrRow)>)> {
+        let queries = self.input.queries.iter().zip(&self.rows).zip(&self.kept);
+        queries.map(|(((query, documents), rows), kept)| {
+            let rows = rows.iter().filter_map(|row| {
+                let document = documents.get(*kept.get(row.at)?)?;
+                Some((document, row))
+            });
+            (query, rows.collect())
+        })
+    }
+
+    /// Documents that were there, and those that are left when each text counts once.
+    pub fn documents(&self) -> (usize, usize) {
+        let there = self.input.queries.iter().map(|(_, of)| of.len()).sum();
+        (there, self.rows.iter().map(Vec::len).sum())
+    }
+
+    /// Queries whose best document is another one than by score.
+    pub fn changed_tops(&self) -> usize {
+        let changed = self.ranked().filter(|(_, rows)| {
+            let best = rows
+                .iter()
+                .map(|(_, row)| row.score)
+                .fold(f64::MIN, f64::max);
+            rows.first().is_some_and(|(_, row)| row.score < best)
+        });
+        changed.count()
+    }
+
+    /// As a ranking: the score is the SBR score.
+    pub fn run(&self) -> RankedRun {
+        self.ranked()
+            .map(|(query, rows)| {
+                let rows = rows.into_iter();
+                let ranked = rows.map(|(document, row)| (document.id.clone(), row.sbr_score));
+                (query.clone(), ranked.collect())
+            })
+            .collect()
+    }
+
+    /// Puts it into the project, and says whether there was a ranking of that name, whose queries it takes the place of.
+    pub fn store(&self, store: &Store, name: &str) -> Result<bool, AppError> {
+        let (name, run) = (name.to_owned(), self.run());
+        Ok(store.write_blocking(move |db| db.put_ranking(&name, &run, now_ms()))?)
+    }
+
+    /// Writes CSV with the columns of the authors' script.
+    pub fn write_csv(&self, out: &mut dyn Write) -> Result<(), AppError> {
+        let mut table = SafeCsv::new(out);
+        table.row(COLUMNS)?;
+        for (query, rows) in self.ranked() {
+            for (document, row) in rows {
+                table.row([
+                    query.as_str(),
+                    document.id.as_str(),
+                    &row.score.to_string(),
+                    &row.normalized.to_string(),
+                    &row.semantic_sim.to_string(),
+                    &row.sbr_score.to_string(),
+                    &row.sbr_rank.to_string(),
+                    &document.text,
+                ])?;
+            }
+        }
+        table.finish()?;
+        Ok(())
+    }
+
+    /// Writes a run of TREC's.
+    pub fn write_run(&self, mut out: &mut dyn Write, tag: &str) -> Result<(), AppError> {
+        for (query, rows) in self.ranked() {
+            let rows = rows.into_iter();
+            let ranked: Vec<(DocId, f64)> = rows
+                .map(|(document, row)| (document.id.clone(), row.sbr_score))
+                .collect();
+            trec::write_run(&mut out, query, &ranked, tag)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,365 @@
+//! `overrule duel`: two rankings before a person who does not know which is which.
+
+use super::command::{CommandContext, CommandResult, usage};
+use super::demo;
+use super::nine::{DrawOptions, keep};
+use super::output::{self, clean};
+use super::vector_options::FoundVectors;
+use super::vector_options::VectorOptions;
+use crate::app::duel::{
+    DuelDraft, DuelRows, chosen_duel, duel_result, result_lines, rule_as_chosen, take_answers,
+    write_duel,
+};
+use crate::app::export::rows::RowFormat;
+use crate::app::output_file::write_whole;
+use crate::app::wording::{counted, moment_words};
+use crate::domain::duel::{DuelForm, DuelResult, Side};
+use crate::domain::sbr::SbrProfile;
+use crate::formats::csv_cell::SafeCsv;
+use crate::store::Store;
+use crate::store::duels::{DuelKey, StoredDuel};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --a and --b the latest duel is opened. With them a new one is made: of each query nine documents in a grid (as
+`overrule nine` chooses them), two lists side by side (--form lists: which one is better?), or one list made of both in turn
+(--form interleaved). What comes from where is hidden until all is done. Everyone who takes part has a name (--annotator) and an
+order of places of their own; what is done is kept at once, and the duel goes on where it was left.
+
+The result counts finished queries: credit of each ranking, wins and losses, a sign and a permutation test, agreement, the
+effect of places, time, and the controls apart. `may stop` is said when one ranking is better with an error of at most 5 %,
+however often one looks.
+
+Files of --answers have a line a task: {\"query\": \"36\", \"selected\": [{\"document\": \"d1\", \"start\": 0, \"end\": 80}], \"seconds\": 12},
+{\"query\": \"49\", \"none_serves\": true}, or of two lists {\"query\": \"36\", \"prefer\": -1}, from -2 (A by far) to 2 (B by far).
+
+Examples:
+  overrule duel --a bm25-overrule --b original --queries 5
+  overrule duel --a bm25-overrule --b rankgpt@20 --form lists
+  overrule --annotator bob duel                     the latest duel, for another person
+  overrule duel --result
+  overrule duel --export chosen.csv                 a row a document; --form events: a row a thing that was done
+  overrule duel --rulings                           what you chose, as your rulings: relevant"
+)]
+pub(super) struct DuelCommand {
+    /// A ranking of the project, original, a method that was run, or a file of a run
+    #[arg(long, value_name = "RANKING", requires = "b")]
+    a: Option<String>,
+    /// The other one
+    #[arg(long, value_name = "RANKING", requires = "a")]
+    b: Option<String>,
+    /// Of a new duel: grid, lists or interleaved [default: grid]; of --export: judgments or events [default: judgments]
+    #[arg(long, value_enum)]
+    form: Option<FormName>,
+    /// Documents of each ranking [default: 4 in a grid, else 10]
+    #[arg(long, value_name = "N", requires = "a", value_parser = clap::value_parser!(u32).range(1..=100))]
+    top: Option<u32>,
+    #[command(flatten)]
+    draw: DrawOptions,
+    #[command(flatten)]
+    vectors: VectorOptions,
+    /// Make the duel and do not open it
+    #[arg(long, requires = "a")]
+    no_screen: bool,
+    /// Which duel [default: the latest]
+    #[arg(long, value_name = "N", conflicts_with = "a")]
+    duel: Option<i64>,
+    /// The duels of the project
+    #[arg(long, conflicts_with_all = ["a", "result", "export", "rulings", "answers"])]
+    list: bool,
+    /// What the duel has come to; it is blind no longer for who reads that
+    #[arg(long, conflicts_with_all = ["a", "export", "rulings", "answers"])]
+    result: bool,
+    /// Of --list and --result: print JSON
+    #[arg(long)]
+    json: bool,
+    /// Of --result: print a row a query
+    #[arg(long, conflicts_with = "json", requires = "result")]
+    csv: bool,
+    /// Write what was judged here: CSV, or JSON lines where the name ends in .jsonl
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["a", "rulings", "answers"])]
+    export: Option<PathBuf>,
+    /// Make rulings of what you chose; all: and of what you were shown and did not choose
+    #[arg(long, value_name = "WHICH", value_enum, num_args = 0..=1, default_missing_value = "chosen", conflicts_with_all = ["a", "answers"])]
+    rulings: Option<RulingScope>,
+    /// Take in answers that were given elsewhere
+    #[arg(long, value_name = "FILE", conflicts_with = "a")]
+    answers: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FormName {
+    /// Nine documents in a 3×3 grid
+    Grid,
+    /// Two lists side by side
+    Lists,
+    /// One list made of both
+    Interleaved,
+    /// A row a document that was shown
+    Judgments,
+    /// A row a thing that was done
+    Events,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum RulingScope {
+    /// Relevant: what you chose
+    Chosen,
+    /// And not: what you were shown and did not choose
+    All,
+}
+
+impl FormName {
+    /// The form of a new duel.
+    fn of_duel(self) -> Option<DuelForm> {
+        match self {
+            Self::Grid => Some(DuelForm::Grid),
+            Self::Lists => Some(DuelForm::Lists),
+            Self::Interleaved => Some(DuelForm::Interleaved),
+            Self::Judgments | Self::Events => None,
+        }
+    }
+}
+
+impl DuelCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        if self.json && !self.list && !self.result {
+            return Err(usage!("--json is for --list and --result"));
+        }
+        let exporting = self.export.is_some();
+        if self
+            .form
+            .is_some_and(|form| form.of_duel().is_none() == (self.a.is_some() || !exporting))
+        {
+            return Err(usage!(
+                "--form: a new duel (--a, --b) is a grid, lists or interleaved; --export writes judgments or events"
+            ));
+        }
+        let store = context.open()?;
+        if self.list {
+            return list(&store, self.json);
+        }
+        if let (Some(a), Some(b)) = (self.a.clone(), self.b.clone()) {
+            return self.make(context, store, [a, b]);
+        }
+        let key = chosen_duel(&store, self.duel.map(DuelKey))?;
+        if self.result {
+            return self.print_result(&store, key);
+        }
+        if let Some(path) = &self.export {
+            return self.write(context, &store, key, path);
+        }
+        if let Some(scope) = self.rulings {
+            return rule(context, &store, key, scope);
+        }
+        if let Some(path) = &self.answers {
+            let taken = take_answers(&store, key, &context.annotator(), path)?;
+            output::message(&format!(
+                "duel {}: {} taken in as those of {}",
+                key.0,
+                counted(taken, "answer"),
+                clean(context.annotator())
+            ));
+            return Ok(());
+        }
+        demo::open_duel(context, store, key)
+    }
+
+    fn make(self, context: &CommandContext, store: Store, rankings: [String; 2]) -> CommandResult {
+        let form = self
+            .form
+            .and_then(FormName::of_duel)
+            .unwrap_or(DuelForm::Grid);
+        let top = match (self.top, form) {
+            (None, DuelForm::Grid) => 4,
+            (None, DuelForm::Lists | DuelForm::Interleaved) => 10,
+            (Some(5..), DuelForm::Grid) => {
+                return Err(usage!("--top: a grid has room for 4 of each ranking"));
+            }
+            (Some(top), _) => top as usize,
+        };
+        let request = self
+            .draw
+            .request(context, rankings, form, top, SbrProfile::Overrule);
+        let draft = DuelDraft::read(&store, request)?;
+        let vectors = match self.vectors.find(context, &draft.texts(), None)? {
+            FoundVectors::DryRun => return Ok(()),
+            FoundVectors::None => None,
+            FoundVectors::Found(vectors) => Some(vectors),
+        };
+        let drafted = draft.choose(vectors.as_ref())?;
+        let key = keep(&store, &drafted)?;
+        output::message(&format!(
+            "duel {}: {} of {} and {}, {}",
+            key.0,
+            form_words(form),
+            clean(&drafted.duel.a),
+            clean(&drafted.duel.b),
+            counted(drafted.duel.queries.len(), "query")
+        ));
+        match self.no_screen {
+            true => Ok(()),
+            false => demo::open_duel(context, store, key),
+        }
+    }
+
+    fn print_result(&self, store: &Store, key: DuelKey) -> CommandResult {
+        let result = store.read_blocking(move |db| duel_result(db, key))?;
+        if self.json {
+            let mut told = serde_json::to_value(&result)?;
+            told["duel"] = json!(key.0);
+            return output::json(&told);
+        }
+        if self.csv {
+            return csv(&result);
+        }
+        output::text(&(result_lines(&result).join("\n") + "\n"))
+    }
+
+    fn write(
+        &self,
+        context: &CommandContext,
+        store: &Store,
+        key: DuelKey,
+        path: &Path,
+    ) -> CommandResult {
+        context.check_target(path, &[])?;
+        let rows = match self.form {
+            Some(FormName::Events) => DuelRows::Events,
+            _ => DuelRows::Judgments,
+        };
+        let unpacked = crate::formats::file::unpacked_name(path);
+        let format = match unpacked.extension().is_some_and(|of| of == "jsonl") {
+            true => RowFormat::Jsonl,
+            false => RowFormat::Csv,
+        };
+        write_whole(path, |out| write_duel(store, key, rows, format, out))?;
+        output::message(&format!("wrote {}", path.display()));
+        Ok(())
+    }
+}
+
+fn form_words(form: DuelForm) -> &'static str {
+    match form {
+        DuelForm::Grid => "a grid",
+        DuelForm::Lists => "two lists",
+        DuelForm::Interleaved => "an interleaved list",
+    }
+}
+
+fn rule(
+    context: &CommandContext,
+    store: &Store,
+    key: DuelKey,
+    scope: RulingScope,
+) -> CommandResult {
+    let annotator = context.annotator();
+    let all = scope == RulingScope::All;
+    let who = annotator.clone();
+    let made = store.write_blocking(move |db| rule_as_chosen(db, key, &who, all))?;
+    output::message(&format!(
+        "{}: {} relevant, {} not, by {}; {} stood before and stay (`overrule undo` takes one back)",
+        counted(made.relevant + made.not, "ruling"),
+        made.relevant,
+        made.not,
+        clean(&annotator),
+        made.known
+    ));
+    Ok(())
+}
+
+fn list(store: &Store, as_json: bool) -> CommandResult {
+    let duels = store.read_blocking(|db| {
+        let mut duels: Vec<(StoredDuel, DuelResult, usize)> = Vec::new();
+        for stored in db.duels()? {
+            let result = duel_result(db, stored.key)?;
+            let joined = db.duel_participants(stored.key)?.len();
+            duels.push((stored, result, joined));
+        }
+        Ok(duels)
+    })?;
+    if as_json {
+        let rows = duels.iter().map(|(stored, result, joined)| -> Value {
+            json!({
+                "duel": stored.key.0,
+                "uid": stored.uid,
+                "form": stored.duel.form,
+                "a": stored.duel.a,
+                "b": stored.duel.b,
+                "top": stored.duel.top,
+                "seed": stored.duel.seed,
+                "controls": stored.duel.controls,
+                "queries": stored.duel.queries.len(),
+                "participants": joined,
+                "judgments": result.judgments,
+                "created_ms": stored.created_ms,
+            })
+        });
+        return output::json(&rows.collect::<Vec<_>>());
+    }
+    if duels.is_empty() {
+        output::message("no duel yet; `overrule duel --a RANKING --b RANKING` makes one");
+        return Ok(());
+    }
+    let rows = duels.iter().map(|(stored, result, joined)| {
+        vec![
+            stored.key.0.to_string(),
+            stored.duel.form.to_string(),
+            clean(&stored.duel.a),
+            clean(&stored.duel.b),
+            stored.duel.queries.len().to_string(),
+            joined.to_string(),
+            result.judgments.to_string(),
+            moment_words(stored.created_ms),
+        ]
+    });
+    let header = [
+        ">duel",
+        "form",
+        "A",
+        "B",
+        ">queries",
+        ">participants",
+        ">judgments",
+        "made",
+    ];
+    output::text(&output::table(&header, &rows.collect::<Vec<_>>()))
+}
+
+/// A row a judged query.
+fn csv(result: &DuelResult) -> CommandResult {
+    let mut out = io::stdout().lock();
+    let mut table = SafeCsv::new(&mut out);
+    table.row([
+        "qid",
+        "judgments",
+        "a_only",
+        "b_only",
+        "both",
+        "neither",
+        "none_chosen",
+        "preference",
+        "better",
+    ])?;
+    for query in &result.per_query {
+        let better = query.better.map_or("neither", Side::name);
+        let credit = &query.credit;
+        table.row([
+            query.query.as_str(),
+            &query.judgments.to_string(),
+            &credit.a_only.to_string(),
+            &credit.b_only.to_string(),
+            &credit.both.to_string(),
+            &credit.neither.to_string(),
+            &query.none_chosen.to_string(),
+            &query.preference.to_string(),
+            better,
+        ])?;
+    }
+    drop(table);
+    Ok(out.flush()?)
+}

@@ -1,0 +1,234 @@
+//! `overrule nine`: the documents that a duel of two rankings lays before people.
+
+use super::command::{CommandContext, CommandResult};
+use super::output::{self, clean};
+use super::vector_options::{FoundVectors, VectorOptions};
+use crate::app::duel::{DraftedDuel, DuelDraft, DuelRequest, write_nine};
+use crate::app::output_file::write_whole;
+use crate::app::wording::counted;
+use crate::domain::duel::{DuelForm, Source};
+use crate::domain::sbr::SbrProfile;
+use crate::store::Store;
+use crate::store::duels::DuelKey;
+use clap::Args;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Of each query that both rankings have, the rankings take in turn their best document that is not yet taken, --top each; documents
+of one text are one. The ninth is an easy negative: neither known to be relevant (by labels or rulings), nor ungraded among
+the first ten of a ranking, and least like the others, by vectors (--embed, --vectors) or else by shared word stems. Where
+there is none, or a ranking is too short, there are fewer documents, and the reason is said.
+
+--profile original chooses as the authors' script does: the first --top of A, then the first --top others of B, then a document
+of B without a label, which may be a relevant one.
+
+The duel is stored; `overrule duel` opens it. What is printed says how many documents came from where, and names none, so that
+whoever reads it can still take part; --csv and --json hold everything.
+
+Examples:
+  overrule nine --a bm25-overrule --b bm25-overrule-sbr
+  overrule nine --a original --b rankgpt@20 --queries 20 --csv nine.csv
+  overrule nine --a bm25-overrule --b other.trec --embed minilm --query 36 --query 49"
+)]
+pub(super) struct NineCommand {
+    #[command(flatten)]
+    rankings: RankingOptions,
+    /// Documents of each ranking
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=4))]
+    top: u32,
+    /// Whose rules hold: overrule or original
+    #[arg(long, default_value_t)]
+    profile: SbrProfile,
+    #[command(flatten)]
+    vectors: VectorOptions,
+    /// Write the documents here, in the authors' columns
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Print everything as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which rankings are held against each other, and on which queries.
+#[derive(Debug, Args)]
+struct RankingOptions {
+    /// A ranking of the project, original, a method that was run, or a file of a run
+    #[arg(long, value_name = "RANKING")]
+    a: String,
+    /// The other one
+    #[arg(long, value_name = "RANKING")]
+    b: String,
+    #[command(flatten)]
+    draw: DrawOptions,
+}
+
+/// On which queries, and how they are drawn.
+#[derive(Debug, Args)]
+pub(super) struct DrawOptions {
+    /// Only this query, repeatable
+    #[arg(long, value_name = "QUERY")]
+    query: Vec<String>,
+    /// So many queries, drawn by the seed [default: all that both rankings have]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    queries: Option<u32>,
+    /// Seed of everything that is drawn [default: the configured one]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Mix no controls in (from five queries on there are repeats, pairs of same lists and attention questions)
+    #[arg(long)]
+    no_controls: bool,
+    /// The grade from which on a document is relevant
+    #[arg(long, value_name = "GRADE", default_value_t = 1)]
+    level: i32,
+}
+
+impl DrawOptions {
+    /// A duel of these rankings.
+    pub(super) fn request(
+        self,
+        context: &CommandContext,
+        [a, b]: [String; 2],
+        form: DuelForm,
+        top: usize,
+        profile: SbrProfile,
+    ) -> DuelRequest {
+        DuelRequest {
+            a,
+            b,
+            form,
+            top,
+            profile,
+            seed: self.seed.unwrap_or(context.config.run.seed),
+            controls: !self.no_controls,
+            queries: self.query,
+            most: self.queries.map(|most| most as usize),
+            level: self.level,
+        }
+    }
+}
+
+impl NineCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        if let Some(path) = &self.csv {
+            context.check_target(path, &self.vectors.inputs())?;
+        }
+        let store = context.open()?;
+        let RankingOptions { a, b, draw } = self.rankings;
+        let (profile, top) = (self.profile, self.top as usize);
+        let request = draw.request(context, [a, b], DuelForm::Grid, top, profile);
+        let draft = DuelDraft::read(&store, request)?;
+        let vectors = match self.vectors.find(context, &draft.texts(), None)? {
+            FoundVectors::DryRun => return Ok(()),
+            FoundVectors::None => None,
+            FoundVectors::Found(vectors) => Some(vectors),
+        };
+        let drafted = draft.choose(vectors.as_ref())?;
+        let key = keep(&store, &drafted)?;
+        if let Some(path) = &self.csv {
+            write_whole(path, |out| write_nine(&drafted, profile, out))?;
+            output::message(&format!("wrote {}", path.display()));
+        }
+        if self.json {
+            output::json(&as_json(key, &drafted))?;
+        } else {
+            output::text(&table(&drafted))?;
+        }
+        output::message(&format!(
+            "duel {} is in {}: `overrule duel` opens it, `overrule duel --result` says what came of it",
+            key.0,
+            context.project().display()
+        ));
+        Ok(())
+    }
+}
+
+/// Stores a duel and says what should be known of it.
+pub(super) fn keep(
+    store: &Store,
+    drafted: &DraftedDuel,
+) -> Result<DuelKey, super::command::CommandFailure> {
+    let key = drafted.store(store)?;
+    for note in &drafted.notes {
+        output::message(&format!("note: {note}"));
+    }
+    let short = drafted.short().count();
+    if short > 0 {
+        output::message(&format!(
+            "note: {} with fewer documents than asked for; the reasons stand beside them",
+            counted(short, "query")
+        ));
+    }
+    Ok(key)
+}
+
+fn table(drafted: &DraftedDuel) -> String {
+    let duel = &drafted.duel;
+    let queries = duel.queries.iter().zip(&drafted.negatives);
+    let rows = queries.map(|(query, negative)| {
+        let of = |source: Source| {
+            let documents = query.documents.iter();
+            documents
+                .filter(|one| one.source == source)
+                .count()
+                .to_string()
+        };
+        let both = query
+            .documents
+            .iter()
+            .filter(|one| query.came_from(one) == (true, true));
+        vec![
+            clean(query.query.as_str()),
+            query.documents.len().to_string(),
+            of(Source::TopOfA),
+            of(Source::TopOfB),
+            both.count().to_string(),
+            negative.map_or_else(
+                || "none".to_owned(),
+                |one| format!("{:.2} by {}", one.similarity, one.likeness),
+            ),
+            clean(&query.shortfall),
+        ]
+    });
+    let header = [
+        "query",
+        ">documents",
+        ">from A",
+        ">from B",
+        ">in both",
+        "easy negative: similarity",
+        "why fewer",
+    ];
+    format!(
+        "A {}\nB {}\n{}",
+        clean(&duel.a),
+        clean(&duel.b),
+        output::table(&header, &rows.collect::<Vec<_>>())
+    )
+}
+
+fn as_json(key: DuelKey, drafted: &DraftedDuel) -> Value {
+    let duel = &drafted.duel;
+    let queries = duel.queries.iter().zip(&drafted.negatives);
+    let queries = queries.map(|(query, negative)| {
+        json!({
+            "query": query.query,
+            "documents": query.documents,
+            "depth": query.depth,
+            "easy_negative": negative,
+            "shortfall": query.shortfall,
+        })
+    });
+    json!({
+        "duel": key.0,
+        "form": duel.form,
+        "a": duel.a,
+        "b": duel.b,
+        "top": duel.top,
+        "seed": duel.seed,
+        "controls": duel.controls,
+        "queries": queries.collect::<Vec<_>>(),
+        "notes": drafted.notes,
+    })
+}

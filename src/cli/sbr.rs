@@ -1,0 +1,169 @@
+//! `overrule sbr`: a ranking in another order, by similarity to its first documents.
+
+use super::command::{CommandContext, CommandResult, usage};
+use super::output;
+use super::vector_options::{FoundVectors, VectorOptions, vectors_wanted};
+use crate::app::methods::ORIGINAL;
+use crate::app::output_file::write_whole;
+use crate::app::sbr::SbrInput;
+use crate::app::wording::counted;
+use crate::domain::sbr::{SbrOptions, SbrProfile};
+use crate::formats::file::unpacked_name;
+use clap::Args;
+use serde_json::json;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Similarity-boosted ranking, a query at a time: scores are scaled to 0…1, each document's similarity is its mean cosine to the
+--top-k best by score (itself left out), and the new score is scaled score × (1 + α × similarity). α rewards likeness to the
+present top: the larger it is, the more alike the first documents become; 0 keeps the order. A negative α favours what is
+unlike the top. The last document of a query always gets 0, whatever it is like.
+
+--profile overrule (the default) lets documents with the same text count once, with the best score, and breaks ties by score,
+then by identifier. --profile original does what the authors' script does: of documents with one text the first in the file
+counts, and ties keep the file's order.
+
+--run goes into the project as another ranking, which duel, nine and adjudication know by its name; --out writes it, as CSV in
+the authors' columns where the name ends in .csv, else as a run of TREC's. --in takes a file instead: a CSV with the columns
+qid, docno, score and text, or a run whose texts are in the project. The rows of a .npy file belong to the lines of that CSV.
+
+Examples:
+  overrule sbr --run bm25-overrule --embed minilm
+  overrule sbr --run bm25-overrule --vectors vectors.jsonl --as boosted --alpha 0.5
+  overrule sbr --in colbert.csv --vectors simcse.npy --profile original --out sbr.csv"
+)]
+pub(super) struct SbrCommand {
+    /// The ranking: a name in the project, original, or a method that was run
+    #[arg(long, value_name = "NAME", required_unless_present = "input")]
+    run: Option<String>,
+    /// Take the ranking from this file
+    #[arg(long = "in", value_name = "FILE", conflicts_with = "run")]
+    input: Option<PathBuf>,
+    #[command(flatten)]
+    vectors: VectorOptions,
+    /// How much likeness to the present top counts
+    #[arg(long, value_name = "X", default_value_t = 1.0, allow_negative_numbers = true, value_parser = finite)]
+    alpha: f64,
+    /// How many of the best documents likeness is measured to
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    top_k: u32,
+    /// Whose rules hold: overrule or original
+    #[arg(long, default_value_t)]
+    profile: SbrProfile,
+    /// What the new ranking is called in the project [default: of --run, its name with -sbr]
+    #[arg(long = "as", value_name = "NAME")]
+    name: Option<String>,
+    /// Write the new ranking here
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.parse().ok();
+    let number = number.filter(|number| number.is_finite());
+    number.ok_or_else(|| "expected a number, such as 1 or 0.5".to_owned())
+}
+
+impl SbrCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        if let Some(path) = &self.out {
+            let mut inputs = self.vectors.inputs();
+            inputs.extend(self.input.as_deref().map(|path| ("input", path)));
+            context.check_target(path, &inputs)?;
+        }
+        let input = match (&self.run, &self.input) {
+            (Some(name), _) => SbrInput::of_project(&context.open()?, name)?,
+            (None, Some(path)) => {
+                let store = context.project().exists().then(|| context.open());
+                SbrInput::of_file(path, store.transpose()?.as_ref())?
+            }
+            (None, None) => return Err(usage!("name a ranking with --run, or a file with --in")),
+        };
+        let name = match (&self.name, &self.run) {
+            (Some(name), _) => Some(name.trim().to_owned()),
+            (None, Some(_)) => Some(format!("{}-sbr", input.name)),
+            (None, None) => None,
+        };
+        if let Some(name) = &name
+            && (name.is_empty() || name == ORIGINAL || *name == input.name)
+        {
+            return Err(usage!(
+                "--as {name:?}: is the name of what goes in, or none; give the new ranking a name of its own"
+            ));
+        }
+        if name.is_none() && self.out.is_none() {
+            return Err(usage!(
+                "--in: the new ranking has nowhere to go; --out FILE writes it, --as NAME puts it into the project"
+            ));
+        }
+        let vectors = self
+            .vectors
+            .find(context, &input.texts(self.profile), input.line_names())?;
+        let vectors = match vectors {
+            FoundVectors::Found(vectors) => vectors,
+            FoundVectors::DryRun => return Ok(()),
+            FoundVectors::None => return Err(vectors_wanted()),
+        };
+        let options = SbrOptions {
+            alpha: self.alpha,
+            top_k: self.top_k as usize,
+            profile: self.profile,
+        };
+        let ranking = input.rank(&vectors, &options)?;
+        let mut told = Vec::new();
+        if let Some(path) = &self.out {
+            let ending = unpacked_name(path);
+            let is_csv = ending.extension().is_some_and(|ending| ending == "csv");
+            let tag = name.clone().unwrap_or_else(|| "sbr".to_owned());
+            write_whole(path, |out| match is_csv {
+                true => ranking.write_csv(out),
+                false => ranking.write_run(out, &tag),
+            })?;
+            told.push(format!("wrote {}", path.display()));
+        }
+        if let Some(name) = &name {
+            let replaced = ranking.store(&context.open()?, name)?;
+            told.push(format!(
+                "in {}: ranking {}{}",
+                context.project().display(),
+                output::clean(name),
+                if replaced {
+                    ", in place of the one of that name"
+                } else {
+                    ""
+                }
+            ));
+        }
+        for note in &input.notes {
+            output::message(&format!("note: {note}"));
+        }
+        let (there, kept) = ranking.documents();
+        if self.json {
+            output::json(&json!({
+                "ranking": name,
+                "from": input.name,
+                "queries": input.queries(),
+                "documents": there,
+                "distinct_documents": kept,
+                "first_changed": ranking.changed_tops(),
+                "alpha": self.alpha,
+                "top_k": self.top_k,
+                "profile": self.profile,
+                "notes": input.notes,
+            }))?;
+        } else {
+            output::text(&format!(
+                "{}, {kept} of {} of different texts; another document comes first on {}\n",
+                counted(input.queries(), "query"),
+                counted(there, "document"),
+                counted(ranking.changed_tops(), "query")
+            ))?;
+        }
+        told.iter().for_each(|line| output::message(line));
+        Ok(())
+    }
+}

@@ -1,0 +1,140 @@
+//! The finished tasks of all participants, with what they give to either ranking.
+
+use super::result::{Credit, Participant};
+use super::{Answer, Content, Duel, DuelForm, DuelQuery, Place, Side, Task, TaskKind, schedule};
+use crate::domain::corpus::DocId;
+use std::collections::HashMap;
+
+/// A finished task.
+pub(super) struct Judgment<'a> {
+    pub kind: TaskKind,
+    /// The query's place in the duel.
+    pub query: usize,
+    /// The participant's place among the participants.
+    pub participant: usize,
+    pub answer: &'a Answer,
+    content: Content,
+    pub credit: Credit,
+    /// From −1 (all credit to B) to 1 (all credit to A).
+    pub preference: f64,
+}
+
+impl Judgment<'_> {
+    /// The documents shown, from the first place, and whether each was chosen. None in the form of lists.
+    pub fn shown(&self) -> impl Iterator<Item = (&Option<DocId>, bool)> {
+        let places: &[Place] = match &self.content {
+            Content::Places(places) => places,
+            Content::Lists { .. } => &[],
+        };
+        let chosen = |place: &Place| self.answer.selected.contains_key(&place.document);
+        places
+            .iter()
+            .map(move |place| (&place.document, chosen(place)))
+    }
+
+    /// The list that was preferred, in the form of lists: `Some(0)` left, `Some(1)` right; `None` for neither.
+    pub fn preferred_list(&self) -> Option<usize> {
+        match self.answer.preference.map(i8::signum) {
+            Some(-1) => Some(0),
+            Some(1) => Some(1),
+            _ => None,
+        }
+    }
+
+    pub fn better(&self) -> Option<Side> {
+        side_of(self.preference)
+    }
+}
+
+/// The ranking that a preference is for.
+pub(super) fn side_of(preference: f64) -> Option<Side> {
+    // Means of thirds and ninths need not come to 0 exactly.
+    match preference {
+        _ if preference > 1e-12 => Some(Side::A),
+        _ if preference < -1e-12 => Some(Side::B),
+        _ => None,
+    }
+}
+
+/// All finished tasks, by query, then by participant. What is not in a participant's tasks is left out, and so is a comparison
+/// of lists without a preference.
+pub(super) fn judgments<'a>(duel: &Duel, participants: &'a [Participant]) -> Vec<Judgment<'a>> {
+    let places = duel.queries.iter().enumerate();
+    let places: HashMap<_, _> = places
+        .map(|(at, query)| (&query.query, (at, query)))
+        .collect();
+    let mut found = Vec::new();
+    for (participant, of) in participants.iter().enumerate() {
+        for Task { key, content } in schedule(duel, of.number) {
+            let answer = of.answers.get(&key).filter(|answer| answer.finished);
+            let (Some(answer), Some((query, on))) = (answer, places.get(&key.query)) else {
+                continue;
+            };
+            if duel.form == DuelForm::Lists && answer.preference.is_none() {
+                continue;
+            }
+            let credit = credit(on, &content, answer);
+            found.push(Judgment {
+                kind: key.kind,
+                query: *query,
+                participant,
+                answer,
+                preference: preference(&content, answer, credit),
+                content,
+                credit,
+            });
+        }
+    }
+    found.sort_by_key(|one| (one.query, one.participant));
+    found
+}
+
+fn credit(query: &DuelQuery, content: &Content, answer: &Answer) -> Credit {
+    let mut credit = Credit::default();
+    let Content::Places(places) = content else {
+        return credit;
+    };
+    let chosen = places
+        .iter()
+        .filter(|place| answer.selected.contains_key(&place.document));
+    for place in chosen {
+        let same = |id: &DocId| query.documents.iter().find(|one| one.document == *id);
+        let ranks = || {
+            place
+                .document
+                .as_ref()
+                .and_then(same)
+                .map(|one| query.came_from(one))
+        };
+        let from = match place.team {
+            Some(Side::A) => Some((true, false)),
+            Some(Side::B) => Some((false, true)),
+            None => ranks(),
+        };
+        match from {
+            Some((true, false)) => credit.a_only += 1,
+            Some((false, true)) => credit.b_only += 1,
+            Some((true, true)) => credit.both += 1,
+            Some((false, false)) => credit.neither += 1,
+            // The request of an attention task.
+            None => {}
+        }
+    }
+    credit
+}
+
+fn preference(content: &Content, answer: &Answer, credit: Credit) -> f64 {
+    match content {
+        Content::Places(_) => {
+            let more = credit.a_only as f64 - credit.b_only as f64;
+            more / credit.chosen().max(1) as f64
+        }
+        Content::Lists { left, .. } => {
+            let right = f64::from(answer.preference.unwrap_or(0)) / 2.0;
+            match left {
+                Side::A => 0.0 - right,
+                Side::B => right,
+            }
+        }
+    }
+}

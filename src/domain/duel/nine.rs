@@ -1,0 +1,306 @@
+//! The documents of a grid: the tops of two rankings, and one that neither of them holds dear.
+
+use super::distinct::{DistinctDocument, RankedText, distinct_documents};
+use super::{DuelDocument, DuelQuery, Source};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::named::named;
+use crate::domain::sampling::SeededRng;
+use crate::domain::sbr::{SbrProfile, dot, mean, unit};
+use crate::domain::text;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+named! {
+    "a measure of similarity", "kebab-case";
+    /// How alike two documents are.
+    pub enum Likeness {
+        /// The cosine of their vectors.
+        Vectors,
+        /// The share of stems that both have, of the stems that either has (Jaccard 1912), stopwords left out.
+        Stems,
+    }
+}
+
+/// What the documents of a query are chosen from.
+#[derive(Clone, Copy, Debug)]
+pub struct NineInput<'a> {
+    pub query: &'a QueryId,
+    /// The query's place among those of the duel; with the seed it says which ranking chooses first.
+    pub place: usize,
+    /// Ranking A, best first.
+    pub a: &'a [RankedText<'a>],
+    pub b: &'a [RankedText<'a>],
+    /// Grades of the query's documents by labels and rulings in force, or none at all.
+    pub grades: Option<&'a BTreeMap<DocId, i32>>,
+    /// From which grade on a document is relevant.
+    pub relevant_from: i32,
+    /// Vectors of the documents of both rankings. Unless all that are compared have one, stems are compared.
+    pub vectors: Option<&'a HashMap<DocId, Vec<f32>>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NineOptions {
+    /// Documents of each ranking: 4.
+    pub top: usize,
+    pub profile: SbrProfile,
+    pub seed: u64,
+}
+
+/// What is known of an easy negative.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct EasyNegative {
+    /// Its mean similarity to the best documents.
+    pub similarity: f64,
+    pub likeness: Likeness,
+    /// Its grade; `None` where nobody gave it one.
+    pub grade: Option<i32>,
+}
+
+/// The documents chosen, with what is known of the easy negative, which is the last of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nine {
+    pub chosen: DuelQuery,
+    pub negative: Option<EasyNegative>,
+}
+
+/// Down to which rank of either ranking a document without a grade may be relevant.
+const UNJUDGED_TOP: usize = 10;
+
+/// How many of the best documents the original compares with.
+const ORIGINAL_REFERENCE: usize = 5;
+
+/// Chooses the documents of a query.
+///
+/// [`SbrProfile::Overrule`]: documents of one text are one; A and B take in turn the best that is not yet taken; the negative
+/// is neither known to be relevant nor ungraded in the first ten of a ranking, nor as high as any document taken, and the
+/// least like those taken. [`SbrProfile::Original`]: SEEDS §3.2, where A is the first stage and B is SBR; without grades, as
+/// there, the first ten of either ranking count as relevant.
+pub fn nine(input: &NineInput<'_>, options: &NineOptions) -> Nine {
+    match options.profile {
+        SbrProfile::Overrule => balanced(input, options),
+        SbrProfile::Original => {
+            let dummy = original_grades(input);
+            original(input, options.top, Some(input.grades.unwrap_or(&dummy)))
+        }
+    }
+}
+
+fn balanced(input: &NineInput<'_>, options: &NineOptions) -> Nine {
+    let documents = distinct_documents(input.a, input.b);
+    let mut rng = SeededRng::new(options.seed, &["duel", "who chooses first"]);
+    let b_first = (rng.below(2) + input.place) % 2 == 1;
+    let mut taken: Vec<(usize, Source)> = Vec::new();
+    let mut depth = 0;
+    for turn in 0..2 * options.top {
+        let of_b = (turn % 2 == 1) != b_first;
+        let rank = |document: &DistinctDocument<'_>| match of_b {
+            true => document.rank_b,
+            false => document.rank_a,
+        };
+        let free = documents.iter().enumerate().filter_map(|(at, document)| {
+            let free = taken.iter().all(|(other, _)| *other != at);
+            Some((rank(document).filter(|_| free)?, at))
+        });
+        let Some((rank, at)) = free.min() else {
+            continue;
+        };
+        depth = depth.max(rank);
+        taken.push((at, if of_b { Source::TopOfB } else { Source::TopOfA }));
+    }
+    let above = |rank: Option<usize>, most: usize| rank.is_some_and(|rank| rank <= most);
+    let rest: Vec<usize> = (0..documents.len())
+        .filter(|at| taken.iter().all(|(other, _)| other != at))
+        .collect();
+    let qualifies = |at: &&usize| {
+        let document = &documents[**at];
+        let high = |most| above(document.rank_a, most) || above(document.rank_b, most);
+        let fits = match grade_of(input, &document.ids) {
+            Some(grade) => grade < input.relevant_from,
+            None => !high(UNJUDGED_TOP),
+        };
+        fits && !high(depth) && !document.text.trim().is_empty()
+    };
+    let fit: Vec<usize> = rest.iter().filter(qualifies).copied().collect();
+    let of = |at: &usize| RankedText {
+        id: documents[*at].id,
+        text: documents[*at].text,
+    };
+    let best: Vec<RankedText<'_>> = taken.iter().map(|(at, _)| of(at)).collect();
+    let others: Vec<RankedText<'_>> = fit.iter().map(of).collect();
+    let (likeness, similarities) = similarities(&others, &best, input.vectors);
+    let lowest = fit.iter().zip(similarities).min_by(|x, y| {
+        let deepest = |at: &usize| std::cmp::Reverse(documents[*at].best_rank());
+        let by_rank = || deepest(x.0).cmp(&deepest(y.0));
+        let by_id = || documents[*x.0].id.cmp(documents[*y.0].id);
+        x.1.total_cmp(&y.1).then_with(by_rank).then_with(by_id)
+    });
+    let shortfall = shortfall(taken.len(), 2 * options.top, rest.len(), lowest.is_some());
+    let negative = lowest.map(|(at, similarity)| {
+        taken.push((*at, Source::EasyNegative));
+        EasyNegative {
+            similarity,
+            likeness,
+            grade: grade_of(input, &documents[*at].ids),
+        }
+    });
+    let chosen = taken.into_iter().map(|(at, source)| DuelDocument {
+        document: documents[at].id.clone(),
+        source,
+        rank_a: documents[at].rank_a,
+        rank_b: documents[at].rank_b,
+    });
+    Nine {
+        chosen: DuelQuery {
+            query: input.query.clone(),
+            documents: chosen.collect(),
+            depth,
+            shortfall,
+        },
+        negative,
+    }
+}
+
+/// Why there are fewer documents than asked for.
+fn shortfall(taken: usize, asked: usize, rest: usize, negative: bool) -> String {
+    let documents = |n: usize| match n {
+        1 => "1 document".to_owned(),
+        n => format!("{n} documents"),
+    };
+    let mut reasons = Vec::new();
+    if taken < asked {
+        reasons.push(format!(
+            "the tops of the rankings have only {} of different texts, not {asked}",
+            documents(taken)
+        ));
+    }
+    if !negative {
+        reasons.push(match rest {
+            0 => "no easy negative: the rankings have no further document".to_owned(),
+            rest => format!(
+                "no easy negative: none of the {} further down is known not to be relevant, or ungraded below rank {UNJUDGED_TOP} of \
+                 both rankings",
+                documents(rest)
+            ),
+        });
+    }
+    reasons.join("; ")
+}
+
+/// The highest grade of a document under any of its ids.
+fn grade_of(input: &NineInput<'_>, ids: &[&DocId]) -> Option<i32> {
+    let grades = input.grades?;
+    ids.iter().filter_map(|id| grades.get(*id)).copied().max()
+}
+
+/// The grades that the original makes up where there are none.
+fn original_grades(input: &NineInput<'_>) -> BTreeMap<DocId, i32> {
+    let tops = [input.a, input.b].map(|list| list.iter().take(UNJUDGED_TOP));
+    let tops = tops.into_iter().flatten();
+    tops.map(|one| (one.id.clone(), 1)).collect()
+}
+
+/// The original's choice. Without `grades` at all every document qualifies.
+pub(crate) fn original(
+    input: &NineInput<'_>,
+    top: usize,
+    grades: Option<&BTreeMap<DocId, i32>>,
+) -> Nine {
+    let rank_in = |list: &[RankedText<'_>], id: &DocId| {
+        let at = list.iter().position(|one| one.id == id);
+        at.map(|at| at + 1)
+    };
+    let mut taken: Vec<(&RankedText<'_>, Source)> = Vec::new();
+    let from_a = input.a.iter().take(top);
+    taken.extend(from_a.map(|one| (one, Source::TopOfA)));
+    let known: BTreeSet<&DocId> = taken.iter().map(|(one, _)| one.id).collect();
+    let rest = input.b.iter().filter(|one| !known.contains(one.id));
+    let rest: Vec<&RankedText<'_>> = rest.collect();
+    let (from_b, rest) = rest.split_at(top.min(rest.len()));
+    taken.extend(from_b.iter().map(|one| (*one, Source::TopOfB)));
+    let own_rank = |(one, source): &(&RankedText<'_>, Source)| match source {
+        Source::TopOfA => rank_in(input.a, one.id),
+        Source::TopOfB | Source::EasyNegative => rank_in(input.b, one.id),
+    };
+    let depth = taken.iter().filter_map(own_rank).max().unwrap_or(0);
+    // All that B ranks, then what only A has.
+    let mut reference: Vec<RankedText<'_>> = input.b.to_vec();
+    let only_a = taken.iter().map(|(one, _)| **one);
+    reference.extend(only_a.filter(|one| rank_in(input.b, one.id).is_none()));
+    reference.truncate(taken.len().min(ORIGINAL_REFERENCE));
+    let grade = |id: &DocId| grades.map(|grades| grades.get(id).copied().unwrap_or(0));
+    let rest: Vec<RankedText<'_>> = rest.iter().map(|one| **one).collect();
+    let mut fit = rest.clone();
+    fit.retain(|one| grade(one.id).is_none_or(|grade| grade == 0));
+    if fit.is_empty() {
+        fit.clone_from(&rest);
+    }
+    let (likeness, similarities) = similarities(&fit, &reference, input.vectors);
+    let lowest = fit.iter().zip(similarities);
+    let lowest = lowest.min_by(|x, y| x.1.total_cmp(&y.1));
+    let shortfall = shortfall(taken.len(), 2 * top, rest.len(), lowest.is_some());
+    let negative = lowest.map(|(one, similarity)| {
+        taken.push((one, Source::EasyNegative));
+        EasyNegative {
+            similarity,
+            likeness,
+            grade: grade(one.id),
+        }
+    });
+    let chosen = taken.into_iter().map(|(one, source)| DuelDocument {
+        document: one.id.clone(),
+        source,
+        rank_a: rank_in(input.a, one.id),
+        rank_b: rank_in(input.b, one.id),
+    });
+    Nine {
+        chosen: DuelQuery {
+            query: input.query.clone(),
+            documents: chosen.collect(),
+            depth,
+            shortfall,
+        },
+        negative,
+    }
+}
+
+/// The mean similarity of each document to the best ones, itself left out.
+fn similarities(
+    documents: &[RankedText<'_>],
+    best: &[RankedText<'_>],
+    vectors: Option<&HashMap<DocId, Vec<f32>>>,
+) -> (Likeness, Vec<f64>) {
+    let means = |alike: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+        let of = |(at, document): (usize, &RankedText<'_>)| {
+            let others = best.iter().enumerate();
+            let others = others.filter(|(_, other)| other.id != document.id);
+            mean(others.map(|(other, _)| alike(at, other)))
+        };
+        documents.iter().enumerate().map(of).collect()
+    };
+    let units = |list: &[RankedText<'_>]| -> Option<Vec<Vec<f64>>> {
+        let list = list.iter();
+        list.map(|one| Some(unit(vectors?.get(one.id)?))).collect()
+    };
+    if let (Some(own), Some(others)) = (units(documents), units(best)) {
+        return (Likeness::Vectors, means(&|x, y| dot(&own[x], &others[y])));
+    }
+    let stems = |list: &[RankedText<'_>]| -> Vec<BTreeSet<String>> {
+        list.iter().map(|one| stems(one.text)).collect()
+    };
+    let (own, others) = (stems(documents), stems(best));
+    let alike = |x: usize, y: usize| {
+        let common = own[x].intersection(&others[y]).count();
+        let either = own[x].len() + others[y].len() - common;
+        common as f64 / either.max(1) as f64
+    };
+    (Likeness::Stems, means(&alike))
+}
+
+fn stems(text: &str) -> BTreeSet<String> {
+    let words = text::words(text).map(|(_, word)| text::normalise(word));
+    let words = words.filter(|word| !text::is_stopword(word));
+    words.map(|word| text::stem(&word)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,318 @@
+//! What a duel has come to: credit, wins, tests, agreement, places, time and controls.
+
+use super::controls::{ControlResult, control_results};
+use super::inference::{Cell, Estimator, crossed_estimates, permutation_test, sign_test};
+use super::judgments::{Judgment, judgments, side_of};
+use super::places::{PlaceShare, places};
+use super::{Answer, Duel, DuelForm, Side, StopState, TaskKey, TaskKind};
+use crate::domain::agreement::{Alpha, LabelUnits, alpha};
+use crate::domain::corpus::{DocId, QueryId};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One participant, with the participant's number in the duel and answers.
+#[derive(Clone, Debug)]
+pub struct Participant {
+    pub name: String,
+    /// From 0, in the order of joining.
+    pub number: usize,
+    pub answers: BTreeMap<TaskKey, Answer>,
+}
+
+/// A mean or share with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct DuelEstimate {
+    pub value: f64,
+    /// 95 %, over queries and participants; none where these are too few or do not differ.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Where the chosen documents came from, or how often, over all finished judgments of queries. In the form of lists nothing
+/// is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Credit {
+    pub a_only: usize,
+    pub b_only: usize,
+    pub both: usize,
+    pub neither: usize,
+}
+
+impl Credit {
+    pub fn chosen(&self) -> usize {
+        self.a_only + self.b_only + self.both + self.neither
+    }
+}
+
+/// The shares of the chosen documents.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CreditShares {
+    pub a_only: DuelEstimate,
+    pub b_only: DuelEstimate,
+    pub both: DuelEstimate,
+    pub neither: DuelEstimate,
+}
+
+/// A query with at least one finished judgment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DuelQueryResult {
+    pub query: QueryId,
+    /// Finished judgments: participants who finished it.
+    pub judgments: usize,
+    pub credit: Credit,
+    /// Judgments in which nothing was chosen.
+    pub none_chosen: usize,
+    /// The mean of its judgments, from −1 (all credit to B) to 1 (all credit to A).
+    pub preference: f64,
+    /// By the preference's sign; `None` for a tie.
+    pub better: Option<Side>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DuelResult {
+    pub form: DuelForm,
+    pub a: String,
+    pub b: String,
+    /// Queries of the duel.
+    pub queries: usize,
+    /// Participants with a finished judgment.
+    pub participants: usize,
+    /// Finished judgments of queries, controls left out.
+    pub judgments: usize,
+    pub credit: Credit,
+    /// `None` where nothing was chosen.
+    pub credit_shares: Option<CreditShares>,
+    /// The mean over the judged queries, from −1 (all credit to B) to 1 (all credit to A).
+    pub preference: Option<DuelEstimate>,
+    /// Queries on which A was preferred, neither, B.
+    pub wins_a: usize,
+    pub ties: usize,
+    pub wins_b: usize,
+    /// Two-sided: wins against losses, ties left out (the exact sign test). `None` without either.
+    pub sign_p: Option<f64>,
+    /// Two-sided: the mean preference, A and B changed about query by query. `None` without judgments.
+    pub permutation_p: Option<f64>,
+    /// Krippendorff's α of what was chosen, over what two participants or more have judged; in the form of lists of which
+    /// was preferred.
+    pub agreement: Option<Alpha>,
+    pub places: Vec<PlaceShare>,
+    /// Whether all places are chosen as often (Cochran's Q), or left and right (exact). Not of an interleaved list, where the
+    /// higher places hold the better documents.
+    pub places_p: Option<f64>,
+    /// Median active time of a finished judgment, in seconds.
+    pub median_seconds: Option<f64>,
+    /// By participant, in the order of joining.
+    pub controls: Vec<ControlResult>,
+    pub stop: StopState,
+    /// In the duel's order; those without a finished judgment are left out.
+    pub per_query: Vec<DuelQueryResult>,
+}
+
+/// What the finished answers come to. Preferences and credit are of queries only, controls are apart.
+pub fn result(duel: &Duel, participants: &[Participant]) -> DuelResult {
+    let all = judgments(duel, participants);
+    let (on_queries, controls): (Vec<&Judgment<'_>>, Vec<&Judgment<'_>>) =
+        all.iter().partition(|one| one.kind == TaskKind::Query);
+    let by_query: Vec<&[&Judgment<'_>]> = on_queries.chunk_by(|x, y| x.query == y.query).collect();
+    let per_query: Vec<DuelQueryResult> = by_query
+        .iter()
+        .filter_map(|of_query| query_result(duel, of_query))
+        .collect();
+    let preferences: Vec<f64> = per_query.iter().map(|one| one.preference).collect();
+    let won = |side: Option<Side>| per_query.iter().filter(|one| one.better == side).count();
+    let (wins_a, ties, wins_b) = (won(Some(Side::A)), won(None), won(Some(Side::B)));
+    let judging: BTreeSet<usize> = on_queries.iter().map(|one| one.participant).collect();
+    let (places, places_p) = places(duel.form, &on_queries);
+    let (preference, credit_shares) = estimates(&on_queries, duel.seed);
+    DuelResult {
+        form: duel.form,
+        a: duel.a.clone(),
+        b: duel.b.clone(),
+        queries: duel.queries.len(),
+        participants: judging.len(),
+        judgments: on_queries.len(),
+        credit: on_queries
+            .iter()
+            .fold(Credit::default(), |sum, one| sum.plus(one.credit)),
+        credit_shares,
+        preference,
+        wins_a,
+        ties,
+        wins_b,
+        sign_p: sign_test(wins_a, wins_b),
+        permutation_p: permutation_test(&preferences, duel.seed),
+        agreement: agreement(duel.form, &by_query, participants.len()),
+        places,
+        places_p,
+        median_seconds: median(
+            on_queries
+                .iter()
+                .map(|one| one.answer.active_ms as f64 / 1_000.0),
+        ),
+        controls: control_results(duel.form, participants, &on_queries, &controls),
+        stop: stop_state(&by_query, participants),
+        per_query,
+    }
+}
+
+impl Credit {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            a_only: self.a_only + other.a_only,
+            b_only: self.b_only + other.b_only,
+            both: self.both + other.both,
+            neither: self.neither + other.neither,
+        }
+    }
+}
+
+fn cells(judgments: &[&Judgment<'_>], of: impl Fn(&Judgment<'_>) -> (f64, f64)) -> Vec<Cell> {
+    let cell = |one: &&Judgment<'_>| {
+        let (part, whole) = of(one);
+        Cell {
+            query: one.query,
+            participant: one.participant,
+            part,
+            whole,
+        }
+    };
+    judgments.iter().map(cell).collect()
+}
+
+/// The mean preference, and the shares of the chosen documents.
+fn estimates(
+    judgments: &[&Judgment<'_>],
+    seed: u64,
+) -> (Option<DuelEstimate>, Option<CreditShares>) {
+    let share = |part: fn(&Credit) -> usize| {
+        let of = |one: &Judgment<'_>| (part(&one.credit) as f64, one.credit.chosen() as f64);
+        (cells(judgments, of), Estimator::Share)
+    };
+    let preference = cells(judgments, |one| (one.preference, 1.0));
+    let lists = [
+        (preference, Estimator::MeanOfQueries),
+        share(|credit| credit.a_only),
+        share(|credit| credit.b_only),
+        share(|credit| credit.both),
+        share(|credit| credit.neither),
+    ];
+    let [preference, a_only, b_only, both, neither] = crossed_estimates(lists, seed);
+    let shares = || {
+        Some(CreditShares {
+            a_only: a_only?,
+            b_only: b_only?,
+            both: both?,
+            neither: neither?,
+        })
+    };
+    (preference, shares())
+}
+
+fn query_result(duel: &Duel, judgments: &[&Judgment<'_>]) -> Option<DuelQueryResult> {
+    let query = duel.queries.get(judgments.first()?.query)?;
+    let sum: f64 = judgments.iter().map(|one| one.preference).sum();
+    let preference = sum / judgments.len() as f64;
+    let better = side_of(preference);
+    let none_chosen = judgments.iter().filter(|one| match duel.form {
+        DuelForm::Lists => false,
+        DuelForm::Grid | DuelForm::Interleaved => one.credit.chosen() == 0,
+    });
+    Some(DuelQueryResult {
+        query: query.query.clone(),
+        judgments: judgments.len(),
+        credit: judgments
+            .iter()
+            .fold(Credit::default(), |sum, one| sum.plus(one.credit)),
+        none_chosen: none_chosen.count(),
+        preference: if better.is_some() { preference } else { 0.0 },
+        better,
+    })
+}
+
+/// Each query's first finished judgment.
+fn stop_state(by_query: &[&[&Judgment<'_>]], participants: &[Participant]) -> StopState {
+    let first = |of_query: &&[&Judgment<'_>]| -> Option<Side> {
+        let order = |one: &&&Judgment<'_>| finished(one, participants);
+        of_query
+            .iter()
+            .min_by_key(order)
+            .and_then(|one| one.better())
+    };
+    let firsts: Vec<Option<Side>> = by_query.iter().map(first).collect();
+    let count = |side: Option<Side>| firsts.iter().filter(|one| **one == side).count();
+    StopState::new(count(Some(Side::A)), count(Some(Side::B)), count(None))
+}
+
+/// When a judgment was first finished; of two at the same time the earlier participant's comes first.
+fn finished(judgment: &Judgment<'_>, participants: &[Participant]) -> (Option<i64>, Option<usize>) {
+    let number = participants.get(judgment.participant).map(|one| one.number);
+    (judgment.answer.finished_ms, number)
+}
+
+/// What somebody would have seen who looked at [`DuelResult::stop`] after every finished judgment: queries that A and B had
+/// won then.
+pub fn looks(duel: &Duel, participants: &[Participant]) -> Vec<(usize, usize)> {
+    let mut all = judgments(duel, participants);
+    all.retain(|one| one.kind == TaskKind::Query);
+    all.sort_by_key(|one| finished(one, participants));
+    let (mut seen, mut wins) = (BTreeSet::new(), (0, 0));
+    let look = |one: &Judgment<'_>| {
+        match one.better().filter(|_| seen.insert(one.query)) {
+            Some(Side::A) => wins.0 += 1,
+            Some(Side::B) => wins.1 += 1,
+            None => {
+                seen.insert(one.query);
+            }
+        }
+        wins
+    };
+    all.iter().map(look).collect()
+}
+
+fn agreement(form: DuelForm, by_query: &[&[&Judgment<'_>]], participants: usize) -> Option<Alpha> {
+    let (mut rows, mut clusters) = (Vec::new(), Vec::new());
+    for (cluster, of_query) in by_query.iter().enumerate() {
+        let mut units: BTreeMap<Option<&DocId>, Vec<Option<f64>>> = BTreeMap::new();
+        for one in *of_query {
+            let mut labels: Vec<(Option<&DocId>, f64)> = match form {
+                DuelForm::Lists => vec![(None, sign(one.better()))],
+                DuelForm::Grid | DuelForm::Interleaved => Vec::new(),
+            };
+            let choice = |chosen| f64::from(u8::from(chosen));
+            let shown = one.shown();
+            labels.extend(shown.map(|(document, chosen)| (document.as_ref(), choice(chosen))));
+            for (unit, label) in labels {
+                let row = units
+                    .entry(unit)
+                    .or_insert_with(|| vec![None; participants]);
+                if let Some(place) = row.get_mut(one.participant) {
+                    *place = Some(label);
+                }
+            }
+        }
+        clusters.extend(units.iter().map(|_| cluster));
+        rows.extend(units.into_values());
+    }
+    alpha(LabelUnits {
+        rows: &rows,
+        clusters: &clusters,
+        ..LabelUnits::default()
+    })
+}
+
+fn sign(side: Option<Side>) -> f64 {
+    match side {
+        Some(Side::A) => 1.0,
+        Some(Side::B) => -1.0,
+        None => 0.0,
+    }
+}
+
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let (low, high) = (values.len().checked_sub(1)? / 2, values.len() / 2);
+    Some((values.get(low)? + values.get(high)?) / 2.0)
+}
+
+#[cfg(test)]
+mod tests;

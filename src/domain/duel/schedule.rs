@@ -1,0 +1,285 @@
+//! The tasks of a participant: which query comes when, and what lies where.
+
+use super::design::row_of;
+use super::lists::list_of;
+use super::{Duel, DuelForm, DuelQuery, Side};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::named::named;
+use crate::domain::sampling::SeededRng;
+
+named! {
+    "a kind of task", "kebab-case";
+    /// What a task is for.
+    pub enum TaskKind {
+        /// A query of the duel. Only these count in the result.
+        Query,
+        /// A query that the participant has had before, in other places: does the answer stay?
+        Repeat,
+        /// Two lists that are the same one: credit must be even.
+        SameLists,
+        /// One document is replaced by a request to choose it and no other. Not in the form of lists.
+        Attention,
+    }
+}
+
+/// What makes a task one: a participant has at most one of a kind on a query.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskKey {
+    pub kind: TaskKind,
+    pub query: QueryId,
+}
+
+/// What lies in one place of a grid or list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// `None`: the request of an attention task.
+    pub document: Option<DocId>,
+    /// The ranking that a selection is credited to where the task decides that, not the ranks: in an interleaved list its
+    /// team, in a task of [`TaskKind::SameLists`] the list that it was drawn for.
+    pub team: Option<Side>,
+}
+
+/// What a participant sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Grid: nine places or fewer, row by row. Interleaved: from the top.
+    Places(Vec<Place>),
+    /// Two lists, the left one first.
+    Lists {
+        /// The ranking on the left.
+        left: Side,
+        lists: [Vec<DocId>; 2],
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    pub key: TaskKey,
+    pub content: Content,
+}
+
+/// Fewest queries of a duel with controls.
+pub const CONTROLS_FROM: usize = 5;
+
+/// For so many queries begun there is one control of each kind.
+const CONTROL_BLOCK: usize = 10;
+
+/// A control comes so many tasks after its query, or more.
+const CONTROL_GAP: usize = 3;
+
+/// The tasks of the participant of this number (from 0, in the order of joining), in the order in which they are offered.
+/// The same for the same duel and number, always.
+///
+/// The queries come in an order of the participant's own. Where the duel has controls and [`CONTROLS_FROM`] queries, there is
+/// one of each kind for every ten queries begun, on a query that came [`CONTROL_GAP`] tasks before or earlier.
+pub fn schedule(duel: &Duel, participant: usize) -> Vec<Task> {
+    let mut rng = SeededRng::new(duel.seed, &["duel", "order", &participant.to_string()]);
+    let mut order: Vec<usize> = (0..duel.queries.len()).collect();
+    rng.shuffle(&mut order);
+    let with_controls = duel.controls && order.len() >= CONTROLS_FROM;
+    let kinds: &[TaskKind] = match (with_controls, duel.form) {
+        (false, _) => &[],
+        (true, DuelForm::Lists) => &[TaskKind::Repeat, TaskKind::SameLists],
+        (true, DuelForm::Grid | DuelForm::Interleaved) => {
+            &[TaskKind::Repeat, TaskKind::SameLists, TaskKind::Attention]
+        }
+    };
+    let layout = Layout::new(duel, participant);
+    let tasks = mixed(&order, kinds, &mut rng).into_iter();
+    tasks
+        .filter_map(|(kind, at)| {
+            let query = duel.queries.get(at)?;
+            Some(Task {
+                key: TaskKey {
+                    kind,
+                    query: query.query.clone(),
+                },
+                content: layout.content(kind, at, query),
+            })
+        })
+        .collect()
+}
+
+/// The queries in this order with controls among them.
+fn mixed(order: &[usize], kinds: &[TaskKind], rng: &mut SeededRng) -> Vec<(TaskKind, usize)> {
+    let mut tasks: Vec<(TaskKind, usize)> = Vec::new();
+    for block in order.chunks(CONTROL_BLOCK) {
+        let begin = tasks.len();
+        tasks.extend(block.iter().map(|query| (TaskKind::Query, *query)));
+        let mut kinds = kinds.to_vec();
+        rng.shuffle(&mut kinds);
+        for kind in kinds {
+            let last = (tasks.len() + 1).saturating_sub(CONTROL_GAP);
+            let queries = tasks.iter().take(last).enumerate();
+            let queries = queries.filter(|(_, (other, _))| *other == TaskKind::Query);
+            let controls = |query: usize| {
+                let of_query = tasks.iter().filter(move |(_, other)| *other == query);
+                of_query.filter(|(other, _)| *other != TaskKind::Query)
+            };
+            // Those with the fewest controls, and none of this kind.
+            let free = queries
+                .filter(|(_, (_, query))| controls(*query).all(|(other, _)| *other != kind))
+                .map(|(at, (_, query))| (controls(*query).count(), at, *query));
+            let free: Vec<(usize, usize, usize)> = free.collect();
+            let fewest = free.iter().map(|(controls, ..)| *controls).min();
+            let free: Vec<_> = free.iter().filter(|one| Some(one.0) == fewest).collect();
+            let Some((_, at, query)) = free.get(rng.below(free.len())) else {
+                continue;
+            };
+            let earliest = begin.max(at + CONTROL_GAP);
+            let place = earliest + rng.below(tasks.len() + 1 - earliest);
+            tasks.insert(place, (kind, *query));
+        }
+    }
+    tasks
+}
+
+/// What one participant sees in the tasks of a duel.
+struct Layout<'a> {
+    duel: &'a Duel,
+    participant: usize,
+    /// The number of a query among those of the duel with as many documents.
+    numbers: Vec<usize>,
+    /// Where the designs begin.
+    offset: usize,
+}
+
+impl<'a> Layout<'a> {
+    fn new(duel: &'a Duel, participant: usize) -> Self {
+        let sizes: Vec<usize> = duel.queries.iter().map(|one| one.documents.len()).collect();
+        let number = |(at, size): (usize, &usize)| {
+            let before = sizes.iter().take(at);
+            before.filter(|other| *other == size).count()
+        };
+        Self {
+            numbers: sizes.iter().enumerate().map(number).collect(),
+            offset: SeededRng::new(duel.seed, &["duel", "design"]).below(1_000),
+            duel,
+            participant,
+        }
+    }
+
+    fn rng(&self, purpose: &str, participant: usize, query: &QueryId) -> SeededRng {
+        let participant = participant.to_string();
+        let purpose = ["duel", purpose, &participant, query.as_str()];
+        SeededRng::new(self.duel.seed, &purpose)
+    }
+
+    fn content(&self, kind: TaskKind, at: usize, query: &DuelQuery) -> Content {
+        match self.duel.form {
+            DuelForm::Grid => Content::Places(self.grid(kind, at, query)),
+            DuelForm::Lists => self.lists(kind, at, query),
+            DuelForm::Interleaved => Content::Places(self.interleaved(kind, query)),
+        }
+    }
+
+    fn grid(&self, kind: TaskKind, at: usize, query: &DuelQuery) -> Vec<Place> {
+        let size = query.documents.len();
+        let mut rng = self.rng(kind.name(), self.participant, &query.query);
+        let number = self.numbers.get(at).copied().unwrap_or(0);
+        let shift = match kind {
+            TaskKind::Query => 0,
+            _ => 1 + rng.below(size.saturating_sub(1)),
+        };
+        let row = row_of(
+            size,
+            self.participant,
+            number,
+            self.offset % size.max(1) + shift,
+        );
+        let mut places: Vec<Place> = query.documents.iter().map(place_of).collect();
+        match kind {
+            TaskKind::Query | TaskKind::Repeat => {}
+            TaskKind::SameLists => deal(&mut places, query, &mut rng),
+            TaskKind::Attention => ask_for_attention(&mut places, &mut rng),
+        }
+        let row = row.into_iter();
+        row.filter_map(|at| places.get(at).cloned()).collect()
+    }
+
+    /// A is on the left for half of the participants of a query, and of the queries of a participant.
+    fn lists(&self, kind: TaskKind, at: usize, query: &DuelQuery) -> Content {
+        let a_left = (self.participant + at + self.offset).is_multiple_of(2);
+        // A repeat has the lists the other way round.
+        let a_left = a_left != (kind == TaskKind::Repeat);
+        let left = if a_left { Side::A } else { Side::B };
+        let mut sides = [left, left.other()];
+        if kind == TaskKind::SameLists {
+            let mut rng = self.rng(kind.name(), self.participant, &query.query);
+            sides = [if rng.below(2) == 0 { Side::A } else { Side::B }; 2];
+        }
+        let lists = sides.map(|side| list_of(query, side).into_iter().cloned().collect());
+        Content::Lists { left, lists }
+    }
+
+    /// Team draft (Radlinski, Kurup & Joachims 2008): in each round each list puts its best document that is not yet there, in
+    /// an order drawn by coin. Two participants in succession have opposite coins, and so have a query and its repeat.
+    fn interleaved(&self, kind: TaskKind, query: &DuelQuery) -> Vec<Place> {
+        let mut rng = self.rng("draft", self.participant / 2, &query.query);
+        let turned = self.participant.is_multiple_of(2) != (kind == TaskKind::Repeat);
+        let mut lists = [list_of(query, Side::A), list_of(query, Side::B)];
+        if kind == TaskKind::SameLists {
+            let only = rng.below(2);
+            lists = [lists[only].clone(), lists[only].clone()];
+        }
+        let mut places: Vec<Place> = Vec::new();
+        while places.len() < self.duel.top {
+            let before = places.len();
+            let b_first = (rng.below(2) == 1) != turned;
+            for of_b in [b_first, !b_first] {
+                let list = &lists[usize::from(of_b)];
+                let known = |id: &DocId| places.iter().any(|one| one.document.as_ref() == Some(id));
+                let next = list.iter().find(|id| !known(id)).copied().cloned();
+                if let Some(document) = next.filter(|_| places.len() < self.duel.top) {
+                    places.push(Place {
+                        document: Some(document),
+                        team: Some(if of_b { Side::B } else { Side::A }),
+                    });
+                }
+            }
+            if places.len() == before {
+                break;
+            }
+        }
+        if kind == TaskKind::Attention {
+            let mut rng = self.rng(kind.name(), self.participant, &query.query);
+            ask_for_attention(&mut places, &mut rng);
+        }
+        places
+    }
+}
+
+fn place_of(found: &super::DuelDocument) -> Place {
+    Place {
+        document: Some(found.document.clone()),
+        team: None,
+    }
+}
+
+/// Deals the documents of a grid to two lists, as if both had ranked them in the order in which they were chosen: of each two
+/// one to either, by coin. The easy negative is nobody's.
+fn deal(places: &mut [Place], query: &DuelQuery, rng: &mut SeededRng) {
+    let drafted = query
+        .documents
+        .iter()
+        .take_while(|one| one.source != super::Source::EasyNegative);
+    let drafted = drafted.count().min(places.len());
+    for pair in places[..drafted].chunks_mut(2) {
+        let mut side = if rng.below(2) == 0 { Side::A } else { Side::B };
+        for place in pair {
+            place.team = Some(side);
+            side = side.other();
+        }
+    }
+}
+
+/// Puts the request in the place of one document.
+fn ask_for_attention(places: &mut [Place], rng: &mut SeededRng) {
+    let at = rng.below(places.len());
+    if let Some(place) = places.get_mut(at) {
+        (place.document, place.team) = (None, None);
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -1,0 +1,279 @@
+//! A duel as one person has it: the tasks, what was answered, and what is on its way to the disk.
+
+mod cards;
+mod clock;
+mod reading;
+
+pub use cards::{Card, TaskCards};
+pub use clock::ActiveClock;
+pub use reading::{Reading, shown_passage};
+
+use crate::app::duel::DuelSession;
+use crate::domain::corpus::DocId;
+use crate::domain::duel::{
+    Action, Answer, Content, DuelEvent, DuelForm, Task, TaskKey, answers_of,
+};
+use std::collections::{BTreeMap, HashSet};
+
+/// Columns and rows of a grid.
+pub const GRID: usize = 3;
+
+/// Whether there is a duel.
+#[derive(Debug, Default)]
+pub enum DuelState {
+    #[default]
+    Loading,
+    /// The project has none.
+    Missing,
+    /// It cannot be opened, and why.
+    Failed(String),
+    Open(Box<OpenDuel>),
+}
+
+#[derive(Debug, Default)]
+pub struct DuelScreen {
+    pub state: DuelState,
+    /// What was asked for last, so that an overtaken answer is dropped.
+    pub generation: u64,
+    /// The number of the event that was sent to the disk last.
+    pub serial: u64,
+}
+
+impl DuelScreen {
+    pub fn open(&self) -> Option<&OpenDuel> {
+        match &self.state {
+            DuelState::Open(open) => Some(open),
+            _ => None,
+        }
+    }
+
+    pub fn open_mut(&mut self) -> Option<&mut OpenDuel> {
+        match &mut self.state {
+            DuelState::Open(open) => Some(open),
+            _ => None,
+        }
+    }
+}
+
+/// Answers by task.
+type Answers = BTreeMap<TaskKey, Answer>;
+
+#[derive(Debug)]
+pub struct OpenDuel {
+    /// What is on disk.
+    pub session: DuelSession,
+    /// What is on its way there, each with its number, in the order in which it was done.
+    pub pending: Vec<(u64, DuelEvent)>,
+    /// The answers on disk.
+    stored: Answers,
+    /// The same with what is on its way.
+    answers: Answers,
+    /// The task before the person, among those of the session.
+    pub task: usize,
+    /// The place under the cursor, from 0; in two lists, of the list on the cursor's side.
+    pub cursor: usize,
+    /// The list that the cursor is in: 0 left, 1 right.
+    pub side: usize,
+    /// The row under the cursor of the list of tasks; `None` while that is not shown.
+    pub tasks_cursor: Option<usize>,
+    pub paused: bool,
+    /// The texts of the tasks that were needed last.
+    pub cards: BTreeMap<usize, TaskCards>,
+    /// The document whose text is open.
+    pub reading: Option<Reading>,
+    pub clock: ActiveClock,
+    /// Undos that can be taken back, the latest last.
+    pub undone: Vec<String>,
+    /// Events that were on disk when the duel was opened.
+    pub before: usize,
+    /// Whether the person has ended blindness for this sitting.
+    pub in_sight: bool,
+}
+
+impl OpenDuel {
+    /// A duel at its first task that is not done.
+    pub fn new(session: DuelSession) -> Self {
+        let before = session.events.len();
+        let mut open = Self {
+            session,
+            pending: Vec::new(),
+            stored: Answers::new(),
+            answers: Answers::new(),
+            task: 0,
+            cursor: 0,
+            side: 0,
+            tasks_cursor: None,
+            paused: false,
+            cards: BTreeMap::new(),
+            reading: None,
+            clock: ActiveClock::default(),
+            undone: Vec::new(),
+            before,
+            in_sight: false,
+        };
+        open.refresh();
+        let tasks = open.session.tasks.iter();
+        let undone = tasks.take_while(|task| open.is_done(task)).count();
+        open.task = match undone < open.session.tasks.len() {
+            true => undone,
+            false => 0,
+        };
+        open
+    }
+
+    /// Works the answers out anew.
+    pub fn refresh(&mut self) {
+        self.stored = answers_of(&self.session.events);
+        self.answers = match self.pending.is_empty() {
+            true => self.stored.clone(),
+            false => {
+                let pending = self.pending.iter().map(|(_, event)| event.clone());
+                let all: Vec<DuelEvent> =
+                    self.session.events.iter().cloned().chain(pending).collect();
+                answers_of(&all)
+            }
+        };
+    }
+
+    pub fn form(&self) -> DuelForm {
+        self.session.duel.form
+    }
+
+    pub fn current(&self) -> Option<&Task> {
+        self.session.tasks.get(self.task)
+    }
+
+    /// What was answered on the task before the person, stored or on its way.
+    pub fn answer(&self) -> Option<&Answer> {
+        self.answers.get(&self.current()?.key)
+    }
+
+    /// What is on disk of that.
+    pub fn stored_answer(&self) -> Option<&Answer> {
+        self.stored.get(&self.current()?.key)
+    }
+
+    /// Whether a task is done as far as the disk knows.
+    pub fn is_done(&self, task: &Task) -> bool {
+        self.stored
+            .get(&task.key)
+            .is_some_and(|answer| answer.finished)
+    }
+
+    /// Whether a task was begun and not finished.
+    pub fn is_begun(&self, task: &Task) -> bool {
+        self.stored
+            .get(&task.key)
+            .is_some_and(|answer| !answer.finished && is_answer(answer))
+    }
+
+    /// Tasks that are done as far as the disk knows.
+    pub fn done(&self) -> usize {
+        let tasks = self.session.tasks.iter();
+        tasks.filter(|task| self.is_done(task)).count()
+    }
+
+    pub fn all_done(&self) -> bool {
+        !self.session.tasks.is_empty() && self.done() == self.session.tasks.len()
+    }
+
+    /// Whether there is something to finish: a choice, that none serves, or a preference.
+    pub fn is_answered(&self) -> bool {
+        self.answer().is_some_and(is_answer)
+    }
+
+    /// The next task that is not done, from the one before the person on; stored or not.
+    pub fn next_undone(&self) -> Option<usize> {
+        let count = self.session.tasks.len();
+        let done = |at: &usize| {
+            let task = self.session.tasks.get(*at);
+            let answer = task.and_then(|task| self.answers.get(&task.key));
+            answer.is_some_and(|answer| answer.finished)
+        };
+        let mut others = (1..count).map(|step| (self.task + step) % count);
+        others.find(|at| !done(at))
+    }
+
+    /// Places of the grid or list that the cursor is in.
+    pub fn places(&self) -> usize {
+        match self.current().map(|task| &task.content) {
+            None => 0,
+            Some(Content::Places(places)) => places.len(),
+            Some(Content::Lists { lists, .. }) => lists.get(self.side).map_or(0, Vec::len),
+        }
+    }
+
+    /// The index of a place among the task's cards.
+    pub fn card_index(&self, side: usize, place: usize) -> usize {
+        match self.current().map(|task| &task.content) {
+            Some(Content::Lists { lists, .. }) if side > 0 => {
+                lists.first().map_or(0, Vec::len) + place
+            }
+            _ => place,
+        }
+    }
+
+    /// The texts of the task before the person, once they are loaded.
+    pub fn task_cards(&self) -> Option<&TaskCards> {
+        self.cards.get(&self.task)
+    }
+
+    /// What lies under the cursor.
+    pub fn card(&self) -> Option<&Card> {
+        let at = self.card_index(self.side, self.cursor);
+        self.task_cards()?.cards.get(at)
+    }
+
+    /// How a document is chosen: `None` where it is not.
+    pub fn choice(&self, document: &Option<DocId>) -> Option<Choice> {
+        let now = self.answer()?.selected.get(document)?;
+        let stored = self
+            .stored_answer()
+            .and_then(|answer| answer.selected.get(document));
+        Some(Choice {
+            passage: *now,
+            stored: stored == Some(now),
+        })
+    }
+
+    /// The latest answer on disk that was not taken back, with its identifier.
+    pub fn last_decision(&self) -> Option<&DuelEvent> {
+        let mut taken: HashSet<&str> = HashSet::new();
+        for event in self.session.events.iter().rev() {
+            if taken.contains(event.uid.as_str()) {
+                continue;
+            }
+            match &event.action {
+                Action::Undo { of } => drop(taken.insert(of)),
+                action if decides(action) => return Some(event),
+                _ => {}
+            }
+        }
+        None
+    }
+}
+
+/// How a document is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// `None`: the whole text.
+    pub passage: Option<crate::domain::duel::Passage>,
+    /// Whether it is on disk.
+    pub stored: bool,
+}
+
+fn is_answer(answer: &Answer) -> bool {
+    !answer.selected.is_empty() || answer.none_serves || answer.preference.is_some()
+}
+
+/// Whether an action is an answer, and can be taken back.
+pub fn decides(action: &Action) -> bool {
+    match action {
+        Action::Select { .. }
+        | Action::Unselect { .. }
+        | Action::NoneServes
+        | Action::Prefer { .. }
+        | Action::Finish => true,
+        Action::Open { .. } | Action::Close { .. } | Action::Leave | Action::Undo { .. } => false,
+    }
+}

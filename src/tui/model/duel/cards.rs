@@ -1,0 +1,85 @@
+//! The documents of a task, ready for the screen.
+
+use crate::app::duel::TaskTexts;
+use crate::domain::corpus::DocId;
+use crate::domain::duel::{Content, Task};
+use crate::domain::sanitise;
+use crate::tui::widgets::document_text::PreparedText;
+use std::sync::Arc;
+
+/// What an attention task asks in the place of a document.
+const REQUEST: &str = "Please choose this one, and no other.\nThis is not a document: it asks whether the texts are read.";
+
+/// What lies in one place.
+#[derive(Clone, Debug)]
+pub struct Card {
+    /// `None`: the request of an attention task.
+    pub document: Option<DocId>,
+    /// Safe to draw; the first words of a text without a title.
+    pub title: String,
+    /// The text as the project has it; passages are counted in its characters.
+    pub source: Arc<str>,
+    pub shown: Arc<PreparedText>,
+    /// Where the text begins after its title.
+    pub body: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct TaskCards {
+    pub query: String,
+    /// Grid and one list: by place. Two lists: those of the left one, then those of the right one.
+    pub cards: Vec<Card>,
+}
+
+impl Card {
+    fn new(document: Option<DocId>, title: Option<&str>, source: &str, query: &str) -> Self {
+        let shown = PreparedText::new(source, query);
+        let title = title.map(|title| sanitise::line(title.trim()).into_owned());
+        let title = title.filter(|title| !title.is_empty());
+        let first = shown.text.trim_start();
+        let led = title.as_deref().filter(|title| first.starts_with(*title));
+        let body = led.map_or(0, |title| {
+            let rest = first.get(title.len()..).unwrap_or_default();
+            shown.text.len() - rest.trim_start().len()
+        });
+        // A text that is nothing but its title is shown all the same.
+        let body = if body < shown.text.trim_end().len() {
+            body
+        } else {
+            0
+        };
+        let words =
+            || sanitise::line(first.get(..first.len().min(200)).unwrap_or(first)).into_owned();
+        Self {
+            document,
+            title: title.unwrap_or_else(words),
+            source: Arc::from(source),
+            shown: Arc::new(shown),
+            body,
+        }
+    }
+}
+
+impl TaskCards {
+    pub fn new(task: &Task, texts: &TaskTexts) -> Self {
+        let card = |document: &Option<DocId>| match document {
+            None => Card::new(None, None, REQUEST, ""),
+            Some(id) => {
+                let title = texts.titles.get(id).map(String::as_str);
+                let text = texts.texts.get(id).map_or("", String::as_str);
+                Card::new(Some(id.clone()), title, text, &texts.query)
+            }
+        };
+        let cards = match &task.content {
+            Content::Places(places) => places.iter().map(|place| card(&place.document)).collect(),
+            Content::Lists { lists, .. } => {
+                let all = lists.iter().flatten().cloned();
+                all.map(|id| card(&Some(id))).collect()
+            }
+        };
+        Self {
+            query: texts.query.clone(),
+            cards,
+        }
+    }
+}

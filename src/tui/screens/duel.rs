@@ -1,0 +1,32 @@
+//! A duel: documents of two rankings, or both rankings, before a person who does not know which is which.
+
+pub(crate) mod choice;
+mod grid;
+mod lists;
+pub(crate) mod moving;
+pub(crate) mod record;
+mod summary;
+mod tasks;
+pub(crate) mod undo;
+pub(crate) mod update;
+pub(crate) mod view;
+
+use super::spec::{Copied, ScreenSpec, Undoable};
+
+pub(super) const SPEC: ScreenSpec = ScreenSpec {
+    chapter: "duel",
+    returned: update::returned,
+    leave: update::leave,
+    closed: update::closed,
+    closes: update::closes,
+    obstacle: update::obstacle,
+    offers: update::offers,
+    labels: update::labels,
+    undoes: Undoable::Duel,
+    copy: |_| Copied::Hidden,
+    click: update::click,
+    ..ScreenSpec::new(view::view, update::update)
+};
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,127 @@
+//! Choosing documents and lists.
+
+use super::moving::go;
+use super::record::record;
+use crate::domain::corpus::DocId;
+use crate::domain::duel::{Action, DuelForm, Passage};
+use crate::tui::keymap::{Command, key_on};
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::screens::Screen;
+use crate::tui::widgets::Choice;
+
+pub(super) const PREFERENCES: Choice<i8> = Choice(&[
+    (Command::PreferLeftStrongly, -2),
+    (Command::PreferLeft, -1),
+    (Command::PreferNeither, 0),
+    (Command::PreferRight, 1),
+    (Command::PreferRightStrongly, 2),
+]);
+
+pub(super) fn preference_words(step: i8) -> &'static str {
+    match step {
+        ..=-2 => "left by far",
+        -1 => "left better",
+        0 => "equal",
+        1 => "right better",
+        2.. => "right by far",
+    }
+}
+
+/// Chooses a document, or another passage of it; the same again is not stored twice.
+pub(crate) fn select(
+    model: &mut Model,
+    document: Option<DocId>,
+    passage: Option<Passage>,
+) -> Vec<Effect> {
+    let open = model.duel.open();
+    let chosen = open.and_then(|open| open.choice(&document));
+    if chosen.is_some_and(|choice| choice.passage == passage) {
+        let remove = key_on(Command::RemoveChoice, Screen::Duel);
+        model.inform(&format!("this is your choice already; {remove} removes it"));
+        return Vec::new();
+    }
+    record(model, Action::Select { document, passage })
+}
+
+/// Takes the choice of a document away.
+pub(crate) fn remove(model: &mut Model, document: Option<DocId>) -> Vec<Effect> {
+    let open = model.duel.open();
+    if open.is_none_or(|open| open.choice(&document).is_none()) {
+        model.inform("this document is not chosen");
+        return Vec::new();
+    }
+    record(model, Action::Unselect { document })
+}
+
+/// Chooses what lies under the cursor as a whole.
+pub(super) fn choose_whole(model: &mut Model) -> Vec<Effect> {
+    match under_cursor(model) {
+        Some(document) => select(model, document, None),
+        None => Vec::new(),
+    }
+}
+
+pub(super) fn remove_choice(model: &mut Model) -> Vec<Effect> {
+    match under_cursor(model) {
+        Some(document) => remove(model, document),
+        None => Vec::new(),
+    }
+}
+
+fn under_cursor(model: &Model) -> Option<Option<DocId>> {
+    let card = model.duel.open()?.card()?;
+    Some(card.document.clone())
+}
+
+pub(super) fn none_serves(model: &mut Model) -> Vec<Effect> {
+    let answer = model.duel.open().and_then(|open| open.answer());
+    if answer.is_some_and(|answer| answer.none_serves) {
+        model.inform("you have said that already");
+        return Vec::new();
+    }
+    record(model, Action::NoneServes)
+}
+
+pub(super) fn prefer(model: &mut Model, step: i8) -> Vec<Effect> {
+    let answer = model.duel.open().and_then(|open| open.answer());
+    if answer.is_some_and(|answer| answer.preference == Some(step)) {
+        model.inform("this is your answer already");
+        return Vec::new();
+    }
+    record(model, Action::Prefer { step })
+}
+
+/// Says that the task is done and goes to the next one that is not.
+pub(super) fn finish(model: &mut Model) -> Vec<Effect> {
+    let Some(open) = model.duel.open() else {
+        return Vec::new();
+    };
+    if !open.is_answered() {
+        let none = key_on(Command::NoneServes, Screen::Duel);
+        let words = match open.form() {
+            DuelForm::Lists => "say first which list is better".to_owned(),
+            DuelForm::Grid | DuelForm::Interleaved => {
+                format!("choose a document first, or say with {none} that none serves")
+            }
+        };
+        model.inform(&words);
+        return Vec::new();
+    }
+    let finished = open.answer().is_some_and(|answer| answer.finished);
+    let next = open.next_undone();
+    let mut effects = match finished {
+        true => Vec::new(),
+        false => record(model, Action::Finish),
+    };
+    match next {
+        Some(next) => effects.extend(go(model, next)),
+        None => {
+            let result = key_on(Command::ShowTables, Screen::Duel);
+            model.inform(&format!(
+                "that was the last task; {result} shows the result"
+            ));
+        }
+    }
+    effects
+}

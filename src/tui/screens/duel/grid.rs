@@ -1,0 +1,276 @@
+//! Nine documents, three by three: as cards with excerpts where there is room, else as titles with a pane to read in.
+
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::Areas;
+use crate::tui::layout::cut;
+use crate::tui::model::duel::{Card, Choice, GRID, OpenDuel, TaskCards, shown_passage};
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use crate::tui::widgets::document_text::TextMarks;
+use crate::tui::widgets::{document_text, heading};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Widget};
+use std::ops::Range;
+
+/// A card smaller than this holds no excerpt worth reading.
+const CARD: (u16, u16) = (30, 6);
+
+/// The cells of a grid of so many places, row by row.
+pub(super) fn cells(area: Rect, places: usize) -> Vec<Rect> {
+    let rows = places.div_ceil(GRID);
+    let rows = Layout::vertical(vec![Constraint::Fill(1); rows]).split(area);
+    let cells = rows.iter().flat_map(|row| {
+        let row = Layout::horizontal([Constraint::Fill(1); GRID]).split(*row);
+        row.iter().copied().collect::<Vec<_>>()
+    });
+    cells.take(places).collect()
+}
+
+pub(super) fn view(open: &OpenDuel, cards: &TaskCards, canvas: Canvas<'_>) -> Areas {
+    let Canvas {
+        theme,
+        mut area,
+        buf,
+    } = canvas;
+    let rows = cards.cards.len().div_ceil(GRID) as u16;
+    let large = area.width >= CARD.0 * GRID as u16 && area.height >= CARD.1 * rows;
+    let list = match large {
+        true => area,
+        false => {
+            let lines = if area.height >= 16 { 2 } else { 1 };
+            cut(&mut area, rows * lines)
+        }
+    };
+    let all = cards.cards.iter().zip(cells(list, cards.cards.len()));
+    for (place, (card, cell)) in all.enumerate() {
+        let cursor = place == open.cursor;
+        match large {
+            true => full(open, card, place, cursor, Canvas::new(theme, cell, buf)),
+            false => title(open, card, place, cursor, Canvas::new(theme, cell, buf)),
+        }
+    }
+    if !large && let Some(card) = open.card() {
+        pane(open, card, Canvas::new(theme, area, buf));
+    }
+    Areas {
+        list,
+        lines: cards.cards.len(),
+        page: cards.cards.len(),
+        ..Areas::default()
+    }
+}
+
+/// `●` chosen, `◌` chosen and on its way to the disk.
+pub(super) fn mark(choice: Option<Choice>) -> &'static str {
+    match choice {
+        None => " ",
+        Some(choice) if choice.stored => "●",
+        Some(_) => "◌",
+    }
+}
+
+fn choice_words(choice: Choice) -> &'static str {
+    match (choice.stored, choice.passage) {
+        (false, _) => " being stored ",
+        (true, Some(_)) => " passage marked ",
+        (true, None) => " whole text ",
+    }
+}
+
+pub(super) fn chosen_style(choice: Option<Choice>, theme: &Theme) -> Style {
+    match choice {
+        Some(_) => theme.override_mark(),
+        None => theme.text(),
+    }
+}
+
+/// A card with its title in the border and an excerpt.
+fn full(open: &OpenDuel, card: &Card, place: usize, cursor: bool, canvas: Canvas<'_>) {
+    let Canvas { theme, area, buf } = canvas;
+    let choice = open.choice(&card.document);
+    let (border, pointer) = match cursor {
+        true => (theme.border_focus(), "▸"),
+        false => (theme.border(), " "),
+    };
+    let room = usize::from(area.width).saturating_sub(8);
+    let number = Span::styled(
+        format!("{pointer}{} {} ", place + 1, mark(choice)),
+        match cursor {
+            true => theme.accent(),
+            false => theme.muted(),
+        },
+    );
+    // The border's colour is not the title's.
+    let own = Style::reset().patch(theme.title());
+    let name = text::truncate(&card.title, room).into_owned();
+    let name = Span::styled(format!("{name} "), own.patch(chosen_style(choice, theme)));
+    let mut block = Block::bordered()
+        .border_style(border)
+        .title(Line::from(vec![number, name]));
+    if let Some(choice) = choice {
+        block = block.title_bottom(Line::styled(choice_words(choice), theme.override_mark()));
+    }
+    let inner = block.inner(area);
+    block.render(area, buf);
+    let inside = Rect {
+        x: inner.x + 1.min(inner.width),
+        width: inner.width.saturating_sub(2),
+        ..inner
+    };
+    excerpt(card, choice, Canvas::new(theme, inside, buf));
+}
+
+/// A cell with a title, in as many lines as it has.
+fn title(open: &OpenDuel, card: &Card, place: usize, cursor: bool, canvas: Canvas<'_>) {
+    let Canvas { theme, area, buf } = canvas;
+    let choice = open.choice(&card.document);
+    if cursor {
+        buf.set_style(area, theme.selection());
+    }
+    let columns = usize::from(area.width).saturating_sub(6);
+    let ranges = text::wrap(&card.title, columns);
+    let count = usize::from(area.height);
+    let style = chosen_style(choice, theme);
+    for (at, (row, range)) in area.rows().zip(ranges.iter().take(count)).enumerate() {
+        let cut_off = at + 1 == count && ranges.len() > count;
+        let words = match cut_off {
+            true => text::truncate(card.title.get(range.start..).unwrap_or_default(), columns),
+            false => card.title.get(range.clone()).unwrap_or_default().into(),
+        };
+        let lead = match at {
+            0 => format!(
+                "{}{} {} ",
+                if cursor { "▌" } else { " " },
+                place + 1,
+                mark(choice)
+            ),
+            _ => format!("{}    ", if cursor { "▌" } else { " " }),
+        };
+        Line::from(vec![
+            Span::styled(
+                lead,
+                if cursor {
+                    theme.accent()
+                } else {
+                    theme.muted()
+                },
+            ),
+            Span::styled(words.into_owned(), style),
+        ])
+        .render(row, buf);
+    }
+}
+
+/// The document under the cursor, as much of it as there is room for.
+pub(super) fn pane(open: &OpenDuel, card: &Card, canvas: Canvas<'_>) {
+    let Canvas {
+        theme,
+        mut area,
+        buf,
+    } = canvas;
+    if area.height < 2 {
+        return;
+    }
+    let choice = open.choice(&card.document);
+    let words = match choice {
+        Some(choice) => format!("{} ·{}", card.title, choice_words(choice)),
+        None => card.title.clone(),
+    };
+    heading(words.trim_end(), false, theme, cut(&mut area, 1), buf);
+    excerpt(card, choice, Canvas::new(theme, area, buf));
+}
+
+/// The lines of a text around a place, in bytes of it: its beginning where the place is in sight from there.
+fn lines_around(
+    card: &Card,
+    place: &Range<usize>,
+    columns: usize,
+    rows: usize,
+) -> Vec<Range<usize>> {
+    let whole = &card.shown.text;
+    let window = |from: usize| -> Vec<Range<usize>> {
+        // Enough for the rows whatever the width of the characters.
+        let mut end = (from + (columns + 1) * rows * 4).min(whole.len());
+        while !whole.is_char_boundary(end) {
+            end += 1;
+        }
+        let lines = text::wrap(whole.get(from..end).unwrap_or_default(), columns);
+        let lines = lines.into_iter().take(rows);
+        lines
+            .map(|line| from + line.start..from + line.end)
+            .collect()
+    };
+    let top = window(card.body);
+    let in_sight = top.last().is_some_and(|last| last.end >= place.end);
+    match in_sight || place.start < card.body {
+        true => top,
+        false => window(place.start),
+    }
+}
+
+/// The passage that was marked, or the one nearest to the query, with what follows it.
+pub(super) fn excerpt(card: &Card, choice: Option<Choice>, canvas: Canvas<'_>) {
+    let Canvas { theme, area, buf } = canvas;
+    let marked = choice.and_then(|choice| choice.passage);
+    let marked = marked.map(|passage| shown_passage(&card.source, passage));
+    let place = marked.clone().unwrap_or_else(|| card.shown.passage.clone());
+    let (columns, rows) = (usize::from(area.width), usize::from(area.height));
+    let mut body = area;
+    let mut lines = lines_around(card, &place, columns, rows);
+    if lines.first().is_some_and(|line| line.start > card.body) && columns > 12 {
+        // What stands before it is left out.
+        lines = lines_around(card, &place, columns - 2, rows);
+        cut_mark(area, theme, buf);
+        body = Rect {
+            x: area.x + 2,
+            width: area.width - 2,
+            ..area
+        };
+    }
+    let marks = TextMarks {
+        quotes: marked.into_iter().collect(),
+        ..TextMarks::default()
+    };
+    let canvas = Canvas::new(theme, body, buf);
+    document_text::render(&card.shown, &lines, 0, &marks, canvas);
+}
+
+fn cut_mark(area: Rect, theme: &Theme, buf: &mut Buffer) {
+    Span::styled("…", theme.muted()).render(area, buf);
+}
+
+/// A document's number and title in one line, for lists.
+pub(super) fn entry_line(
+    open: &OpenDuel,
+    card: &Card,
+    place: usize,
+    cursor: bool,
+    theme: &Theme,
+    columns: usize,
+) -> Line<'static> {
+    let choice = open.choice(&card.document);
+    let lead = format!(
+        "{}{:>2} {} ",
+        if cursor { "▌" } else { " " },
+        place + 1,
+        mark(choice)
+    );
+    let room = columns.saturating_sub(text::width(&lead));
+    Line::from(vec![
+        Span::styled(
+            lead,
+            if cursor {
+                theme.accent()
+            } else {
+                theme.muted()
+            },
+        ),
+        Span::styled(
+            text::truncate(&card.title, room).into_owned(),
+            chosen_style(choice, theme),
+        ),
+    ])
+}

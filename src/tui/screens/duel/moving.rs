@@ -1,0 +1,89 @@
+//! From task to task, with the texts of the next one loaded before they are wanted.
+
+use super::record::record;
+use crate::domain::duel::{Action, TaskKey};
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::screens::Screen;
+
+/// Asks for the texts of the task before the person and of the next one, and lets go of the others.
+pub(super) fn look_ahead(model: &mut Model) -> Vec<Effect> {
+    let generation = model.duel.generation;
+    let now = model.now;
+    let Some(open) = model.duel.open_mut() else {
+        return Vec::new();
+    };
+    let here = open.task;
+    let next = open.next_undone().unwrap_or(here);
+    open.cards
+        .retain(|at, _| *at == next || at.abs_diff(here) <= 1);
+    if open.cards.contains_key(&here) {
+        open.clock.start(now);
+    }
+    let mut wanted = vec![here];
+    wanted.extend([next, here + 1].into_iter().filter(|at| *at != here));
+    wanted.dedup();
+    let missing = wanted.into_iter().filter_map(|at| {
+        let task = open.session.tasks.get(at)?;
+        (!open.cards.contains_key(&at))
+            .then(|| Effect::LoadDuelTexts(at, Box::new(task.clone()), generation))
+    });
+    missing.collect()
+}
+
+/// Goes to a task: the one before is left.
+pub(crate) fn go(model: &mut Model, at: usize) -> Vec<Effect> {
+    let Some(open) = model.duel.open() else {
+        return Vec::new();
+    };
+    if at == open.task || at >= open.session.tasks.len() {
+        return Vec::new();
+    }
+    let finished = open.answer().is_some_and(|answer| answer.finished);
+    // Who has just finished a task has left it.
+    let mut effects = match finished
+        && open
+            .pending
+            .iter()
+            .any(|(_, one)| one.action == Action::Finish)
+    {
+        true => Vec::new(),
+        false => record(model, Action::Leave),
+    };
+    if let Some(open) = model.duel.open_mut() {
+        (open.task, open.cursor, open.side) = (at, 0, 0);
+        open.clock.stop();
+    }
+    effects.extend(look_ahead(model));
+    effects
+}
+
+/// Closes the text that is open and the list of tasks, and goes to a task.
+pub(super) fn show_task(model: &mut Model, task: &TaskKey) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    if model.screen() == Screen::Passage {
+        effects.extend(close_text(model));
+        model.stack.pop();
+    }
+    let at = model.duel.open_mut().and_then(|open| {
+        open.tasks_cursor = None;
+        let mut tasks = open.session.tasks.iter();
+        tasks.position(|one| one.key == *task)
+    });
+    effects.extend(at.map_or(Vec::new(), |at| go(model, at)));
+    effects
+}
+
+/// A text is closed without a choice.
+pub(crate) fn close_text(model: &mut Model) -> Vec<Effect> {
+    let open = model.duel.open_mut();
+    match open.and_then(|open| open.reading.take()) {
+        Some(reading) => record(
+            model,
+            Action::Close {
+                document: reading.document,
+            },
+        ),
+        None => Vec::new(),
+    }
+}

@@ -1,0 +1,85 @@
+//! What a person did goes to the disk at once, and is shown as stored when it is there.
+
+use super::summary;
+use crate::domain::duel::{Action, DuelEvent, TaskKey};
+use crate::store::duels::NewDuelEvent;
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::model::duel::decides;
+use crate::tui::widgets::toast::Level;
+
+/// Sends what was done in the task before the person to the disk.
+pub(crate) fn record(model: &mut Model, action: Action) -> Vec<Effect> {
+    let annotator = model.options.annotator.clone();
+    let serial = model.duel.serial + 1;
+    let Some(open) = model.duel.open_mut() else {
+        return Vec::new();
+    };
+    let Some(TaskKey { kind, query }) = open.current().map(|task| task.key.clone()) else {
+        return Vec::new();
+    };
+    if decides(&action) {
+        open.undone.clear();
+    }
+    let new = NewDuelEvent {
+        annotator,
+        kind,
+        query,
+        action,
+        active_ms: open.clock.take(),
+        created_ms: 0,
+    };
+    open.pending.push((
+        serial,
+        DuelEvent {
+            // Above every identifier that the store gives.
+            uid: format!("~{serial:020}"),
+            participant: new.annotator.clone(),
+            kind: new.kind,
+            query: new.query.clone(),
+            action: new.action.clone(),
+            active_ms: new.active_ms,
+            created_ms: new.created_ms,
+        },
+    ));
+    open.refresh();
+    let key = open.session.key;
+    model.duel.serial = serial;
+    vec![Effect::RecordDuel(key, serial, Box::new(new))]
+}
+
+/// An event is on disk.
+pub(crate) fn recorded(model: &mut Model, serial: u64, event: DuelEvent) {
+    let Some(open) = model.duel.open_mut() else {
+        return;
+    };
+    let Some(at) = open.pending.iter().position(|(known, _)| *known == serial) else {
+        return;
+    };
+    open.pending.remove(at);
+    if let Action::Undo { of } = &event.action {
+        let mut known = open.session.events.iter();
+        let undo = |known: &&DuelEvent| known.uid == *of;
+        match known.find(undo).is_some_and(|known| decides(&known.action)) {
+            true => open.undone.push(event.uid.clone()),
+            false => open.undone.retain(|uid| uid != of),
+        }
+    }
+    let finished = event.action == Action::Finish;
+    let events = &mut open.session.events;
+    let place = events.partition_point(|known| known.uid < event.uid);
+    events.insert(place, event);
+    open.refresh();
+    if finished && open.all_done() {
+        summary::show(model);
+    }
+}
+
+/// An event is not on disk: it is not shown any more.
+pub(crate) fn not_recorded(model: &mut Model, serial: u64, error: &str) {
+    if let Some(open) = model.duel.open_mut() {
+        open.pending.retain(|(known, _)| *known != serial);
+        open.refresh();
+    }
+    model.say(Level::Error, &format!("this was not stored: {error}"));
+}

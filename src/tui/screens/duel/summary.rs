@@ -1,0 +1,68 @@
+//! What a person did in a duel since it was opened.
+
+use crate::app::duel::control_words;
+use crate::domain::duel::{Action, Participant, answers_of, result};
+use crate::tui::keymap::{Command, key_on};
+use crate::tui::model::duel::OpenDuel;
+use crate::tui::model::pace::{self, ReadingPace};
+use crate::tui::model::{Model, Overlay};
+use crate::tui::screens::Screen;
+use crate::tui::text::count_of;
+use crate::tui::widgets::page::Page;
+use std::collections::BTreeMap;
+
+/// A session shorter than this, in milliseconds, without a task done, is not summed up.
+const SHORT: i64 = 60_000;
+
+/// Shows what was done, where anything was.
+pub(super) fn show(model: &mut Model) {
+    let summary = model.duel.open().and_then(of_session);
+    if let Some(summary) = summary {
+        let page = Page::new("This session", &summary);
+        model.overlays.push(Overlay::Page(page));
+    }
+}
+
+/// Tasks, time and, when all tasks are done, the person's own controls; `None` where nothing was done.
+fn of_session(open: &OpenDuel) -> Option<String> {
+    let pending = open.pending.iter().map(|(_, event)| event);
+    let events = open.session.events.iter().skip(open.before).chain(pending);
+    let mut active: BTreeMap<_, (i64, bool)> = BTreeMap::new();
+    for event in events {
+        let (ms, finished) = active.entry(event.task()).or_default();
+        *ms += event.active_ms;
+        *finished |= event.action == Action::Finish;
+    }
+    let finished = active.values().filter(|(_, finished)| *finished).count();
+    let total: i64 = active.values().map(|(ms, _)| ms).sum();
+    if finished == 0 && total < SHORT {
+        return None;
+    }
+    let mut lines = vec![
+        format!("{} done in this session", count_of(finished, "task")),
+        format!(
+            "{} of {} done in all",
+            open.done(),
+            count_of(open.session.tasks.len(), "task")
+        ),
+    ];
+    let paces = active.values().filter(|(_, finished)| *finished);
+    let paces = paces.map(|(ms, _)| ReadingPace::new(Some(*ms), []));
+    lines.extend(pace::time_words(paces, "task"));
+    if open.all_done() {
+        let me = Participant {
+            name: open.session.annotator.clone(),
+            number: open.session.number,
+            answers: answers_of(&open.session.events),
+        };
+        let controls = result(&open.session.duel, &[me]).controls;
+        lines.push(String::new());
+        if open.session.duel.controls {
+            lines.push("Your controls, which are no part of the result:".to_owned());
+            lines.extend(controls.iter().map(control_words));
+        }
+        let key = key_on(Command::ShowTables, Screen::Duel);
+        lines.push(format!("{key} on the duel shows the result."));
+    }
+    Some(lines.join("\n"))
+}

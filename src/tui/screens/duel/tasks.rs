@@ -1,0 +1,83 @@
+//! The list of tasks: which are done, begun and still to do. What a task is for is not said.
+
+use crate::domain::sanitise;
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::Areas;
+use crate::tui::layout::cut;
+use crate::tui::model::Model;
+use crate::tui::model::duel::OpenDuel;
+use crate::tui::text;
+use crate::tui::widgets::list::{list_head, scrollbar};
+use crate::tui::widgets::scroll_to;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+use std::collections::HashMap;
+
+pub(super) fn view(model: &Model, open: &OpenDuel, cursor: usize, canvas: Canvas<'_>) -> Areas {
+    let Canvas {
+        theme,
+        mut area,
+        buf,
+    } = canvas;
+    let count = open.session.tasks.len();
+    let words = format!(
+        "tasks · {} done, {} to do",
+        open.done(),
+        count - open.done()
+    );
+    let head = cut(&mut area, 1);
+    list_head(
+        &words,
+        (cursor, count, count),
+        Canvas::new(theme, head, buf),
+    );
+    let texts: HashMap<&str, &str> = model
+        .queries
+        .rows
+        .iter()
+        .map(|(info, _)| (info.id.as_str(), info.text.as_str()))
+        .collect();
+    let page = usize::from(area.height);
+    let first = scroll_to(
+        model.areas.first.min(count.saturating_sub(page)),
+        cursor,
+        page,
+    );
+    let rows = open.session.tasks.iter().enumerate().skip(first);
+    for (row, (at, task)) in area.rows().zip(rows) {
+        let selected = at == cursor;
+        if selected {
+            buf.set_style(row, theme.selection());
+        }
+        let (state, style) = match (open.is_done(task), open.is_begun(task)) {
+            (true, _) => ("done ", theme.good()),
+            (false, true) => ("begun", theme.warn()),
+            (false, false) => ("  –  ", theme.missing()),
+        };
+        let id = task.key.query.as_str();
+        let words = sanitise::line(texts.get(id).copied().unwrap_or(id)).into_owned();
+        let lead = format!("{}{:>4}  ", if selected { "▌" } else { " " }, at + 1);
+        let room = usize::from(row.width).saturating_sub(text::width(&lead) + 7);
+        Line::from(vec![
+            Span::styled(lead, theme.muted()),
+            Span::styled(state, style),
+            Span::raw("  "),
+            Span::styled(
+                text::truncate(&words, room).into_owned(),
+                match at == open.task {
+                    true => theme.strong(),
+                    false => theme.text(),
+                },
+            ),
+        ])
+        .render(row, buf);
+    }
+    scrollbar(first, count, Canvas::new(theme, area, buf));
+    Areas {
+        list: area,
+        lines: count,
+        page,
+        first,
+        ..Areas::default()
+    }
+}

@@ -1,0 +1,420 @@
+//! The law of a duel: no answer without its own key in the right state, whatever is pressed, clicked or stored meanwhile.
+
+use crate::app::duel::{DuelSession, TaskTexts};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::duel::{
+    Action, Content, Duel, DuelDocument, DuelEvent, DuelForm, DuelQuery, Source, Task, schedule,
+};
+use crate::domain::sampling::SeededRng;
+use crate::store::duels::{DuelKey, NewDuelEvent};
+use crate::tui::keymap::{self, Command, Scope};
+use crate::tui::message::{Effect, Msg};
+use crate::tui::model::duel::decides;
+use crate::tui::model::{Model, Overlay, TuiOptions};
+use crate::tui::screens::{Screen, testing};
+use crate::tui::theme::{ColourDepth, Ramp};
+use crate::tui::update::update;
+use crossterm::event::{
+    KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+const FORMS: [DuelForm; 3] = [DuelForm::Grid, DuelForm::Lists, DuelForm::Interleaved];
+const QUERIES: usize = 6;
+
+fn duel(form: DuelForm) -> Duel {
+    let documents = |query: usize| {
+        let one = |at: usize| DuelDocument {
+            document: DocId::new(format!("d{query}-{at}")),
+            source: match at {
+                8 => Source::EasyNegative,
+                at if at % 2 == 0 => Source::TopOfA,
+                _ => Source::TopOfB,
+            },
+            rank_a: Some(at + 1),
+            rank_b: Some(9 - at),
+        };
+        (0..9).map(one).collect()
+    };
+    let queries = (0..QUERIES).map(|query| DuelQuery {
+        query: QueryId::new(format!("q{query}")),
+        documents: documents(query),
+        depth: 4,
+        shortfall: String::new(),
+    });
+    Duel {
+        form,
+        a: "bm25".to_owned(),
+        b: "hybrid".to_owned(),
+        top: 4,
+        seed: 3,
+        controls: true,
+        queries: queries.collect(),
+    }
+}
+
+fn texts(task: &Task) -> TaskTexts {
+    let documents: Vec<DocId> = match &task.content {
+        Content::Places(places) => {
+            let all = places.iter().filter_map(|place| place.document.clone());
+            all.collect()
+        }
+        Content::Lists { lists, .. } => lists.iter().flatten().cloned().collect(),
+    };
+    let text = |id: &DocId| {
+        let text =
+            format!("Title of {id}\n\nTherapy helps. It improves sleep. Document {id} ends here.");
+        (id.clone(), text)
+    };
+    TaskTexts {
+        query: "does therapy improve sleep".to_owned(),
+        texts: documents.iter().map(text).collect(),
+        titles: BTreeMap::new(),
+    }
+}
+
+/// The store, as far as the screen sees it.
+#[derive(Default)]
+struct Disk {
+    waiting: Vec<(u64, NewDuelEvent)>,
+    stored: u64,
+}
+
+impl Disk {
+    /// Stores the event that has waited longest, or does not.
+    fn answer(&mut self, fails: bool) -> Option<Msg> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let (number, new) = self.waiting.remove(0);
+        if fails {
+            return Some(Msg::DuelNotRecorded(number, "the disk is full".to_owned()));
+        }
+        self.stored += 1;
+        Some(Msg::DuelRecorded(
+            number,
+            Box::new(DuelEvent {
+                uid: format!("{:08}", self.stored),
+                participant: new.annotator,
+                kind: new.kind,
+                query: new.query,
+                action: new.action,
+                active_ms: new.active_ms,
+                created_ms: 1,
+            }),
+        ))
+    }
+}
+
+struct Bench {
+    model: Model,
+    disk: Disk,
+}
+
+impl Bench {
+    fn new(form: DuelForm) -> Self {
+        let options = TuiOptions {
+            annotator: "ana".to_owned(),
+            ..TuiOptions::default()
+        };
+        let mut model = Model::new(options, Ramp::default(), (100, 30), Instant::now());
+        model.stack.push(Screen::Duel);
+        let duel = duel(form);
+        let session = DuelSession {
+            key: DuelKey(1),
+            tasks: schedule(&duel, 0),
+            duel,
+            annotator: "ana".to_owned(),
+            number: 0,
+            events: Vec::new(),
+        };
+        let mut bench = Self {
+            model,
+            disk: Disk::default(),
+        };
+        let now = bench.model.now;
+        bench.tell(Msg::DuelOpened(0, Ok(Some(Box::new(session)))), now);
+        bench
+    }
+
+    /// Lets something happen; returns what was sent to the disk.
+    fn tell(&mut self, msg: Msg, now: Instant) -> Vec<NewDuelEvent> {
+        let mut recorded = Vec::new();
+        for effect in update(&mut self.model, msg, now) {
+            match effect {
+                Effect::LoadDuelTexts(at, task, generation) => {
+                    let texts = Box::new(texts(&task));
+                    self.tell(Msg::DuelTexts(at, generation, texts), now);
+                }
+                Effect::RecordDuel(_, number, new) => {
+                    recorded.push((*new).clone());
+                    self.disk.waiting.push((number, *new));
+                }
+                _ => {}
+            }
+        }
+        testing::drawn(&mut self.model, ColourDepth::None, (100, 28));
+        recorded
+    }
+
+    fn press(&mut self, keys: &str) -> Vec<Action> {
+        let mut actions = Vec::new();
+        for key in keys.chars() {
+            let code = match key {
+                '\n' => KeyCode::Enter,
+                '\u{1b}' => KeyCode::Esc,
+                '\t' => KeyCode::Tab,
+                '\u{8}' => KeyCode::Backspace,
+                key => KeyCode::Char(key),
+            };
+            let now = self.model.now + Duration::from_secs(1);
+            let recorded = self.tell(Msg::Key(KeyEvent::from(code)), now);
+            actions.extend(recorded.into_iter().map(|new| new.action));
+            while let Some(msg) = self.disk.answer(false) {
+                self.tell(msg, now);
+            }
+        }
+        actions.retain(decides);
+        actions
+    }
+}
+
+/// The answer that a key may give in the state at hand, from what is on screen, independent of how the screen understands it.
+fn allowed(model: &Model, key: KeyEvent) -> Option<Action> {
+    let open = model.duel.open()?;
+    let screen = model.screen();
+    let in_sight = open.task_cards().is_some() && !open.paused && open.tasks_cursor.is_none();
+    if !model.overlays.is_empty() || !in_sight || key.kind != KeyEventKind::Press {
+        return None;
+    }
+    let command = keymap::resolve(Scope::Screen(screen), key)?;
+    let choosing = open.form() != DuelForm::Lists;
+    let document = match screen {
+        Screen::Duel => open.card()?.document.clone(),
+        Screen::Passage => open.reading.as_ref()?.document.clone(),
+        _ => return None,
+    };
+    let passage = open.reading.as_ref().and_then(|reading| reading.passage());
+    match (screen, command) {
+        (_, Command::ChooseWhole) if choosing => Some(Action::Select {
+            document,
+            passage: None,
+        }),
+        (_, Command::RemoveChoice) if choosing => Some(Action::Unselect { document }),
+        (Screen::Passage, Command::Open) if choosing => Some(Action::Select {
+            document,
+            passage: Some(passage?),
+        }),
+        (Screen::Duel, Command::NoneServes) if choosing => Some(Action::NoneServes),
+        (Screen::Duel, Command::FinishTask) => Some(Action::Finish),
+        (Screen::Duel, Command::PreferLeftStrongly) => Some(Action::Prefer { step: -2 }),
+        (Screen::Duel, Command::PreferLeft) => Some(Action::Prefer { step: -1 }),
+        (Screen::Duel, Command::PreferNeither) => Some(Action::Prefer { step: 0 }),
+        (Screen::Duel, Command::PreferRight) => Some(Action::Prefer { step: 1 }),
+        (Screen::Duel, Command::PreferRightStrongly) => Some(Action::Prefer { step: 2 }),
+        _ => None,
+    }
+    .filter(|action| !matches!(action, Action::Prefer { .. }) || !choosing)
+}
+
+fn event(rng: &mut SeededRng) -> Msg {
+    const KEYS: &str = " 0.123456789abtABnNpKhjklgG(){}uU/:?rMcyvx";
+    const NAMED: [KeyCode; 7] = [
+        KeyCode::Enter,
+        KeyCode::Enter,
+        KeyCode::Esc,
+        KeyCode::Tab,
+        KeyCode::Backspace,
+        KeyCode::Down,
+        KeyCode::Right,
+    ];
+    let keys: Vec<char> = KEYS.chars().collect();
+    let pick = |rng: &mut SeededRng, count: usize| rng.below(count);
+    match rng.below(20) {
+        0..11 => {
+            let mut key = KeyEvent::from(KeyCode::Char(keys[pick(rng, keys.len())]));
+            if rng.below(12) == 0 {
+                key.kind = KeyEventKind::Repeat;
+            }
+            Msg::Key(key)
+        }
+        11..17 => Msg::Key(KeyEvent::from(NAMED[pick(rng, NAMED.len())])),
+        17 => Msg::Paste("space 0 . enter".to_owned()),
+        _ => Msg::Mouse(MouseEvent {
+            kind: match rng.below(3) {
+                0 => MouseEventKind::Drag(MouseButton::Left),
+                1 => MouseEventKind::ScrollDown,
+                _ => MouseEventKind::Down(MouseButton::Left),
+            },
+            column: rng.below(100) as u16,
+            row: rng.below(30) as u16,
+            modifiers: KeyModifiers::NONE,
+        }),
+    }
+}
+
+#[test]
+fn no_answer_without_its_key_in_the_right_state() {
+    let mut given = BTreeMap::<&str, usize>::new();
+    for (which, form) in FORMS.into_iter().enumerate() {
+        let mut rng = SeededRng::new(which as u64, &["duel keys"]);
+        for _ in 0..30 {
+            let mut bench = Bench::new(form);
+            for _ in 0..120 {
+                if bench.model.screen() == Screen::Queries {
+                    break;
+                }
+                let msg = event(&mut rng);
+                let now = bench.model.now + Duration::from_millis(200 + rng.below(900) as u64);
+                let may = match &msg {
+                    Msg::Key(key) => allowed(&bench.model, *key),
+                    _ => None,
+                };
+                let told = format!("{msg:?} on {:?}", bench.model.screen());
+                let recorded = bench.tell(msg, now);
+                for new in recorded.into_iter().filter(|new| decides(&new.action)) {
+                    assert_eq!(Some(&new.action), may.as_ref(), "{told}");
+                    *given.entry(name(&new.action)).or_default() += 1;
+                }
+                if rng.below(3) > 0 {
+                    let fails = rng.below(10) == 0;
+                    while let Some(msg) = bench.disk.answer(fails) {
+                        bench.tell(msg, now);
+                    }
+                }
+            }
+        }
+    }
+    // A law that nothing was tried under says nothing.
+    for action in ["select", "passage", "unselect", "none", "prefer", "finish"] {
+        assert!(given.contains_key(action), "{action}: {given:?}");
+    }
+}
+
+fn name(action: &Action) -> &'static str {
+    match action {
+        Action::Select { passage: None, .. } => "select",
+        Action::Select { .. } => "passage",
+        Action::Unselect { .. } => "unselect",
+        Action::NoneServes => "none",
+        Action::Prefer { .. } => "prefer",
+        Action::Finish => "finish",
+        _ => "other",
+    }
+}
+
+#[test]
+fn typed_words_choose_nothing() {
+    let mut bench = Bench::new(DuelForm::Grid);
+    for command in ["choose-whole", "none-serves", "finish-task"] {
+        assert_eq!(bench.press(&format!(":{command}\n")), [], "{command}");
+        // A command that is not offered now leaves the palette open.
+        bench.model.overlays.clear();
+    }
+    bench.press("\n");
+    assert_eq!(bench.model.screen(), Screen::Passage);
+    assert_eq!(bench.press(":open\n"), []);
+    assert_eq!(bench.press("\n").len(), 1);
+}
+
+#[test]
+fn what_is_not_on_disk_is_not_shown_as_stored() {
+    let mut bench = Bench::new(DuelForm::Grid);
+    let now = bench.model.now + Duration::from_secs(1);
+    bench.tell(Msg::Key(KeyEvent::from(KeyCode::Char(' '))), now);
+    let shot = testing::flat(&mut bench.model, (100, 28));
+    assert!(shot.contains("◌") && shot.contains("storing …"), "{shot}");
+    assert!(!shot.contains("chosen"), "{shot}");
+    let msg = bench.disk.answer(true).unwrap();
+    bench.tell(msg, now);
+    let shot = testing::flat(&mut bench.model, (100, 28));
+    assert!(!shot.contains("◌") && !shot.contains('●'), "{shot}");
+    bench.press(" ");
+    let shot = testing::flat(&mut bench.model, (100, 28));
+    assert!(
+        shot.contains('●') && shot.contains("1 document chosen"),
+        "{shot}"
+    );
+}
+
+#[test]
+fn a_pause_hides_everything_and_stops_the_clock() {
+    let mut bench = Bench::new(DuelForm::Grid);
+    bench.press("3\n");
+    bench.press("p");
+    let shot = testing::flat(&mut bench.model, (100, 28));
+    for hidden in ["Title of", "Therapy", "sleep"] {
+        assert!(!shot.contains(hidden), "{hidden}: {shot}");
+    }
+    assert_eq!(bench.press(" \n0.\u{8}1"), []);
+    bench.model.now += Duration::from_secs(30);
+    bench.press("p \u{1b}");
+    let events = &bench.model.duel.open().unwrap().session.events;
+    let active: i64 = events.iter().map(|event| event.active_ms).sum();
+    // Three seconds before the pause; after it the key that goes on starts the clock again.
+    assert_eq!(active, 5_000, "{events:?}");
+}
+
+#[test]
+fn a_click_moves_and_opens_and_chooses_nothing() {
+    let mut bench = Bench::new(DuelForm::Grid);
+    let list = bench.model.areas.list;
+    let down = |column: u16, row: u16| {
+        Msg::Mouse(MouseEvent {
+            kind: MouseEventKind::Down(MouseButton::Left),
+            column,
+            row,
+            modifiers: KeyModifiers::NONE,
+        })
+    };
+    let now = bench.model.now;
+    let (column, row) = (list.right() - 2, list.bottom() - 1);
+    bench.tell(down(column, row), now);
+    assert_eq!(bench.model.duel.open().unwrap().cursor, 8);
+    bench.tell(down(column, row), now);
+    assert_eq!(bench.model.screen(), Screen::Passage);
+    let text = bench.model.areas.list;
+    let mark = |bench: &Bench| {
+        let open = bench.model.duel.open().unwrap();
+        open.reading.as_ref().unwrap().mark.clone()
+    };
+    let before = mark(&bench);
+    bench.tell(down(text.x + 20, text.y + 2), now);
+    let one = mark(&bench);
+    assert_ne!(one, before);
+    let drag = MouseEvent {
+        kind: MouseEventKind::Drag(MouseButton::Left),
+        column: text.x + 45,
+        row: text.y + 2,
+        modifiers: KeyModifiers::NONE,
+    };
+    bench.tell(Msg::Mouse(drag), now);
+    assert!(mark(&bench).end > one.end, "{one:?} {:?}", mark(&bench));
+    let events = bench.disk.waiting.iter();
+    assert_eq!(events.filter(|(_, new)| decides(&new.action)).count(), 0);
+}
+
+#[test]
+fn the_result_is_asked_for_before_the_end_and_shown_after_it() {
+    let mut bench = Bench::new(DuelForm::Grid);
+    bench.press("K");
+    assert!(matches!(
+        bench.model.overlays.last(),
+        Some(Overlay::Confirm(..))
+    ));
+    bench.press("n");
+    assert!(!bench.model.duel.open().unwrap().in_sight);
+    for _ in 0..2 * QUERIES {
+        bench.press("0.");
+    }
+    assert!(bench.model.duel.open().unwrap().all_done());
+    let Some(Overlay::Page(_)) = bench.model.overlays.last() else {
+        panic!("no summary: {:?}", bench.model.overlays);
+    };
+    bench.press("\u{1b}");
+    let now = bench.model.now;
+    let key = Msg::Key(KeyEvent::from(KeyCode::Char('K')));
+    let effects = update(&mut bench.model, key, now);
+    assert_eq!(effects, [Effect::LoadDuelResult(DuelKey(1))]);
+}

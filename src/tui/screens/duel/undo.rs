@@ -1,0 +1,87 @@
+//! Answers are taken back one after the other, and given again.
+
+use super::moving::show_task;
+use super::record::record;
+use crate::domain::duel::Action;
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::widgets::toast::Level;
+
+/// Whether nothing can be taken back now: the duel is paused, or something is on its way to the disk. It is said.
+fn waits(model: &mut Model) -> bool {
+    let open = model.duel.open();
+    if open.is_some_and(|open| open.paused) {
+        model.inform("the duel is paused");
+        return true;
+    }
+    let waits = open.is_some_and(|open| !open.pending.is_empty());
+    if waits {
+        model.inform("the last answer is still being stored; press the key again");
+    }
+    waits
+}
+
+/// Takes the latest answer back and shows its task.
+pub(crate) fn undo(model: &mut Model) -> Vec<Effect> {
+    if waits(model) {
+        return Vec::new();
+    }
+    let last = model.duel.open().and_then(|open| open.last_decision());
+    let Some(last) = last.cloned() else {
+        model.inform("no answer of yours to take back");
+        return Vec::new();
+    };
+    let mut effects = show_task(model, &last.task());
+    effects.extend(record(
+        model,
+        Action::Undo {
+            of: last.uid.clone(),
+        },
+    ));
+    model.say(Level::Good, &format!("taken back: {}", words(&last.action)));
+    effects
+}
+
+/// Gives the answer again that was taken back last.
+pub(crate) fn redo(model: &mut Model) -> Vec<Effect> {
+    if waits(model) {
+        return Vec::new();
+    }
+    let found = model.duel.open().and_then(|open| {
+        let last = open.undone.last()?;
+        let undo = open
+            .session
+            .events
+            .iter()
+            .find(|event| event.uid == *last)?;
+        let Action::Undo { of } = &undo.action else {
+            return None;
+        };
+        let first = open.session.events.iter().find(|event| event.uid == *of)?;
+        Some((undo.clone(), first.clone()))
+    });
+    let Some((undo, first)) = found else {
+        model.inform("nothing was taken back that could be given again");
+        return Vec::new();
+    };
+    let mut effects = show_task(model, &undo.task());
+    effects.extend(record(model, Action::Undo { of: undo.uid }));
+    model.say(
+        Level::Good,
+        &format!("given again: {}", words(&first.action)),
+    );
+    effects
+}
+
+fn words(action: &Action) -> &'static str {
+    match action {
+        Action::Select { .. } => "a choice",
+        Action::Unselect { .. } => "that a choice was removed",
+        Action::NoneServes => "that none serves",
+        Action::Prefer { .. } => "a preference",
+        Action::Finish => "that the task is done",
+        Action::Open { .. } | Action::Close { .. } | Action::Leave | Action::Undo { .. } => {
+            "nothing"
+        }
+    }
+}

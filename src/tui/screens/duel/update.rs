@@ -1,0 +1,422 @@
+//! Opening a duel, moving about in it, pausing and leaving it.
+
+use super::choice::{PREFERENCES, choose_whole, finish, none_serves, prefer, remove_choice};
+use super::moving::{go, look_ahead};
+use super::record::record;
+use super::summary;
+use crate::app::duel::{DuelSession, TaskTexts};
+use crate::domain::duel::{Action, Content, DuelForm};
+use crate::store::duels::DuelKey;
+use crate::tui::keymap::binding::Binding;
+use crate::tui::keymap::{Command, Scope, key_on};
+use crate::tui::message::Effect;
+use crate::tui::model::duel::{DuelState, GRID, OpenDuel, Reading, TaskCards};
+use crate::tui::model::{ConfirmFor, Model};
+use crate::tui::navigation::moved;
+use crate::tui::screens::Screen;
+use crate::tui::screens::spec::Click;
+
+/// The commands of the digits, in their order.
+const PLACES: [Command; 9] = [
+    Command::Place1,
+    Command::Place2,
+    Command::Place3,
+    Command::Place4,
+    Command::Place5,
+    Command::Place6,
+    Command::Place7,
+    Command::Place8,
+    Command::Place9,
+];
+
+/// Opens a duel, the latest one where none is named.
+pub(crate) fn show(model: &mut Model, key: Option<DuelKey>) -> Vec<Effect> {
+    model.duel.generation += 1;
+    model.duel.state = DuelState::Loading;
+    if model.screen() != Screen::Duel {
+        model.stack.push(Screen::Duel);
+    }
+    vec![Effect::OpenDuel(key, model.duel.generation)]
+}
+
+pub(crate) fn opened(
+    model: &mut Model,
+    generation: u64,
+    found: Result<Option<Box<DuelSession>>, String>,
+) -> Vec<Effect> {
+    if generation != model.duel.generation {
+        return Vec::new();
+    }
+    model.duel.state = match found {
+        Err(why) => DuelState::Failed(why),
+        Ok(None) => DuelState::Missing,
+        Ok(Some(session)) => DuelState::Open(Box::new(OpenDuel::new(*session))),
+    };
+    look_ahead(model)
+}
+
+pub(crate) fn texts(model: &mut Model, at: usize, generation: u64, texts: &TaskTexts) {
+    let now = model.now;
+    if generation != model.duel.generation {
+        return;
+    }
+    let Some(open) = model.duel.open_mut() else {
+        return;
+    };
+    if let Some(task) = open.session.tasks.get(at) {
+        open.cards.insert(at, TaskCards::new(task, texts));
+        if at == open.task && !open.paused {
+            open.clock.start(now);
+        }
+    }
+}
+
+/// Counts active time: a key was pressed, on a screen of the duel or elsewhere.
+pub(crate) fn touched(model: &mut Model) {
+    let (here, now) = (
+        matches!(model.screen(), Screen::Duel | Screen::Passage),
+        model.now,
+    );
+    if let Some(open) = model.duel.open_mut() {
+        if here && !open.paused && open.task_cards().is_some() {
+            open.clock.start(now);
+            open.clock.touch(now);
+        } else {
+            open.clock.stop();
+        }
+    }
+}
+
+/// Why nothing can be chosen now.
+pub(crate) fn obstacle(model: &Model) -> Option<&'static str> {
+    match model.duel.open() {
+        None => Some("there is no task yet"),
+        Some(open) if open.paused => Some("the duel is paused"),
+        Some(open) if open.tasks_cursor.is_some() => Some("close the list of tasks first"),
+        Some(open) if open.task_cards().is_none() => {
+            Some("no choice yet: the task is still loading")
+        }
+        Some(_) => None,
+    }
+}
+
+/// What can be done now.
+pub(super) fn offers(model: &Model, command: Command) -> bool {
+    let own = |binding: &Binding| binding.command == command;
+    if !Scope::Screen(Screen::Duel).own().iter().any(own) {
+        return true;
+    }
+    let Some(open) = model.duel.open() else {
+        return false;
+    };
+    if open.paused {
+        return command == Command::PauseTask;
+    }
+    if open.tasks_cursor.is_some() {
+        return matches!(command, Command::Open | Command::NextPane);
+    }
+    let lists = open.form() == DuelForm::Lists;
+    let card = open.card();
+    let chosen = card.is_some_and(|card| open.choice(&card.document).is_some());
+    let none = open.answer().is_some_and(|answer| answer.none_serves);
+    let finished = open.answer().is_some_and(|answer| answer.finished);
+    match command {
+        Command::Open => card.is_some_and(|card| card.document.is_some()),
+        Command::ChooseWhole => !lists && card.is_some() && !chosen,
+        Command::RemoveChoice => !lists && chosen,
+        Command::NoneServes => !lists && !none,
+        Command::FinishTask => open.is_answered() && (!finished || open.next_undone().is_some()),
+        Command::NextTask => open.task + 1 < open.session.tasks.len(),
+        Command::PreviousTask => open.task > 0,
+        command if PREFERENCES.of(command).is_some() => lists,
+        _ => true,
+    }
+}
+
+/// What a key is called in the state at hand.
+pub(super) fn labels(model: &Model) -> &'static [(&'static str, &'static str)] {
+    let open = model.duel.open();
+    let tasks = open.is_some_and(|open| open.tasks_cursor.is_some());
+    let chosen = open.and_then(|open| open.choice(&open.card()?.document));
+    if open.is_some_and(|open| open.paused) {
+        return pause_label(model);
+    }
+    match (tasks, chosen) {
+        (true, _) => &[("read", "this task"), ("tasks", "back")],
+        (false, Some(_)) => &[("read", "change")],
+        (false, None) => &[],
+    }
+}
+
+pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    let Some(open) = model.duel.open_mut() else {
+        return Vec::new();
+    };
+    if command == Command::PauseTask {
+        return pause(model);
+    }
+    if open.paused {
+        model.inform("the duel is paused");
+        return Vec::new();
+    }
+    if command == Command::NextPane || command == Command::PreviousPane {
+        let task = open.task;
+        open.tasks_cursor = match open.tasks_cursor {
+            None => Some(task),
+            Some(_) => None,
+        };
+        return Vec::new();
+    }
+    if let Some(cursor) = open.tasks_cursor {
+        if command == Command::Open {
+            open.tasks_cursor = None;
+            return go(model, cursor);
+        }
+        let (count, page) = (open.session.tasks.len(), model.areas.page);
+        if let Some(open) = model.duel.open_mut() {
+            open.tasks_cursor = Some(moved(cursor, command, count, page));
+        }
+        return Vec::new();
+    }
+    if let Some(step) = PREFERENCES.of(command) {
+        return match model.duel.open().map(OpenDuel::form) {
+            Some(DuelForm::Lists) => prefer(model, step),
+            _ => Vec::new(),
+        };
+    }
+    if let Some(place) = PLACES.iter().position(|known| *known == command) {
+        if place < open.places() {
+            open.cursor = place;
+        }
+        return Vec::new();
+    }
+    let lists = open.form() == DuelForm::Lists;
+    match command {
+        Command::Open => read(model),
+        Command::NextTask => step(model, true),
+        Command::PreviousTask => step(model, false),
+        Command::FinishTask => finish(model),
+        Command::ChooseWhole | Command::RemoveChoice | Command::NoneServes if lists => {
+            let [left, right] =
+                [Command::PreferLeft, Command::PreferRight].map(|key| key_on(key, Screen::Duel));
+            model.inform(&format!(
+                "the lists are compared as a whole: {left} and {right} say which one is better"
+            ));
+            Vec::new()
+        }
+        Command::ChooseWhole => choose_whole(model),
+        Command::RemoveChoice => remove_choice(model),
+        Command::NoneServes => none_serves(model),
+        Command::ShowTables => ask_for_result(model),
+        Command::Guideline => vec![Effect::Guideline],
+        command => {
+            walk(open, command, model.areas.page);
+            Vec::new()
+        }
+    }
+}
+
+/// Moves the cursor over the grid or the lists.
+fn walk(open: &mut OpenDuel, command: Command, page: usize) {
+    let count = open.places();
+    let last = count.saturating_sub(1);
+    let here = open.cursor;
+    let content = open.current().map(|task| &task.content);
+    let two = matches!(content, Some(Content::Lists { .. }));
+    let grid = open.form() == DuelForm::Grid;
+    open.cursor = match command {
+        Command::Left if two => {
+            open.side = 0;
+            here.min(open.places().saturating_sub(1))
+        }
+        Command::Right if two => {
+            open.side = 1;
+            here.min(open.places().saturating_sub(1))
+        }
+        Command::Left if grid && !here.is_multiple_of(GRID) => here - 1,
+        Command::Right if grid && here % GRID + 1 < GRID => (here + 1).min(last),
+        Command::Up if grid => here.checked_sub(GRID).unwrap_or(here),
+        Command::Down if grid && here + GRID < count => here + GRID,
+        Command::Down | Command::PageDown | Command::PageUp if grid => here,
+        command => moved(here, command, count, page),
+    };
+}
+
+fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
+    let Some(open) = model.duel.open() else {
+        return Vec::new();
+    };
+    let to = match forward {
+        true => Some(open.task + 1),
+        false => open.task.checked_sub(1),
+    };
+    match to.filter(|to| *to < open.session.tasks.len()) {
+        Some(to) => go(model, to),
+        None => {
+            model.inform(match forward {
+                true => "this is the last task",
+                false => "this is the first task",
+            });
+            Vec::new()
+        }
+    }
+}
+
+/// Opens the text under the cursor.
+fn read(model: &mut Model) -> Vec<Effect> {
+    let Some(open) = model.duel.open_mut() else {
+        return Vec::new();
+    };
+    let Some(card) = open.card() else {
+        return Vec::new();
+    };
+    let Some(document) = card.document.clone() else {
+        let choose = key_on(Command::ChooseWhole, Screen::Duel);
+        model.inform(&format!("there is nothing to read: {choose} chooses it"));
+        return Vec::new();
+    };
+    let chosen = open
+        .choice(&card.document)
+        .and_then(|choice| choice.passage);
+    open.reading = Some(Reading::new(card, chosen));
+    model.stack.push(Screen::Passage);
+    record(
+        model,
+        Action::Open {
+            document: Some(document),
+        },
+    )
+}
+
+/// Hides the task and stops its clock, or goes on.
+pub(crate) fn pause(model: &mut Model) -> Vec<Effect> {
+    let now = model.now;
+    let Some(open) = model.duel.open_mut() else {
+        return Vec::new();
+    };
+    if open.paused {
+        open.paused = false;
+        if open.task_cards().is_some() {
+            open.clock.start(now);
+        }
+        return Vec::new();
+    }
+    let effects = record(model, Action::Leave);
+    if let Some(open) = model.duel.open_mut() {
+        open.paused = true;
+        open.clock.stop();
+    }
+    effects
+}
+
+/// `Esc` ends a pause and closes the list of tasks before it leaves the screen.
+pub(super) fn closes(model: &mut Model) -> bool {
+    let tasks = |open: &mut OpenDuel| open.tasks_cursor.take().is_some();
+    ends_pause(model) || model.duel.open_mut().is_some_and(tasks)
+}
+
+/// Ends a pause; false where there is none.
+pub(crate) fn ends_pause(model: &mut Model) -> bool {
+    let paused = model.duel.open().is_some_and(|open| open.paused);
+    if paused {
+        pause(model);
+    }
+    paused
+}
+
+pub(crate) fn pause_label(model: &Model) -> &'static [(&'static str, &'static str)] {
+    match model.duel.open().is_some_and(|open| open.paused) {
+        true => &[("pause", "go on")],
+        false => &[],
+    }
+}
+
+/// The duel is in sight again.
+pub(super) fn returned(model: &mut Model) -> Vec<Effect> {
+    let now = model.now;
+    if let Some(open) = model.duel.open_mut()
+        && open.task_cards().is_some()
+    {
+        open.clock.start(now);
+    }
+    Vec::new()
+}
+
+/// The person leaves the duel, or a text of it where the program ends.
+pub(super) fn leave(model: &mut Model) -> Vec<Effect> {
+    let paused = model.duel.open().is_none_or(|open| open.paused);
+    match model.screen() == Screen::Duel && !paused {
+        true => record(model, Action::Leave),
+        false => Vec::new(),
+    }
+}
+
+/// Sums up what was done since the duel was opened.
+pub(super) fn closed(model: &mut Model) {
+    summary::show(model);
+    if let Some(open) = model.duel.open_mut() {
+        open.clock.stop();
+    }
+}
+
+/// Shows the result; who has tasks left is asked first, for it ends blindness.
+fn ask_for_result(model: &mut Model) -> Vec<Effect> {
+    let Some(open) = model.duel.open() else {
+        return Vec::new();
+    };
+    if open.all_done() || open.in_sight {
+        return show_result(model);
+    }
+    let left = open.session.tasks.len() - open.done();
+    let question = format!(
+        "{} not done yet. The result says which ranking is which: after it you are not blind any more. Show it?",
+        match left {
+            1 => "1 task is".to_owned(),
+            left => format!("{left} tasks are"),
+        }
+    );
+    model.confirm("Result", &question, ConfirmFor::EndBlindness);
+    Vec::new()
+}
+
+pub(crate) fn show_result(model: &mut Model) -> Vec<Effect> {
+    let Some(open) = model.duel.open_mut() else {
+        return Vec::new();
+    };
+    open.in_sight = true;
+    let key = open.session.key;
+    model.inform("working the result out …");
+    vec![Effect::LoadDuelResult(key)]
+}
+
+/// A click moves the cursor; a click on the cursor opens the text.
+pub(super) fn click(model: &mut Model, column: u16, row: u16) -> Click {
+    let areas = model.areas;
+    let Some(open) = model.duel.open_mut() else {
+        return Click::Moved;
+    };
+    if open.paused {
+        return Click::Moved;
+    }
+    if let Some(cursor) = open.tasks_cursor {
+        let clicked = areas.first + usize::from(row.saturating_sub(areas.list.y));
+        if clicked == cursor {
+            return Click::Open;
+        }
+        if clicked < open.session.tasks.len() {
+            open.tasks_cursor = Some(clicked);
+        }
+        return Click::Moved;
+    }
+    let Some((side, place)) = super::view::place_at(open, areas, (column, row)) else {
+        return Click::Moved;
+    };
+    if (side, place) == (open.side, open.cursor) {
+        return Click::Open;
+    }
+    open.side = side;
+    if place < open.places() {
+        open.cursor = place;
+    }
+    Click::Moved
+}

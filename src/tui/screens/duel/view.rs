@@ -1,0 +1,180 @@
+//! The task before the person. Nothing of a ranking is drawn: no name, no rank, no score, no source.
+
+use super::{grid, lists, tasks};
+use crate::domain::duel::{Answer, DuelForm};
+use crate::domain::sanitise;
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::{Command, key_on};
+use crate::tui::layout::{cut, inset};
+use crate::tui::model::Model;
+use crate::tui::model::duel::{DuelState, OpenDuel};
+use crate::tui::screens::Screen;
+use crate::tui::screens::review::view::query_lines;
+use crate::tui::text;
+use crate::tui::text::count_of;
+use crate::tui::theme::Theme;
+use crate::tui::widgets::notice;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Widget};
+
+/// Below this height the documents come before everything else.
+const SMALL: u16 = 18;
+
+pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
+    let Canvas { theme, area, buf } = canvas;
+    let mut rest = inset(area);
+    let open = match &model.duel.state {
+        DuelState::Loading => {
+            notice("loading the duel …", theme, rest, buf);
+            return Areas::default();
+        }
+        DuelState::Missing => {
+            missing(Canvas::new(theme, rest, buf));
+            return Areas::default();
+        }
+        DuelState::Failed(why) => {
+            let columns = usize::from(rest.width);
+            let words = format!("the duel cannot be opened: {}", sanitise::line(why));
+            Paragraph::new(text::lines(&words, columns, theme.error())).render(rest, buf);
+            return Areas::default();
+        }
+        DuelState::Open(open) => open,
+    };
+    if open.paused {
+        paused(open, Canvas::new(theme, rest, buf));
+        return Areas::default();
+    }
+    if let Some(cursor) = open.tasks_cursor {
+        return tasks::view(model, open, cursor, Canvas::new(theme, rest, buf));
+    }
+    let Some(cards) = open.task_cards() else {
+        notice("loading the task …", theme, rest, buf);
+        return Areas::default();
+    };
+    let columns = usize::from(rest.width);
+    let small = area.height < SMALL;
+    let mut head = query_lines(&cards.query, theme, columns);
+    if small {
+        head.truncate(1);
+    }
+    head.push(status(open, theme, columns));
+    if area.height > 28 {
+        head.extend(text::lines(&question(open.form()), columns, theme.muted()));
+    }
+    let rows = head.len() as u16;
+    Paragraph::new(head).render(cut(&mut rest, rows), buf);
+    let canvas = Canvas::new(theme, rest, buf);
+    match open.form() {
+        DuelForm::Grid => grid::view(open, cards, canvas),
+        DuelForm::Interleaved => lists::interleaved(model, open, cards, canvas),
+        DuelForm::Lists => lists::two(model, open, cards, canvas),
+    }
+}
+
+/// The side and the place that a click was on, for the areas of the last frame.
+pub(super) fn place_at(open: &OpenDuel, areas: Areas, at: (u16, u16)) -> Option<(usize, usize)> {
+    match open.form() {
+        DuelForm::Grid => {
+            let cells = grid::cells(areas.list, open.places());
+            let place = cells.iter().position(|cell| cell.contains(at.into()))?;
+            Some((0, place))
+        }
+        DuelForm::Interleaved | DuelForm::Lists => lists::place_at(open, areas, at),
+    }
+}
+
+fn question(form: DuelForm) -> String {
+    let none = key_on(Command::NoneServes, Screen::Duel);
+    let done = key_on(Command::FinishTask, Screen::Duel);
+    match form {
+        DuelForm::Grid | DuelForm::Interleaved => format!(
+            "Which of these serve the query? Choose each and mark the passage that says so. Press {none} if none does, and {done} when done. Where they come from is hidden."
+        ),
+        DuelForm::Lists => format!(
+            "Which list serves the query better? Press {done} when done. Which ranking is which is hidden."
+        ),
+    }
+}
+
+/// `task 3 of 12 · 2 done · 1 document chosen`.
+fn status(open: &OpenDuel, theme: &Theme, columns: usize) -> Line<'static> {
+    let done = open.done();
+    let lead = format!("task {} of {}", open.task + 1, open.session.tasks.len());
+    let mut rest = format!(" · {done} done");
+    let empty = Answer::default();
+    let stored = open.stored_answer().unwrap_or(&empty);
+    let waits = !open.pending.is_empty();
+    if let Some(words) = answer_words(stored) {
+        rest = format!("{rest} · {words}");
+    }
+    let state = match (waits, stored.finished) {
+        (true, _) => " · storing …",
+        (false, true) => " · this task is done",
+        (false, false) => "",
+    };
+    let room = columns.saturating_sub(text::width(&lead) + text::width(state));
+    Line::from(vec![
+        Span::styled(lead, theme.strong()),
+        Span::styled(text::truncate(&rest, room).into_owned(), theme.muted()),
+        Span::styled(state, if waits { theme.warn() } else { theme.good() }),
+    ])
+}
+
+/// What was answered, as far as it is stored.
+pub(super) fn answer_words(answer: &Answer) -> Option<String> {
+    if answer.none_serves {
+        return Some("none of them serves".to_owned());
+    }
+    if let Some(step) = answer.preference {
+        return Some(super::choice::preference_words(step).to_owned());
+    }
+    let chosen = answer.selected.len();
+    (chosen > 0).then(|| format!("{} chosen", count_of(chosen, "document")))
+}
+
+/// What a duel is and how to make one.
+fn missing(canvas: Canvas<'_>) {
+    let Canvas { theme, area, buf } = canvas;
+    let columns = usize::from(area.width);
+    let mut lines = vec![Line::styled(
+        "This project has no duel yet.",
+        theme.strong(),
+    )];
+    lines.push(Line::default());
+    let words = "A duel puts documents of two rankings before people who do not know which is which. They choose those that serve the query; the result says which ranking won. Two rankings of the project make one:";
+    lines.extend(text::lines(words, columns, theme.text()));
+    lines.push(Line::default());
+    for command in [
+        "overrule duel --a RANKING --b RANKING",
+        "overrule duel --a RANKING --b RANKING --form lists",
+        "overrule manual duel",
+    ] {
+        lines.push(Line::styled(format!("  {command}"), theme.accent()));
+    }
+    Paragraph::new(lines).render(area, buf);
+}
+
+pub(crate) fn paused(open: &OpenDuel, canvas: Canvas<'_>) {
+    let Canvas { theme, area, buf } = canvas;
+    let go_on = key_on(Command::PauseTask, Screen::Duel);
+    let lines = vec![
+        Line::styled("Paused", theme.strong()),
+        Line::default(),
+        text::line(
+            &format!("The task is hidden and its clock stands still. {go_on} goes on."),
+            usize::from(area.width),
+            theme.text(),
+        ),
+        text::line(
+            &format!(
+                "{} of {} done",
+                open.done(),
+                count_of(open.session.tasks.len(), "task")
+            ),
+            usize::from(area.width),
+            theme.muted(),
+        ),
+    ];
+    Paragraph::new(lines).render(area, buf);
+}

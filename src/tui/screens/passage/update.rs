@@ -1,0 +1,163 @@
+//! Marking a passage, and choosing the document with it or as a whole.
+
+use super::view::byte_at;
+use crate::domain::duel::DuelForm;
+use crate::tui::keymap::binding::Binding;
+use crate::tui::keymap::{Command, Scope};
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::model::duel::Reading;
+use crate::tui::screens::Screen;
+use crate::tui::screens::duel;
+use crate::tui::screens::spec::Click;
+
+fn reading(model: &mut Model) -> Option<&mut Reading> {
+    model.duel.open_mut()?.reading.as_mut()
+}
+
+/// Two lists are compared as a whole: their texts are read and nothing in them is chosen.
+fn only_read(model: &Model) -> bool {
+    let open = model.duel.open();
+    open.is_none_or(|open| open.form() == DuelForm::Lists)
+}
+
+/// Why nothing can be chosen now.
+pub(super) fn obstacle(model: &Model) -> Option<&'static str> {
+    let open = model.duel.open();
+    if open.is_none_or(|open| open.reading.is_none()) {
+        return Some("no text is open");
+    }
+    if only_read(model) {
+        return Some("the lists are compared as a whole: Esc goes back to them");
+    }
+    duel::update::obstacle(model)
+}
+
+pub(super) fn offers(model: &Model, command: Command) -> bool {
+    let Some(open) = model.duel.open() else {
+        return false;
+    };
+    let Some(reading) = &open.reading else {
+        return false;
+    };
+    if open.paused {
+        let own = |binding: &Binding| binding.command == command;
+        let others = !Scope::Screen(Screen::Passage).own().iter().any(own);
+        return others || command == Command::PauseTask;
+    }
+    let chosen = open.choice(&reading.document);
+    let marking = !only_read(model);
+    match command {
+        Command::Open => marking && !reading.is_empty(),
+        Command::ChooseWhole => marking && chosen.is_none_or(|chosen| chosen.passage.is_some()),
+        Command::RemoveChoice => marking && chosen.is_some(),
+        Command::Left
+        | Command::Right
+        | Command::MoreSentences
+        | Command::FewerSentences
+        | Command::EarlierStart
+        | Command::LaterStart => marking && !reading.is_empty(),
+        _ => true,
+    }
+}
+
+pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    if command == Command::PauseTask {
+        return duel::update::pause(model);
+    }
+    if model.duel.open().is_none_or(|open| open.paused) {
+        return Vec::new();
+    }
+    match command {
+        Command::Open => return choose(model, true),
+        Command::ChooseWhole => return choose(model, false),
+        Command::RemoveChoice => {
+            let document = reading(model).map(|reading| reading.document.clone());
+            let Some(document) = document else {
+                return Vec::new();
+            };
+            let effects = duel::choice::remove(model, document);
+            return shut(model, effects);
+        }
+        Command::Guideline => return vec![Effect::Guideline],
+        _ => {}
+    }
+    let Some(reading) = reading(model) else {
+        return Vec::new();
+    };
+    match command {
+        Command::Down => reading.step(true),
+        Command::Up => reading.step(false),
+        Command::PageDown => reading.page(true),
+        Command::PageUp => reading.page(false),
+        Command::First => reading.edge(false),
+        Command::Last => reading.edge(true),
+        Command::Right => reading.word(true),
+        Command::Left => reading.word(false),
+        Command::MoreSentences => reading.sentence(true),
+        Command::FewerSentences => reading.sentence(false),
+        Command::EarlierStart => reading.start(true),
+        Command::LaterStart => reading.start(false),
+        _ => {}
+    }
+    Vec::new()
+}
+
+/// Chooses the document with the marked passage or as a whole, and goes back to the others.
+fn choose(model: &mut Model, marked: bool) -> Vec<Effect> {
+    let Some(reading) = reading(model) else {
+        return Vec::new();
+    };
+    let passage = reading.passage().filter(|_| marked);
+    if marked && passage.is_none() {
+        model.inform("this document has no text to mark");
+        return Vec::new();
+    }
+    let document = reading.document.clone();
+    let effects = duel::choice::select(model, document, passage);
+    shut(model, effects)
+}
+
+/// Closes the text after something was decided in it; what decides nothing leaves it open.
+fn shut(model: &mut Model, effects: Vec<Effect>) -> Vec<Effect> {
+    if !effects.is_empty() {
+        if let Some(open) = model.duel.open_mut() {
+            open.reading = None;
+        }
+        model.stack.retain(|screen| *screen != Screen::Passage);
+    }
+    effects
+}
+
+/// The text is closed without a choice.
+pub(super) fn leave(model: &mut Model) -> Vec<Effect> {
+    match model.screen() {
+        Screen::Passage => duel::moving::close_text(model),
+        _ => Vec::new(),
+    }
+}
+
+pub(super) fn closed(model: &mut Model) {
+    if let Some(open) = model.duel.open_mut() {
+        open.reading = None;
+    }
+}
+
+/// A click marks the sentence under it.
+pub(super) fn click(model: &mut Model, column: u16, row: u16) -> Click {
+    if let Some(byte) = byte_at(model, (column, row))
+        && let Some(reading) = reading(model)
+    {
+        reading.point(byte);
+    }
+    Click::Moved
+}
+
+/// Dragging extends the mark to the sentence under the pointer.
+pub(super) fn drag(model: &mut Model, column: u16, row: u16) {
+    if let Some(byte) = byte_at(model, (column, row))
+        && let Some(reading) = reading(model)
+    {
+        reading.stretch(byte);
+    }
+}

@@ -19,14 +19,17 @@ mod stop;
 pub use answers::{Action, Answer, DuelEvent, Passage, answers_of};
 pub use controls::ControlResult;
 pub use distinct::RankedText;
-pub use inference::sign_test;
+pub use inference::{DuelEstimate, sign_test};
+#[cfg(test)]
+pub use judgments::Credit;
+pub use judgments::Participant;
 pub use lists::tops;
 pub use nine::{EasyNegative, Nine, NineInput, NineOptions, nine};
 #[cfg(test)]
 pub use places::PlaceShare;
 #[cfg(test)]
-pub use result::{Credit, CreditShares, DuelQueryResult};
-pub use result::{DuelEstimate, DuelResult, Participant, looks, result};
+pub use result::{CreditShares, DuelQueryResult};
+pub use result::{DuelResult, looks, result};
 pub use schedule::{Content, Place, Task, TaskKey, TaskKind, schedule};
 pub use stop::StopState;
 

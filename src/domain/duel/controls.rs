@@ -1,7 +1,6 @@
 //! What the tasks say that are not for the result: repeats, same lists and attention.
 
-use super::judgments::Judgment;
-use super::result::Participant;
+use super::judgments::{Judgment, Participant};
 use super::{DuelForm, Side, TaskKind};
 use serde::Serialize;
 

@@ -1,11 +1,19 @@
 //! How sure the figures of a duel are: tests over queries, and intervals over queries and participants.
 
-use super::result::DuelEstimate;
 use crate::domain::metrics::significance::randomisation_p;
 use crate::domain::metrics::{Resampling, equal_shares};
 use crate::domain::sampling::SeededRng;
+use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::collections::BTreeSet;
+
+/// A mean or share with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct DuelEstimate {
+    pub value: f64,
+    /// 95 %, over queries and participants; none where these are too few or do not differ.
+    pub interval: Option<(f64, f64)>,
+}
 
 /// The level of every interval of a duel.
 const LEVEL: f64 = 0.95;

@@ -1,9 +1,45 @@
 //! The finished tasks of all participants, with what they give to either ranking.
 
-use super::result::{Credit, Participant};
-use super::{Answer, Content, Duel, DuelForm, DuelQuery, Place, Side, Task, TaskKind, schedule};
+use super::{
+    Answer, Content, Duel, DuelForm, DuelQuery, Place, Side, Task, TaskKey, TaskKind, schedule,
+};
 use crate::domain::corpus::DocId;
-use std::collections::HashMap;
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+
+/// One participant, with the participant's number in the duel and answers.
+#[derive(Clone, Debug)]
+pub struct Participant {
+    pub name: String,
+    /// From 0, in the order of joining.
+    pub number: usize,
+    pub answers: BTreeMap<TaskKey, Answer>,
+}
+
+/// Where the chosen documents came from, or how often, over all finished judgments of queries. In the form of lists nothing
+/// is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Credit {
+    pub a_only: usize,
+    pub b_only: usize,
+    pub both: usize,
+    pub neither: usize,
+}
+
+impl Credit {
+    pub fn chosen(&self) -> usize {
+        self.a_only + self.b_only + self.both + self.neither
+    }
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            a_only: self.a_only + other.a_only,
+            b_only: self.b_only + other.b_only,
+            both: self.both + other.both,
+            neither: self.neither + other.neither,
+        }
+    }
+}
 
 /// A finished task.
 pub(super) struct Judgment<'a> {

@@ -1,47 +1,16 @@
 //! What a duel has come to: credit, wins, tests, agreement, places, time and controls.
 
 use super::controls::{ControlResult, control_results};
-use super::inference::{Cell, Estimator, crossed_estimates, permutation_test, sign_test};
-use super::judgments::{Judgment, judgments, side_of};
+use super::inference::{
+    Cell, DuelEstimate, Estimator, crossed_estimates, permutation_test, sign_test,
+};
+use super::judgments::{Credit, Judgment, Participant, judgments, side_of};
 use super::places::{PlaceShare, places};
-use super::{Answer, Duel, DuelForm, Side, StopState, TaskKey, TaskKind};
+use super::{Duel, DuelForm, Side, StopState, TaskKind};
 use crate::domain::agreement::{Alpha, LabelUnits, alpha};
 use crate::domain::corpus::{DocId, QueryId};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// One participant, with the participant's number in the duel and answers.
-#[derive(Clone, Debug)]
-pub struct Participant {
-    pub name: String,
-    /// From 0, in the order of joining.
-    pub number: usize,
-    pub answers: BTreeMap<TaskKey, Answer>,
-}
-
-/// A mean or share with its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct DuelEstimate {
-    pub value: f64,
-    /// 95 %, over queries and participants; none where these are too few or do not differ.
-    pub interval: Option<(f64, f64)>,
-}
-
-/// Where the chosen documents came from, or how often, over all finished judgments of queries. In the form of lists nothing
-/// is chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Credit {
-    pub a_only: usize,
-    pub b_only: usize,
-    pub both: usize,
-    pub neither: usize,
-}
-
-impl Credit {
-    pub fn chosen(&self) -> usize {
-        self.a_only + self.b_only + self.both + self.neither
-    }
-}
 
 /// The shares of the chosen documents.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -151,17 +120,6 @@ pub fn result(duel: &Duel, participants: &[Participant]) -> DuelResult {
         controls: control_results(duel.form, participants, &on_queries, &controls),
         stop: stop_state(&by_query, participants),
         per_query,
-    }
-}
-
-impl Credit {
-    fn plus(self, other: Self) -> Self {
-        Self {
-            a_only: self.a_only + other.a_only,
-            b_only: self.b_only + other.b_only,
-            both: self.both + other.both,
-            neither: self.neither + other.neither,
-        }
     }
 }
 

@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_clear_preference_is_found_and_none_is_not() {
-        let plays = |duel: SimulatedDuel| (0..40).map(move |index| duel.play(1, index));
+        let plays = |duel: SimulatedDuel| (0..40).map(move |index| duel.play(0, index));
         let named = |duel, side| {
             let stopped = plays(duel).filter_map(|play| play.stopped);
             stopped.filter(|(found, _)| *found == side).count()

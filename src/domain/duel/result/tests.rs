@@ -1,6 +1,6 @@
 use super::*;
 use crate::domain::duel::schedule::tests::duel;
-use crate::domain::duel::{Content, DuelDocument, Place, Source, schedule};
+use crate::domain::duel::{Answer, Content, DuelDocument, Place, Source, TaskKey, schedule};
 use proptest::prelude::*;
 
 /// Somebody who finishes every task and chooses what `chooses` says of its key, place and document.

@@ -100,6 +100,8 @@ const FAMILIES: [&[Command]; 19] = [
     &[Command::JudgeBStrongly, Command::PreferRightStrongly],
     // A pause: of the run, or of a person who is timed.
     &[Command::PauseRun, Command::PauseTask],
+    // Zero: the method that the others are measured from, or none of the documents.
+    &[Command::SetBaseline, Command::NoneServes],
     // The list of queries has the letter for the duel: no judge is chosen there.
     &[Command::DropJudge, Command::ShowDuel],
     &[Command::CannotTell, Command::RuleCannotTell],

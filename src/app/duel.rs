@@ -2,7 +2,6 @@
 
 mod answers_file;
 mod draft;
-mod export;
 mod labels;
 mod rankings;
 mod result;
@@ -11,9 +10,8 @@ mod words;
 
 pub use answers_file::take_answers;
 pub use draft::{DraftedDuel, DuelDraft, DuelRequest};
-pub use export::{DuelRows, write_duel, write_nine};
 pub use labels::{duel_labels, rule_as_chosen};
 pub use rankings::{FoundRanking, find_ranking};
-pub use result::{chosen_duel, duel_result};
+pub use result::{chosen_duel, duel_result, participants};
 pub use session::{DuelSession, TaskTexts, open_duel, record, task_texts};
 pub use words::{control_words, result_lines};

@@ -2,6 +2,7 @@
 
 mod ai_scores;
 mod annotated;
+pub mod duel;
 mod labels;
 mod member_names;
 pub mod request;

@@ -7,9 +7,9 @@ use super::output::{self, clean};
 use super::vector_options::FoundVectors;
 use super::vector_options::VectorOptions;
 use crate::app::duel::{
-    DuelDraft, DuelRows, chosen_duel, duel_result, result_lines, rule_as_chosen, take_answers,
-    write_duel,
+    DuelDraft, chosen_duel, duel_result, result_lines, rule_as_chosen, take_answers,
 };
+use crate::app::export::duel::{DuelRows, write_duel};
 use crate::app::export::rows::RowFormat;
 use crate::app::output_file::write_whole;
 use crate::app::wording::{counted, moment_words};

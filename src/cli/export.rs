@@ -2,7 +2,7 @@
 
 use super::command::{CommandContext, CommandResult, usage};
 use super::output;
-use crate::app::duel::DuelRows;
+use crate::app::export::duel::DuelRows;
 use crate::app::export::request::{ExportKind, ExportRequest};
 use crate::app::export::rows::RowFormat;
 use crate::app::output_file::ProtectedFiles;

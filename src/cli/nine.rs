@@ -3,7 +3,8 @@
 use super::command::{CommandContext, CommandResult};
 use super::output::{self, clean};
 use super::vector_options::{FoundVectors, VectorOptions};
-use crate::app::duel::{DraftedDuel, DuelDraft, DuelRequest, write_nine};
+use crate::app::duel::{DraftedDuel, DuelDraft, DuelRequest};
+use crate::app::export::duel::write_nine;
 use crate::app::output_file::write_whole;
 use crate::app::wording::counted;
 use crate::domain::duel::{DuelForm, Source};

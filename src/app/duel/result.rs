@@ -25,7 +25,7 @@ pub fn duel_result(db: &Db, key: DuelKey) -> Result<DuelResult> {
 }
 
 /// Everyone who did something, with their answers, in the order of joining.
-pub(super) fn participants(db: &Db, key: DuelKey) -> Result<Vec<Participant>> {
+pub fn participants(db: &Db, key: DuelKey) -> Result<Vec<Participant>> {
     let mut events = db.duel_events_by_participant(key)?;
     let mut participants = Vec::new();
     for joined in db.duel_participants(key)? {

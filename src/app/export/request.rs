@@ -1,12 +1,13 @@
 //! One export: what is written, in which form, and to where.
 
+use super::duel::{DuelRows, write_duel};
 use super::rows::RowFormat;
 use super::{
     LabelChanges, member_names, write_ai_scores, write_annotated, write_label_changes,
     write_labels, write_picks, write_rulings, write_run, write_verdicts, write_votes,
 };
 use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
-use crate::app::duel::{DuelRows, chosen_duel, duel_labels, write_duel};
+use crate::app::duel::{chosen_duel, duel_labels};
 use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::app::error::AppError;
 use crate::app::output_file::{ProtectedFiles, write_whole};

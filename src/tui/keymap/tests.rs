@@ -49,7 +49,7 @@ fn a_scope_redefines_a_global_key_only_where_listed() {
 }
 
 /// Keys that say the same in other words on some screens: the next one, the order of what is listed, the next judge.
-const FAMILIES: [&[Command]; 19] = [
+const FAMILIES: [&[Command]; 20] = [
     &[
         Command::NextSurprise,
         Command::NextDocument,

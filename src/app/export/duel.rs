@@ -1,10 +1,8 @@
 //! Duels as rows: what was chosen for them, what participants judged, and everything that they did.
 
-use super::draft::DraftedDuel;
-use super::result::participants;
-use super::session::{TaskTexts, task_texts};
+use super::rows::{RowFormat, RowWriter};
+use crate::app::duel::{DraftedDuel, TaskTexts, participants, task_texts};
 use crate::app::error::AppError;
-use crate::app::export::rows::{RowFormat, RowWriter};
 use crate::app::wording::rfc_3339;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::duel::{

@@ -172,7 +172,7 @@ impl SbrInput {
         }
         if missing > 0 {
             notes.push(format!(
-                "{} without a text in the project: left out",
+                "{} not among the candidates of the query in the project: left out",
                 counted(missing, "document")
             ));
         }

@@ -63,7 +63,7 @@ pub(super) struct AnnotateCommand {
     #[arg(long, value_name = "ID")]
     query: Vec<String>,
     /// Ask the judges about this pair of a query of the project only: once in each order of the two documents at most
-    #[arg(long, num_args = 3, value_names = ["QUERY", "A", "B"], conflicts_with_all = ["dataset", "out", "query", "cycles", "document_limit", "skip_bad", "keep_unscored", "batch", "probe", "measure", "sampler"])]
+    #[arg(long, num_args = 3, value_names = ["QUERY", "A", "B"], conflicts_with_all = ["dataset", "out", "query", "cycles", "document_limit", "skip_bad", "keep_unscored", "batch", "probe", "measure", "sampler", "seed"])]
     pair: Option<Vec<String>>,
     /// Judges by name, in order [default: those of overrule.toml that have a key, else the offline ones]
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]

@@ -131,10 +131,10 @@ impl DuelCommand {
             return Err(usage!("--json is for --list and --result"));
         }
         let exporting = self.export.is_some();
-        if self
-            .form
-            .is_some_and(|form| form.of_duel().is_none() == (self.a.is_some() || !exporting))
-        {
+        if self.form.is_some_and(|form| match form.of_duel() {
+            Some(_) => self.a.is_none(),
+            None => !exporting,
+        }) {
             return Err(usage!(
                 "--form: a new duel (--a, --b) is a grid, lists or interleaved; --export writes judgments or events"
             ));

@@ -13,6 +13,7 @@ use crate::store::Store;
 use crate::store::duels::DuelKey;
 use clap::Args;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -154,11 +155,15 @@ pub(super) fn keep(
     for note in &drafted.notes {
         output::message(&format!("note: {note}"));
     }
-    let short = drafted.short().count();
-    if short > 0 {
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    for query in drafted.short() {
+        *reasons.entry(&query.shortfall).or_default() += 1;
+    }
+    for (reason, queries) in reasons {
         output::message(&format!(
-            "note: {} with fewer documents than asked for; the reasons stand beside them",
-            counted(short, "query")
+            "note: {} with fewer documents than asked for: {}",
+            counted(queries, "query"),
+            clean(reason)
         ));
     }
     Ok(key)

@@ -29,7 +29,7 @@ pub use nine::{EasyNegative, Nine, NineInput, NineOptions, nine};
 pub use places::PlaceShare;
 #[cfg(test)]
 pub use result::{CreditShares, DuelQueryResult};
-pub use result::{DuelResult, looks, result};
+pub use result::{DuelResult, controls_of, looks, result};
 pub use schedule::{Content, Place, Task, TaskKey, TaskKind, schedule};
 pub use stop::StopState;
 

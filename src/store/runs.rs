@@ -167,10 +167,11 @@ impl Db {
             }
         }
         self.widen(query, std::slice::from_ref(battle), ensemble)?;
-        // Of a query without a depth somebody else's votes count: it is none that a run is about.
+        // Of a query without a depth somebody else's votes count: it is none that a run is about. A depth stays as it is:
+        // documents beyond it are no part of the plan, but for the two.
         self.change(
             "UPDATE query SET revision = revision + 1, ensemble = coalesce(ensemble, ?2),
-                 depth = CASE WHEN ensemble IS NULL THEN max(coalesce(depth, 0), ?3, ?4) ELSE max(depth, ?4) END
+                 depth = CASE WHEN ensemble IS NULL THEN max(coalesce(depth, 0), ?3, ?4) ELSE depth END
              WHERE id = ?1",
             params![query.0, ensemble.0, depth, high + 1],
         )?;

@@ -10,6 +10,7 @@ mod support;
 mod annotate;
 mod annotated;
 mod comparing_methods;
+mod duel_answers;
 mod duels;
 mod embedded_reasoning;
 mod embedding;

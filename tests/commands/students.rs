@@ -57,6 +57,11 @@ fn a_sample_is_even_uses_no_document_twice_and_splits_by_query() {
         &["25 pairs cannot be had", "the greatest number is 24"],
     );
     sandbox.refused(
+        "student sample --pairs 18446744073709551615",
+        2,
+        &["the greatest number is 24"],
+    );
+    sandbox.refused(
         "student sample --pairs 2 --train 3",
         2,
         &["3 to learn from are more than 2 in all"],

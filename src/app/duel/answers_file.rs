@@ -5,11 +5,14 @@ use crate::app::error::{AppError, FileProblems};
 use crate::app::input_files::{display_name, open};
 use crate::client::now_ms;
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::duel::{Action, Content, DuelForm, Passage, Task, TaskKey, TaskKind};
+use crate::domain::duel::{
+    Action, Answer, Content, DuelForm, Passage, Task, TaskKey, TaskKind, answers_of,
+};
 use crate::formats::problem::Problem;
 use crate::store::Store;
 use crate::store::duels::{DuelKey, NewDuelEvent};
 use serde::Deserialize;
+use std::collections::HashSet;
 use std::io::BufRead as _;
 use std::path::Path;
 
@@ -49,6 +52,43 @@ struct ReadAnswer {
     active_ms: i64,
 }
 
+impl ReadAnswer {
+    /// What makes it the answer where another one stands: choices that it does not name are taken back, and where it stands
+    /// already nothing is done.
+    fn in_place_of(mut self, standing: Option<&Answer>) -> Self {
+        let Some(standing) = standing else {
+            return self;
+        };
+        let names = |document: &Option<DocId>| {
+            self.actions.iter().any(
+                |action| matches!(action, Action::Select { document: named, .. } if named == document),
+            )
+        };
+        let stale: Vec<Action> = standing
+            .selected
+            .keys()
+            .filter(|document| !names(document))
+            .map(|document| Action::Unselect {
+                document: document.clone(),
+            })
+            .collect();
+        let said = |action: &Action| match action {
+            Action::Select { document, passage } => {
+                standing.selected.get(document) == Some(passage)
+            }
+            Action::NoneServes => standing.none_serves,
+            Action::Prefer { step } => standing.preference == Some(*step),
+            Action::Finish => standing.finished,
+            _ => false,
+        };
+        if stale.is_empty() && self.actions.iter().all(said) {
+            self.actions.clear();
+        }
+        self.actions.splice(0..0, stale);
+        self
+    }
+}
+
 /// Takes the answers of a file in as the annotator's, all or none, and says on how many tasks. Lines are
 /// `{"query": …, "selected": [{"document": …, "start": …, "end": …}], "seconds": …}`, `{"query": …, "none_serves": true}`, or, of
 /// two lists, `{"query": …, "prefer": -1}` from −2 (A by far) to 2 (B by far); `task` names a control.
@@ -69,11 +109,20 @@ pub fn take_answers(
         return Ok(0);
     };
     let mut answers = Vec::new();
+    let standing = answers_of(&session.events);
+    let mut seen = HashSet::new();
     for (at, line) in (1..).zip(&lines) {
         if line.trim().is_empty() {
             continue;
         }
-        let read = read(store, &session, line)?;
+        let read =
+            read(store, &session, line)?.and_then(|read| match seen.insert(read.key.clone()) {
+                true => {
+                    let standing = standing.get(&read.key);
+                    Ok(read.in_place_of(standing))
+                }
+                false => Err("this task has a line above; give one line a task".to_owned()),
+            });
         let read = read.map_err(|what| Problem::new(&name, Some(at), &what));
         answers.extend(problems.keep(read));
     }

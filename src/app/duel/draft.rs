@@ -15,7 +15,7 @@ use crate::domain::sampling::SeededRng;
 use crate::domain::sbr::SbrProfile;
 use crate::store::Store;
 use crate::store::duels::DuelKey;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What a duel is to be.
 #[derive(Clone, Debug)]
@@ -136,7 +136,7 @@ impl DuelDraft {
         for (name, missing) in [&a.name, &b.name].into_iter().zip(missing) {
             if missing > 0 {
                 notes.push(format!(
-                    "{}: {} without a text in the project: left out, and ranks are counted without them",
+                    "{}: {} not among the candidates of the query in the project: left out, and ranks are counted without them",
                     crate::domain::sanitise::line(name),
                     counted(missing, "document")
                 ));
@@ -346,6 +346,7 @@ fn wanted_queries(
         let mut drawn = wanted.clone();
         drawn.sort_by_cached_key(draw);
         drawn.truncate(most);
+        let drawn: HashSet<QueryId> = drawn.into_iter().collect();
         wanted.retain(|query| drawn.contains(query));
     }
     Ok(wanted)

@@ -146,6 +146,13 @@ fn credit(result: &DuelResult) -> Vec<String> {
         return vec!["no document was chosen".to_owned()];
     };
     let line = |words: &str, share: &DuelEstimate| format!("  {words:<13}{}", share_words(share));
+    if result.form == DuelForm::Interleaved {
+        return vec![
+            format!("{chosen} chosen, which stood in the list for"),
+            line("A", &shares.a_only),
+            line("B", &shares.b_only),
+        ];
+    }
     vec![
         format!("{chosen} chosen, which came from"),
         line("A only", &shares.a_only),

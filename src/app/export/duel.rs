@@ -100,6 +100,9 @@ pub fn write_nine(
             let (source, from) = match document.source {
                 Source::TopOfA => (format!("top from {a}"), a),
                 Source::TopOfB => (format!("top from {b}"), b),
+                Source::EasyNegative if document.rank_b.is_none() => {
+                    ("easy negative".to_owned(), a)
+                }
                 Source::EasyNegative => ("easy negative".to_owned(), b),
             };
             rows.write(&json!({

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 /// How a file of SQLite's begins.
 const SQLITE: &[u8; 16] = b"SQLite format 3\0";
+/// The application id of a project: that of `store/schema.rs`.
+const PROJECT_MARK: &[u8] = b"OVRL";
 /// Files that are listed at most: each is opened to see what it holds.
 const LISTED: usize = 500;
 
@@ -100,11 +102,15 @@ pub(super) fn is_benchmark(folder: &Path) -> bool {
     folder.join("qrels").is_dir() && corpus()
 }
 
-/// Whether a file is a database of SQLite's: another project, as far as one can tell without opening it.
+/// Whether a file is a project, by the mark that SQLite keeps at its byte 68.
 pub(super) fn is_project_file(path: &Path) -> bool {
-    let mut start = [0; SQLITE.len()];
-    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
-    path.is_file() && read.is_ok() && start == *SQLITE
+    let mut start = [0; 72];
+    let read = |mut file: std::fs::File| file.read_exact(&mut start);
+    // A named pipe would wait for its writer.
+    path.is_file()
+        && std::fs::File::open(path).and_then(read).is_ok()
+        && start.starts_with(SQLITE)
+        && start.get(68..) == Some(PROJECT_MARK)
 }
 
 fn order(one: &FolderEntry, other: &FolderEntry) -> Ordering {

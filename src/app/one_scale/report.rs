@@ -289,6 +289,11 @@ impl ScaleReport {
             ));
         }
         match self.drift {
+            Some(drift) if drift.ratio.is_infinite() => notes.push(
+                "the judge of the anchors errs by query alone: within a query its grades differ from the labels by the same (battles over \
+                 queries are better)"
+                    .to_owned(),
+            ),
             Some(drift) if drift.is_too_much() => notes.push(format!(
                 "the judge of the anchors drifts from query to query: {:.2} of what it errs by within one (above .80, battles over queries are \
                  better)",

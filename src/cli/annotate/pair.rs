@@ -71,11 +71,7 @@ impl AnnotateCommand {
             ));
         };
         let usual = &context.config.run;
-        let continued = RunRequest::continuing(latest, usual);
-        let request = RunRequest {
-            seed: self.seed.unwrap_or(continued.seed),
-            ..continued
-        };
+        let request = RunRequest::continuing(latest, usual);
         let priced = PricedQuestion::of(&store, (key, pair), &chosen.ensemble, &request)?;
         let ensemble = priced.question.ensemble(&chosen.ensemble);
         if self.dry_run {

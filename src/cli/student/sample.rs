@@ -42,7 +42,7 @@ impl SampleCommand {
             &store,
             SampleRequest {
                 pairs: self.pairs,
-                train: self.train.unwrap_or(self.pairs * 4 / 5),
+                train: self.train.unwrap_or(self.pairs - self.pairs.div_ceil(5)),
                 seed: self.seed,
             },
         )?;

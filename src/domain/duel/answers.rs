@@ -107,10 +107,18 @@ pub fn answers_of(events: &[DuelEvent]) -> BTreeMap<TaskKey, Answer> {
             answer.take(event);
         }
     }
+    for answer in answers.values_mut() {
+        answer.finished &= answer.is_given();
+    }
     answers
 }
 
 impl Answer {
+    /// Whether something is said: a choice, that none serves, or a preference.
+    pub fn is_given(&self) -> bool {
+        !self.selected.is_empty() || self.none_serves || self.preference.is_some()
+    }
+
     /// Takes in an event that counts.
     fn take(&mut self, event: &DuelEvent) {
         match &event.action {
@@ -186,6 +194,23 @@ mod tests {
         Action::Undo {
             of: format!("{at:04}"),
         }
+    }
+
+    #[test]
+    fn what_is_finished_and_then_taken_back_is_no_answer() {
+        let answer = on_q1([
+            select("a"),
+            Action::Finish,
+            Action::Unselect { document: doc("a") },
+        ]);
+        assert!(!answer.finished && !answer.is_given());
+        let again = on_q1([
+            select("a"),
+            Action::Finish,
+            Action::Unselect { document: doc("a") },
+            select("b"),
+        ]);
+        assert!(again.finished && again.is_given());
     }
 
     #[test]

@@ -76,6 +76,14 @@ pub struct DuelResult {
     pub per_query: Vec<DuelQueryResult>,
 }
 
+/// The controls of these participants alone.
+pub fn controls_of(duel: &Duel, participants: &[Participant]) -> Vec<ControlResult> {
+    let all = judgments(duel, participants);
+    let (on_queries, controls): (Vec<&Judgment<'_>>, Vec<&Judgment<'_>>) =
+        all.iter().partition(|one| one.kind == TaskKind::Query);
+    control_results(duel.form, participants, &on_queries, &controls)
+}
+
 /// What the finished answers come to. Preferences and credit are of queries only, controls are apart.
 pub fn result(duel: &Duel, participants: &[Participant]) -> DuelResult {
     let all = judgments(duel, participants);

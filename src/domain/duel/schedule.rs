@@ -6,6 +6,7 @@ use super::{Duel, DuelForm, DuelQuery, Side};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::named::named;
 use crate::domain::sampling::SeededRng;
+use std::collections::HashMap;
 
 named! {
     "a kind of task", "kebab-case";
@@ -103,6 +104,8 @@ pub fn schedule(duel: &Duel, participant: usize) -> Vec<Task> {
 /// The queries in this order with controls among them.
 fn mixed(order: &[usize], kinds: &[TaskKind], rng: &mut SeededRng) -> Vec<(TaskKind, usize)> {
     let mut tasks: Vec<(TaskKind, usize)> = Vec::new();
+    // The controls on each query.
+    let mut given: Vec<Vec<TaskKind>> = vec![Vec::new(); order.len()];
     for block in order.chunks(CONTROL_BLOCK) {
         let begin = tasks.len();
         tasks.extend(block.iter().map(|query| (TaskKind::Query, *query)));
@@ -112,14 +115,11 @@ fn mixed(order: &[usize], kinds: &[TaskKind], rng: &mut SeededRng) -> Vec<(TaskK
             let last = (tasks.len() + 1).saturating_sub(CONTROL_GAP);
             let queries = tasks.iter().take(last).enumerate();
             let queries = queries.filter(|(_, (other, _))| *other == TaskKind::Query);
-            let controls = |query: usize| {
-                let of_query = tasks.iter().filter(move |(_, other)| *other == query);
-                of_query.filter(|(other, _)| *other != TaskKind::Query)
-            };
             // Those with the fewest controls, and none of this kind.
             let free = queries
-                .filter(|(_, (_, query))| controls(*query).all(|(other, _)| *other != kind))
-                .map(|(at, (_, query))| (controls(*query).count(), at, *query));
+                .filter_map(|(at, (_, query))| Some((given.get(*query)?, at, *query)))
+                .filter(|(controls, ..)| !controls.contains(&kind))
+                .map(|(controls, at, query)| (controls.len(), at, query));
             let free: Vec<(usize, usize, usize)> = free.collect();
             let fewest = free.iter().map(|(controls, ..)| *controls).min();
             let free: Vec<_> = free.iter().filter(|one| Some(one.0) == fewest).collect();
@@ -129,6 +129,9 @@ fn mixed(order: &[usize], kinds: &[TaskKind], rng: &mut SeededRng) -> Vec<(TaskK
             let earliest = begin.max(at + CONTROL_GAP);
             let place = earliest + rng.below(tasks.len() + 1 - earliest);
             tasks.insert(place, (kind, *query));
+            if let Some(controls) = given.get_mut(*query) {
+                controls.push(kind);
+            }
         }
     }
     tasks
@@ -147,12 +150,14 @@ struct Layout<'a> {
 impl<'a> Layout<'a> {
     fn new(duel: &'a Duel, participant: usize) -> Self {
         let sizes: Vec<usize> = duel.queries.iter().map(|one| one.documents.len()).collect();
-        let number = |(at, size): (usize, &usize)| {
-            let before = sizes.iter().take(at);
-            before.filter(|other| *other == size).count()
+        let mut counts: HashMap<usize, usize> = HashMap::new();
+        let number = |size: usize| {
+            let count = counts.entry(size).or_default();
+            *count += 1;
+            *count - 1
         };
         Self {
-            numbers: sizes.iter().enumerate().map(number).collect(),
+            numbers: sizes.into_iter().map(number).collect(),
             offset: SeededRng::new(duel.seed, &["duel", "design"]).below(1_000),
             duel,
             participant,

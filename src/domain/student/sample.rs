@@ -173,7 +173,7 @@ impl<'a> Drawer<'a> {
             .iter()
             .map(|at| (*at, Left::new(&self.queries[*at])))
             .collect();
-        let mut found = Vec::with_capacity(wanted);
+        let mut found = Vec::new();
         while !left.is_empty() && found.len() < wanted {
             left.retain_mut(|(query, left)| {
                 if found.len() == wanted {

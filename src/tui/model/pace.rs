@@ -56,7 +56,8 @@ pub fn warning(decisions: impl DoubleEndedIterator<Item = ReadingPace>) -> Optio
 pub fn time_words(decisions: impl Iterator<Item = ReadingPace>, noun: &str) -> Option<String> {
     let mut seconds: Vec<f64> = decisions.filter_map(|pace| pace.seconds).collect();
     seconds.sort_by(f64::total_cmp);
-    let median = seconds.get(seconds.len() / 2)?;
+    let (low, high) = (seconds.len().checked_sub(1)? / 2, seconds.len() / 2);
+    let median = (seconds.get(low)? + seconds.get(high)?) / 2.0;
     let total = Duration::from_secs_f64(seconds.iter().sum());
     Some(format!(
         "{} of reading in all, {median:.0} s for the median {noun}",

@@ -48,8 +48,7 @@ impl Card {
         } else {
             0
         };
-        let words =
-            || sanitise::line(first.get(..first.len().min(200)).unwrap_or(first)).into_owned();
+        let words = || sanitise::line(&first.chars().take(200).collect::<String>()).into_owned();
         Self {
             document,
             title: title.unwrap_or_else(words),

@@ -40,12 +40,17 @@ pub(crate) fn go(model: &mut Model, at: usize) -> Vec<Effect> {
         return Vec::new();
     }
     let finished = open.answer().is_some_and(|answer| answer.finished);
+    let here = open
+        .session
+        .tasks
+        .get(open.task)
+        .map(|task| task.key.clone());
     // Who has just finished a task has left it.
     let mut effects = match finished
         && open
             .pending
             .iter()
-            .any(|(_, one)| one.action == Action::Finish)
+            .any(|(_, one)| one.action == Action::Finish && Some(&one.task()) == here.as_ref())
     {
         true => Vec::new(),
         false => record(model, Action::Leave),

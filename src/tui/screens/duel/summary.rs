@@ -1,7 +1,7 @@
 //! What a person did in a duel since it was opened.
 
 use crate::app::duel::control_words;
-use crate::domain::duel::{Action, Participant, answers_of, result};
+use crate::domain::duel::{Action, Participant, answers_of, controls_of};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::model::duel::OpenDuel;
 use crate::tui::model::pace::{self, ReadingPace};
@@ -55,7 +55,7 @@ fn of_session(open: &OpenDuel) -> Option<String> {
             number: open.session.number,
             answers: answers_of(&open.session.events),
         };
-        let controls = result(&open.session.duel, &[me]).controls;
+        let controls = controls_of(&open.session.duel, &[me]);
         lines.push(String::new());
         if open.session.duel.controls {
             lines.push("Your controls, which are no part of the result:".to_owned());

@@ -151,10 +151,10 @@ fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Paragraph
         Line::from(vec![
             label("queries"),
             Span::raw(format!(
-                "{} of {} done · {} battles",
+                "{} of {} done · {}",
                 text::count(progress.queries_done),
                 text::count(progress.queries),
-                text::count(progress.battles)
+                text::count_of(progress.battles, "battle")
             )),
             Span::styled(
                 match progress.already {

@@ -27,7 +27,7 @@ use crate::store::Store;
 use crate::store::imports::ImportRow;
 pub use datasets::REFUSED;
 use file_content::FileContent;
-pub use folder::{FolderEntry, list_folder, typed_path};
+pub use folder::{FolderEntry, THIS_PROJECT, list_folder, typed_path};
 use imported::KnownQueries;
 pub use imported::{PoolsImport, VotesImport};
 use labels::LabelsImport;

@@ -10,6 +10,8 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 /// How a file of SQLite's begins.
+/// What the open project's own file holds.
+pub const THIS_PROJECT: &str = "this project";
 const SQLITE: &[u8; 16] = b"SQLite format 3\0";
 /// The application id of a project: that of `store/schema.rs`.
 const PROJECT_MARK: &[u8] = b"OVRL";
@@ -40,7 +42,8 @@ pub fn typed_path(typed: &str) -> PathBuf {
 
 /// Refuses the open project and the files beside it: to open and close one of them takes SQLite's locks away.
 pub fn refuse_project(path: &Path, project: &Path) -> Result<(), AppError> {
-    match is_project(path, project) {
+    let real = real_path(project);
+    match file::same(path, &real) || is_beside_project(path, &real) {
         false => Ok(()),
         true => Err(invalid!(
             "{}: is the open project; name another file",
@@ -49,21 +52,25 @@ pub fn refuse_project(path: &Path, project: &Path) -> Result<(), AppError> {
     }
 }
 
-fn is_project(path: &Path, project: &Path) -> bool {
-    let real = project
+fn real_path(project: &Path) -> PathBuf {
+    project
         .canonicalize()
-        .unwrap_or_else(|_| project.to_owned());
-    let beside = ["-wal", "-shm", "-journal", "-run"].map(|suffix| beside(&real, suffix));
-    file::same(path, &real) || beside.iter().any(|other| file::same(path, other))
+        .unwrap_or_else(|_| project.to_owned())
 }
 
-/// What is in a folder but the open project: files that can be imported, then folders, then other files, each by name.
-/// Symbolic links are followed.
+fn is_beside_project(path: &Path, real: &Path) -> bool {
+    let beside = ["-wal", "-shm", "-journal", "-run"].map(|suffix| beside(real, suffix));
+    beside.iter().any(|other| file::same(path, other))
+}
+
+/// What is in a folder, the open project as [`THIS_PROJECT`]: files that can be imported, then folders, then other files, each
+/// by name. Symbolic links are followed.
 pub fn list_folder(folder: &Path, project: &Path) -> io::Result<Vec<FolderEntry>> {
     let folder = match folder.as_os_str().is_empty() {
         true => Path::new("."),
         false => folder,
     };
+    let real = real_path(project);
     let mut entries = Vec::new();
     for entry in std::fs::read_dir(folder)?.take(LISTED) {
         let path = entry?.path();
@@ -77,7 +84,7 @@ pub fn list_folder(folder: &Path, project: &Path) -> io::Result<Vec<FolderEntry>
         let Ok(found) = std::fs::metadata(&path) else {
             continue;
         };
-        if is_project(&path, project) {
+        if is_beside_project(&path, &real) {
             continue;
         }
         entries.push(FolderEntry {
@@ -86,6 +93,7 @@ pub fn list_folder(folder: &Path, project: &Path) -> io::Result<Vec<FolderEntry>
             bytes: found.len(),
             holds: match found.is_dir() {
                 true => is_benchmark(&path).then_some("a benchmark (BEIR)"),
+                false if file::same(&path, &real) => Some(THIS_PROJECT),
                 false if is_project_file(&path) => Some("an Overrule project"),
                 false => recognise(&path).ok().map(|found| found.describe()),
             },

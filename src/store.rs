@@ -43,6 +43,7 @@ pub mod rulings;
 pub mod runs;
 mod schema;
 mod settings;
+pub mod students;
 pub mod summary_cache;
 mod threads;
 pub mod upgrade;

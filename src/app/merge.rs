@@ -19,6 +19,7 @@ pub fn merge(db: &mut Db, from: &Snapshot, keep: bool) -> Result<MergeCounts> {
 
 fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
     let mut merger = Merger::new(db, other);
+    merger.students()?;
     let mut changed = Vec::new();
     for theirs in merger.queries()? {
         let Some(mut query) = merger.matched(&theirs)? else {
@@ -27,6 +28,7 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
         merger.votes(&mut query)?;
         merger.verdicts_of(&mut query)?;
         merger.rerank_results(&query)?;
+        merger.predictions(&mut query)?;
         judges::unite(&mut merger, &mut query, &theirs)?;
         let MatchedQuery {
             ours, changed: new, ..
@@ -108,6 +110,7 @@ pub fn taken_over(merged: &MergeCounts) -> Option<String> {
         (merged.picks, "pick"),
         (merged.rulings, "ruling"),
         (merged.rerank_results, "order"),
+        (merged.students, "student"),
         (merged.duels, "duel"),
         (merged.duel_events, "duel event"),
     ];

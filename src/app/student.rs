@@ -2,12 +2,16 @@
 
 pub mod export;
 mod found;
+mod import;
 mod judged_pairs;
 mod pictures;
 mod predictions;
 mod report;
 pub mod sample;
+mod stored;
 pub mod train;
 
 pub use found::{StudentsFound, students_found};
-pub use report::{ReportedBattle, StepReport, StudentReport, report_file};
+pub use import::{check_name, import_student, keep_trained};
+pub use report::{ReportedBattle, StepReport, StudentReport, report_file, report_student};
+pub use stored::known_student;

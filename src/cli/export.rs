@@ -34,6 +34,8 @@ enum ExportName {
     Picks,
     /// One row a document that a participant of a duel was shown, or with --form events one a thing that was done
     Duel,
+    /// What a student of the project predicts, in the form that `overrule student import` reads; --student says which
+    Predictions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -52,7 +54,8 @@ enum RowFormatName {
   overrule export qrels --from zelo --out zelo.qrels       grades of the judges; where they come from is said on stderr
   overrule export qrels --diff                             only what the rulings change
   overrule export duel --out duel.csv                      what the participants of the latest duel chose
-  overrule export qrels --from duel --out chosen.qrels     labels that most of them agree on")]
+  overrule export qrels --from duel --out chosen.qrels     labels that most of them agree on
+  overrule export predictions --student llama-8b --out p.csv")]
 pub(super) struct ExportCommand {
     /// What to write
     #[arg(value_enum)]
@@ -78,6 +81,9 @@ pub(super) struct ExportCommand {
     /// Of duel, and of qrels from duel: which one [default: the latest]
     #[arg(long, value_name = "N")]
     duel: Option<i64>,
+    /// Of predictions: whose
+    #[arg(long, value_name = "NAME", required_if_eq("kind", "predictions"))]
+    student: Option<String>,
     /// Write documents without a score too, with "score":null (zBench refuses such a file)
     #[arg(long)]
     keep_unscored: bool,
@@ -189,6 +195,7 @@ impl From<ExportName> for ExportKind {
             ExportName::Rulings => Self::Rulings,
             ExportName::Picks => Self::Picks,
             ExportName::Duel => Self::Duel,
+            ExportName::Predictions => Self::Predictions,
         }
     }
 }
@@ -218,6 +225,9 @@ impl ExportCommand {
         if about_duel && !self.query.is_empty() {
             return Err(usage!("a duel is written whole; leave --query out"));
         }
+        if self.student.is_some() && self.kind != ExportName::Predictions {
+            return Err(usage!("--student is for predictions"));
+        }
         let store = context.open()?;
         let request = ExportRequest {
             kind: match (self.kind, self.labels.from) {
@@ -244,6 +254,7 @@ impl ExportCommand {
             grades: self.labels.grades,
             level: self.labels.level,
             duel: self.duel.map(DuelKey),
+            student: self.student.unwrap_or_default(),
             duel_rows: match self.labels.form {
                 Some(ExportForm::Events) => DuelRows::Events,
                 _ => DuelRows::Judgments,

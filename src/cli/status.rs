@@ -6,7 +6,7 @@ use super::command::{CommandContext, CommandResult};
 use super::config::RatingSettings;
 use super::output::{self, clean};
 use crate::app::status::{PartOf, ProjectStatus, Spending};
-use crate::app::wording::counted;
+use crate::app::wording::{counted, first_names};
 use crate::domain::agreement::{Interval, Share};
 use crate::judge::OFFLINE_LABEL;
 use crate::store::ledger::Spent;
@@ -90,6 +90,9 @@ fn as_json(project: &str, status: &ProjectStatus) -> Value {
             "participants": status.duels.participants,
             "events": status.duels.events,
         },
+        "students": status.students.iter().map(|of| json!({
+            "student": of.name, "step": of.step, "queries": of.queries, "pairs": of.pairs,
+        })).collect::<Vec<_>>(),
         "rating": RatingSettings::new(status.settings, &status.rule),
     })
 }
@@ -164,6 +167,15 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
             "duels         {}, {} (overrule duel --list)",
             counted(status.duels.duels, "duel"),
             counted(status.duels.participants, "participant")
+        ));
+    }
+    if !status.students.is_empty() {
+        let mut names: Vec<&str> = status.students.iter().map(|of| of.name.as_str()).collect();
+        names.dedup();
+        lines.push(format!(
+            "students      {}, {} (overrule student list)",
+            first_names(&names),
+            counted(status.students.len(), "checkpoint")
         ));
     }
     let (calls, usd) = status.batched;

@@ -6,7 +6,9 @@ pub mod figures;
 pub mod model;
 mod order_effect;
 mod outcome;
+mod pair_prediction;
 pub mod sample;
 
 pub use order_effect::OrderShift;
 pub use outcome::OutcomeProbabilities;
+pub use pair_prediction::{PairPrediction, QueryPredictions};

@@ -345,6 +345,15 @@ impl Db {
         })
     }
 
+    /// The identifiers of a query's documents, in pool order.
+    pub fn document_ids(&self, key: QueryKey) -> Result<Vec<DocId>> {
+        self.all(
+            "SELECT name FROM document WHERE query = ?1 ORDER BY position",
+            [key.0],
+            |row| row.get(0),
+        )
+    }
+
     /// Characters of each document of a query.
     pub(crate) fn document_lengths(&self, query: QueryKey) -> Result<Vec<usize>> {
         self.all(

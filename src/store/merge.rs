@@ -8,6 +8,7 @@ mod counts;
 mod ledger;
 mod reranking;
 mod snapshot;
+mod students;
 mod verdicts;
 mod votes;
 mod weights;
@@ -30,11 +31,12 @@ pub(crate) struct Merger<'a> {
     pub(crate) db: &'a Db,
     from: &'a Connection,
     other: &'a Db,
-    /// Judges, runs, names and dictionaries of the other file that are known here.
+    /// Judges, runs, names, dictionaries and students of the other file that are known here.
     judges: HashMap<i64, (JudgeId, String)>,
     runs: HashMap<i64, i64>,
     names: HashMap<i64, i64>,
     dictionaries: HashMap<i64, i64>,
+    students: HashMap<i64, i64>,
     pub(crate) merged: MergeCounts,
 }
 
@@ -68,6 +70,7 @@ impl<'a> Merger<'a> {
             runs: HashMap::new(),
             names: HashMap::new(),
             dictionaries: HashMap::new(),
+            students: HashMap::new(),
             merged: MergeCounts::default(),
         }
     }

@@ -35,6 +35,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0018.sql"),
     include_str!("../../assets/migrations/0019.sql"),
     include_str!("../../assets/migrations/0020.sql"),
+    include_str!("../../assets/migrations/0021.sql"),
 ];
 
 /// The schema version in which votes are narrow: the migration that leads to it has more to do than its statements say.

@@ -4,7 +4,8 @@ use super::duel::{DuelRows, write_duel};
 use super::rows::RowFormat;
 use super::{
     LabelChanges, member_names, write_ai_scores, write_annotated, write_label_changes,
-    write_labels, write_picks, write_rulings, write_run, write_verdicts, write_votes,
+    write_labels, write_picks, write_predictions, write_rulings, write_run, write_verdicts,
+    write_votes,
 };
 use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
 use crate::app::duel::{chosen_duel, duel_labels};
@@ -41,6 +42,8 @@ pub enum ExportKind {
     Duel,
     /// Labels that the choices of a duel come to.
     DuelLabels,
+    /// What a student predicts.
+    Predictions,
 }
 
 #[derive(Clone, Debug)]
@@ -73,6 +76,8 @@ pub struct ExportRequest {
     /// Which duel; the latest by default.
     pub duel: Option<DuelKey>,
     pub duel_rows: DuelRows,
+    /// Of predictions: whose.
+    pub student: String,
 }
 
 impl ExportRequest {
@@ -94,6 +99,7 @@ impl ExportRequest {
             level: 1,
             duel: None,
             duel_rows: DuelRows::Judgments,
+            student: String::new(),
         }
     }
 
@@ -187,6 +193,9 @@ impl ExportRequest {
             ExportKind::Duel => {
                 let key = chosen_duel(store, self.duel)?;
                 write_duel(store, key, self.duel_rows, self.format, out)
+            }
+            ExportKind::Predictions => {
+                write_predictions(store, keys, &self.student, self.format, out)
             }
         }
     }

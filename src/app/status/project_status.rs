@@ -8,6 +8,7 @@ use crate::domain::vote::VoteRule;
 use crate::store::corpus::QueryInfo;
 use crate::store::duels::DuelCounts;
 use crate::store::labels::AdjudicationCounts;
+use crate::store::students::StoredStudent;
 use crate::store::summary_cache::QuerySummary;
 use crate::store::{Result, Store};
 
@@ -47,6 +48,8 @@ pub struct ProjectStatus {
     pub offline: bool,
     pub adjudication: AdjudicationCounts,
     pub duels: DuelCounts,
+    /// Students in force, each of their checkpoints.
+    pub students: Vec<StoredStudent>,
     pub settings: RankingSettings,
     pub rule: FinalRule,
     /// Judges whose margins said more than their direction at the last look at the judges, where the rule of votes takes the
@@ -89,6 +92,7 @@ impl ProjectStatus {
                 offline: queries.iter().any(|(_, query)| query.offline),
                 adjudication: db.adjudication_counts()?,
                 duels: db.duel_counts()?,
+                students: db.students()?,
                 telling_margins: match db.settings()?.vote_rule {
                     VoteRule::Margin | VoteRule::Calibrated => Vec::new(),
                     _ => telling_margins(db)?,

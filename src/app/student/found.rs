@@ -1,13 +1,15 @@
 //! The students that a project has, and the report of one of them.
 
 use super::judged_pairs::JudgedPairs;
-use super::predictions::{PairPrediction, Predictions};
+use super::predictions::Predictions;
 use super::report::{StudentReport, report_predictions};
 use super::sample::all_judged;
+use super::stored::stored_predictions;
 use super::train::{TrainOptions, TrainedStudent, train};
 use crate::app::error::AppError;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::student::PairPrediction;
 use crate::store::Store;
 
 /// What the built-in student is called.
@@ -23,12 +25,27 @@ pub struct StudentsFound {
     pub report: Option<StudentReport>,
 }
 
-/// The students of a project, and the report of one by its name; of the first one for `None` and for a name that is gone.
+/// The students of a project, the built-in one first, and the report of one by its name; of the first one for `None` and for a
+/// name that is gone.
 ///
 /// The built-in student is fitted anew: it learns from the votes as they are.
 pub fn students_found(store: &Store, name: Option<&str>) -> Result<StudentsFound, AppError> {
-    let names = vec![BUILT_IN.to_owned()];
+    let stored = store.read_blocking(|db| db.latest_checkpoints())?;
+    let built_in = std::iter::once(BUILT_IN.to_owned());
+    let names: Vec<String> = built_in.chain(stored.into_keys()).collect();
     let known = name.filter(|name| names.iter().any(|known| known == name));
+    let report = match known.filter(|name| *name != BUILT_IN) {
+        Some(name) => {
+            let judged = all_judged(store)?;
+            let predictions = stored_predictions(store, name, &judged)?;
+            report_predictions(name.to_owned(), &predictions, &judged)
+        }
+        None => built_in_report(store)?,
+    };
+    Ok(StudentsFound { names, report })
+}
+
+fn built_in_report(store: &Store) -> Result<Option<StudentReport>, AppError> {
     let options = TrainOptions {
         other_battles: false,
         folds: FOLDS,
@@ -38,14 +55,13 @@ pub fn students_found(store: &Store, name: Option<&str>) -> Result<StudentsFound
     let trained = train(store, options)?;
     let judged = all_judged(store)?;
     let predictions = left_out(&trained, &judged);
-    let name = known.unwrap_or(BUILT_IN).to_owned();
-    let mut report = report_predictions(name, &predictions, &judged);
+    let mut report = report_predictions(BUILT_IN.to_owned(), &predictions, &judged);
     if let Some(report) = &mut report {
         report.notes.push(format!(
             "predictions of each query are of a model that never saw it: {FOLDS} groups of queries are left out in turn"
         ));
     }
-    Ok(StudentsFound { names, report })
+    Ok(report)
 }
 
 /// What a student predicts of the judged pairs, each query by a model that never saw it.
@@ -58,8 +74,7 @@ fn left_out(trained: &TrainedStudent, judged: &JudgedPairs) -> Predictions {
             continue;
         };
         if let Some(pair) = Pair::new(a, b) {
-            let orders = [Some(predicted), None];
-            step.insert((query, pair), PairPrediction { orders });
+            step.insert((query, pair), PairPrediction::in_order(predicted));
         }
     }
     found

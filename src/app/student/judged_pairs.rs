@@ -81,6 +81,11 @@ impl JudgedPairs {
         Some((place.query, document(a)?, document(b)?))
     }
 
+    /// Where a query is; `None` for a name that the project does not have.
+    pub(super) fn query_place(&self, query: &str) -> Option<usize> {
+        Some(self.places.get(&QueryId::new(query))?.query)
+    }
+
     /// What the fit is told of a pair, where it is judged.
     pub(super) fn target(&self, query: usize, pair: Pair) -> Option<PairTarget> {
         let query = self.queries.get(query)?;

@@ -1,10 +1,10 @@
 //! A student's predictions, found in the project: by checkpoint, query and pair, with both orders where it was asked twice.
 
-use super::judged_pairs::JudgedPairs;
 use crate::app::error::{AppError, FileProblems};
 use crate::app::input_files::{display_name, open};
 use crate::domain::battle::Pair;
-use crate::domain::student::OutcomeProbabilities;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::student::PairPrediction;
 use crate::formats::predictions::{PredictionLine, read_predictions};
 use crate::formats::problem::Problem;
 use std::collections::BTreeMap;
@@ -12,27 +12,6 @@ use std::path::Path;
 
 /// A query's place, and one of its pairs.
 pub(super) type PairPlace = (usize, Pair);
-
-/// What a student predicts of a pair: A is its lower pool index.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct PairPrediction {
-    /// Shown A first, and shown B first.
-    pub(super) orders: [Option<OutcomeProbabilities>; 2],
-}
-
-impl PairPrediction {
-    /// Of the order that it was asked in, or the mean of both.
-    pub(super) fn predicted(self) -> Option<OutcomeProbabilities> {
-        match self.orders {
-            [Some(one), Some(other)] => Some(one.mean_with(other)),
-            [one, other] => one.or(other),
-        }
-    }
-
-    pub(super) fn both(self) -> Option<(OutcomeProbabilities, OutcomeProbabilities)> {
-        self.orders[0].zip(self.orders[1])
-    }
-}
 
 /// The predictions of one checkpoint.
 pub(super) type StepPredictions = BTreeMap<PairPlace, PairPrediction>;
@@ -45,16 +24,31 @@ pub(super) struct Predictions {
     pub(super) foreign: usize,
 }
 
+/// What happens to a line about a query or a document that the project does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ForeignLine {
+    /// It is counted, and the others are read.
+    Counted,
+    /// The file is refused.
+    Refused,
+}
+
 impl Predictions {
-    /// Reads a file whole, or refuses it with everything that is wrong.
-    pub(super) fn read(path: &Path, judged: &JudgedPairs) -> Result<Self, AppError> {
+    /// Reads a file whole, or refuses it with everything that is wrong. `find` says where a query is, and two of its
+    /// documents.
+    pub(super) fn read(
+        path: &Path,
+        find: impl Fn(&QueryId, &DocId, &DocId) -> Option<(usize, usize, usize)>,
+        foreign: ForeignLine,
+    ) -> Result<Self, AppError> {
         let name = display_name(path);
         let (lines, wrong) = read_predictions(open(path)?, &name);
         let mut problems = FileProblems::of(path);
         wrong.into_iter().for_each(|problem| problems.add(problem));
         let mut found = Self::default();
         for line in &lines {
-            if let Err(what) = found.add(line, judged) {
+            let place = find(&line.query, &line.a, &line.b);
+            if let Err(what) = found.add(line, place, foreign) {
                 problems.add(Problem::new(&name, Some(line.line), &what));
             }
         }
@@ -68,10 +62,23 @@ impl Predictions {
         }
     }
 
-    fn add(&mut self, line: &PredictionLine, judged: &JudgedPairs) -> Result<(), String> {
-        let Some((query, a, b)) = judged.find(&line.query, &line.a, &line.b) else {
+    fn add(
+        &mut self,
+        line: &PredictionLine,
+        place: Option<(usize, usize, usize)>,
+        foreign: ForeignLine,
+    ) -> Result<(), String> {
+        let Some((query, a, b)) = place else {
             self.foreign += 1;
-            return Ok(());
+            return match foreign {
+                ForeignLine::Counted => Ok(()),
+                ForeignLine::Refused => Err(format!(
+                    "the project has no query {:?} with documents {:?} and {:?} (overrule queries lists the queries)",
+                    line.query.as_str(),
+                    line.a.as_str(),
+                    line.b.as_str()
+                )),
+            };
         };
         let Some(pair) = Pair::new(a, b) else {
             return Ok(());

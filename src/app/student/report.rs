@@ -1,8 +1,9 @@
 //! A student's report: its figures, checkpoint by checkpoint.
 
 use super::judged_pairs::JudgedPairs;
-use super::predictions::{Predictions, StepPredictions};
+use super::predictions::{ForeignLine, Predictions, StepPredictions};
 use super::sample::all_judged;
+use super::stored::stored_predictions;
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, stem};
 use crate::app::wording::counted;
@@ -58,13 +59,22 @@ pub struct ReportedBattle {
 /// The report of a file of predictions on the pairs of a project.
 pub fn report_file(store: &Store, path: &Path) -> Result<StudentReport, AppError> {
     let judged = all_judged(store)?;
-    let predictions = Predictions::read(path, &judged)?;
+    let find = |query: &QueryId, a: &DocId, b: &DocId| judged.find(query, a, b);
+    let predictions = Predictions::read(path, find, ForeignLine::Counted)?;
     report_predictions(stem(path), &predictions, &judged).ok_or_else(|| {
         invalid!(
             "{}: none of its predictions is about a judged pair of the project",
             display_name(path)
         )
     })
+}
+
+/// The report of a student of the project on its judged pairs, all checkpoints.
+pub fn report_student(store: &Store, name: &str) -> Result<StudentReport, AppError> {
+    let judged = all_judged(store)?;
+    let predictions = stored_predictions(store, name, &judged)?;
+    report_predictions(name.to_owned(), &predictions, &judged)
+        .ok_or_else(|| invalid!("none of the predictions of student {name} is about a judged pair"))
 }
 
 /// The report of predictions on judged pairs; `None` where none of them is about one.

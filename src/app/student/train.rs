@@ -79,7 +79,7 @@ pub fn train(store: &Store, options: TrainOptions) -> Result<TrainedStudent, App
     let mut hash = Sha256::new();
     let mut unjudged: Vec<(usize, Pair, PairFeatures)> = Vec::new();
     for (number, query) in judged.queries.iter().enumerate() {
-        if query.pairs.is_empty() {
+        if query.pairs.is_empty() && !options.all_pairs {
             continue;
         }
         let name = query.id.as_str().to_owned();
@@ -318,7 +318,7 @@ impl TrainedStudent {
         })
     }
 
-    fn model_json(&self) -> Value {
+    pub(super) fn model_json(&self) -> Value {
         let features: Vec<&str> = feature_names(self.options).collect();
         json!({
             "features": features,

@@ -2,14 +2,14 @@
 
 use crate::app::error::AppError;
 use crate::app::output_file::write_whole;
-use crate::app::student::{StepReport, StudentReport, report_file};
+use crate::app::student::{StepReport, StudentReport, report_file, report_student};
 use crate::app::wording::counted;
-use crate::cli::command::{CommandContext, CommandResult};
+use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output::{self, or_dash};
 use crate::domain::sanitise;
 use crate::domain::student::figures::{Bucket, Category, Figures, Measured};
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(
@@ -19,12 +19,18 @@ and step (a checkpoint). p_a is the probability that document a is better; a was
 Example:
   echo '{\"query\":\"q1\",\"a\":\"d1\",\"b\":\"d2\",\"p_a\":0.7,\"p_b\":0.2,\"p_tie\":0.1}' > predictions.jsonl
   overrule student report predictions.jsonl
+  overrule student import predictions.jsonl --name llama-8b
+  overrule student report --student llama-8b
   overrule student report predictions.jsonl --svg figures --html student.html
   overrule student report predictions.jsonl --rows | jq 'select(.segment == \"4.5\")'"
 )]
 pub(super) struct ReportCommand {
     /// The predictions, JSON lines or CSV
-    file: PathBuf,
+    #[arg(required_unless_present = "student", conflicts_with = "student")]
+    file: Option<PathBuf>,
+    /// A student of the project instead, all its checkpoints
+    #[arg(long, value_name = "NAME")]
+    student: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -42,7 +48,11 @@ pub(super) struct ReportCommand {
 impl ReportCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
-        let report = report_file(&store, &self.file)?;
+        let report = match (&self.student, &self.file) {
+            (Some(name), _) => report_student(&store, name)?,
+            (None, Some(file)) => report_file(&store, file)?,
+            (None, None) => return Err(usage!("name a file, or --student NAME")),
+        };
         self.draw(&report, context)?;
         if self.json {
             return output::json(&report.json());
@@ -71,7 +81,11 @@ impl ReportCommand {
             files.extend(pictures.map(|(name, svg)| (folder.join(name), svg)));
         }
         files.extend(self.html.iter().map(|path| (path.clone(), report.page())));
-        let inputs = [("predictions", self.file.as_path())];
+        let inputs: Vec<(&str, &Path)> = self
+            .file
+            .iter()
+            .map(|file| ("predictions", file.as_path()))
+            .collect();
         for (path, _) in &files {
             context.check_target(path, &inputs)?;
         }

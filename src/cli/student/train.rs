@@ -3,6 +3,7 @@
 use super::report::{calibration_table, number, percent};
 use crate::app::output_file::write_whole;
 use crate::app::student::train::{TrainOptions, TrainedStudent, train};
+use crate::app::student::{check_name, keep_trained};
 use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output::{self, or_dash};
@@ -17,6 +18,7 @@ group of queries is predicted by a model of the others.
 
 Examples:
   overrule student train
+  overrule student train --name bm25-student && overrule student report --student bm25-student
   overrule student train --other-battles --predictions p.jsonl && overrule student report p.jsonl"
 )]
 pub(super) struct TrainCommand {
@@ -29,10 +31,13 @@ pub(super) struct TrainCommand {
     /// What says which query is in which group
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
+    /// Store it in the project under this name, with what it predicts of all pairs, judged or not
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
     /// Write the predictions of the judged pairs here, for `overrule student report`
     #[arg(long, value_name = "FILE")]
     predictions: Option<PathBuf>,
-    /// Predict the pairs that are not judged too
+    /// Predict the pairs that are not judged too; --name does it in any case
     #[arg(long, requires = "predictions")]
     all_pairs: bool,
     /// Write the model here: its weights, and a hash of what it learned from
@@ -46,6 +51,7 @@ pub(super) struct TrainCommand {
 impl TrainCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
+        self.name.as_deref().map_or(Ok(()), check_name)?;
         for path in self.predictions.iter().chain(&self.model) {
             context.check_target(path, &[])?;
         }
@@ -55,9 +61,13 @@ impl TrainCommand {
                 other_battles: self.other_battles,
                 folds: usize::from(self.folds),
                 seed: self.seed,
-                all_pairs: self.all_pairs,
+                all_pairs: self.all_pairs || self.name.is_some(),
             },
         )?;
+        if let Some(name) = &self.name {
+            let kept = keep_trained(&store, &student, name, &context.annotator())?;
+            output::message(&kept.to_string());
+        }
         if let Some(path) = &self.predictions {
             write_whole(path, |out| student.write_predictions(out))?;
             output::message(&format!("wrote {}", path.display()));

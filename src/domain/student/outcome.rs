@@ -3,6 +3,10 @@
 /// How far the three probabilities may add up to something else than 1: printed digits are rounded.
 const ROUNDING: f64 = 0.01;
 
+/// How far they add up to something else than 1 in binary arithmetic alone: such numbers stay as they are, so that what was
+/// written reads back to the last bit.
+const EXACT: f64 = 1e-12;
+
 /// The least and the most that one prediction counts for, in battles.
 const STRENGTH: (f64, f64) = (0.02, 30.0);
 
@@ -18,7 +22,7 @@ impl OutcomeProbabilities {
     pub fn new(a: f64, b: f64) -> Option<Self> {
         let share = |p: f64| (0.0..=1.0 + ROUNDING).contains(&p);
         let sum = a + b;
-        (share(a) && share(b) && sum <= 1.0 + ROUNDING).then(|| match sum > 1.0 {
+        (share(a) && share(b) && sum <= 1.0 + ROUNDING).then(|| match sum > 1.0 + EXACT {
             true => Self {
                 a: a / sum,
                 b: b / sum,
@@ -31,6 +35,7 @@ impl OutcomeProbabilities {
     pub fn of_three(a: f64, b: f64, tie: f64) -> Option<Self> {
         let sum = a + b + tie;
         let sound = [a, b, tie].iter().all(|p| *p >= 0.0) && (sum - 1.0).abs() <= ROUNDING;
+        let sum = if (sum - 1.0).abs() <= EXACT { 1.0 } else { sum };
         sound.then(|| Self {
             a: a / sum,
             b: b / sum,

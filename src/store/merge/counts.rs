@@ -34,6 +34,8 @@ pub struct MergeCounts {
     pub rerank_calls: usize,
     /// Orders that methods made of queries and that were new.
     pub rerank_results: usize,
+    /// Students, each of their checkpoints, that were new.
+    pub students: usize,
     /// Duels that were new.
     pub duels: usize,
     /// What participants of duels did and was new.

@@ -1,0 +1,59 @@
+//! What a student predicts, one row a pair and order, as `overrule student import` reads it.
+
+use super::rows::{RowFormat, RowWriter};
+use crate::app::error::AppError;
+use crate::app::student::known_student;
+use crate::domain::student::OutcomeProbabilities;
+use crate::store::corpus::QueryKey;
+use crate::store::{Store, StoreError};
+use serde_json::json;
+use std::io::Write;
+
+const COLUMNS: [&str; 7] = ["query", "a", "b", "p_a", "p_b", "p_tie", "step"];
+
+/// Writes the predictions of all checkpoints of a student on some queries. A is the document that was shown first.
+pub fn write_predictions(
+    store: &Store,
+    keys: &[QueryKey],
+    student: &str,
+    format: RowFormat,
+    out: &mut dyn Write,
+) -> Result<(), AppError> {
+    let mut rows = RowWriter::new(COLUMNS, format, out)?;
+    for student in known_student(store, student)? {
+        for key in keys {
+            let (key, student_key) = (*key, student.key);
+            let (query, documents, predictions) = store.read_blocking(move |db| {
+                Ok::<_, StoreError>((
+                    db.query(key)?.id,
+                    db.document_ids(key)?,
+                    db.predictions_of(student_key, key)?,
+                ))
+            })?;
+            for (pair, of) in predictions {
+                let [low_first, high_first] = of.orders;
+                let high_first = high_first.map(OutcomeProbabilities::swapped);
+                for (a, b, predicted) in [
+                    (pair.low(), pair.high(), low_first),
+                    (pair.high(), pair.low(), high_first),
+                ] {
+                    let (Some(predicted), Some(a), Some(b)) =
+                        (predicted, documents.get(a), documents.get(b))
+                    else {
+                        continue;
+                    };
+                    rows.write(&json!({
+                        "query": query,
+                        "a": a,
+                        "b": b,
+                        "p_a": predicted.a(),
+                        "p_b": predicted.b(),
+                        "p_tie": predicted.tie(),
+                        "step": student.step,
+                    }))?;
+                }
+            }
+        }
+    }
+    rows.finish()
+}

@@ -1,0 +1,293 @@
+//! Students and what they predict: rows that are only added; of a name and step the latest is in force.
+
+use super::corpus::QueryKey;
+use super::{Db, Result, StoreError};
+use crate::domain::battle::Pair;
+use crate::domain::corpus::DocId;
+use crate::domain::student::{OutcomeProbabilities, QueryPredictions};
+use rusqlite::{Row, params};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+use uuid::Uuid;
+
+/// A student's row in the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StudentKey(pub i64);
+
+/// A student at a checkpoint, as it comes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewStudent {
+    pub name: String,
+    /// The checkpoint, where it is one of several.
+    pub step: Option<u64>,
+    /// The file that it came in, or `built-in`.
+    pub source: String,
+    /// What it is made of, as JSON, where it was trained here.
+    pub model: Option<String>,
+    /// Who brought it.
+    pub annotator: String,
+    pub predictions: BTreeMap<QueryKey, QueryPredictions>,
+}
+
+/// A student at a checkpoint, in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredStudent {
+    pub key: StudentKey,
+    pub uid: String,
+    pub name: String,
+    pub step: Option<u64>,
+    pub source: String,
+    pub model: Option<String>,
+    pub annotator: String,
+    /// When it came, in milliseconds since the Unix epoch.
+    pub created_ms: i64,
+    /// Queries, and pairs of them, that it predicts.
+    pub queries: usize,
+    pub pairs: usize,
+    /// Pairs that it was asked about in both orders.
+    pub both: usize,
+}
+
+/// Bytes of one prediction: two places and two probabilities.
+const PREDICTION: usize = 4 + 4 + 8 + 8;
+
+const IN_FORCE: &str =
+    "SELECT id, uid, name, step, source, model, annotator, created_ms FROM student
+     WHERE NOT EXISTS (
+         SELECT 1 FROM student AS later WHERE later.name = student.name AND later.step IS student.step
+             AND (later.created_ms, later.uid) > (student.created_ms, student.uid))";
+
+impl Db {
+    /// Stores a student unless the one in force of that name and step predicts the same, and says whether it was stored.
+    /// The numbers of queries change with it where the fit counts that student.
+    pub fn add_student(&self, new: &NewStudent, now_ms: i64) -> Result<bool> {
+        let packed: Vec<(QueryKey, Packed)> = new
+            .predictions
+            .iter()
+            .map(|(query, of)| Ok((*query, Packed::of(of)?)))
+            .collect::<Result<_>>()?;
+        let hash = self.hash(new, &packed)?;
+        let known: Option<Vec<u8>> = self.maybe_value(
+            "SELECT hash FROM student WHERE name = ?1 AND step IS ?2 ORDER BY created_ms DESC, uid DESC LIMIT 1",
+            params![new.name, new.step],
+        )?;
+        if known.is_some_and(|known| known == hash) {
+            return Ok(false);
+        }
+        self.change(
+            "INSERT INTO student (uid, name, step, source, hash, model, annotator, created_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![
+                Uuid::now_v7().to_string(),
+                new.name,
+                new.step,
+                new.source,
+                &hash[..],
+                new.model,
+                new.annotator,
+                now_ms
+            ],
+        )?;
+        let key = self.connection.last_insert_rowid();
+        for (query, of) in packed {
+            self.change(
+                "INSERT INTO prediction (student, query, pairs, both, packed) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![key, query.0, of.pairs, of.both, of.bytes],
+            )?;
+        }
+        Ok(true)
+    }
+
+    /// What tells students of a name and step apart: everything that one predicts, by the names of queries and documents.
+    fn hash(&self, new: &NewStudent, packed: &[(QueryKey, Packed)]) -> Result<[u8; 32]> {
+        let mut named: BTreeMap<String, (Vec<DocId>, &[u8])> = BTreeMap::new();
+        for (query, of) in packed {
+            let query_name = self.query(*query)?.id.as_str().to_owned();
+            named.insert(query_name, (self.document_ids(*query)?, &of.bytes));
+        }
+        let mut hash = Sha256::new();
+        hash.update(new.model.as_deref().unwrap_or_default());
+        for (query, (documents, bytes)) in named {
+            let mut lines: Vec<(&str, &str, &[u8])> = Vec::new();
+            for one in bytes.chunks_exact(PREDICTION) {
+                let (first, second) = places(one);
+                let name = |at: usize| documents.get(at).map_or("", DocId::as_str);
+                lines.push((name(first), name(second), &one[8..]));
+            }
+            lines.sort_unstable();
+            hash.update(query.as_bytes());
+            for (first, second, numbers) in lines {
+                for text in [first, second] {
+                    hash.update((text.len() as u64).to_le_bytes());
+                    hash.update(text);
+                }
+                hash.update(numbers);
+            }
+        }
+        Ok(hash.finalize().into())
+    }
+
+    /// The students in force by name, the checkpoints of one by step, the one without a step first.
+    pub fn students(&self) -> Result<Vec<StoredStudent>> {
+        let mut statement = self
+            .connection
+            .prepare_cached(&format!("{IN_FORCE} ORDER BY name, step"))?;
+        let mut rows = statement.query([])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(self.student(row)?);
+        }
+        Ok(found)
+    }
+
+    fn student(&self, row: &Row<'_>) -> Result<StoredStudent> {
+        let key: i64 = row.get(0)?;
+        let (queries, pairs, both) = self.one(
+            "SELECT count(*), coalesce(sum(pairs), 0), coalesce(sum(both), 0) FROM prediction WHERE student = ?1",
+            [key],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )?;
+        Ok(StoredStudent {
+            key: StudentKey(key),
+            uid: row.get(1)?,
+            name: row.get(2)?,
+            step: row.get(3)?,
+            source: row.get(4)?,
+            model: row.get(5)?,
+            annotator: row.get(6)?,
+            created_ms: row.get(7)?,
+            queries,
+            pairs,
+            both,
+        })
+    }
+
+    /// The names of the students, each with its latest checkpoint: the highest step, or the one without.
+    pub fn latest_checkpoints(&self) -> Result<BTreeMap<String, StoredStudent>> {
+        let students = self.students()?.into_iter();
+        Ok(students.map(|of| (of.name.clone(), of)).collect())
+    }
+
+    /// What a student predicts of one query; nothing for a query that it says nothing of.
+    pub fn predictions_of(&self, student: StudentKey, query: QueryKey) -> Result<QueryPredictions> {
+        let packed: Option<Vec<u8>> = self.maybe_value(
+            "SELECT packed FROM prediction WHERE student = ?1 AND query = ?2",
+            [student.0, query.0],
+        )?;
+        unpacked(packed.as_deref().unwrap_or_default())
+    }
+
+    /// The queries that a student says something of.
+    pub fn predicted_queries(&self, student: StudentKey) -> Result<Vec<QueryKey>> {
+        self.all(
+            "SELECT query FROM prediction WHERE student = ?1 ORDER BY query",
+            [student.0],
+            |row| Ok(QueryKey(row.get(0)?)),
+        )
+    }
+}
+
+/// The predictions of one query as bytes.
+pub(super) struct Packed {
+    pub(super) pairs: usize,
+    pub(super) both: usize,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Packed {
+    pub(super) fn of(predictions: &QueryPredictions) -> Result<Self> {
+        let mut packed = Self {
+            pairs: predictions.len(),
+            both: 0,
+            bytes: Vec::with_capacity(PREDICTION * predictions.len()),
+        };
+        for (pair, of) in predictions {
+            packed.both += usize::from(of.both().is_some());
+            let [low_first, high_first] = of.orders;
+            let high_first = high_first.map(OutcomeProbabilities::swapped);
+            for (first, second, predicted) in [
+                (pair.low(), pair.high(), low_first),
+                (pair.high(), pair.low(), high_first),
+            ] {
+                let Some(predicted) = predicted else {
+                    continue;
+                };
+                for place in [first, second] {
+                    let place = u32::try_from(place).map_err(|_| {
+                        StoreError::Conflict(format!("document {place} of a pool is out of range"))
+                    })?;
+                    packed.bytes.extend(place.to_le_bytes());
+                }
+                packed.bytes.extend(predicted.a().to_le_bytes());
+                packed.bytes.extend(predicted.b().to_le_bytes());
+            }
+        }
+        Ok(packed)
+    }
+}
+
+/// The documents of a packed prediction: the one that was shown first, and the other.
+fn places(one: &[u8]) -> (usize, usize) {
+    let place = |at: usize| {
+        let bytes = one.get(at..at + 4).and_then(|of| of.try_into().ok());
+        u32::from_le_bytes(bytes.unwrap_or_default()) as usize
+    };
+    (place(0), place(4))
+}
+
+pub(super) fn unpacked(bytes: &[u8]) -> Result<QueryPredictions> {
+    let corrupt = || StoreError::Corrupt("predictions of a student cannot be read".to_owned());
+    let mut found = QueryPredictions::new();
+    for one in bytes.chunks(PREDICTION) {
+        if one.len() < PREDICTION {
+            return Err(corrupt());
+        }
+        let (first, second) = places(one);
+        let number = |at: usize| {
+            let bytes = one.get(at..at + 8).and_then(|of| of.try_into().ok());
+            f64::from_le_bytes(bytes.unwrap_or_default())
+        };
+        let pair = Pair::new(first, second).ok_or_else(corrupt)?;
+        let predicted = OutcomeProbabilities::new(number(8), number(16)).ok_or_else(corrupt)?;
+        let turned = first == pair.high();
+        let orders = &mut found.entry(pair).or_default().orders;
+        orders[usize::from(turned)] = Some(match turned {
+            true => predicted.swapped(),
+            false => predicted,
+        });
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::student::PairPrediction;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_was_packed_is_read_to_the_last_bit(
+            rows in prop::collection::btree_map((0usize..9, 9usize..20), prop::array::uniform2(prop::option::of((0.0..=1.0f64, 0.0..=1.0f64))), 0..30),
+        ) {
+            let rows = rows.into_iter().filter(|(_, orders)| orders.iter().any(Option::is_some));
+            let predictions: QueryPredictions = rows
+                .map(|((low, high), orders)| {
+                    let of = |(a, share): (f64, f64)| OutcomeProbabilities::new(a, (1.0 - a) * share).unwrap();
+                    (Pair::new(low, high).unwrap(), PairPrediction { orders: orders.map(|one| one.map(of)) })
+                })
+                .collect();
+            let packed = Packed::of(&predictions).unwrap();
+            prop_assert_eq!(packed.pairs, predictions.len());
+            prop_assert_eq!(unpacked(&packed.bytes).unwrap(), predictions);
+        }
+    }
+
+    #[test]
+    fn damaged_predictions_are_refused() {
+        for bytes in [&[0u8; 23][..], &[0; 24], &[255; 24]] {
+            assert!(unpacked(bytes).is_err());
+        }
+        assert!(unpacked(&[]).unwrap().is_empty());
+    }
+}

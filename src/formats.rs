@@ -13,6 +13,7 @@ pub mod gold;
 mod json;
 mod jsonl;
 mod lines;
+mod lines_or_table;
 mod object;
 pub mod picks;
 pub mod predictions;

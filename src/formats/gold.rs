@@ -1,12 +1,8 @@
 //! Gold items: pairs with a known answer, as JSON Lines or CSV with the fields `query`, `a`, `b`, `decision` and perhaps
 //! `note`. Other fields are passed over.
 
-use super::json::string;
-use super::jsonl;
-use super::lines::{TextLine, TextLines};
-use super::object::ObjectReader;
+use super::lines_or_table::{RecordFields, RecordFormat};
 use super::problem::{Problem, quoted};
-use super::records::LineRecords;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::verdict::Decision;
 use std::io::Read;
@@ -24,135 +20,44 @@ pub struct GoldLine {
     pub note: Option<String>,
 }
 
-/// Reads a file whole: its items, and everything that is wrong with it. What starts with `{` is JSON Lines, everything
-/// else CSV with a header.
-///
-/// `file` is what problems call the file.
-pub fn read_gold(mut reader: impl Read, file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
-    let mut bytes = Vec::new();
-    if let Err(error) = reader.read_to_end(&mut bytes) {
-        let problem = Problem::new(file, None, &format!("cannot be read: {error}"));
-        return (Vec::new(), vec![problem]);
-    }
-    let bare = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    match bare.trim_ascii_start().first() {
-        Some(b'{' | b'[') => from_lines(&bytes, file),
-        _ => from_csv(bare, file),
-    }
-}
-
-fn from_lines(bytes: &[u8], file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
-    let (mut items, mut problems) = (Vec::new(), Vec::new());
-    let parse = |line: &TextLine<'_>| {
-        let item = jsonl::record(line, "item", |members| item(line.number, members))?;
-        two_documents(item).map(Some).map_err(|what| vec![what])
+/// Reads a file whole: its items, and everything that is wrong with it. `file` is what problems call the file.
+pub fn read_gold(reader: impl Read, file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
+    let format = RecordFormat {
+        unit: "item",
+        columns: &["query", "a", "b", "decision"],
+        optional: &["note"],
+        fields: item,
+        record: two_documents,
     };
-    for item in LineRecords::new(TextLines::new(bytes, file), parse) {
-        match item {
-            Ok(item) => items.push(item),
-            Err(problem) => problems.push(problem),
-        }
-    }
-    (items, problems)
+    format.read(reader, file)
 }
 
-fn item(line: u64, mut item: ObjectReader<'_, '_>) -> Option<GoldLine> {
-    let (query, a, b) = (item.text("query"), item.text("a"), item.text("b"));
-    let decision = item.required("decision");
-    let decision = decision.and_then(|value| {
-        item.read("decision", value, |value| {
-            string(value).and_then(|word| known(&word))
-        })
+fn item(fields: &mut dyn RecordFields) -> Option<GoldLine> {
+    let (query, a, b) = (fields.text("query"), fields.text("a"), fields.text("b"));
+    let decision = fields.text("decision");
+    let decision = decision.and_then(|word| {
+        let known = known(&word);
+        known.map_err(|what| fields.note("decision", &what)).ok()
     });
-    let note = item.nullable("note", string);
+    let note = fields.text_or_none("note");
     Some(GoldLine {
-        line,
+        line: 0,
         query: QueryId::new(query?),
         a: DocId::new(a?),
         b: DocId::new(b?),
         decision: decision?,
-        note: note.filter(|note| !note.trim().is_empty()),
+        note,
     })
 }
 
-fn from_csv(bytes: &[u8], file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
-    let (mut items, mut problems) = (Vec::new(), Vec::new());
-    let mut table = csv::Reader::from_reader(bytes);
-    let headers = match table.headers() {
-        Ok(headers) => headers.clone(),
-        Err(error) => return (items, vec![broken(file, &error)]),
-    };
-    let column = |name: &str| headers.iter().position(|header| header.trim() == name);
-    let names = ["query", "a", "b", "decision"];
-    let columns = names.map(column);
-    let missing: Vec<&str> = names
-        .into_iter()
-        .zip(columns)
-        .filter(|(_, column)| column.is_none())
-        .map(|(name, _)| name)
-        .collect();
-    let [Some(query), Some(a), Some(b), Some(decision)] = columns else {
-        let what = format!(
-            "has no column {}; the first line names the columns query, a, b, decision and perhaps note",
-            missing.join(", ")
-        );
-        return (items, vec![Problem::new(file, Some(1), &what)]);
-    };
-    let note = column("note");
-    let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
-    let place = |record: &csv::StringRecord| {
-        // The position is that of the blank lines before, where there are some.
-        let mut line = record.position().map_or(1, csv::Position::line);
-        while lines
-            .get((line as usize).saturating_sub(1))
-            .is_some_and(|line| line.trim_ascii().is_empty())
-        {
-            line += 1;
-        }
-        line
-    };
-    for record in table.records() {
-        let record = match record {
-            Ok(record) => record,
-            Err(error) => {
-                problems.push(broken(file, &error));
-                continue;
-            }
-        };
-        let line = place(&record);
-        let cell = |column: usize, name: &str| match record.get(column) {
-            Some(cell) if !cell.trim().is_empty() => Ok(cell.to_owned()),
-            _ => Err(format!("{name}: is empty")),
-        };
-        let item = (|| {
-            two_documents(GoldLine {
-                line,
-                query: QueryId::new(cell(query, "query")?),
-                a: DocId::new(cell(a, "a")?),
-                b: DocId::new(cell(b, "b")?),
-                decision: known(cell(decision, "decision")?.trim())
-                    .map_err(|what| format!("decision: {what}"))?,
-                note: note.and_then(|column| cell(column, "note").ok()),
-            })
-        })();
-        match item {
-            Ok(item) => items.push(item),
-            Err(what) => problems.push(Problem::new(file, Some(line), &what)),
-        }
+fn two_documents(line: u64, item: GoldLine) -> Result<GoldLine, String> {
+    match item.a == item.b {
+        true => Err(format!(
+            "{} meets itself: a and b have the same id",
+            quoted(item.a.as_str())
+        )),
+        false => Ok(GoldLine { line, ..item }),
     }
-    (items, problems)
-}
-
-fn broken(file: &str, error: &csv::Error) -> Problem {
-    let line = error.position().map(csv::Position::line);
-    let what = match error.kind() {
-        csv::ErrorKind::UnequalLengths {
-            expected_len, len, ..
-        } => format!("has {len} cells where the header has {expected_len}"),
-        csv::ErrorKind::Utf8 { .. } => "invalid UTF-8; save the file as UTF-8".to_owned(),
-        _ => format!("cannot be read: {error}"),
-    };
-    Problem::new(file, line, &what)
 }
 
 /// An answer that can be known.
@@ -166,16 +71,6 @@ fn known(word: &str) -> Result<Decision, String> {
             "expected a, b, tie, much-a or much-b, found {}",
             quoted(word)
         )),
-    }
-}
-
-fn two_documents(item: GoldLine) -> Result<GoldLine, String> {
-    match item.a == item.b {
-        true => Err(format!(
-            "{} meets itself: a and b have the same id",
-            quoted(item.a.as_str())
-        )),
-        false => Ok(item),
     }
 }
 

@@ -1,12 +1,8 @@
 //! What a student predicts of pairs, as JSON Lines or CSV with the fields `query`, `a`, `b`, `p_a`, `p_b` and perhaps `p_tie`
 //! and `step`. Other fields are passed over.
 
-use super::json::number;
-use super::jsonl;
-use super::lines::{TextLine, TextLines};
-use super::object::ObjectReader;
+use super::lines_or_table::{RecordFields, RecordFormat};
 use super::problem::{Problem, quoted};
-use super::records::LineRecords;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::student::OutcomeProbabilities;
 use std::io::Read;
@@ -24,42 +20,19 @@ pub struct PredictionLine {
     pub step: Option<u64>,
 }
 
-/// Reads a file whole: its predictions, and everything that is wrong with it. What starts with `{` is JSON Lines, everything
-/// else CSV with a header. `file` is what problems call the file.
-pub fn read_predictions(mut reader: impl Read, file: &str) -> (Vec<PredictionLine>, Vec<Problem>) {
-    let mut bytes = Vec::new();
-    if let Err(error) = reader.read_to_end(&mut bytes) {
-        let problem = Problem::new(file, None, &format!("cannot be read: {error}"));
-        return (Vec::new(), vec![problem]);
-    }
-    let bare = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    match bare.trim_ascii_start().first() {
-        Some(b'{' | b'[') => from_lines(&bytes, file),
-        _ => from_csv(bare, file),
-    }
-}
-
-fn from_lines(bytes: &[u8], file: &str) -> (Vec<PredictionLine>, Vec<Problem>) {
-    let (mut found, mut problems) = (Vec::new(), Vec::new());
-    let parse = |line: &TextLine<'_>| {
-        let read = |members: ObjectReader<'_, '_>| Some(fields(members));
-        let fields = jsonl::record(line, "prediction", read)?;
-        fields
-            .prediction(line.number)
-            .map(Some)
-            .map_err(|what| vec![what])
+/// Reads a file whole: its predictions, and everything that is wrong with it. `file` is what problems call the file.
+pub fn read_predictions(reader: impl Read, file: &str) -> (Vec<PredictionLine>, Vec<Problem>) {
+    let format = RecordFormat {
+        unit: "prediction",
+        columns: &["query", "a", "b", "p_a", "p_b"],
+        optional: &["p_tie", "step"],
+        fields,
+        record: |line, fields: Fields| fields.prediction(line),
     };
-    for line in LineRecords::new(TextLines::new(bytes, file), parse) {
-        match line {
-            Ok(line) => found.push(line),
-            Err(problem) => problems.push(problem),
-        }
-    }
-    (found, problems)
+    format.read(reader, file)
 }
 
-/// The fields of one prediction, as far as they are there.
-#[derive(Default)]
+/// The fields of one prediction.
 struct Fields {
     query: String,
     a: String,
@@ -67,24 +40,31 @@ struct Fields {
     p_a: f64,
     p_b: f64,
     p_tie: Option<f64>,
-    step: Option<f64>,
+    step: Option<u64>,
 }
 
-fn fields(mut line: ObjectReader<'_, '_>) -> Fields {
-    let mut required = |name: &str| {
-        let value = line.required(name)?;
-        line.read(name, value, number)
+fn fields(fields: &mut dyn RecordFields) -> Option<Fields> {
+    let (query, a, b) = (fields.text("query"), fields.text("a"), fields.text("b"));
+    let (p_a, p_b) = (fields.number("p_a"), fields.number("p_b"));
+    let p_tie = fields.number_or_none("p_tie");
+    let step = match fields.number_or_none("step") {
+        Some(step) if step >= 0.0 && step.fract() == 0.0 && step < 1e15 => Some(step as u64),
+        Some(step) => {
+            let what = format!("expected a whole number from 0 up, found {step}");
+            fields.note("step", &what);
+            None
+        }
+        None => None,
     };
-    let (p_a, p_b) = (required("p_a"), required("p_b"));
-    Fields {
-        query: line.text("query").unwrap_or_default(),
-        a: line.text("a").unwrap_or_default(),
-        b: line.text("b").unwrap_or_default(),
-        p_a: p_a.unwrap_or_default(),
-        p_b: p_b.unwrap_or_default(),
-        p_tie: line.nullable("p_tie", number),
-        step: line.nullable("step", number),
-    }
+    Some(Fields {
+        query: query?,
+        a: a?,
+        b: b?,
+        p_a: p_a?,
+        p_b: p_b?,
+        p_tie,
+        step,
+    })
 }
 
 impl Fields {
@@ -108,91 +88,15 @@ impl Fields {
                 self.p_a, self.p_b
             )
         })?;
-        let step = self.step.map(|step| match step {
-            step if step >= 0.0 && step.fract() == 0.0 && step < 1e15 => Ok(step as u64),
-            step => Err(format!(
-                "step: expected a whole number from 0 up, found {step}"
-            )),
-        });
         Ok(PredictionLine {
             line,
             query: QueryId::new(self.query),
             a: DocId::new(self.a),
             b: DocId::new(self.b),
             predicted,
-            step: step.transpose()?,
+            step: self.step,
         })
     }
-}
-
-fn from_csv(bytes: &[u8], file: &str) -> (Vec<PredictionLine>, Vec<Problem>) {
-    let (mut found, mut problems) = (Vec::new(), Vec::new());
-    let mut table = csv::Reader::from_reader(bytes);
-    let broken = |error: &csv::Error| {
-        let line = error.position().map(csv::Position::line);
-        Problem::new(file, line, &format!("cannot be read: {error}"))
-    };
-    let headers = match table.headers() {
-        Ok(headers) => headers.clone(),
-        Err(error) => return (found, vec![broken(&error)]),
-    };
-    let column = |name: &str| headers.iter().position(|header| header.trim() == name);
-    let names = ["query", "a", "b", "p_a", "p_b"];
-    let missing: Vec<&str> = names
-        .into_iter()
-        .filter(|name| column(name).is_none())
-        .collect();
-    if !missing.is_empty() {
-        let what = format!(
-            "has no column {}; the first line names the columns query, a, b, p_a, p_b and perhaps p_tie and step",
-            missing.join(", ")
-        );
-        return (found, vec![Problem::new(file, Some(1), &what)]);
-    }
-    for record in table.records() {
-        let record = match record {
-            Ok(record) => record,
-            Err(error) => {
-                problems.push(broken(&error));
-                continue;
-            }
-        };
-        let line = record.position().map_or(1, csv::Position::line);
-        let cell = |name: &str| {
-            let cell = column(name).and_then(|at| record.get(at));
-            cell.map(str::trim).filter(|cell| !cell.is_empty())
-        };
-        let text = |name: &str| {
-            cell(name)
-                .map(str::to_owned)
-                .ok_or_else(|| format!("{name}: is empty"))
-        };
-        let number = |name: &str| {
-            let read = |cell: &str| {
-                cell.parse::<f64>()
-                    .map_err(|_| format!("{name}: expected a number, found {}", quoted(cell)))
-            };
-            cell(name).map(read).transpose()
-        };
-        let needed = |name: &str| number(name)?.ok_or_else(|| format!("{name}: is empty"));
-        let prediction = (|| {
-            let fields = Fields {
-                query: text("query")?,
-                a: text("a")?,
-                b: text("b")?,
-                p_a: needed("p_a")?,
-                p_b: needed("p_b")?,
-                p_tie: number("p_tie")?,
-                step: number("step")?,
-            };
-            fields.prediction(line)
-        })();
-        match prediction {
-            Ok(prediction) => found.push(prediction),
-            Err(what) => problems.push(Problem::new(file, Some(line), &what)),
-        }
-    }
-    (found, problems)
 }
 
 #[cfg(test)]

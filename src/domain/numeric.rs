@@ -1,4 +1,7 @@
-//! Sums of products in a fixed order, and the order of scores.
+//! Arithmetic that several parts share: sums of products in a fixed order, the order of scores, a system of equations,
+//! correlation, median.
+
+use statrs::statistics::{Data, OrderStatistics};
 
 /// The sum of the terms of two lists, `LANES` at once: a single sum would wait for itself, and an order that is fixed gives
 /// the same bits whatever vectors the machine has.
@@ -45,4 +48,80 @@ pub(crate) fn best_first(scores: &[f64]) -> Vec<usize> {
 pub(super) fn sigma(z: f64) -> f64 {
     let tail = (-z.abs()).exp();
     (if z >= 0.0 { 1.0 } else { tail }) / (1.0 + tail)
+}
+
+/// Solves H x = g with the Cholesky factor of H, of which the lower triangle is read; `None` unless H is positive definite.
+pub(super) fn solve(mut matrix: Vec<Vec<f64>>, right: &[f64]) -> Option<Vec<f64>> {
+    let n = right.len();
+    for i in 0..n {
+        for j in 0..=i {
+            let known: f64 = (0..j).map(|k| matrix[i][k] * matrix[j][k]).sum();
+            let rest = matrix[i][j] - known;
+            matrix[i][j] = match i == j {
+                true => (rest > 0.0).then(|| rest.sqrt())?,
+                false => rest / matrix[j][j],
+            };
+        }
+    }
+    let mut x = right.to_vec();
+    for i in 0..n {
+        let known: f64 = (0..i).map(|k| matrix[i][k] * x[k]).sum();
+        x[i] = (x[i] - known) / matrix[i][i];
+    }
+    for i in (0..n).rev() {
+        let known: f64 = (i + 1..n).map(|k| matrix[k][i] * x[k]).sum();
+        x[i] = (x[i] - known) / matrix[i][i];
+    }
+    x.iter().all(|x| x.is_finite()).then_some(x)
+}
+
+/// Pearson's correlation in −1..=1; `None` where one side does not vary.
+pub(super) fn correlation(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> Option<f64> {
+    let n = pairs.clone().count() as f64;
+    let (x, y) = pairs
+        .clone()
+        .fold((0.0, 0.0), |(x, y), (u, v)| (x + u / n, y + v / n));
+    let (xx, yy, xy) = pairs.fold((0.0, 0.0, 0.0), |(xx, yy, xy), (u, v)| {
+        let (u, v) = (u - x, v - y);
+        (xx + u * u, yy + v * v, xy + u * v)
+    });
+    // Equal numbers differ from their mean by rounding alone.
+    let varies = |squares: f64, mean: f64| squares > 1e-24 * n * (1.0 + mean * mean);
+    (varies(xx, x) && varies(yy, y)).then(|| xy / (xx * yy).sqrt())
+}
+
+/// The middle of the values, or the mean of the two in the middle; `None` without values.
+pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.into_iter().collect();
+    (!values.is_empty()).then(|| Data::new(values).median())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_is_solved_where_it_is_positive_definite() {
+        let x = solve(vec![vec![4.0], vec![2.0, 3.0]], &[2.0, 5.0]).unwrap();
+        assert!((x[0] + 0.5).abs() < 1e-12 && (x[1] - 2.0).abs() < 1e-12);
+        assert_eq!(solve(vec![vec![1.0], vec![2.0, 1.0]], &[1.0, 1.0]), None);
+        assert_eq!(solve(vec![vec![f64::NAN]], &[1.0]), None);
+        assert_eq!(solve(vec![vec![1e-300]], &[1e300]), None);
+    }
+
+    #[test]
+    fn a_correlation_wants_two_sides_that_vary() {
+        let of = |x: &[f64], y: &[f64]| correlation(x.iter().copied().zip(y.iter().copied()));
+        assert!((of(&[1.0, 2.0, 3.0], &[2.0, 1.0, 3.0]).unwrap() - 0.5).abs() < 1e-12);
+        assert!((of(&[1.0, 2.0], &[9.0, -4.0]).unwrap() + 1.0).abs() < 1e-12);
+        assert_eq!(of(&[0.1; 7], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]), None);
+        assert_eq!(of(&[], &[]), None);
+    }
+
+    #[test]
+    fn a_median_is_in_the_middle() {
+        assert_eq!(median([]), None);
+        assert_eq!(median([3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median([4.0, 1.0, 3.0, 2.0]), Some(2.5));
+    }
 }

@@ -4,6 +4,7 @@ use super::every::every;
 use crate::app::error::AppError;
 use crate::domain::analysis::wilson;
 use crate::domain::duel::Side;
+use crate::domain::numeric::median;
 use crate::domain::simulation::{DuelPlay, SimulatedDuel};
 
 /// The same kind of duel many times over.
@@ -82,15 +83,11 @@ impl DuelSimulation {
         let values: Vec<f64> = values.collect();
         let truth = values.iter().sum::<f64>() / values.len().max(1) as f64;
         let intervals = plays.iter().filter_map(|play| play.preference?.interval);
-        let mut judgments: Vec<usize> = plays
-            .iter()
-            .filter_map(|play| Some(play.stopped?.1))
-            .collect();
-        judgments.sort_unstable();
+        let judgments = plays.iter().filter_map(|play| Some(play.stopped?.1));
         Some(DuelSummary {
             simulated: self.duel,
             stopped: claims(|play| Some(play.stopped?.0))?,
-            judgments: median(&judgments),
+            judgments: median(judgments.map(|count| count as f64)),
             peeked: claims(|play| play.peeked)?,
             sign: claims(|play| play.sign)?,
             permutation: claims(|play| play.permutation)?,
@@ -99,13 +96,6 @@ impl DuelSimulation {
             places: share(plays.iter().map(|play| play.places))?,
         })
     }
-}
-
-/// The median of sorted counts.
-fn median(sorted: &[usize]) -> Option<f64> {
-    let last = sorted.len().checked_sub(1)?;
-    let (low, high) = (sorted.get(last / 2)?, sorted.get(sorted.len() / 2)?);
-    Some((low + high) as f64 / 2.0)
 }
 
 fn share(which: impl Iterator<Item = bool>) -> Option<DuelShare> {

@@ -9,6 +9,7 @@ use super::places::{PlaceShare, places};
 use super::{Duel, DuelForm, Side, StopState, TaskKind};
 use crate::domain::agreement::{Alpha, LabelUnits, alpha};
 use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::numeric::median;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -271,13 +272,6 @@ fn sign(side: Option<Side>) -> f64 {
         Some(Side::B) => -1.0,
         None => 0.0,
     }
-}
-
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    let (low, high) = (values.len().checked_sub(1)? / 2, values.len() / 2);
-    Some((values.get(low)? + values.get(high)?) / 2.0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Grades from scores: what grade a person would give a document, by its zELO.
 
-use crate::domain::numeric::sigma;
+use crate::domain::numeric::{sigma, solve};
 
 /// The weak prior of a fit, which keeps it finite where scores separate the grades.
 const PRIOR: f64 = 0.01;
@@ -227,7 +227,11 @@ fn minimise(rows: &[Row], start: Vec<f64>) -> Option<Vec<f64>> {
         }
         let hessian = curvature(rows, &at);
         let step = loop {
-            let step = solve(&hessian, &gradient, damping);
+            let mut damped = hessian.clone();
+            for (at, row) in damped.iter_mut().enumerate() {
+                row[at] += damping;
+            }
+            let step = solve(damped, &gradient);
             let trial: Option<Vec<f64>> = step
                 .as_ref()
                 .map(|step| at.iter().zip(step).map(|(x, d)| x - d).collect());
@@ -268,37 +272,6 @@ fn curvature(rows: &[Row], at: &[f64]) -> Vec<Vec<f64>> {
         pairs.map(|(up, down)| (up - down) / (2.0 * STEP)).collect()
     });
     rows.collect()
-}
-
-/// Solves (H + damping · I) x = g by elimination with pivots; `None` where it cannot be solved.
-fn solve(hessian: &[Vec<f64>], right: &[f64], damping: f64) -> Option<Vec<f64>> {
-    let n = right.len();
-    let mut matrix: Vec<Vec<f64>> = hessian.to_vec();
-    for (at, row) in matrix.iter_mut().enumerate() {
-        row[at] += damping;
-        row.push(right[at]);
-    }
-    for column in 0..n {
-        let pivot = (column..n).max_by(|x, y| {
-            matrix[*x][column]
-                .abs()
-                .total_cmp(&matrix[*y][column].abs())
-        })?;
-        matrix.swap(column, pivot);
-        if matrix[column][column].abs() < 1e-300 {
-            return None;
-        }
-        let top = matrix[column].clone();
-        for (at, row) in matrix.iter_mut().enumerate() {
-            if at != column {
-                let factor = row[column] / top[column];
-                row.iter_mut().zip(&top).for_each(|(x, y)| *x -= factor * y);
-            }
-        }
-    }
-    let found = (0..n).map(|at| matrix[at][n] / matrix[at][at]);
-    let found: Vec<f64> = found.collect();
-    found.iter().all(|x| x.is_finite()).then_some(found)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::{AnchorGrade, LinkBattle, anchor_places, fit_anchors, fit_links, near_gap_links};
 use crate::domain::battle::Pair;
-use crate::domain::numeric::best_first;
+use crate::domain::numeric::{best_first, correlation};
 use crate::domain::rating::{self, Observation, RatingOptions};
 use crate::domain::sampling::{self, SeededRng};
 use crate::domain::simulation::{Noise, SimulatedQuery};
@@ -119,7 +119,7 @@ pub fn simulated_scale(world: &ScaleWorld, design: ScaleDesign) -> Option<f64> {
     let linked: Vec<f64> = linked
         .flat_map(|(of, offset)| of.iter().map(move |zelo| zelo + offset))
         .collect();
-    correlation(&linked, &truth.concat())
+    correlation(linked.into_iter().zip(truth.concat()))
 }
 
 fn graded_anchors(
@@ -170,14 +170,6 @@ fn spread(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     (values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt()
-}
-
-fn correlation(x: &[f64], y: &[f64]) -> Option<f64> {
-    let n = x.len() as f64;
-    let (mx, my) = (x.iter().sum::<f64>() / n, y.iter().sum::<f64>() / n);
-    let sum: f64 = x.iter().zip(y).map(|(x, y)| (x - mx) * (y - my)).sum();
-    let scale = n * spread(x) * spread(y);
-    (scale > 0.0).then(|| sum / scale)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! How good scores are where the truth is known, and means with intervals.
 
 use crate::domain::metrics::kendall_tau_b;
-use crate::domain::numeric::best_first;
+use crate::domain::numeric::{best_first, correlation};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 const DEPTH: usize = 10;
@@ -31,7 +31,7 @@ pub fn quality(scores: &[f64], truth: &[f64]) -> Quality {
         tau: kendall_tau_b(scores, truth),
         ndcg: ndcg(&ranking, &ideal),
         recall: recall(&ranking, &ideal),
-        correlation: correlation(scores, truth),
+        correlation: correlation(scores.iter().copied().zip(truth.iter().copied())),
     }
 }
 
@@ -67,18 +67,6 @@ fn recall(ranking: &[usize], ideal: &[usize]) -> Option<f64> {
         .filter(|document| wanted.contains(document));
     let found = found.count();
     (!wanted.is_empty()).then(|| found as f64 / wanted.len() as f64)
-}
-
-fn correlation(x: &[f64], y: &[f64]) -> Option<f64> {
-    let count = x.len().min(y.len()) as f64;
-    let (mean_x, mean_y) = (x.iter().sum::<f64>() / count, y.iter().sum::<f64>() / count);
-    let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
-    for (x, y) in x.iter().zip(y) {
-        xx += (x - mean_x) * (x - mean_x);
-        yy += (y - mean_y) * (y - mean_y);
-        xy += (x - mean_x) * (y - mean_y);
-    }
-    (xx > 0.0 && yy > 0.0).then(|| xy / (xx * yy).sqrt())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

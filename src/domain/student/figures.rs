@@ -17,7 +17,7 @@ pub use measured::Measured;
 
 use super::OutcomeProbabilities;
 use crate::domain::metrics::Resampling;
-use folded::correlation;
+use crate::domain::numeric::correlation;
 use serde::Serialize;
 
 /// One battle: what the ensemble said, and what the student predicts.

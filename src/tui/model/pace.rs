@@ -1,5 +1,6 @@
 //! How long a person had for what there was to read before a decision.
 
+use crate::domain::numeric::median;
 use crate::tui::text;
 use std::time::Duration;
 
@@ -54,11 +55,9 @@ pub fn warning(decisions: impl DoubleEndedIterator<Item = ReadingPace>) -> Optio
 
 /// The time of all decisions and of the median one, on a `noun` each; `None` where no clock ran.
 pub fn time_words(decisions: impl Iterator<Item = ReadingPace>, noun: &str) -> Option<String> {
-    let mut seconds: Vec<f64> = decisions.filter_map(|pace| pace.seconds).collect();
-    seconds.sort_by(f64::total_cmp);
-    let (low, high) = (seconds.len().checked_sub(1)? / 2, seconds.len() / 2);
-    let median = (seconds.get(low)? + seconds.get(high)?) / 2.0;
+    let seconds: Vec<f64> = decisions.filter_map(|pace| pace.seconds).collect();
     let total = Duration::from_secs_f64(seconds.iter().sum());
+    let median = median(seconds)?;
     Some(format!(
         "{} of reading in all, {median:.0} s for the median {noun}",
         text::duration(total)

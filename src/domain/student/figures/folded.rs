@@ -124,18 +124,3 @@ impl FoldedRow {
         matches!(self.category, Category::AllFor | Category::AllAgainst)
     }
 }
-
-/// Pearson's correlation; `None` where one side does not vary.
-pub(super) fn correlation(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> Option<f64> {
-    let n = pairs.clone().count() as f64;
-    let (x, y) = pairs
-        .clone()
-        .fold((0.0, 0.0), |(x, y), (u, v)| (x + u / n, y + v / n));
-    let (xx, yy, xy) = pairs.fold((0.0, 0.0, 0.0), |(xx, yy, xy), (u, v)| {
-        let (u, v) = (u - x, v - y);
-        (xx + u * u, yy + v * v, xy + u * v)
-    });
-    // Equal numbers differ from their mean by rounding alone.
-    let varies = |squares: f64, mean: f64| squares > 1e-24 * n * (1.0 + mean * mean);
-    (varies(xx, x) && varies(yy, y)).then(|| xy / (xx * yy).sqrt())
-}

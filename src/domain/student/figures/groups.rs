@@ -1,6 +1,7 @@
 //! Rows in groups: by radius, in buckets of equal population, and in segments of two axes. Each group keeps its rows.
 
-use super::folded::{Category, FoldedRow, correlation};
+use super::folded::{Category, FoldedRow};
+use crate::domain::numeric::correlation;
 use serde::Serialize;
 
 /// Radii at which the yield is given.

@@ -1,6 +1,7 @@
 //! The fit of the softmax regression: damped Newton steps on a convex objective, with a Cholesky factor of its Hessian.
 
 use super::{TrainingRow, probabilities};
+use crate::domain::numeric::solve;
 use crate::domain::student::OutcomeProbabilities;
 
 const STEPS: usize = 60;
@@ -134,29 +135,4 @@ pub(super) fn minimise(
         (weights, value) = (trial, reached);
     }
     weights.iter().all(|w| w.is_finite()).then_some(weights)
-}
-
-/// Solves H x = g with the Cholesky factor of H, given as its lower triangle; `None` unless it is positive definite.
-fn solve(mut matrix: Vec<Vec<f64>>, right: &[f64]) -> Option<Vec<f64>> {
-    let n = right.len();
-    for i in 0..n {
-        for j in 0..=i {
-            let known: f64 = (0..j).map(|k| matrix[i][k] * matrix[j][k]).sum();
-            let rest = matrix[i][j] - known;
-            matrix[i][j] = match i == j {
-                true => (rest > 0.0).then(|| rest.sqrt())?,
-                false => rest / matrix[j][j],
-            };
-        }
-    }
-    let mut x = right.to_vec();
-    for i in 0..n {
-        let known: f64 = (0..i).map(|k| matrix[i][k] * x[k]).sum();
-        x[i] = (x[i] - known) / matrix[i][i];
-    }
-    for i in (0..n).rev() {
-        let known: f64 = (i + 1..n).map(|k| matrix[k][i] * x[k]).sum();
-        x[i] = (x[i] - known) / matrix[i][i];
-    }
-    Some(x)
 }

@@ -18,6 +18,14 @@ pub fn counted(count: usize, noun: &str) -> String {
     }
 }
 
+/// A p-value: one that four places would round to nothing is said to be below their least.
+pub fn p_value(p: f64) -> String {
+    match p {
+        ..0.0001 => "< 0.0001".to_owned(),
+        _ => format!("{p:.4}"),
+    }
+}
+
 /// A time in words: `0.25 s`, `25 s`, `42 min`, `3.5 h`.
 pub fn duration_words(seconds: f64) -> String {
     match seconds {

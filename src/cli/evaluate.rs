@@ -8,7 +8,7 @@ use crate::app::evaluate::{
     evaluate_zbench,
 };
 use crate::app::truth::{Truth, TruthSource, project_truth};
-use crate::app::wording::counted;
+use crate::app::wording::{counted, p_value};
 use crate::domain::metrics::{EvaluationRules, ScoreWidth, zbench};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -258,14 +258,6 @@ fn cells(row: &MetricRow, compared: bool, tested: bool) -> Vec<String> {
         }));
     }
     cells
-}
-
-/// A probability that is rounded to nothing is none.
-fn p_value(p: f64) -> String {
-    match p {
-        ..0.0001 => "< 0.0001".to_owned(),
-        _ => format!("{p:.4}"),
-    }
 }
 
 fn number(value: Option<f64>) -> String {

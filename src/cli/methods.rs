@@ -8,7 +8,7 @@ use crate::app::evaluate::TruthInput;
 use crate::app::methods::{MethodEntry, MethodsOptions, MethodsReport, compare_methods};
 use crate::app::output_file::write_whole;
 use crate::app::truth::{Truth, TruthSource, project_truth};
-use crate::app::wording::{counted, duration_words};
+use crate::app::wording::{counted, duration_words, p_value};
 use crate::formats::csv_cell::SafeCsv;
 use crate::formats::safe_json;
 use crate::formats::svg::{PlanePoint, PlaneWords, plane_svg};
@@ -197,13 +197,6 @@ fn cells(report: &MethodsReport, method: &MethodEntry) -> Vec<String> {
     cells.push(milliseconds(effort.wall_p95_ms));
     debug_assert_eq!(cells.len(), columns(report).len());
     cells
-}
-
-fn p_value(p: f64) -> String {
-    match p {
-        ..0.0001 => "< 0.0001".to_owned(),
-        _ => format!("{p:.4}"),
-    }
 }
 
 fn heading(report: &MethodsReport) -> String {

@@ -1,7 +1,7 @@
 //! The table of methods: figures, and the first metric as a point with its interval.
 
 use crate::app::methods::{MethodEntry, MethodsReport};
-use crate::app::wording::duration_words;
+use crate::app::wording::{duration_words, p_value};
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
@@ -121,11 +121,7 @@ fn cells(
     cells.push((difference.map_or_else(dash, signed), style));
     if width >= TESTS_FROM {
         let p = test.and_then(|test| test.randomisation_holm);
-        let words = |p: f64| match p {
-            ..0.0001 => "< 0.0001".to_owned(),
-            _ => format!("{p:.4}"),
-        };
-        cells.push((p.map_or_else(dash, words), plain));
+        cells.push((p.map_or_else(dash, p_value), plain));
     }
     let counts = test.map(|test| test.comparison.wins_ties_losses);
     let counts = counts.map_or_else(dash, |(won, tied, lost)| format!("{won}/{tied}/{lost}"));

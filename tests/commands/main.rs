@@ -37,6 +37,7 @@ mod reading;
 mod rerankers;
 mod ruling;
 mod sampling;
+mod sbr;
 mod scaling;
 mod simulated_duels;
 mod students;

@@ -1,0 +1,141 @@
+//! `overrule sbr`: semantic boosting of a ranking, from files and from the project.
+
+use crate::duels::{QUERIES, project, table};
+use crate::support::Sandbox;
+use rstest::rstest;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// A file as `numpy.save` writes it, a row a vector of 8-byte numbers.
+fn npy(rows: &[Vec<f64>]) -> Vec<u8> {
+    let columns = rows[0].len();
+    let header = format!(
+        "{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {columns}), }}\n",
+        rows.len()
+    );
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend((header.len() as u16).to_le_bytes());
+    file.extend(header.as_bytes());
+    file.extend(rows.iter().flatten().flat_map(|x| x.to_le_bytes()));
+    file
+}
+
+#[test]
+fn sbr_of_a_file_is_the_authors() {
+    let sandbox = Sandbox::new();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/sbr/step1_small.json");
+    let golden: Value = serde_json::from_slice(&fs::read(golden).unwrap()).unwrap();
+    let cases = golden.as_array().unwrap();
+    // Every way of scoring once, and every odd input.
+    let cases = cases
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| at % 7 == 1 || *at >= 30);
+    let mut odd = 0;
+    for (_, case) in cases {
+        let input = case["input"].as_array().unwrap();
+        let mut file = csv::Writer::from_writer(Vec::new());
+        file.write_record(["qid", "docno", "score", "text"])
+            .unwrap();
+        for row in input {
+            let cell = |name: &str| match &row[name] {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            file.write_record(["qid", "docno", "score", "text"].map(cell))
+                .unwrap();
+        }
+        sandbox.write("in.csv", file.into_inner().unwrap());
+        let vectors = input.iter().map(|row| {
+            let numbers = row["embedding"].as_array().unwrap().iter();
+            numbers.map(|x| x.as_f64().unwrap()).collect::<Vec<f64>>()
+        });
+        sandbox.write("v.npy", npy(&vectors.collect::<Vec<_>>()));
+        sandbox.done(&format!(
+            "sbr --in in.csv --vectors v.npy --profile original --top-k {} --alpha {} --out out.csv",
+            case["top_k"], case["alpha"]
+        ));
+        let written = table(&sandbox.read("out.csv"));
+        let expected = case["output_sorted"].as_array().unwrap();
+        assert_eq!(written.len(), expected.len(), "{}", case["name"]);
+        for (row, expected) in written.iter().zip(expected) {
+            assert_eq!(
+                row[1],
+                *expected["docno"].as_str().unwrap(),
+                "{}",
+                case["name"]
+            );
+            for (at, name) in [
+                (3, "normalized_score"),
+                (4, "semantic_sim"),
+                (5, "sbr_score"),
+            ] {
+                let found: f64 = row[at].parse().unwrap();
+                let expected = expected[name].as_f64().unwrap();
+                assert!(
+                    (found - expected).abs() < 1e-12,
+                    "{}: {name} {found}",
+                    case["name"]
+                );
+            }
+            assert_eq!(row[6], expected["sbr_rank"].to_string(), "{}", case["name"]);
+        }
+        odd += usize::from(written.len() < input.len());
+    }
+    assert!(odd > 0, "no case leaves a repeated text out");
+}
+
+#[test]
+fn sbr_makes_another_ranking_of_the_project() {
+    let sandbox = project();
+    let vectors = (0..20).map(|at| {
+        let vector = [1.0, if at % 2 == 0 { 0.0 } else { 5.0 }];
+        json!({ "docno": format!("d{at}"), "vector": vector }).to_string()
+    });
+    let mut vectors: Vec<String> = vectors.collect();
+    sandbox.write("v.jsonl", vectors.join("\n"));
+    let told = sandbox
+        .json("sbr --run original --vectors v.jsonl --alpha 4 --as boosted --out b.trec --json");
+    assert_eq!(told["queries"], QUERIES);
+    assert_eq!(told["documents"], told["distinct_documents"]);
+    assert!(told["notes"][0].as_str().unwrap().contains("no scores"));
+    // Two of three of the best are even ones: what is like them moves up.
+    assert!(
+        sandbox.read("b.trec").starts_with("q0 Q0 d0 1 "),
+        "{}",
+        sandbox.read("b.trec")
+    );
+    let made = sandbox.json("nine --a original --b boosted --json");
+    assert_eq!(made["b"], "boosted");
+    // It is a ranking like others.
+    assert!(
+        sandbox
+            .done("sbr --run original --vectors v.jsonl --as boosted")
+            .stderr
+            .contains("in place")
+    );
+    vectors.pop();
+    sandbox.write("v.jsonl", vectors.join("\n"));
+    let few = "sbr --run original --vectors v.jsonl";
+    sandbox.refused(few, 2, &["6 documents without a vector", "d19 of query q0"]);
+}
+
+#[rstest]
+#[case("sbr --run original", "--embed NAME")]
+#[case(
+    "sbr --run original --vectors v.jsonl --as original",
+    "a name of its own"
+)]
+#[case("sbr --in reversed.trec --vectors v.jsonl", "nowhere to go")]
+#[case("sbr --run original --vectors v.npy", "--vector-names")]
+#[case(
+    "sbr --run nope --vectors v.jsonl",
+    "no such ranking or file; the project has original"
+)]
+fn what_cannot_be_is_refused_with_a_remedy(#[case] command: &str, #[case] why: &str) {
+    let sandbox = project();
+    sandbox.write("v.jsonl", "{\"docno\": \"d0\", \"vector\": [1]}\n");
+    sandbox.write("v.npy", npy(&[vec![1.0]]));
+    sandbox.refused(command, 2, &[why]);
+}

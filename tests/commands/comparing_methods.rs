@@ -1,6 +1,7 @@
 //! `methods`: what `rerank` has run, beside the first stage, in every form.
 
 use crate::support::Sandbox;
+use rstest::rstest;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -93,17 +94,19 @@ fn a_project_without_methods_says_how_to_run_one() {
     sandbox.refused("methods", 2, &["no method has been run; `overrule rerank"]);
 }
 
-#[test]
-fn the_artefact_has_the_fields_and_values_of_compare_reranking() {
-    const GOLDEN: &str = include_str!("../golden/ranksmith/compare/scifact_first20.json");
-    let golden: Value = serde_json::from_str(GOLDEN).unwrap();
+#[rstest]
+#[case(include_str!("../golden/ranksmith/compare/fixture.json"))]
+#[case(include_str!("../golden/ranksmith/compare/scifact_first20.json"))]
+#[case(include_str!("../golden/ranksmith/compare/scifact_oracle_random.json"))]
+fn the_artefact_has_the_fields_and_values_of_compare_reranking(#[case] golden: &str) {
+    let golden: Value = serde_json::from_str(golden).unwrap();
     let rows = golden["per_query"].as_array().unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let ids = |row: &Value| -> Vec<String> {
         let ids = row["ranked_ids"].as_array().unwrap();
         ids.iter().map(text).collect()
     };
-    let (mut pools, mut labels) = (BTreeMap::new(), String::new());
+    let mut labels = String::new();
     let mut runs: BTreeMap<String, String> = BTreeMap::new();
     for row in rows {
         let query = text(&row["query_id"]);
@@ -113,18 +116,15 @@ fn the_artefact_has_the_fields_and_values_of_compare_reranking() {
         for (rank, id) in ids(row).iter().enumerate() {
             writeln!(run, "{query} Q0 {id} {} {} x", rank + 1, 100 - rank).unwrap();
         }
-        pools.entry(query).or_insert_with(|| ids(row));
-    }
-    for (query, grades) in golden["qrels"].as_object().unwrap() {
-        for (id, grade) in grades.as_object().unwrap() {
-            writeln!(labels, "{query} 0 {id} {grade}").unwrap();
-        }
     }
     let sandbox = Sandbox::new();
     let mut lines = String::new();
-    for (query, documents) in pools {
+    for (query, case) in golden["cases"].as_object().unwrap() {
+        for (id, grade) in case["qrels"].as_object().unwrap() {
+            writeln!(labels, "{query} 0 {id} {grade}").unwrap();
+        }
+        let documents = case["first_stage"].as_array().unwrap().iter();
         let documents: Vec<Value> = documents
-            .iter()
             .map(|id| json!({"id": id, "content": format!("text {id}")}))
             .collect();
         let line = json!({"query": {"id": query, "query": "?"}, "documents": documents});
@@ -139,14 +139,17 @@ fn the_artefact_has_the_fields_and_values_of_compare_reranking() {
     }
     sandbox.done("import in.jsonl labels.qrels");
     sandbox.done(&command.join(" "));
-    sandbox.done("methods --truth qrels --export artefact.json");
+    sandbox.done(&format!(
+        "methods --truth qrels --at {} --export artefact.json",
+        golden["top_k"]
+    ));
     let ours: Value = serde_json::from_str(&sandbox.read("artefact.json")).unwrap();
     for (field, value) in golden.as_object().unwrap() {
-        if field.starts_with("qrels") {
+        if field.starts_with("cases") {
             continue;
         }
         assert!(ours.get(field).is_some(), "{field} is missing");
-        if ["schema_version", "benchmark_type", "top_k", "case_count"].contains(&field.as_str()) {
+        if ["schema_version", "top_k", "case_count"].contains(&field.as_str()) {
             assert_eq!(ours[field], *value, "{field}");
         }
     }

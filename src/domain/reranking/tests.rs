@@ -97,6 +97,13 @@ fn play_shuffled(
 #[derive(Deserialize)]
 struct Cpython {
     vectors: Vec<CpythonVector>,
+    stable_seed: Vec<StableSeed>,
+}
+
+#[derive(Deserialize)]
+struct StableSeed {
+    seed: u64,
+    shuffle20: Vec<usize>,
 }
 
 #[derive(Deserialize)]
@@ -137,6 +144,11 @@ fn the_generator_of_cpython_is_the_same() {
         let mut rng = new();
         let below = [2, 3, 5, 10, 20, 100].map(|bound| rng.below(bound));
         assert_eq!(below.to_vec(), vector.randbelow_2_3_5_10_20_100);
+    }
+    for vector in golden.stable_seed {
+        let mut items: Vec<usize> = (0..20).collect();
+        CpythonRandom::new(vector.seed).shuffle(&mut items);
+        assert_eq!(items, vector.shuffle20, "seed {}", vector.seed);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Ranking methods against runs of ranksmith 0.3.1, with the same answers.
 
+mod compared;
 mod official;
 mod refusals;
 

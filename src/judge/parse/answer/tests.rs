@@ -1,4 +1,5 @@
 use super::*;
+use crate::domain::reranking::validation::AnswerFault;
 use crate::judge::presented::PoolText;
 use crate::judge::{RateLimits, Usage};
 use rstest::rstest;
@@ -41,6 +42,7 @@ fn tolerant(ask: RerankAsk, text: &str) -> Result<Answer, InvalidAnswer> {
 
 #[derive(Deserialize)]
 struct Parsing {
+    ranking: Vec<CountedCase>,
     ranking_failure_type: Vec<RankingCase>,
     selection: Vec<ReadCase>,
     winner: Vec<ReadCase>,
@@ -51,6 +53,14 @@ struct RankingCase {
     raw: String,
     ranking: Vec<Value>,
     failure_type: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct CountedCase {
+    raw: String,
+    expected_count: i64,
+    ok: bool,
+    value: Option<Vec<i64>>,
 }
 
 #[derive(Deserialize)]
@@ -98,6 +108,32 @@ fn rankings_are_read_as_the_original_reads_them_but_for_booleans() {
             Some(other) => panic!("{other}"),
         }
     }
+}
+
+#[test]
+fn rankings_hold_where_the_original_says_so_but_for_booleans() {
+    let golden: Parsing = serde_json::from_str(PARSING).unwrap();
+    let (mut held, mut refused) = (0, 0);
+    for case in golden.ranking {
+        // The original refuses a count below 0, which no list has here.
+        let Ok(count) = usize::try_from(case.expected_count) else {
+            continue;
+        };
+        let read = strict(RerankAsk::Rank, &case.raw).ok();
+        let holds = read.filter(|answer| match answer {
+            Answer::Numbers(numbers) => AnswerFault::of(numbers, count, count).is_none(),
+            _ => false,
+        });
+        let expected = case.value.filter(|_| !differs(&case.raw));
+        assert_eq!(holds, expected.map(Answer::Numbers), "{}", case.raw);
+        assert!(case.ok || holds.is_none(), "{}", case.raw);
+        *if holds.is_some() {
+            &mut held
+        } else {
+            &mut refused
+        } += 1;
+    }
+    assert!(held > 5 && refused > 20, "{held} {refused}");
 }
 
 #[test]

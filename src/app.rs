@@ -35,6 +35,7 @@ pub mod reranker_check;
 pub mod review;
 pub mod run_lock;
 pub mod sbr;
+pub mod scored_pools;
 pub mod settings;
 pub mod simulate;
 pub mod status;

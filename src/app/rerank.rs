@@ -12,5 +12,5 @@ mod question;
 pub mod run;
 mod service;
 
-pub use plan::{RerankPlan, RerankScope};
-pub use prepare::{MethodChoice, PreparedRun, prepare};
+pub use plan::{CandidateSource, RerankPlan, RerankScope};
+pub use prepare::{MethodChoice, PreparedRun, prepare, prepare_anchors};

@@ -1,22 +1,21 @@
 //! What a project says is true of its documents: its labels, the labels with the rulings put in, or its own zELO.
 
 use super::error::{AppError, invalid};
+use super::one_scale::{ProjectScale, project_scale};
+use super::scored_pools::{
+    ENOUGH_LABELS, ENOUGH_ON_EACH_SIDE, SURE, ScoredPool, cut_points, labels_and_corrections,
+    scored_pools,
+};
 use super::wording::{counted, first_names};
-use crate::domain::adjudication::{corrected_labels, label_corrections, rulings_in_force};
-use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::adjudication::corrected_labels;
 use crate::domain::metrics::{Gains, GradeModel, GradedScore, Qrels, rank_grades};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Labels of pool documents from which on cut points are fitted to them, and how many of grade 0 and above it.
-const ENOUGH_LABELS: usize = 30;
-const ENOUGH_ON_EACH_SIDE: usize = 5;
 /// Labels from which on the cut points are sure enough not to speak of it.
 const MANY_LABELS: usize = 150;
-/// Below this the most probable grade of a document is doubtful.
-const SURE: f64 = 0.6;
 
 /// What is said of every value that is measured against zELO.
 pub const AGAINST_JUDGES: &str = "against these judges, not against people";
@@ -102,63 +101,13 @@ impl Truth {
     }
 }
 
-/// The scores of a query's documents.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ScoredPool {
-    pub query: QueryId,
-    /// In hybrid order; `None` where nothing says how a document compares.
-    pub documents: Vec<(DocId, Option<f64>)>,
-    pub judges: Vec<String>,
-}
-
-impl ScoredPool {
-    /// The documents with a score, best first, equal ones by descending identifier: the order in which every reader of a
-    /// run puts them.
-    pub fn ranking(&self) -> Vec<(DocId, f64)> {
-        let scored = self.documents.iter();
-        let scored = scored.filter_map(|(id, score)| Some((id.clone(), (*score)?)));
-        let mut ranking: Vec<(DocId, f64)> = scored.collect();
-        ranking.sort_unstable_by(|x, y| y.1.total_cmp(&x.1).then_with(|| y.0.cmp(&x.0)));
-        ranking
-    }
-}
-
-/// The zELO scores of some queries, in the order of the keys.
-pub fn scored_pools(store: &Store, keys: &[QueryKey]) -> Result<Vec<ScoredPool>, AppError> {
-    let mut pools = Vec::with_capacity(keys.len());
-    store.read_each(
-        keys,
-        |db, key| {
-            let query = db.query(key)?.id;
-            let ids = db.documents(key)?.into_iter().map(|document| document.id);
-            let judges = db.judges_of(key)?.into_iter();
-            let judges = judges.map(|(_, judge)| judge.name).collect();
-            Ok((query, ids.collect::<Vec<_>>(), judges, db.scores(key)?))
-        },
-        |_, (query, ids, judges, scores)| {
-            let scores = scores.map_err(|error| invalid!("query {:?}: {error}", query.as_str()))?;
-            pools.push(ScoredPool {
-                query,
-                documents: ids.into_iter().zip(scores).collect(),
-                judges,
-            });
-            Ok::<(), AppError>(())
-        },
-    )?;
-    Ok(pools)
-}
-
 /// The truth of a project.
 pub fn project_truth(
     store: &Store,
     source: TruthSource,
     basis: GradeBasis,
 ) -> Result<Truth, AppError> {
-    let (labels, rulings, rule) =
-        store.read_blocking(|db| Ok((db.labels()?, db.standing_rulings()?, db.final_rule()?)))?;
-    let standing: Vec<_> = rulings.into_iter().map(|row| row.ruling).collect();
-    let (in_force, _) = rulings_in_force(&rule, &standing);
-    let corrections = label_corrections(&labels, in_force, None);
+    let (labels, corrections) = labels_and_corrections(store)?;
     let corrected = || corrected_labels(&labels, &corrections);
     let none = |what: &str, how: &str| invalid!("the project holds no {what}; {how}");
     match source {
@@ -187,16 +136,20 @@ pub fn project_truth(
                 .into_iter()
                 .map(|query| query.key)
                 .collect();
-            zelo_truth(&scored_pools(store, &keys)?, &corrected(), basis)
+            let scale = project_scale(store)?;
+            let pools = scored_pools(store, &keys)?;
+            zelo_truth(&pools, &corrected(), basis, scale.as_ref())
         }
     }
 }
 
-/// Grades and gains of scored documents. Documents without a score stay ungraded.
+/// Grades and gains of scored documents, by their linked scores where a common scale has all queries on it. Documents without a
+/// score stay ungraded.
 pub fn zelo_truth(
     pools: &[ScoredPool],
     labels: &Qrels,
     basis: GradeBasis,
+    scale: Option<&ProjectScale>,
 ) -> Result<Truth, AppError> {
     let scored: usize = pools.iter().map(|pool| pool.ranking().len()).sum();
     if scored == 0 {
@@ -204,21 +157,27 @@ pub fn zelo_truth(
             "no document has a zELO score; `overrule annotate` has the pools judged"
         ));
     }
+    let (linked, scale_note) = match basis {
+        GradeBasis::Auto | GradeBasis::Labels => on_one_scale(pools, scale),
+        GradeBasis::Rank | GradeBasis::Score => (None, None),
+    };
+    let scale = scale.filter(|_| linked.is_some());
+    let pools = linked.as_deref().unwrap_or(pools);
     let graded = graded_scores(pools, labels);
     let positive = graded.iter().filter(|one| one.grade > 0).count();
-    let (few, zero) = (graded.len() < ENOUGH_LABELS, graded.len() - positive);
-    let enough = !few && positive.min(zero) >= ENOUGH_ON_EACH_SIDE;
+    let zero = graded.len() - positive;
     let wanted = matches!(basis, GradeBasis::Auto | GradeBasis::Labels);
-    let model = (wanted && enough)
-        .then(|| GradeModel::fit(&graded))
-        .flatten();
+    let fitted = wanted.then(|| cut_points(&graded)).flatten();
+    let of_judge = scale.filter(|_| basis == GradeBasis::Auto);
     let mut truth = Truth {
         name: TruthSource::Zelo.name().to_owned(),
         gains: Some(Gains::new()),
         ..Truth::default()
     };
-    truth.notes.push(match (&model, basis) {
-        (Some(_), _) => fitted_note(graded.len(), zero),
+    truth.notes.extend(scale_note);
+    truth.notes.push(match (&fitted, basis) {
+        (Some(_), _) => fitted_note(graded.len(), zero, scale.is_some()),
+        (None, _) if of_judge.is_some() => JUDGE_NOTE.to_owned(),
         (None, GradeBasis::Labels) => {
             return Err(invalid!(
                 "cut points want {ENOUGH_LABELS} labelled documents with a score, {ENOUGH_ON_EACH_SIDE} of grade 0 and \
@@ -228,6 +187,7 @@ pub fn zelo_truth(
         (None, GradeBasis::Score) => SCORE_NOTE.to_owned(),
         (None, _) => RANK_NOTE.to_owned(),
     });
+    let model = fitted.or_else(|| of_judge.map(|scale| scale.grades.clone()));
     let by_place = model.is_none() && basis != GradeBasis::Score;
     let model = model.unwrap_or_else(GradeModel::uncalibrated);
     let (mut doubtful, mut bare, mut judges) = (0, Vec::new(), BTreeSet::new());
@@ -276,14 +236,54 @@ const RANK_NOTE: &str = "grades by place, not calibrated: the best 3, 7 and 15 %
 const SCORE_NOTE: &str = "grades by score, not calibrated: the cut points are those of simulated pools of 40 documents; labels or \
                           rulings would set them";
 
-fn fitted_note(labels: usize, zero: usize) -> String {
+const JUDGE_NOTE: &str =
+    "grades by the cut points of the anchors' judge: too few labels of people to set them";
+
+/// The pools with linked scores where the scale has every one of them on it, and what is to be said of that.
+fn on_one_scale(
+    pools: &[ScoredPool],
+    scale: Option<&ProjectScale>,
+) -> (Option<Vec<ScoredPool>>, Option<String>) {
+    let Some(scale) = scale else {
+        return (None, None);
+    };
+    let scored = || pools.iter().filter(|pool| !pool.ranking().is_empty());
+    let off = scored().filter(|pool| scale.offset(&pool.query).is_none());
+    let off = off.count();
+    if off > 0 {
+        let note = format!(
+            "not on one scale: {} of {} without an anchor; `overrule scale run` has them graded",
+            off,
+            counted(scored().count(), "query")
+        );
+        return (None, Some(note));
+    }
+    let linked = pools.iter().map(|pool| {
+        let value = |score: f64| Some(scale.linked(&pool.query, score, None)?.value);
+        let documents = pool.documents.iter();
+        let documents = documents.map(|(id, score)| (id.clone(), score.and_then(value)));
+        ScoredPool {
+            documents: documents.collect(),
+            ..pool.clone()
+        }
+    });
+    let note = format!("scores on one scale by {}", scale.basis);
+    (Some(linked.collect()), Some(note))
+}
+
+fn fitted_note(labels: usize, zero: usize, on_one_scale: bool) -> String {
     let few = match labels < MANY_LABELS {
         true => format!(" (few: {MANY_LABELS} are enough)"),
         false => String::new(),
     };
+    let right_where = match on_one_scale {
+        true => "",
+        false => {
+            "; one set of cut points for all queries is right where they have like shares of relevant documents"
+        }
+    };
     format!(
-        "grades by cut points fitted to {}{few}, {zero} of them of grade 0; one set of cut points for all queries is right where \
-         they have like shares of relevant documents",
+        "grades by cut points fitted to {}{few}, {zero} of them of grade 0{right_where}",
         counted(labels, "label")
     )
 }
@@ -307,6 +307,7 @@ fn graded_scores(pools: &[ScoredPool], labels: &Qrels) -> Vec<GradedScore> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::corpus::{DocId, QueryId};
 
     fn pool(query: &str, scores: &[Option<f64>]) -> ScoredPool {
         let documents = scores.iter().enumerate();
@@ -326,6 +327,7 @@ mod tests {
             &[pool("q", &scores), pool("bare", &[None])],
             &Qrels::new(),
             GradeBasis::Auto,
+            None,
         );
         let truth = truth.unwrap();
         let grades = &truth.qrels[&QueryId::new("q")];
@@ -343,7 +345,7 @@ mod tests {
         let of = |at: usize| i32::from(at + at % 3 > 20);
         let grades = (0..40).map(|at| (DocId::new(format!("d{at:02}")), of(at)));
         let labels = Qrels::from([(QueryId::new("q"), grades.collect())]);
-        let truth = zelo_truth(&[pool("q", &scores)], &labels, GradeBasis::Auto).unwrap();
+        let truth = zelo_truth(&[pool("q", &scores)], &labels, GradeBasis::Auto, None).unwrap();
         assert!(
             truth.notes[0].contains("fitted to 40 labels (few"),
             "{:?}",
@@ -351,7 +353,12 @@ mod tests {
         );
         let relevant = truth.qrels[&QueryId::new("q")].values().sum::<i32>();
         assert!((18..=22).contains(&relevant), "{relevant}");
-        let none = zelo_truth(&[pool("q", &scores)], &Qrels::new(), GradeBasis::Labels);
+        let none = zelo_truth(
+            &[pool("q", &scores)],
+            &Qrels::new(),
+            GradeBasis::Labels,
+            None,
+        );
         assert!(none.unwrap_err().to_string().contains("there are 0 and 0"));
     }
 }

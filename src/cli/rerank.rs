@@ -1,25 +1,19 @@
 //! `overrule rerank`: methods put the candidates of queries in order.
 
+pub(in crate::cli) mod terms;
 mod watch;
 
-use super::command::{CommandContext, CommandFailure, CommandResult, usage};
+use super::command::{CommandContext, CommandResult, usage};
 use super::output::{self, clean};
-use super::signals::RunEnd;
-use super::spending::{confirm_spending, usd};
-use crate::app::choose_judges::is_paid;
+use super::spending::usd;
 use crate::app::import::datasets;
-use crate::app::rerank::estimate::{CallVolume, MethodEstimate};
-use crate::app::rerank::{MethodChoice, PreparedRun, RerankPlan, RerankScope, prepare};
+use crate::app::rerank::{CandidateSource, MethodChoice, RerankScope, prepare};
 use crate::app::run_lock::RunLock;
-use crate::app::wording::counted;
-use crate::client::RunControl;
-use crate::domain::methods::{MethodEffort, MethodRow};
 use crate::domain::reranking::{Method, MethodOptions, Shuffle};
-use crate::judge::{OFFLINE_LABEL, provider};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
-use std::sync::Arc;
+use terms::{MethodSummary, RankingTerms};
 
 #[derive(Debug, Args)]
 #[command(
@@ -134,216 +128,35 @@ impl RerankCommand {
         let scope = RerankScope {
             dataset: dataset.as_deref(),
             queries: &self.query,
-            candidates: self.candidates.as_deref(),
+            candidates: self
+                .candidates
+                .as_deref()
+                .map_or(CandidateSource::Pools, CandidateSource::File),
             retry_failed: self.retry_failed,
             one_at_a_time: self.one_at_a_time,
         };
         let prepared = prepare(&store, &judges, &choice, &scope)?;
-        for note in &prepared.notes {
-            output::message(&format!("note: {}", clean(note)));
-        }
-        if let Some(budget) = self.budget {
-            prepared.check_budget(budget)?;
-        }
-        let PreparedRun {
-            plan,
-            notes,
-            ensemble,
-            offline,
-        } = prepared;
-        let paid = plan.asks_servers()
-            && (ensemble.iter().any(|judge| is_paid(judge.as_ref())) || plan.asks_rerankers());
-        let estimates = match self.dry_run || paid {
-            true => MethodEstimate::of(&store, &plan)?,
-            false => Vec::new(),
+        let how = RankingTerms {
+            budget: self.budget,
+            concurrency: self.concurrency,
+            yes: self.yes,
+            dry_run: self.dry_run,
+            json: self.json,
+            noun: "ranking",
         };
-        if self.dry_run {
-            return self.print_estimate(&plan, &estimates, &notes);
-        }
-        if offline {
-            output::message(OFFLINE_LABEL);
-        }
-        if paid && plan.rankings() > 0 {
-            confirm_spending(&describe(&plan, &estimates), self.yes)?;
-        }
-        let concurrency = self.concurrency.unwrap_or(context.config.run.concurrency);
-        let control = RunControl {
-            concurrency: concurrency.max(1),
-            budget_usd: self.budget,
-            ..RunControl::default()
+        let Some(made) = how.carry_out(context, &store, prepared)? else {
+            return Ok(());
         };
-        let plan = Arc::new(plan);
-        let ended = watch::watch(&plan, control, &store)?;
-        let rows = plan.results(&store)?;
-        let summary: Vec<MethodSummary> = plan
-            .method_names()
-            .map(|name| MethodSummary::new(name, &rows))
-            .collect();
         if self.json {
-            let methods: Vec<_> = summary.iter().map(MethodSummary::json).collect();
+            let methods: Vec<_> = made.summary.iter().map(MethodSummary::json).collect();
             output::json(
-                &json!({"queries": plan.queries(), "methods": methods, "warnings": notes}),
+                &json!({"queries": made.plan.queries(), "methods": methods, "warnings": made.notes}),
             )?;
         } else {
-            output::text(&table(&summary))?;
+            output::text(&table(&made.summary))?;
             output::message("`overrule methods` measures them against labels, rulings or zELO");
         }
-        let missing = summary
-            .iter()
-            .map(|one| plan.queries() - one.effort.queries)
-            .sum();
-        let failed = summary.iter().map(|one| one.effort.failed).sum();
-        finish(missing, failed, ended, &summary)
-    }
-
-    fn print_estimate(
-        &self,
-        plan: &RerankPlan,
-        estimates: &[MethodEstimate],
-        notes: &[String],
-    ) -> CommandResult {
-        if self.json {
-            return output::json(&json!({
-                "queries": plan.queries(),
-                "rankings": plan.rankings(),
-                "already": plan.already,
-                "methods": estimates,
-                "warnings": notes,
-            }));
-        }
-        output::text(&describe(plan, estimates))?;
-        output::text("dry run: nothing was called and nothing was changed\n")
-    }
-}
-
-/// Says what is left to do, and ends accordingly.
-fn finish(
-    missing: usize,
-    failed: usize,
-    ended: RunEnd,
-    summary: &[MethodSummary],
-) -> CommandResult {
-    for one in summary.iter().filter(|one| one.effort.failed > 0) {
-        let queries = counted(one.effort.failed, "query");
-        let why = one.first_failure.as_deref();
-        let why = clean(why.unwrap_or_default());
-        output::message(&format!(
-            "{}: {queries} failed, the first one with: {why}",
-            clean(&one.method)
-        ));
-    }
-    let rankings = counted(missing, "ranking");
-    if ended.interrupted && missing > 0 {
-        output::message(&format!(
-            "stopped; {rankings} missing, and the same command goes on"
-        ));
-        return Err(CommandFailure::interrupted());
-    }
-    output::message(&match (missing, failed) {
-        (0, 0) => return Ok(()),
-        (0, _) => "failed queries are tried again with --retry-failed".to_owned(),
-        _ if ended.budget_reached => {
-            format!("missing: {rankings}; the budget is reached; go on with a larger --budget")
-        }
-        _ => format!("missing: {rankings}; run the same command again"),
-    });
-    Err(CommandFailure::incomplete())
-}
-
-/// What the plan would need.
-fn describe(plan: &RerankPlan, estimates: &[MethodEstimate]) -> String {
-    let mut text = format!(
-        "{}, {} to make, {} there already\n",
-        counted(plan.queries(), "query"),
-        counted(plan.rankings(), "ranking"),
-        counted(plan.already, "ranking"),
-    );
-    let header = [
-        "method",
-        ">queries",
-        ">calls at least",
-        ">expected",
-        ">at most",
-        ">tokens in (est.)",
-        ">tokens out (est.)",
-        ">at least",
-        ">expected",
-        ">at most",
-    ];
-    let rows = estimates.iter().map(|estimate| {
-        let calls = |volume: &CallVolume| format!("{:.0}", volume.calls);
-        vec![
-            clean(&estimate.method),
-            estimate.queries.to_string(),
-            calls(&estimate.least),
-            calls(&estimate.expected),
-            calls(&estimate.most),
-            format!("{:.0}", estimate.expected.tokens_input),
-            format!("{:.0}", estimate.expected.tokens_output),
-            usd(estimate.least.usd),
-            usd(estimate.expected.usd),
-            usd(estimate.most.usd),
-        ]
-    });
-    text.push_str(&output::table(&header, &rows.collect::<Vec<_>>()));
-    if let Some(fewest) = estimates
-        .iter()
-        .filter(|estimate| estimate.measured < estimate.queries)
-        .map(|estimate| estimate.measured)
-        .min()
-    {
-        text.push_str(&format!(
-            "Measured on {} of each method, played on simulated answers; at most: each call asked twice at its worst price.\n",
-            counted(fewest, "query")
-        ));
-    }
-    if plan.asks_servers() {
-        text.push_str(&format!("{}\n", provider::ESTIMATE));
-    }
-    text
-}
-
-/// How a method did on the plan's queries.
-struct MethodSummary {
-    method: String,
-    effort: MethodEffort,
-    first_failure: Option<String>,
-}
-
-impl MethodSummary {
-    fn new(method: &str, rows: &[MethodRow]) -> Self {
-        let own = || rows.iter().filter(|row| row.method == method);
-        Self {
-            method: method.to_owned(),
-            effort: MethodEffort::of(own()),
-            first_failure: own().find_map(|row| row.failure.clone()),
-        }
-    }
-
-    fn ranked(&self) -> usize {
-        self.effort.queries - self.effort.failed
-    }
-
-    /// Of all queries with a result; `None` where the price of one is not known.
-    fn cost_usd(&self) -> Option<f64> {
-        (self.effort.priced == self.effort.queries).then_some(self.effort.cost_usd)
-    }
-
-    fn json(&self) -> serde_json::Value {
-        let effort = &self.effort;
-        json!({
-            "method": self.method,
-            "ranked": self.ranked(),
-            "failed": effort.failed,
-            "first_failure": self.first_failure,
-            "calls": effort.calls,
-            "failed_calls": effort.failed_calls,
-            "tokens": effort.tokens_in + effort.tokens_out,
-            "cost_usd": self.cost_usd(),
-            "repairs": effort.repairs,
-            "truncated_documents": effort.truncated,
-            "median_ms": effort.wall_p50_ms,
-        })
+        made.finish()
     }
 }
 

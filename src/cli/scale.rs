@@ -1,13 +1,18 @@
 //! `overrule scale`: one scale over queries.
 
+mod run;
+mod simulate;
+
 use super::command::{CommandContext, CommandResult};
 use super::output::{self, or_dash};
-use crate::app::one_scale::{ScaleReport, SimulatedDesign, anchors, link_scale, simulate_designs};
+use crate::app::one_scale::{GradeSource, ScaleReport, anchors, scale_report};
 use crate::app::output_file::write_whole;
 use crate::app::wording::counted;
 use crate::cli::output::clean;
 use clap::{Args, Subcommand};
+use run::RunCommand;
 use serde_json::json;
+use simulate::SimulateCommand;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -18,7 +23,9 @@ pub(super) struct ScaleCommand {
 
 #[derive(Debug, Subcommand)]
 enum ScaleAction {
-    /// Which documents of each query to grade
+    /// Have a judge grade a few documents of each query, its anchors
+    Run(RunCommand),
+    /// Which documents of each query to grade yourself
     Anchors(AnchorsCommand),
     /// Put all queries on one scale by the grades of their anchors
     Fit(FitCommand),
@@ -32,7 +39,7 @@ enum ScaleAction {
 put all queries on one scale. Anchors are spread over the ranking by zELO, from the first rank to the 60 % quantile.
 
 Example:
-  overrule scale anchors --count 5        query, document and rank, between tabs"
+  overrule scale anchors --count 5        query, document and rank, between tabs, below a header"
 )]
 struct AnchorsCommand {
     /// Documents of each query
@@ -45,16 +52,21 @@ struct AnchorsCommand {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "GRADES are labels of one judge, in TREC's or BEIR's columns or ranx's JSON. A document's linked score is its zELO plus the offset of its
+    after_help = "The grades are those of `overrule scale run`, or a file: labels of one judge, in TREC's or BEIR's columns or ranx's JSON. A document's linked score is its zELO plus the offset of its
 query. Grades of linked scores follow from the project's labels and rulings where there are 30, 5 on each side of grade 1, else from the
 anchors' judge itself. Queries without an anchor get no linked score.
 
-Example:
-  overrule scale fit grades.qrels --out linked.jsonl"
+Examples:
+  overrule scale fit --out linked.jsonl           by the anchors that a judge of the project has graded
+  overrule scale fit grades.qrels                 by grades of a file"
 )]
 struct FitCommand {
-    /// The grades of the anchors
-    grades: PathBuf,
+    /// The grades of the anchors [default: those of the judge who graded anchors of the most queries]
+    #[arg(conflicts_with = "judge")]
+    grades: Option<PathBuf>,
+    /// The grades that this judge gave in the project
+    #[arg(long, value_name = "NAME")]
+    judge: Option<String>,
     /// Write a JSON line a document here: zelo, zelo_linked, their standard errors, grade, probabilities
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -63,30 +75,10 @@ struct FitCommand {
     json: bool,
 }
 
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Worlds of 60 queries with 30 documents, four cycles of battles by three judges. The number is the correlation of linked scores with the truth
-over all documents, where the levels of queries spread half as far as documents within a query, and as far. Drift is the standard
-deviation of the anchors' judge's own shift from query to query, in units of the truth (1.82 within a query).
-
-Example:
-  overrule scale simulate --worlds 6"
-)]
-struct SimulateCommand {
-    /// Worlds that each design is played on
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..))]
-    worlds: u8,
-    /// The seed of the first world
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
-    seed: u64,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
 impl ScaleCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         match self.action {
+            ScaleAction::Run(run) => run.run(context),
             ScaleAction::Anchors(anchors) => anchors.run(context),
             ScaleAction::Fit(fit) => fit.run(context),
             ScaleAction::Simulate(simulate) => simulate.run(),
@@ -107,7 +99,10 @@ impl AnchorsCommand {
             let (query, document) = (clean(of.query.as_str()), clean(of.document.as_str()));
             format!("{query}\t{document}\t{}\n", of.rank)
         });
-        output::text(&lines.collect::<String>())
+        output::text(&format!(
+            "query\tdocument\trank\n{}",
+            lines.collect::<String>()
+        ))
     }
 }
 
@@ -115,9 +110,19 @@ impl FitCommand {
     fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         if let Some(path) = &self.out {
-            context.check_target(path, &[("grades", &self.grades)])?;
+            let grades: Vec<_> = self
+                .grades
+                .iter()
+                .map(|file| ("grades", file.as_path()))
+                .collect();
+            context.check_target(path, &grades)?;
         }
-        let report = link_scale(&store, &self.grades)?;
+        let source = match (&self.grades, &self.judge) {
+            (Some(file), _) => GradeSource::File(file),
+            (None, Some(judge)) => GradeSource::Judge(judge),
+            (None, None) => GradeSource::Stored,
+        };
+        let report = scale_report(&store, source)?;
         if let Some(path) = &self.out {
             write_whole(path, |out| report.write(out))?;
             output::message(&format!("wrote {}", path.display()));
@@ -140,9 +145,9 @@ fn describe(report: &ScaleReport) -> String {
             vec![
                 clean(query.id.as_str()),
                 query.anchors.to_string(),
-                or_dash(query.offset, |of| format!("{:+.2}", of.value)),
+                or_dash(query.offset, |of| signed(of.value)),
                 or_dash(query.offset, |of| format!("{:.2}", of.se)),
-                or_dash(query.expected_relevant(), |of| format!("{of:.1}")),
+                or_dash(query.expected_relevant, |of| format!("{of:.1}")),
             ]
         })
         .collect();
@@ -153,55 +158,25 @@ fn describe(report: &ScaleReport) -> String {
         ">± 1 se",
         ">expected relevant",
     ];
+    let on_scale = report.queries.iter();
+    let on_scale = on_scale.filter(|query| query.offset.is_some()).count();
+    let queries = match on_scale == report.queries.len() {
+        true => counted(on_scale, "query"),
+        false => format!("{on_scale} of {}", counted(report.queries.len(), "query")),
+    };
     format!(
-        "{}\n{}; offsets spread by {:.2} zELO\n",
+        "{}\n{queries} on one scale by {}; standard deviation of their offsets {:.2} zELO\n",
         output::table(&header, &rows),
-        counted(report.queries.len(), "query"),
-        report.spread
+        clean(&report.scale.basis),
+        report.scale.spread
     )
 }
 
-impl SimulateCommand {
-    fn run(self) -> CommandResult {
-        let found = simulate_designs(usize::from(self.worlds), self.seed, |of| {
-            output::message(&format!("simulated: {}", of.name));
-        });
-        if self.json {
-            let rows = found.iter().map(|of| {
-                let number = |at: usize| of.correlations[at].map(|(mean, _)| mean);
-                let error = |at: usize| of.correlations[at].and_then(|(_, error)| error);
-                json!({
-                    "design": of.name,
-                    "calls_a_query": of.calls,
-                    "levels_half": {"correlation": number(0), "se": error(0)},
-                    "levels_full": {"correlation": number(1), "se": error(1)},
-                })
-            });
-            return output::json(&rows.collect::<Vec<_>>());
-        }
-        let rows: Vec<Vec<String>> = found.iter().map(cells).collect();
-        let header = [
-            "design",
-            ">calls a query",
-            ">levels .5",
-            ">± 1 se",
-            ">levels 1",
-            ">± 1 se",
-        ];
-        output::text(&format!(
-            "correlation with the truth over all documents, {}\n{}",
-            counted(usize::from(self.worlds), "world"),
-            output::table(&header, &rows)
-        ))
+/// A number with its sign and two decimals; 0 has none.
+fn signed(value: f64) -> String {
+    let hundredths = (100.0 * value).round() / 100.0;
+    match hundredths == 0.0 {
+        true => "0.00".to_owned(),
+        false => format!("{hundredths:+.2}").replace('-', "−"),
     }
-}
-
-fn cells(of: &SimulatedDesign) -> Vec<String> {
-    let mut cells = vec![of.name.to_owned(), of.calls.to_string()];
-    for found in of.correlations {
-        cells.push(or_dash(found, |(mean, _)| format!("{mean:.3}")));
-        let error = found.and_then(|(_, error)| error);
-        cells.push(or_dash(error, |error| format!("{error:.3}")));
-    }
-    cells
 }

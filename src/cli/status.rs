@@ -93,6 +93,7 @@ fn as_json(project: &str, status: &ProjectStatus) -> Value {
         "students": status.students.iter().map(|of| json!({
             "student": of.name, "step": of.step, "queries": of.queries, "pairs": of.pairs,
         })).collect::<Vec<_>>(),
+        "anchors": status.anchors,
         "rating": RatingSettings::new(status.settings, &status.rule),
     })
 }
@@ -176,6 +177,14 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
             "students      {}, {} (overrule student list)",
             first_names(&names),
             counted(status.students.len(), "checkpoint")
+        ));
+    }
+    for count in &status.anchors {
+        lines.push(format!(
+            "scale         anchors of {}: {} in {} (overrule scale fit)",
+            clean(&count.judge),
+            counted(count.grades, "grade"),
+            counted(count.queries, "query")
         ));
     }
     let (calls, usd) = status.batched;

@@ -9,7 +9,7 @@ mod links;
 mod offsets;
 mod simulated;
 
-pub use anchors::anchor_places;
+pub use anchors::{anchor_places, more_anchor_places};
 pub use drift::{Drift, GradedTwice, drift};
 pub use links::{LinkBattle, fit_links, near_gap_links};
 pub use offsets::{AnchorGrade, CommonScale, Offset, fit_anchors};

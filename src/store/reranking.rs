@@ -8,6 +8,7 @@ use crate::domain::reranking::Answer;
 use crate::domain::retrieval::SlotSource;
 use crate::judge::FailureCause;
 use rusqlite::{Row, params};
+use serde::Serialize;
 
 /// A call for a reranking method that has ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +53,24 @@ pub struct StoredResult {
     /// The hash of method, judges and candidates.
     pub identity: [u8; 32],
     pub row: MethodRow,
+}
+
+/// What a judge has graded of a project's anchors.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AnchorCount {
+    pub judge: String,
+    pub queries: usize,
+    /// Documents with a grade.
+    pub grades: usize,
+}
+
+/// What the names of results begin with that grade the anchors of a scale. No method is called so: names of methods have no
+/// spaces.
+const ANCHORS: &str = "anchors of a scale/";
+
+/// The name under which grades of a judge's anchors are kept.
+pub fn anchors_method(judge: &str) -> String {
+    format!("{ANCHORS}{judge}")
 }
 
 impl Db {
@@ -169,12 +188,38 @@ impl Db {
 
     /// The latest result of each method on each query, by query and method.
     pub fn rerank_results(&self) -> Result<Vec<StoredResult>> {
-        self.latest_results(None)
+        self.latest_results(None, Some(false))
     }
 
-    /// The same of one query.
+    /// The latest grades of each judge's anchors of each query, by query and judge. A failure takes nothing back.
+    pub fn anchor_results(&self) -> Result<Vec<StoredResult>> {
+        self.latest_results(None, Some(true))
+    }
+
+    /// How much each judge has graded, by its name.
+    pub fn anchor_counts(&self) -> Result<Vec<AnchorCount>> {
+        self.all(
+            "SELECT substr(method, 1 + length(?1)), count(DISTINCT latest.query), count(score.value)
+             FROM rerank_result AS latest, json_each(latest.scores) AS score
+             WHERE substr(method, 1, length(?1)) = ?1 AND NOT EXISTS (
+                 SELECT 1 FROM rerank_result AS later
+                 WHERE later.query = latest.query AND later.method = latest.method AND later.ranking IS NOT NULL
+                     AND (later.created_ms, later.id) > (latest.created_ms, latest.id))
+             GROUP BY method ORDER BY method",
+            [ANCHORS],
+            |row| {
+                Ok(AnchorCount {
+                    judge: row.get(0)?,
+                    queries: row.get(1)?,
+                    grades: row.get(2)?,
+                })
+            },
+        )
+    }
+
+    /// All of these of one query.
     pub fn rerank_results_of(&self, query: QueryKey) -> Result<Vec<StoredResult>> {
-        self.latest_results(Some(query))
+        self.latest_results(Some(query), None)
     }
 
     /// How many documents of each query are in its pool for their label only: the first stage had not found them.
@@ -191,18 +236,25 @@ impl Db {
         Ok(counts)
     }
 
-    fn latest_results(&self, query: Option<QueryKey>) -> Result<Vec<StoredResult>> {
+    /// With `anchors` only what graded the anchors of a scale, or only what did not.
+    fn latest_results(
+        &self,
+        query: Option<QueryKey>,
+        anchors: Option<bool>,
+    ) -> Result<Vec<StoredResult>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT query.name, method, judges, identity, ranking, rerank_result.scores, calls, failed_calls, tokens_in,
                  tokens_out, cost_usd, wall_ms, service_ms, repairs, truncated, failure, created_ms
              FROM rerank_result JOIN query ON query.id = rerank_result.query
-             WHERE (?1 IS NULL OR rerank_result.query = ?1) AND NOT EXISTS (
+             WHERE (?1 IS NULL OR rerank_result.query = ?1) AND (?2 IS NULL OR (substr(method, 1, length(?3)) = ?3) = ?2)
+                 AND (?2 IS NOT 1 OR ranking IS NOT NULL) AND NOT EXISTS (
                  SELECT 1 FROM rerank_result AS later
                  WHERE later.query = rerank_result.query AND later.method = rerank_result.method
+                     AND (?2 IS NOT 1 OR later.ranking IS NOT NULL)
                      AND (later.created_ms, later.id) > (rerank_result.created_ms, rerank_result.id))
              ORDER BY rerank_result.query, method",
         )?;
-        let mut rows = statement.query([query.map(|query| query.0)])?;
+        let mut rows = statement.query(params![query.map(|query| query.0), anchors, ANCHORS])?;
         let mut results = Vec::new();
         while let Some(row) = rows.next()? {
             results.push(stored_result(row)?);

@@ -17,7 +17,8 @@ fn grades_of_anchors_put_queries_on_one_scale() {
         .map(|of| of["rank"].as_u64().unwrap())
         .collect();
     assert_eq!(ranks, [1, 3, 6, 8]);
-    sandbox.done("scale anchors --count 1").prints("q0\t");
+    let listed = sandbox.done("scale anchors --count 1");
+    listed.prints("query\tdocument\trank\nq0\t");
     // The judge finds much in the last queries, little in the first, and nothing is said of q7.
     let mut grades = String::new();
     for of in anchors {
@@ -62,13 +63,26 @@ fn grades_of_anchors_put_queries_on_one_scale() {
     }
     let told = sandbox.done("scale fit grades.qrels");
     told.prints("expected relevant");
-    told.says("1 query without an anchor");
+    told.says("1 query without an anchor: nothing says how it compares");
+    told.prints("7 of 8 queries on one scale by grades.qrels; standard deviation of their offsets");
     told.says("1 grade of queries or documents that have no zELO score: left out");
     told.says("cut points of the anchors' judge");
     sandbox.write("zeros.qrels", "q0 0 d1 0\nq1 0 d2 0\n");
     sandbox.refused(
         "scale fit zeros.qrels",
         2,
-        &["2 of 2 grades", "make no scale"],
+        &["2 of 2 grades are", "make no scale"],
     );
+    sandbox.write("one.qrels", "q0 0 d1 1\n");
+    sandbox.refused(
+        "scale fit one.qrels",
+        2,
+        &["1 of 1 grade is for a document", "makes no scale"],
+    );
+    sandbox.refused(
+        "scale fit",
+        2,
+        &["nobody has graded anchors", "scale run --judge NAME"],
+    );
+    sandbox.refused("scale run --judge offline", 2, &["is 3 judges", "name one"]);
 }

@@ -17,5 +17,6 @@ mod position;
 mod ready_blocks;
 mod reranking;
 mod runs;
+mod scaling;
 mod secrets;
 mod tls;

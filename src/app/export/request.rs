@@ -11,8 +11,10 @@ use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
 use crate::app::duel::{chosen_duel, duel_labels};
 use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::app::error::AppError;
+use crate::app::one_scale::project_scale;
 use crate::app::output_file::{ProtectedFiles, write_whole};
-use crate::app::truth::{AGAINST_JUDGES, GradeBasis, TruthSource, scored_pools, zelo_truth};
+use crate::app::scored_pools::scored_pools;
+use crate::app::truth::{AGAINST_JUDGES, GradeBasis, TruthSource, zelo_truth};
 use crate::app::wording::counted;
 use crate::domain::adjudication::{RulingGrades, corrected_labels};
 use crate::domain::corpus::QueryId;
@@ -229,7 +231,9 @@ impl ExportRequest {
     ) -> Result<(), AppError> {
         let data = self.labels_and_rulings(store)?;
         let corrected = corrected_labels(&data.labels, &data.corrections(self.grades));
-        let truth = zelo_truth(&scored_pools(store, keys)?, &corrected, self.basis)?;
+        let scale = project_scale(store)?;
+        let pools = scored_pools(store, keys)?;
+        let truth = zelo_truth(&pools, &corrected, self.basis, scale.as_ref())?;
         match self.is_beir(path) {
             true => beir::write_qrels(&mut out, &truth.qrels)?,
             false => trec::write_qrels(&mut out, &truth.qrels)?,

@@ -1,7 +1,7 @@
 //! The documents of each query by zELO, as a run of TREC's.
 
 use crate::app::error::{AppError, invalid};
-use crate::app::truth::scored_pools;
+use crate::app::scored_pools::scored_pools;
 use crate::formats::trec;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;

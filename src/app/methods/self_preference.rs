@@ -3,7 +3,8 @@
 use super::measure::{MethodsOptions, metrics, values};
 use super::report::MethodsReport;
 use crate::app::error::{AppError, invalid};
-use crate::app::truth::{GradeBasis, ScoredPool, Truth, zelo_truth};
+use crate::app::scored_pools::ScoredPool;
+use crate::app::truth::{GradeBasis, Truth, zelo_truth};
 use crate::domain::metrics::{MeanEstimate, Qrels};
 use crate::store::Store;
 use std::cmp::Ordering;
@@ -101,7 +102,7 @@ fn means_without_judges(
         },
     )?;
     // Without other judges there is nothing to rank by.
-    let Ok(truth) = zelo_truth(&pools, &Qrels::new(), GradeBasis::Auto) else {
+    let Ok(truth) = zelo_truth(&pools, &Qrels::new(), GradeBasis::Auto, None) else {
         return Ok(None);
     };
     let first = metrics(options.depth)?;

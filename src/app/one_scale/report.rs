@@ -1,38 +1,22 @@
-//! A project's zELO on one scale, by the grades of anchors.
+//! A project on one scale, as it is printed and written.
 
-use super::all_queries;
-use crate::app::error::{AppError, invalid};
-use crate::app::input_files::{display_name, read_labels};
+use super::anchors::all_queries;
+use super::project_scale::{GradeSource, ProjectScale, scale_by};
+use crate::app::error::AppError;
+use crate::app::scored_pools::SURE;
 use crate::app::wording::counted;
-use crate::domain::adjudication::{corrected_labels, label_corrections, rulings_in_force};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::metrics::{GradeModel, GradedScore, Qrels};
-use crate::domain::one_scale::{
-    AnchorGrade, CommonScale, Drift, GradedTwice, Offset, drift, fit_anchors,
-};
+use crate::domain::one_scale::Offset;
 use crate::formats::safe_json;
 use crate::store::Store;
 use serde_json::{Value, json};
-use std::collections::HashMap;
 use std::io::Write;
-use std::path::Path;
-
-/// Labels from which on they set the cut points, and how many of grade 0 and above it.
-const ENOUGH_LABELS: usize = 30;
-const ENOUGH_ON_EACH_SIDE: usize = 5;
-/// Below this the most probable grade of a document is doubtful.
-const SURE: f64 = 0.6;
 
 /// What the grades of anchors say of a project.
 #[derive(Clone, Debug)]
 pub struct ScaleReport {
     pub queries: Vec<ScaledQuery>,
-    /// Standard deviation of the offsets among queries, in units of zELO.
-    pub spread: f64,
-    /// What makes grades of linked scores, in words.
-    pub cuts: String,
-    /// Whether the judge's grades mean the same in all queries, where enough documents have a label too.
-    pub drift: Option<Drift>,
+    pub scale: ProjectScale,
     /// What a reader should know, a sentence each.
     pub notes: Vec<String>,
 }
@@ -44,6 +28,7 @@ pub struct ScaledQuery {
     pub anchors: usize,
     /// `None` without an anchor: nothing is said of how it compares.
     pub offset: Option<Offset>,
+    pub expected_relevant: Option<f64>,
     documents: Vec<ScaledDocument>,
 }
 
@@ -62,13 +47,6 @@ struct ScaledDocument {
 }
 
 impl ScaledQuery {
-    /// Documents of grade 1 and above that are expected; `None` without an offset.
-    pub fn expected_relevant(&self) -> Option<f64> {
-        let shares = self.documents.iter();
-        let shares = shares.map(|of| 1.0 - of.probabilities.first().copied().unwrap_or(1.0));
-        self.offset.map(|_| shares.sum())
-    }
-
     /// The best most probable grade of its documents.
     fn best_grade(&self) -> i32 {
         let grades = self.documents.iter().map(|of| of.grade);
@@ -76,29 +54,44 @@ impl ScaledQuery {
     }
 }
 
-/// zELO and its standard error.
-type ScoreWithError = (f64, Option<f64>);
-
-struct QueryScores {
-    id: QueryId,
-    documents: Vec<(DocId, Option<ScoreWithError>)>,
-}
-
-/// Puts a project on one scale by the grades of a file.
-pub fn link_scale(store: &Store, path: &Path) -> Result<ScaleReport, AppError> {
-    let grades = read_labels(path)?;
-    let mut queries: Vec<QueryScores> = Vec::new();
+/// Puts a project on one scale by the grades of a source.
+///
+/// # Errors
+/// There are no grades, or they make no scale.
+pub fn scale_report(store: &Store, source: GradeSource<'_>) -> Result<ScaleReport, AppError> {
+    let scale = scale_by(store, source)??;
+    let mut queries = Vec::new();
     store.read_each(
         &all_queries(store)?,
         |db, key| {
-            let standings = db.view(key)?.standings;
-            let standings = standings
-                .into_iter()
-                .map(|of| of.map(|of| (of.zelo, of.se)));
-            let ids = db.documents(key)?.into_iter().map(|document| document.id);
-            Ok(QueryScores {
-                id: db.query(key)?.id,
-                documents: ids.zip(standings).collect(),
+            let id = db.query(key)?.id;
+            let offset = scale.offset(&id);
+            let mut documents = Vec::new();
+            // Of what has no offset nothing is said, so that nothing has to be read.
+            if offset.is_some() {
+                let ids = db.documents(key)?.into_iter().map(|document| document.id);
+                let standings = ids.zip(db.view(key)?.standings);
+                documents.extend(standings.filter_map(|(document, standing)| {
+                    let standing = standing?;
+                    let linked = scale.linked(&id, standing.zelo, standing.se)?;
+                    Some(ScaledDocument {
+                        id: document,
+                        zelo: standing.zelo,
+                        se: standing.se,
+                        linked: linked.value,
+                        linked_se: linked.se,
+                        probabilities: scale.grades.probabilities(linked.value),
+                        grade: scale.grades.grade(linked.value).0,
+                        gain: scale.grades.gain(linked.value),
+                    })
+                }));
+            }
+            Ok(ScaledQuery {
+                anchors: scale.anchors(&id),
+                expected_relevant: scale.expected_relevant(&id),
+                id,
+                offset,
+                documents,
             })
         },
         |_, query| {
@@ -106,208 +99,83 @@ pub fn link_scale(store: &Store, path: &Path) -> Result<ScaleReport, AppError> {
             Ok::<(), AppError>(())
         },
     )?;
-    let anchors = anchor_grades(&queries, &grades);
-    let given: usize = grades.values().map(|of| of.len()).sum();
-    let scale = fit_anchors(queries.len(), &anchors).ok_or_else(|| {
-        invalid!(
-            "{}: {} of {} for documents with a zELO score make no scale: some have to be 0 and some above it",
-            display_name(path),
-            anchors.len(),
-            counted(given, "grade")
-        )
-    })?;
-    let labels = people_labels(store)?;
-    let (model, cuts) = grade_model(&queries, &scale, &labels);
-    let graded = grades_and_labels(&queries, &grades, &labels);
-    let mut report = ScaleReport {
-        queries: scaled(queries, &scale, &model, &anchors),
-        spread: scale.spread,
-        cuts,
-        drift: drift(&graded),
-        notes: Vec::new(),
+    let notes = notes(&scale, &queries);
+    Ok(ScaleReport {
+        queries,
+        scale,
+        notes,
+    })
+}
+
+fn notes(scale: &ProjectScale, queries: &[ScaledQuery]) -> Vec<String> {
+    let on_scale = || queries.iter().filter(|query| query.offset.is_some());
+    let linked = on_scale().count();
+    let low = on_scale().filter(|query| query.best_grade() <= 1).count();
+    let expected: f64 = on_scale().filter_map(|query| query.expected_relevant).sum();
+    let (mut all, mut unsure) = (0, 0);
+    for document in on_scale().flat_map(|query| &query.documents) {
+        all += 1;
+        let most = document.probabilities.iter().copied().fold(0.0, f64::max);
+        unsure += usize::from(most < SURE);
+    }
+    let verb = |count: usize, one: &'static str, more: &'static str| match count {
+        1 => one,
+        _ => more,
     };
-    report.add_notes(given - anchors.len());
-    Ok(report)
-}
-
-/// The labels of a project with the rulings put in.
-fn people_labels(store: &Store) -> Result<Qrels, AppError> {
-    let (labels, rulings, rule) =
-        store.read_blocking(|db| Ok((db.labels()?, db.standing_rulings()?, db.final_rule()?)))?;
-    let standing: Vec<_> = rulings.into_iter().map(|row| row.ruling).collect();
-    let (in_force, _) = rulings_in_force(&rule, &standing);
-    let corrections = label_corrections(&labels, in_force, None);
-    Ok(corrected_labels(&labels, &corrections))
-}
-
-fn anchor_grades(queries: &[QueryScores], grades: &Qrels) -> Vec<AnchorGrade> {
-    let mut anchors = Vec::new();
-    for (number, query) in queries.iter().enumerate() {
-        let Some(grades) = grades.get(&query.id) else {
-            continue;
-        };
-        for (document, score) in &query.documents {
-            let found = score.zip(grades.get(document));
-            anchors.extend(found.map(|((zelo, _), grade)| AnchorGrade {
-                query: number,
-                score: zelo,
-                grade: *grade,
-            }));
-        }
+    let mut notes = scale.notes.clone();
+    notes.push(format!(
+        "{low} of {} {} no document above grade 1 (expected {:.1} relevant a query); {}",
+        counted(linked, "query"),
+        verb(low, "has", "have"),
+        expected / linked.max(1) as f64,
+        scale.cuts
+    ));
+    if unsure > 0 {
+        notes.push(format!(
+            "{unsure} of {} {} a grade that is less than {:.0} % sure",
+            counted(all, "document"),
+            verb(unsure, "has", "have"),
+            100.0 * SURE
+        ));
     }
-    anchors
+    let off = queries.len() - linked;
+    if off > 0 {
+        notes.push(format!(
+            "{} without an anchor: nothing says how {} with the others",
+            counted(off, "query"),
+            verb(off, "it compares", "they compare"),
+        ));
+    }
+    if scale.unused > 0 {
+        notes.push(format!(
+            "{} of queries or documents that have no zELO score: left out",
+            counted(scale.unused, "grade")
+        ));
+    }
+    notes.extend(drift_note(scale));
+    notes
 }
 
-/// What makes grades of linked scores: the labels of people where there are enough, else the judge of the anchors.
-fn grade_model(
-    queries: &[QueryScores],
-    scale: &CommonScale,
-    labels: &Qrels,
-) -> (GradeModel, String) {
-    let mut graded = Vec::new();
-    for (query, offset) in queries.iter().zip(&scale.offsets) {
-        let (Some(offset), Some(labels)) = (offset, labels.get(&query.id)) else {
-            continue;
-        };
-        for (document, score) in &query.documents {
-            let found = score.zip(labels.get(document));
-            graded.extend(found.map(|((zelo, _), grade)| GradedScore {
-                score: zelo + offset.value,
-                grade: *grade,
-                weight: 1.0,
-            }));
-        }
-    }
-    let positive = graded.iter().filter(|one| one.grade > 0).count();
-    let enough = graded.len() >= ENOUGH_LABELS
-        && positive.min(graded.len() - positive) >= ENOUGH_ON_EACH_SIDE;
-    let fitted = GradeModel::fit(&graded).filter(|_| enough);
-    match fitted {
-        Some(model) => (
-            model,
-            format!(
-                "cut points from {} of people",
-                counted(graded.len(), "label")
-            ),
-        ),
-        None => (
-            scale.grades.clone(),
-            "cut points of the anchors' judge: too few labels of people to set them".to_owned(),
+/// Whether the judge of the anchors grades all queries alike.
+fn drift_note(scale: &ProjectScale) -> Option<String> {
+    let better = "battles over queries are better: `overrule scale run --link 4`";
+    match scale.drift {
+        Some(drift) if drift.ratio.is_infinite() => Some(format!(
+            "the judge of the anchors errs by query alone: within a query its grades differ from the labels by the same; {better}"
+        )),
+        Some(drift) if drift.is_too_much() => Some(format!(
+            "the judge of the anchors drifts from query to query: {:.2} of what it errs by within one, above .80; {better}",
+            drift.ratio
+        )),
+        Some(_) => None,
+        None => Some(
+            "whether the judge of the anchors drifts from query to query is not known: 100 documents with its grade and a label would say so"
+                .to_owned(),
         ),
     }
-}
-
-fn grades_and_labels(queries: &[QueryScores], grades: &Qrels, labels: &Qrels) -> Vec<GradedTwice> {
-    let mut found = Vec::new();
-    for (number, query) in queries.iter().enumerate() {
-        let (Some(grades), Some(labels)) = (grades.get(&query.id), labels.get(&query.id)) else {
-            continue;
-        };
-        for (document, grade) in grades {
-            found.extend(labels.get(document).map(|label| GradedTwice {
-                query: number,
-                difference: f64::from(*grade - *label),
-            }));
-        }
-    }
-    found
-}
-
-fn scaled(
-    queries: Vec<QueryScores>,
-    scale: &CommonScale,
-    model: &GradeModel,
-    anchors: &[AnchorGrade],
-) -> Vec<ScaledQuery> {
-    let mut counts: HashMap<usize, usize> = HashMap::new();
-    for anchor in anchors {
-        *counts.entry(anchor.query).or_default() += 1;
-    }
-    let offsets = scale.offsets.iter().copied();
-    let queries = queries.into_iter().zip(offsets).enumerate();
-    let queries = queries.map(|(number, (query, offset))| {
-        let document = |(id, score): (DocId, Option<ScoreWithError>)| {
-            let ((zelo, se), offset) = score.zip(offset)?;
-            let linked = zelo + offset.value;
-            Some(ScaledDocument {
-                id,
-                zelo,
-                se,
-                linked,
-                linked_se: se.map(|se| se.hypot(offset.se)),
-                probabilities: model.probabilities(linked),
-                grade: model.grade(linked).0,
-                gain: model.gain(linked),
-            })
-        };
-        ScaledQuery {
-            id: query.id,
-            anchors: counts.get(&number).copied().unwrap_or_default(),
-            offset,
-            documents: query.documents.into_iter().filter_map(document).collect(),
-        }
-    });
-    queries.collect()
 }
 
 impl ScaleReport {
-    fn add_notes(&mut self, unused: usize) {
-        let on_scale = || self.queries.iter().filter(|query| query.offset.is_some());
-        let linked = on_scale().count();
-        let low = on_scale().filter(|query| query.best_grade() <= 1).count();
-        let expected: f64 = on_scale().filter_map(ScaledQuery::expected_relevant).sum();
-        let doubtful = on_scale().flat_map(|query| &query.documents);
-        let (mut all, mut unsure) = (0, 0);
-        for document in doubtful {
-            all += 1;
-            let most = document.probabilities.iter().copied().fold(0.0, f64::max);
-            unsure += usize::from(most < SURE);
-        }
-        let mut notes = vec![format!(
-            "{low} of {} have no document above grade 1 (expected {:.1} relevant a query); {}",
-            counted(linked, "query"),
-            expected / linked.max(1) as f64,
-            self.cuts
-        )];
-        if unsure > 0 {
-            notes.push(format!(
-                "{unsure} of {} have a grade that is less than {:.0} % sure",
-                counted(all, "document"),
-                100.0 * SURE
-            ));
-        }
-        if linked < self.queries.len() {
-            notes.push(format!(
-                "{} without an anchor: nothing says how they compare with the others",
-                counted(self.queries.len() - linked, "query")
-            ));
-        }
-        if unused > 0 {
-            notes.push(format!(
-                "{} of queries or documents that have no zELO score: left out",
-                counted(unused, "grade")
-            ));
-        }
-        match self.drift {
-            Some(drift) if drift.ratio.is_infinite() => notes.push(
-                "the judge of the anchors errs by query alone: within a query its grades differ from the labels by the same (battles over \
-                 queries are better)"
-                    .to_owned(),
-            ),
-            Some(drift) if drift.is_too_much() => notes.push(format!(
-                "the judge of the anchors drifts from query to query: {:.2} of what it errs by within one (above .80, battles over queries are \
-                 better)",
-                drift.ratio
-            )),
-            Some(_) => {}
-            None => notes.push(
-                "whether the judge of the anchors drifts from query to query is not known: 100 documents with its grade and a label would say so"
-                    .to_owned(),
-            ),
-        }
-        self.notes = notes;
-    }
-
     pub fn json(&self) -> Value {
         let queries: Vec<Value> = self
             .queries
@@ -318,16 +186,18 @@ impl ScaleReport {
                     "anchors": query.anchors,
                     "offset": query.offset.map(|of| of.value),
                     "offset_se": query.offset.map(|of| of.se),
-                    "expected_relevant": query.expected_relevant(),
+                    "expected_relevant": query.expected_relevant,
                     "documents": query.documents.iter().map(ScaledDocument::json).collect::<Vec<_>>(),
                 })
             })
             .collect();
+        let scale = &self.scale;
         json!({
+            "basis": scale.basis,
             "queries": queries,
-            "spread": self.spread,
-            "cuts": self.cuts,
-            "drift": self.drift.map(|of| json!({"documents": of.rulings, "ratio": of.ratio, "too_much": of.is_too_much()})),
+            "spread": scale.spread,
+            "cuts": scale.cuts,
+            "drift": scale.drift.map(|of| json!({"documents": of.rulings, "ratio": of.ratio, "too_much": of.is_too_much()})),
             "notes": self.notes,
         })
     }

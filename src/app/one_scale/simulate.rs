@@ -6,8 +6,8 @@ use crate::domain::one_scale::{ScaleDesign, ScaleWorld, simulated_scale};
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimulatedDesign {
     pub name: &'static str,
-    /// Judge calls a query; a link is shared by two.
-    pub calls: usize,
+    /// Judge calls a query; a link is shared by two. `None` where nobody can be asked.
+    pub calls: Option<usize>,
     /// Mean and standard error of the correlation with the truth over all documents, where levels spread half as far as
     /// documents within a query, and as far.
     pub correlations: [Option<(f64, Option<f64>)>; 2],
@@ -24,17 +24,17 @@ const fn anchors(count: usize, judges: usize) -> ScaleDesign {
 }
 
 /// What is compared: name, calls a query, design, and the drift of the judge of the anchors.
-const DESIGNS: [(&str, usize, ScaleDesign, f64); 10] = [
-    ("none", 0, ScaleDesign::None, 0.0),
-    ("3 anchors", 3, anchors(3, 1), 0.0),
-    ("5 anchors", 5, anchors(5, 1), 0.0),
-    ("3 anchors × 3 judges", 9, anchors(3, 3), 0.0),
-    ("5 anchors, drift .5", 5, anchors(5, 1), 0.5),
-    ("5 anchors, drift 1", 5, anchors(5, 1), 1.0),
-    ("2 links", 3, ScaleDesign::Links(2), 0.0),
-    ("4 links", 6, ScaleDesign::Links(4), 0.0),
-    ("8 links", 12, ScaleDesign::Links(8), 0.0),
-    ("true levels", 0, ScaleDesign::Truth, 0.0),
+const DESIGNS: [(&str, Option<usize>, ScaleDesign, f64); 10] = [
+    ("none", Some(0), ScaleDesign::None, 0.0),
+    ("3 anchors", Some(3), anchors(3, 1), 0.0),
+    ("5 anchors", Some(5), anchors(5, 1), 0.0),
+    ("3 anchors × 3 judges", Some(9), anchors(3, 3), 0.0),
+    ("5 anchors, drift .5", Some(5), anchors(5, 1), 0.5),
+    ("5 anchors, drift 1", Some(5), anchors(5, 1), 1.0),
+    ("2 links", Some(3), ScaleDesign::Links(2), 0.0),
+    ("4 links", Some(6), ScaleDesign::Links(4), 0.0),
+    ("8 links", Some(12), ScaleDesign::Links(8), 0.0),
+    ("true levels", None, ScaleDesign::Truth, 0.0),
 ];
 
 /// Plays every design on so many worlds, and tells after each design.

@@ -41,6 +41,17 @@ pub struct RerankPlan {
     pub(super) one_at_a_time: bool,
 }
 
+/// Which documents of a query are candidates, and in which order.
+#[derive(Clone, Copy, Debug)]
+pub enum CandidateSource<'a> {
+    /// The project's pools, in the order of the first stage.
+    Pools,
+    /// What a file says.
+    File(&'a Path),
+    /// These, of the queries that are named.
+    Named(&'a HashMap<QueryKey, Vec<DocId>>),
+}
+
 /// What a run is to be about.
 #[derive(Clone, Copy, Debug)]
 pub struct RerankScope<'a> {
@@ -48,8 +59,7 @@ pub struct RerankScope<'a> {
     pub dataset: Option<&'a [QueryKey]>,
     /// Only these queries, where some are named.
     pub queries: &'a [String],
-    /// A file that says which documents are candidates, and in which order.
-    pub candidates: Option<&'a Path>,
+    pub candidates: CandidateSource<'a>,
     pub retry_failed: bool,
     /// One ranking after the other: their times are those of the method, and not of waiting for each other.
     pub one_at_a_time: bool,
@@ -88,8 +98,12 @@ impl RerankPlan {
             queries.retain(|(_, id)| wanted.contains(id.as_str()));
         }
         let named = match scope.candidates {
-            None => None,
-            Some(file) => {
+            CandidateSource::Pools => None,
+            CandidateSource::Named(named) => {
+                queries.retain(|(key, _)| named.contains_key(key));
+                Some(named.clone())
+            }
+            CandidateSource::File(file) => {
                 let given = orders_of(read_ranking(file, notes)?);
                 let given: NamedCandidates = given.into_iter().collect();
                 let path = file.to_owned();
@@ -146,7 +160,7 @@ impl RerankPlan {
                 let found = known
                     .iter()
                     .find(|known| known.row.method == method.name && known.identity == identity);
-                (identity, found.map(|found| found.row.failure.is_some()))
+                (identity, found.map(|found| method.has_failed(&found.row)))
             });
             Ok(states.collect::<Vec<_>>())
         };
@@ -181,21 +195,24 @@ impl RerankPlan {
 
     /// The results of the plan's methods on its queries, as they are now in the project.
     pub fn results(&self, store: &Store) -> Result<Vec<MethodRow>, StoreError> {
-        let all = store.read_blocking(|db| db.rerank_results())?;
-        let keys: HashMap<&QueryId, QueryKey> =
-            self.queries.iter().map(|(key, id)| (id, *key)).collect();
-        let current = |result: &StoredResult| {
-            let method = self
-                .method_names()
-                .position(|name| name == result.row.method);
-            let key = keys.get(&result.row.query).copied();
-            let identity = method
-                .zip(key)
-                .and_then(|place| self.identities.get(&place));
-            identity == Some(&result.identity)
-        };
-        let rows = all.into_iter().filter(current).map(|result| result.row);
-        Ok(rows.collect())
+        let keys: Vec<QueryKey> = self.queries.iter().map(|(key, _)| *key).collect();
+        let mut rows = Vec::new();
+        store.read_each(
+            &keys,
+            |db, key| db.rerank_results_of(key),
+            |key, results| {
+                let current = |result: &StoredResult| {
+                    let mut names = self.method_names();
+                    let method = names.position(|name| name == result.row.method);
+                    let identity = method.and_then(|at| self.identities.get(&(at, key)));
+                    identity == Some(&result.identity)
+                };
+                let found = results.into_iter().filter(current);
+                rows.extend(found.map(|result| result.row));
+                Ok::<_, StoreError>(())
+            },
+        )?;
+        Ok(rows)
     }
 
     /// Whether a rerank service is asked that may want money.

@@ -1,16 +1,20 @@
 //! From the names of methods to what they ask: judges made for their kind of question, rerankers, runs.
 
-use super::plan::{RerankPlan, RerankScope, orders_of};
+use super::plan::{CandidateSource, RerankPlan, RerankScope, orders_of};
 use super::prepared_method::{Asks, Orders, PreparedMethod};
 use super::service::RerankService;
 use crate::app::choose_judges::{ChosenJudges, JudgeConfiguration, NamedReranker, check_budget};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::read_ranking;
-use crate::domain::reranking::{GradeScale, Method, MethodKind, MethodOptions};
+use crate::app::wording::counted;
+use crate::domain::corpus::DocId;
+use crate::domain::reranking::{GradeScale, Method, MethodKind, MethodOptions, Validation};
 use crate::domain::sanitise;
 use crate::judge::ensemble::FILE;
 use crate::judge::{Judge, JudgeEnsemble, RerankKind};
 use crate::store::Store;
+use crate::store::corpus::QueryKey;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -45,25 +49,12 @@ pub fn prepare(
     choice: &MethodChoice<'_>,
     scope: &RerankScope<'_>,
 ) -> Result<PreparedRun, AppError> {
-    let mut preparing = Preparing {
-        store,
-        configuration,
-        choice,
-        services: Vec::new(),
-        notes: Vec::new(),
-        methods: Vec::new(),
-        names: None,
-    };
-    for method in choice.methods {
-        preparing.add(&method.clone().with(&choice.options))?;
-    }
-    let Preparing {
-        services,
-        mut notes,
-        methods,
-        ..
-    } = preparing;
-    let mut names: Vec<&str> = methods.iter().map(|method| method.name.as_str()).collect();
+    let preparing = Preparing::of(store, configuration, choice)?;
+    let mut names: Vec<&str> = preparing
+        .methods
+        .iter()
+        .map(|method| method.name.as_str())
+        .collect();
     names.sort_unstable();
     if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(invalid!(
@@ -71,15 +62,49 @@ pub fn prepare(
             sanitise::line(twice[0])
         ));
     }
-    let ensemble: JudgeEnsemble = services.iter().filter_map(RerankService::judge).collect();
-    let offline = ensemble.iter().any(|judge| judge.spec().is_offline());
-    let plan = RerankPlan::new(store, methods, services, scope, &mut notes)?;
-    notes.dedup();
-    Ok(PreparedRun {
-        plan,
-        notes,
-        ensemble,
-        offline,
+    preparing.planned(scope)
+}
+
+/// Puts a run together that has one judge grade the anchors of a scale, one by one, 0 to 3.
+///
+/// # Errors
+/// The judge is not there, is more than one, or cannot be asked for grades.
+pub fn prepare_anchors(
+    store: &Store,
+    configuration: &JudgeConfiguration<'_>,
+    judge: &str,
+    anchors: &HashMap<QueryKey, Vec<DocId>>,
+    retry_failed: bool,
+) -> Result<PreparedRun, AppError> {
+    let grades = Method {
+        kind: MethodKind::Pointwise {
+            scale: GradeScale::ZeroToThree,
+        },
+        depth: None,
+        validation: Validation::Repair,
+    };
+    let choice = MethodChoice {
+        methods: &[grades],
+        judges: &[judge.to_owned()],
+        options: MethodOptions::default(),
+        seed: 0,
+    };
+    let mut preparing = Preparing::of(store, configuration, &choice)?;
+    if preparing.methods.len() != 1 {
+        return Err(invalid!(
+            "--judge: {:?} is {}; grades of one judge make a scale: name one",
+            sanitise::line(judge),
+            counted(preparing.methods.len(), "judge")
+        ));
+    }
+    let methods = preparing.methods.into_iter();
+    preparing.methods = methods.map(PreparedMethod::for_anchors).collect();
+    preparing.planned(&RerankScope {
+        dataset: None,
+        queries: &[],
+        candidates: CandidateSource::Named(anchors),
+        retry_failed,
+        one_at_a_time: false,
     })
 }
 
@@ -137,7 +162,48 @@ impl KnownNames {
     }
 }
 
-impl Preparing<'_> {
+impl<'a> Preparing<'a> {
+    /// The methods of a choice with who answers them.
+    fn of(
+        store: &'a Store,
+        configuration: &'a JudgeConfiguration<'a>,
+        choice: &'a MethodChoice<'a>,
+    ) -> Result<Self, AppError> {
+        let mut preparing = Self {
+            store,
+            configuration,
+            choice,
+            services: Vec::new(),
+            notes: Vec::new(),
+            methods: Vec::new(),
+            names: None,
+        };
+        for method in choice.methods {
+            preparing.add(&method.clone().with(&choice.options))?;
+        }
+        Ok(preparing)
+    }
+
+    fn planned(self, scope: &RerankScope<'_>) -> Result<PreparedRun, AppError> {
+        let Self {
+            store,
+            services,
+            mut notes,
+            methods,
+            ..
+        } = self;
+        let ensemble: JudgeEnsemble = services.iter().filter_map(RerankService::judge).collect();
+        let offline = ensemble.iter().any(|judge| judge.spec().is_offline());
+        let plan = RerankPlan::new(store, methods, services, scope, &mut notes)?;
+        notes.dedup();
+        Ok(PreparedRun {
+            plan,
+            notes,
+            ensemble,
+            offline,
+        })
+    }
+
     fn add(&mut self, method: &Method) -> Result<(), AppError> {
         let seed = self.choice.seed;
         let kind = match &method.kind {

@@ -3,9 +3,11 @@
 use super::candidates::{Candidates, hash_part};
 use super::question::Target;
 use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::methods::MethodRow;
 use crate::domain::reranking::{Answer, Method, MethodKind, Question, Strategy, Validation};
 use crate::judge::reranker::{RerankCandidate, Reranker};
 use crate::judge::{Judge, JudgeSpec, PresentedPair, PresentedQuestion};
+use crate::store::reranking::anchors_method;
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -44,6 +46,8 @@ pub(super) struct PreparedMethod {
     pub(super) method: Method,
     pub(super) asks: Asks,
     pub(super) seed: u64,
+    /// Whether a result with a candidate that has no score has failed: it is tried again when failures are.
+    pub(super) wants_all: bool,
 }
 
 /// A part of a question: where it is asked, which of the question's candidates it is about if not all, and how.
@@ -70,7 +74,24 @@ impl PreparedMethod {
             method,
             asks,
             seed,
+            wants_all: false,
         }
+    }
+
+    /// The same as what grades the anchors of a scale: its results are no orders of pools.
+    #[must_use]
+    pub(super) fn for_anchors(self) -> Self {
+        Self {
+            name: anchors_method(&self.judges.join("+")),
+            wants_all: true,
+            ..self
+        }
+    }
+
+    /// Whether a result is a failure, as a whole or in a part that is wanted.
+    pub(super) fn has_failed(&self, row: &MethodRow) -> bool {
+        let ungraded = || row.scores.iter().flatten().any(Option::is_none);
+        row.failure.is_some() || (self.wants_all && ungraded())
     }
 
     /// The method at work on a query.

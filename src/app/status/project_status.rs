@@ -8,6 +8,7 @@ use crate::domain::vote::VoteRule;
 use crate::store::corpus::QueryInfo;
 use crate::store::duels::DuelCounts;
 use crate::store::labels::AdjudicationCounts;
+use crate::store::reranking::AnchorCount;
 use crate::store::students::StoredStudent;
 use crate::store::summary_cache::QuerySummary;
 use crate::store::{Result, Store};
@@ -50,6 +51,8 @@ pub struct ProjectStatus {
     pub duels: DuelCounts,
     /// Students in force, each of their checkpoints.
     pub students: Vec<StoredStudent>,
+    /// What each judge has graded of anchors.
+    pub anchors: Vec<AnchorCount>,
     pub settings: RankingSettings,
     pub rule: FinalRule,
     /// Judges whose margins said more than their direction at the last look at the judges, where the rule of votes takes the
@@ -93,6 +96,7 @@ impl ProjectStatus {
                 adjudication: db.adjudication_counts()?,
                 duels: db.duel_counts()?,
                 students: db.students()?,
+                anchors: db.anchor_counts()?,
                 telling_margins: match db.settings()?.vote_rule {
                     VoteRule::Margin | VoteRule::Calibrated => Vec::new(),
                     _ => telling_margins(db)?,

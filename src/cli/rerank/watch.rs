@@ -27,6 +27,7 @@ pub(super) fn watch(
     plan: &Arc<RerankPlan>,
     control: RunControl,
     store: &Store,
+    noun: &str,
 ) -> Result<RunEnd, CommandFailure> {
     if plan.rankings() == 0 {
         return Ok(RunEnd::default());
@@ -54,7 +55,7 @@ pub(super) fn watch(
                         progress.calls += row.calls;
                         progress.cost_usd += row.cost_usd.unwrap_or(0.0);
                         if pace.is_due() {
-                            output::message(&progress.describe(plan));
+                            output::message(&progress.describe(plan, noun));
                         }
                     }
                     Some(RerankEvent::Again(line)) => tracing::warn!("{}", sanitise::line(&line)),
@@ -72,7 +73,7 @@ pub(super) fn watch(
         }
         run.await
             .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
-        output::message(&progress.describe(plan));
+        output::message(&progress.describe(plan, noun));
         Ok(ended)
     });
     runtime.shutdown_background();
@@ -80,11 +81,11 @@ pub(super) fn watch(
 }
 
 impl Progress {
-    fn describe(&self, plan: &RerankPlan) -> String {
+    fn describe(&self, plan: &RerankPlan, noun: &str) -> String {
         format!(
             "{} of {}: {} failed, {}, ${:.4}",
             self.done,
-            counted(plan.rankings(), "ranking"),
+            counted(plan.rankings(), noun),
             self.failed,
             counted(self.calls as usize, "call"),
             self.cost_usd,

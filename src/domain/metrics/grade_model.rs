@@ -94,6 +94,13 @@ impl GradeModel {
             .collect()
     }
 
+    /// The probability of a grade of at least the lowest level.
+    pub fn at_least_one(&self, score: f64) -> f64 {
+        self.cuts
+            .first()
+            .map_or(0.0, |cut| sigma(self.beta * score - cut))
+    }
+
     /// The expected grade, which is what the document adds to a gain.
     pub fn gain(&self, score: f64) -> f64 {
         let mut below = 0;

@@ -16,6 +16,28 @@ pub fn anchor_places(documents: usize, anchors: usize) -> Vec<usize> {
     places
 }
 
+/// The places to add to `have`, so that there are as many anchors as [`anchor_places`] would take: of its places those that are
+/// farthest from all that are there, one after the other. Rising.
+pub fn more_anchor_places(documents: usize, anchors: usize, have: &[usize]) -> Vec<usize> {
+    let wanted = anchor_places(documents, anchors);
+    let missing = wanted.len().saturating_sub(have.len());
+    let mut added: Vec<usize> = Vec::with_capacity(missing);
+    for _ in 0..missing {
+        let distance = |place: &usize| {
+            let there = have.iter().chain(&added);
+            there.map(|other| other.abs_diff(*place)).min()
+        };
+        let free = wanted.iter().filter(|place| distance(place) != Some(0));
+        // The first of equals: the best ranked one.
+        let farthest = free
+            .rev()
+            .max_by_key(|place| distance(place).unwrap_or(usize::MAX));
+        added.extend(farthest.copied());
+    }
+    added.sort_unstable();
+    added
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -28,5 +50,17 @@ mod tests {
         assert_eq!(anchor_places(1, 5), [0]);
         assert_eq!(anchor_places(0, 5), Vec::<usize>::new());
         assert_eq!(anchor_places(9, 0), Vec::<usize>::new());
+    }
+
+    #[test]
+    fn anchors_that_are_there_count_and_gaps_are_filled() {
+        assert_eq!(more_anchor_places(31, 5, &[]), [0, 5, 9, 14, 18]);
+        assert_eq!(
+            more_anchor_places(31, 5, &[3, 4, 7, 11, 30]),
+            Vec::<usize>::new()
+        );
+        assert_eq!(more_anchor_places(31, 5, &[0, 1, 17]), [5, 9]);
+        assert_eq!(more_anchor_places(31, 2, &[0, 5, 9]), Vec::<usize>::new());
+        assert_eq!(more_anchor_places(3, 5, &[2]), [0]);
     }
 }

@@ -1,0 +1,152 @@
+//! The documents of each query whose grades put queries on one scale, and the grades that judges gave them.
+
+use crate::app::choose_judges::JudgeConfiguration;
+use crate::app::error::{AppError, invalid};
+use crate::app::rerank::{PreparedRun, prepare_anchors};
+use crate::app::scored_pools::{ScoredPool, scored_pools};
+use crate::app::wording::counted;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::Qrels;
+use crate::domain::one_scale::{anchor_places, more_anchor_places};
+use crate::domain::sanitise;
+use crate::store::Store;
+use crate::store::corpus::QueryKey;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// The highest grade that judges of anchors give.
+const HIGHEST: f64 = 3.0;
+
+/// A document to be graded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnchorDocument {
+    pub query: QueryId,
+    pub document: DocId,
+    /// By zELO, from 1.
+    pub rank: usize,
+}
+
+/// The keys of all queries of a project.
+pub(super) fn all_queries(store: &Store) -> Result<Vec<QueryKey>, AppError> {
+    let queries = store.read_blocking(|db| db.queries())?;
+    Ok(queries.into_iter().map(|query| query.key).collect())
+}
+
+/// So many documents of each query, spread over its ranking by zELO.
+pub fn anchors(store: &Store, count: usize) -> Result<Vec<AnchorDocument>, AppError> {
+    let pools = scored_pools(store, &all_queries(store)?)?;
+    let mut found = Vec::new();
+    for pool in pools {
+        let ranking = pool.ranking();
+        for place in anchor_places(ranking.len(), count) {
+            found.extend(ranking.get(place).map(|(document, _)| AnchorDocument {
+                query: pool.query.clone(),
+                document: document.clone(),
+                rank: place + 1,
+            }));
+        }
+    }
+    match found.is_empty() {
+        true => Err(unscored()),
+        false => Ok(found),
+    }
+}
+
+fn unscored() -> AppError {
+    invalid!("no document has a zELO score; `overrule annotate` has the pools judged")
+}
+
+/// Prepares the run that has `judge` grade so many anchors of each query, or of the queries that are named. What the judge has
+/// graded as an anchor before stays one, however the ranking has changed since: documents are added only where there are too
+/// few.
+///
+/// # Errors
+/// No document has a score, a query is not there, or the judge cannot be asked for grades.
+pub fn prepare_anchor_run(
+    store: &Store,
+    configuration: &JudgeConfiguration<'_>,
+    judge: &str,
+    count: usize,
+    named: &[String],
+    retry_failed: bool,
+) -> Result<PreparedRun, AppError> {
+    let mut keys = all_queries(store)?;
+    if !named.is_empty() {
+        let wanted = named.to_vec();
+        let wanted = store.read_blocking(move |db| {
+            let keys = wanted.iter().map(|name| db.find_query(name));
+            keys.collect::<Result<HashSet<QueryKey>, _>>()
+        })?;
+        keys.retain(|key| wanted.contains(key));
+    }
+    let pools = scored_pools(store, &keys)?;
+    let known = stored_grades(store)?.remove(judge);
+    let known = known.unwrap_or_default();
+    let mut chosen: HashMap<QueryKey, Vec<DocId>> = HashMap::new();
+    let mut bare = 0;
+    for (key, pool) in keys.iter().zip(&pools) {
+        let documents = documents_of(pool, count, &known);
+        match documents.is_empty() {
+            true => bare += 1,
+            false => drop(chosen.insert(*key, documents)),
+        }
+    }
+    if chosen.is_empty() {
+        return Err(unscored());
+    }
+    let mut prepared = prepare_anchors(store, configuration, judge, &chosen, retry_failed)?;
+    if bare > 0 {
+        prepared.notes.push(format!(
+            "left out: {} without a zELO score; `overrule annotate` has them judged",
+            counted(bare, "query")
+        ));
+    }
+    prepared.notes.extend(own_vendor(&pools, judge));
+    Ok(prepared)
+}
+
+/// A judge that fought the battles too errs the same way in both.
+fn own_vendor(pools: &[ScoredPool], judge: &str) -> Option<String> {
+    let fought = pools.iter().any(|pool| {
+        let mut judges = pool.judges.iter();
+        judges.any(|name| name == judge)
+    });
+    fought.then(|| {
+        format!(
+            "{} judged the battles too: a judge of another vendor errs less the same way",
+            sanitise::line(judge)
+        )
+    })
+}
+
+/// The documents of a query that are graded: those that are anchors already, and more where they are too few.
+fn documents_of(pool: &ScoredPool, count: usize, known: &Qrels) -> Vec<DocId> {
+    let ranking = pool.ranking();
+    let known = known.get(&pool.query);
+    let is_known = |document: &DocId| known.is_some_and(|known| known.contains_key(document));
+    let have: Vec<usize> = (0..ranking.len())
+        .filter(|at| is_known(&ranking[*at].0))
+        .collect();
+    let mut places = more_anchor_places(ranking.len(), count, &have);
+    places.extend(have);
+    places.sort_unstable();
+    let documents = places.into_iter().filter_map(|place| ranking.get(place));
+    documents.map(|(document, _)| document.clone()).collect()
+}
+
+/// The grades that judges gave anchors, 0 to 3, by judge. A document whose grading failed has none.
+pub(super) fn stored_grades(store: &Store) -> Result<BTreeMap<String, Qrels>, AppError> {
+    let mut grades: BTreeMap<String, Qrels> = BTreeMap::new();
+    for result in store.read_blocking(|db| db.anchor_results())? {
+        let row = result.row;
+        let Some(judge) = row.judges.into_iter().next() else {
+            continue;
+        };
+        let scores = row.scores.unwrap_or_default();
+        let graded = row.order.into_iter().zip(scores);
+        let graded = graded
+            .filter_map(|(document, share)| Some((document, (HIGHEST * share?).round() as i32)));
+        let of_judge = grades.entry(judge).or_default();
+        of_judge.entry(row.query).or_default().extend(graded);
+    }
+    Ok(grades)
+}

@@ -1,0 +1,266 @@
+//! What puts a project's queries on one scale: an offset for each, and what makes grades of linked scores.
+
+use super::anchors::{all_queries, stored_grades};
+use crate::app::error::{AppError, invalid};
+use crate::app::input_files::{display_name, read_labels};
+use crate::app::scored_pools::{ScoredPool, cut_points, people_labels, scored_pools};
+use crate::app::wording::counted;
+use crate::domain::corpus::QueryId;
+use crate::domain::metrics::{GradeModel, GradedScore, Qrels};
+use crate::domain::one_scale::{
+    AnchorGrade, CommonScale, Drift, GradedTwice, Offset, drift, fit_anchors,
+};
+use crate::domain::sanitise;
+use crate::store::Store;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Where the grades of anchors come from.
+#[derive(Clone, Copy, Debug)]
+pub enum GradeSource<'a> {
+    /// A file of labels.
+    File(&'a Path),
+    /// What this judge was asked in the project.
+    Judge(&'a str),
+    /// The judge of the project who graded anchors of the most queries.
+    Stored,
+}
+
+/// The common scale of a project's queries.
+#[derive(Clone, Debug)]
+pub struct ProjectScale {
+    /// Whose grades it rests on, in words.
+    pub basis: String,
+    /// Of the queries that are on the scale.
+    offsets: HashMap<QueryId, Offset>,
+    /// Graded anchors of each query.
+    anchors: HashMap<QueryId, usize>,
+    /// Makes grades of linked scores.
+    pub grades: GradeModel,
+    /// What sets its cut points, in words.
+    pub cuts: String,
+    /// Standard deviation of the offsets among queries, in units of zELO.
+    pub spread: f64,
+    /// Whether the judge's grades mean the same in all queries, where enough documents have a label too.
+    pub drift: Option<Drift>,
+    /// Documents of grade 1 and above that are expected in each query on the scale.
+    expected: HashMap<QueryId, f64>,
+    /// Grades of documents without a zELO score.
+    pub unused: usize,
+    /// What a reader should know, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A score that compares documents of different queries, in units of zELO.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkedScore {
+    pub value: f64,
+    /// Of the query's offset and the document's own; `None` where the document has none.
+    pub se: Option<f64>,
+}
+
+impl ProjectScale {
+    /// `None` for a query that nothing compares with others.
+    pub fn offset(&self, query: &QueryId) -> Option<Offset> {
+        self.offsets.get(query).copied()
+    }
+
+    pub fn anchors(&self, query: &QueryId) -> usize {
+        self.anchors.get(query).copied().unwrap_or_default()
+    }
+
+    /// The linked score of a document of `query` with this zELO and its standard error.
+    pub fn linked(&self, query: &QueryId, zelo: f64, se: Option<f64>) -> Option<LinkedScore> {
+        self.offset(query).map(|offset| LinkedScore {
+            value: zelo + offset.value,
+            se: se.map(|se| se.hypot(offset.se)),
+        })
+    }
+
+    /// Documents of grade 1 and above that are expected in a query; `None` where it is not on the scale.
+    pub fn expected_relevant(&self, query: &QueryId) -> Option<f64> {
+        self.expected.get(query).copied()
+    }
+}
+
+/// The scale of a project by the grades that its judges gave; `None` where none was asked, and where the grades make no scale.
+pub fn project_scale(store: &Store) -> Result<Option<ProjectScale>, AppError> {
+    match stored_grades(store)?.is_empty() {
+        true => Ok(None),
+        false => Ok(scale_by(store, GradeSource::Stored)?.ok()),
+    }
+}
+
+/// The scale by the grades of a source, or why they make none.
+pub(super) fn scale_by(
+    store: &Store,
+    source: GradeSource<'_>,
+) -> Result<Result<ProjectScale, AppError>, AppError> {
+    let (grades, basis, notes) = grades_of(store, source)?;
+    let pools = scored_pools(store, &all_queries(store)?)?;
+    let anchors = anchor_grades(&pools, &grades);
+    let given: usize = grades.values().map(|of| of.len()).sum();
+    let Some(scale) = fit_anchors(pools.len(), &anchors) else {
+        return Ok(Err(no_scale(&basis, anchors.len(), given)));
+    };
+    let labels = people_labels(store)?;
+    let (model, cuts) = grade_model(&pools, &scale, &labels);
+    let graded = grades_and_labels(&pools, &grades, &labels);
+    let mut counts: HashMap<QueryId, usize> = HashMap::new();
+    for pool in anchors.iter().filter_map(|anchor| pools.get(anchor.query)) {
+        *counts.entry(pool.query.clone()).or_default() += 1;
+    }
+    let (mut offsets, mut expected) = (HashMap::new(), HashMap::new());
+    for (pool, offset) in pools.iter().zip(&scale.offsets) {
+        let Some(offset) = offset else {
+            continue;
+        };
+        let scores = pool.documents.iter().filter_map(|(_, score)| *score);
+        let relevant = scores.map(|score| model.at_least_one(score + offset.value));
+        expected.insert(pool.query.clone(), relevant.sum());
+        offsets.insert(pool.query.clone(), *offset);
+    }
+    Ok(Ok(ProjectScale {
+        basis,
+        offsets,
+        anchors: counts,
+        grades: model,
+        cuts,
+        spread: scale.spread,
+        drift: drift(&graded),
+        expected,
+        unused: given - anchors.len(),
+        notes,
+    }))
+}
+
+fn no_scale(basis: &str, used: usize, given: usize) -> AppError {
+    let (are, make) = match used {
+        1 => ("is", "makes"),
+        _ => ("are", "make"),
+    };
+    invalid!(
+        "{basis}: {used} of {} {are} for a document with a zELO score and {make} no scale: some have to be 0 and some above it",
+        counted(given, "grade")
+    )
+}
+
+/// The grades of a source, whose they are in words, and what is to be said of them.
+fn grades_of(
+    store: &Store,
+    source: GradeSource<'_>,
+) -> Result<(Qrels, String, Vec<String>), AppError> {
+    let judge = match source {
+        GradeSource::File(path) => {
+            return Ok((read_labels(path)?, display_name(path), Vec::new()));
+        }
+        GradeSource::Judge(judge) => Some(judge),
+        GradeSource::Stored => None,
+    };
+    let mut stored = stored_grades(store)?;
+    let found = match judge {
+        Some(judge) => judge.to_owned(),
+        // The first by name of those with as many.
+        None => match stored.iter().rev().max_by_key(|(_, grades)| grades.len()) {
+            Some((judge, _)) => judge.clone(),
+            None => return Err(none_asked()),
+        },
+    };
+    let Some(grades) = stored.remove(&found) else {
+        let names = || stored.keys().map(|name| sanitise::line(name));
+        return Err(match stored.is_empty() {
+            true => none_asked(),
+            false => invalid!(
+                "--judge: {:?} has graded no anchors; there are grades of {}",
+                sanitise::line(&found),
+                names().collect::<Vec<_>>().join(", ")
+            ),
+        });
+    };
+    let others: Vec<_> = stored.keys().map(|name| sanitise::line(name)).collect();
+    let mut notes = Vec::new();
+    if judge.is_none() && !others.is_empty() {
+        notes.push(format!(
+            "anchors of {}, who graded those of the most queries; --judge takes those of {} instead",
+            sanitise::line(&found),
+            others.join(" or ")
+        ));
+    }
+    Ok((
+        grades,
+        format!("anchors of {}", sanitise::line(&found)),
+        notes,
+    ))
+}
+
+fn none_asked() -> AppError {
+    invalid!(
+        "nobody has graded anchors; `overrule scale run --judge NAME` has a judge grade some, and a file of grades can be named"
+    )
+}
+
+fn anchor_grades(pools: &[ScoredPool], grades: &Qrels) -> Vec<AnchorGrade> {
+    let mut anchors = Vec::new();
+    for (number, pool) in pools.iter().enumerate() {
+        let Some(grades) = grades.get(&pool.query) else {
+            continue;
+        };
+        for (document, score) in &pool.documents {
+            let found = score.zip(grades.get(document));
+            anchors.extend(found.map(|(score, grade)| AnchorGrade {
+                query: number,
+                score,
+                grade: *grade,
+            }));
+        }
+    }
+    anchors
+}
+
+/// What makes grades of linked scores: the labels of people where there are enough, else the judge of the anchors.
+fn grade_model(pools: &[ScoredPool], scale: &CommonScale, labels: &Qrels) -> (GradeModel, String) {
+    let mut graded = Vec::new();
+    for (pool, offset) in pools.iter().zip(&scale.offsets) {
+        let (Some(offset), Some(labels)) = (offset, labels.get(&pool.query)) else {
+            continue;
+        };
+        for (document, score) in &pool.documents {
+            let found = score.zip(labels.get(document));
+            graded.extend(found.map(|(score, grade)| GradedScore {
+                score: score + offset.value,
+                grade: *grade,
+                weight: 1.0,
+            }));
+        }
+    }
+    match cut_points(&graded) {
+        Some(model) => (
+            model,
+            format!(
+                "cut points from {} of people",
+                counted(graded.len(), "label")
+            ),
+        ),
+        None => (
+            scale.grades.clone(),
+            "cut points of the anchors' judge: too few labels of people to set them".to_owned(),
+        ),
+    }
+}
+
+fn grades_and_labels(pools: &[ScoredPool], grades: &Qrels, labels: &Qrels) -> Vec<GradedTwice> {
+    let mut found = Vec::new();
+    for (number, pool) in pools.iter().enumerate() {
+        let (Some(grades), Some(labels)) = (grades.get(&pool.query), labels.get(&pool.query))
+        else {
+            continue;
+        };
+        for (document, grade) in grades {
+            found.extend(labels.get(document).map(|label| GradedTwice {
+                query: number,
+                difference: f64::from(*grade - *label),
+            }));
+        }
+    }
+    found
+}

@@ -1,0 +1,87 @@
+//! The zELO scores of a project's queries, the labels of people, and the cut points that follow from both.
+
+use super::error::{AppError, invalid};
+use crate::domain::adjudication::{
+    LabelCorrection, corrected_labels, label_corrections, rulings_in_force,
+};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::{GradeModel, GradedScore, Qrels};
+use crate::store::Store;
+use crate::store::corpus::QueryKey;
+
+/// Labels of pool documents from which on cut points are fitted to them, and how many of grade 0 and above it.
+pub const ENOUGH_LABELS: usize = 30;
+pub const ENOUGH_ON_EACH_SIDE: usize = 5;
+
+/// Below this the most probable grade of a document is doubtful.
+pub const SURE: f64 = 0.6;
+
+/// The scores of a query's documents.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoredPool {
+    pub query: QueryId,
+    /// In hybrid order; `None` where nothing says how a document compares.
+    pub documents: Vec<(DocId, Option<f64>)>,
+    pub judges: Vec<String>,
+}
+
+impl ScoredPool {
+    /// The documents with a score, best first, equal ones by descending identifier: the order in which every reader of a
+    /// run puts them.
+    pub fn ranking(&self) -> Vec<(DocId, f64)> {
+        let scored = self.documents.iter();
+        let scored = scored.filter_map(|(id, score)| Some((id.clone(), (*score)?)));
+        let mut ranking: Vec<(DocId, f64)> = scored.collect();
+        ranking.sort_unstable_by(|x, y| y.1.total_cmp(&x.1).then_with(|| y.0.cmp(&x.0)));
+        ranking
+    }
+}
+
+/// The zELO scores of some queries, in the order of the keys.
+pub fn scored_pools(store: &Store, keys: &[QueryKey]) -> Result<Vec<ScoredPool>, AppError> {
+    let mut pools = Vec::with_capacity(keys.len());
+    store.read_each(
+        keys,
+        |db, key| {
+            let query = db.query(key)?.id;
+            let ids = db.documents(key)?.into_iter().map(|document| document.id);
+            let judges = db.judges_of(key)?.into_iter();
+            let judges = judges.map(|(_, judge)| judge.name).collect();
+            Ok((query, ids.collect::<Vec<_>>(), judges, db.scores(key)?))
+        },
+        |_, (query, ids, judges, scores)| {
+            let scores = scores.map_err(|error| invalid!("query {:?}: {error}", query.as_str()))?;
+            pools.push(ScoredPool {
+                query,
+                documents: ids.into_iter().zip(scores).collect(),
+                judges,
+            });
+            Ok::<(), AppError>(())
+        },
+    )?;
+    Ok(pools)
+}
+
+/// The labels of a project, and the rulings in force on them.
+pub fn labels_and_corrections(store: &Store) -> Result<(Qrels, Vec<LabelCorrection>), AppError> {
+    let (labels, rulings, rule) =
+        store.read_blocking(|db| Ok((db.labels()?, db.standing_rulings()?, db.final_rule()?)))?;
+    let standing: Vec<_> = rulings.into_iter().map(|row| row.ruling).collect();
+    let (in_force, _) = rulings_in_force(&rule, &standing);
+    let corrections = label_corrections(&labels, in_force, None);
+    Ok((labels, corrections))
+}
+
+/// The labels of a project with the rulings put in.
+pub fn people_labels(store: &Store) -> Result<Qrels, AppError> {
+    let (labels, corrections) = labels_and_corrections(store)?;
+    Ok(corrected_labels(&labels, &corrections))
+}
+
+/// Cut points fitted to what people graded; `None` where that is too little, or all on one side.
+pub fn cut_points(graded: &[GradedScore]) -> Option<GradeModel> {
+    let positive = graded.iter().filter(|one| one.grade > 0).count();
+    let fewest = positive.min(graded.len() - positive);
+    let enough = graded.len() >= ENOUGH_LABELS && fewest >= ENOUGH_ON_EACH_SIDE;
+    enough.then(|| GradeModel::fit(graded)).flatten()
+}

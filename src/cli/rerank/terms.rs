@@ -1,0 +1,255 @@
+//! On which terms methods may ask: what it costs is said, the budget kept, the run watched, and what came of it summed up.
+
+use super::watch;
+use crate::app::choose_judges::is_paid;
+use crate::app::rerank::estimate::{CallVolume, MethodEstimate};
+use crate::app::rerank::{PreparedRun, RerankPlan};
+use crate::app::wording::counted;
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
+use crate::cli::output::{self, clean};
+use crate::cli::signals::RunEnd;
+use crate::cli::spending::{confirm_spending, usd};
+use crate::client::RunControl;
+use crate::domain::methods::{MethodEffort, MethodRow};
+use crate::judge::{OFFLINE_LABEL, provider};
+use crate::store::Store;
+use serde_json::json;
+use std::sync::Arc;
+
+/// What a person allows a run.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cli) struct RankingTerms {
+    /// Dollars that the project may have spent in all.
+    pub(in crate::cli) budget: Option<f64>,
+    /// Calls in flight of each service at most; the configured number where none is given.
+    pub(in crate::cli) concurrency: Option<usize>,
+    /// Money may be spent without asking.
+    pub(in crate::cli) yes: bool,
+    /// Only what would be asked and what it would cost is said.
+    pub(in crate::cli) dry_run: bool,
+    pub(in crate::cli) json: bool,
+    /// What one query's work is called, such as `ranking`.
+    pub(in crate::cli) noun: &'static str,
+}
+
+/// A run that is over, or was stopped.
+pub(in crate::cli) struct EndedRun {
+    pub(in crate::cli) plan: Arc<RerankPlan>,
+    pub(in crate::cli) notes: Vec<String>,
+    /// Of the plan's methods on its queries.
+    pub(in crate::cli) rows: Vec<MethodRow>,
+    pub(in crate::cli) summary: Vec<MethodSummary>,
+    ended: RunEnd,
+    noun: &'static str,
+}
+
+impl RankingTerms {
+    /// Runs what is prepared. `None` after a dry run, which has printed what it found.
+    pub(in crate::cli) fn carry_out(
+        self,
+        context: &CommandContext,
+        store: &Store,
+        prepared: PreparedRun,
+    ) -> Result<Option<EndedRun>, CommandFailure> {
+        for note in &prepared.notes {
+            output::message(&format!("note: {}", clean(note)));
+        }
+        if let Some(budget) = self.budget {
+            prepared.check_budget(budget)?;
+        }
+        let PreparedRun {
+            plan,
+            notes,
+            ensemble,
+            offline,
+        } = prepared;
+        let paid = plan.asks_servers()
+            && (ensemble.iter().any(|judge| is_paid(judge.as_ref())) || plan.asks_rerankers());
+        let estimates = match self.dry_run || paid {
+            true => MethodEstimate::of(store, &plan)?,
+            false => Vec::new(),
+        };
+        if self.dry_run {
+            self.print_estimate(&plan, &estimates, &notes)?;
+            return Ok(None);
+        }
+        if offline {
+            output::message(OFFLINE_LABEL);
+        }
+        if paid && plan.rankings() > 0 {
+            confirm_spending(&describe(&plan, &estimates, self.noun), self.yes)?;
+        }
+        let concurrency = self.concurrency.unwrap_or(context.config.run.concurrency);
+        let control = RunControl {
+            concurrency: concurrency.max(1),
+            budget_usd: self.budget,
+            ..RunControl::default()
+        };
+        let plan = Arc::new(plan);
+        let ended = watch::watch(&plan, control, store, self.noun)?;
+        let rows = plan.results(store)?;
+        let summary = plan
+            .method_names()
+            .map(|name| MethodSummary::new(name, &rows))
+            .collect();
+        Ok(Some(EndedRun {
+            plan,
+            notes,
+            rows,
+            summary,
+            ended,
+            noun: self.noun,
+        }))
+    }
+
+    fn print_estimate(
+        &self,
+        plan: &RerankPlan,
+        estimates: &[MethodEstimate],
+        notes: &[String],
+    ) -> CommandResult {
+        if self.json {
+            return output::json(&json!({
+                "queries": plan.queries(),
+                "rankings": plan.rankings(),
+                "already": plan.already,
+                "methods": estimates,
+                "warnings": notes,
+            }));
+        }
+        output::text(&describe(plan, estimates, self.noun))?;
+        output::text("dry run: nothing was called and nothing was changed\n")
+    }
+}
+
+impl EndedRun {
+    /// Says what is left to do, and ends accordingly.
+    pub(in crate::cli) fn finish(&self) -> CommandResult {
+        let summary = &self.summary;
+        let queries = self.plan.queries();
+        let missing: usize = summary.iter().map(|one| queries - one.effort.queries).sum();
+        let failed: usize = summary.iter().map(|one| one.effort.failed).sum();
+        for one in summary.iter().filter(|one| one.effort.failed > 0) {
+            let queries = counted(one.effort.failed, "query");
+            let why = one.first_failure.as_deref();
+            let why = clean(why.unwrap_or_default());
+            output::message(&format!(
+                "{}: {queries} failed, the first one with: {why}",
+                clean(&one.method)
+            ));
+        }
+        let left = counted(missing, self.noun);
+        if self.ended.interrupted && missing > 0 {
+            output::message(&format!(
+                "stopped; {left} missing, and the same command goes on"
+            ));
+            return Err(CommandFailure::interrupted());
+        }
+        output::message(&match (missing, failed) {
+            (0, 0) => return Ok(()),
+            (0, _) => "failed queries are tried again with --retry-failed".to_owned(),
+            _ if self.ended.budget_reached => {
+                format!("missing: {left}; the budget is reached; go on with a larger --budget")
+            }
+            _ => format!("missing: {left}; run the same command again"),
+        });
+        Err(CommandFailure::incomplete())
+    }
+}
+
+/// What the plan would need.
+fn describe(plan: &RerankPlan, estimates: &[MethodEstimate], noun: &str) -> String {
+    let mut text = format!(
+        "{}, {} to make, {} there already\n",
+        counted(plan.queries(), "query"),
+        counted(plan.rankings(), noun),
+        counted(plan.already, noun),
+    );
+    let header = [
+        "method",
+        ">queries",
+        ">calls at least",
+        ">expected",
+        ">at most",
+        ">tokens in (est.)",
+        ">tokens out (est.)",
+        ">at least",
+        ">expected",
+        ">at most",
+    ];
+    let rows = estimates.iter().map(|estimate| {
+        let calls = |volume: &CallVolume| format!("{:.0}", volume.calls);
+        vec![
+            clean(&estimate.method),
+            estimate.queries.to_string(),
+            calls(&estimate.least),
+            calls(&estimate.expected),
+            calls(&estimate.most),
+            format!("{:.0}", estimate.expected.tokens_input),
+            format!("{:.0}", estimate.expected.tokens_output),
+            usd(estimate.least.usd),
+            usd(estimate.expected.usd),
+            usd(estimate.most.usd),
+        ]
+    });
+    text.push_str(&output::table(&header, &rows.collect::<Vec<_>>()));
+    if let Some(fewest) = estimates
+        .iter()
+        .filter(|estimate| estimate.measured < estimate.queries)
+        .map(|estimate| estimate.measured)
+        .min()
+    {
+        text.push_str(&format!(
+            "Measured on {} of each method, played on simulated answers; at most: each call asked twice at its worst price.\n",
+            counted(fewest, "query")
+        ));
+    }
+    if plan.asks_servers() {
+        text.push_str(&format!("{}\n", provider::ESTIMATE));
+    }
+    text
+}
+
+/// How a method did on the plan's queries.
+pub(in crate::cli) struct MethodSummary {
+    pub(in crate::cli) method: String,
+    pub(in crate::cli) effort: MethodEffort,
+    first_failure: Option<String>,
+}
+
+impl MethodSummary {
+    fn new(method: &str, rows: &[MethodRow]) -> Self {
+        let own = || rows.iter().filter(|row| row.method == method);
+        Self {
+            method: method.to_owned(),
+            effort: MethodEffort::of(own()),
+            first_failure: own().find_map(|row| row.failure.clone()),
+        }
+    }
+
+    pub(in crate::cli) fn ranked(&self) -> usize {
+        self.effort.queries - self.effort.failed
+    }
+
+    /// Of all queries with a result; `None` where the price of one is not known.
+    pub(in crate::cli) fn cost_usd(&self) -> Option<f64> {
+        (self.effort.priced == self.effort.queries).then_some(self.effort.cost_usd)
+    }
+
+    pub(in crate::cli) fn json(&self) -> serde_json::Value {
+        let effort = &self.effort;
+        json!({
+            "method": self.method,
+            "ranked": self.ranked(),
+            "failed": effort.failed,
+            "first_failure": self.first_failure,
+            "calls": effort.calls,
+            "failed_calls": effort.failed_calls,
+            "tokens": effort.tokens_in + effort.tokens_out,
+            "cost_usd": self.cost_usd(),
+            "repairs": effort.repairs,
+            "truncated_documents": effort.truncated,
+            "median_ms": effort.wall_p50_ms,
+        })
+    }
+}

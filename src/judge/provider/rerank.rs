@@ -26,6 +26,9 @@ const USUAL_BYTES: usize = 4_000_000;
 const COHERE_PART: usize = 500;
 const COHERE_PARTS: usize = 100;
 
+/// What llama.cpp says of a query and a document that are longer than its batch of tokens.
+const LLAMA_TOO_LARGE: &str = "too large to process";
+
 /// Who serves a reranker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
@@ -214,6 +217,16 @@ impl RerankService {
                 error.message = format!(
                     "{}; send fewer or shorter documents in one call: lower batch or max_document_chars (the server tells its \
                      max_client_batch_size at /info)",
+                    error.message
+                );
+                error
+            }
+            // llama.cpp says 500 for a pair that does not fit in one batch, which no other try makes fit.
+            (Self::Compatible, _) if error.message.contains(LLAMA_TOO_LARGE) => {
+                error.cause = FailureCause::BadRequest;
+                error.retry = Retry::Never;
+                error.message = format!(
+                    "{}; lower max_document_chars, or start the server with larger --batch-size and --ubatch-size",
                     error.message
                 );
                 error

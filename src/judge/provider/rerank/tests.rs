@@ -143,6 +143,24 @@ fn read(service: RerankService, status: u16, body: Value) -> Result<ServiceScore
     json!([{"index": 2, "score": 0.9}, {"index": 0, "score": 0.5}, {"index": 1, "score": 0.1}]),
     None, None
 )]
+#[case::llama_cpp(
+    RerankService::Compatible,
+    json!({"model": "m", "object": "list", "usage": {"prompt_tokens": 51, "total_tokens": 51},
+        "results": [{"index": 0, "relevance_score": 0.5}, {"index": 1, "relevance_score": 0.1}, {"index": 2, "relevance_score": 0.9}]}),
+    Some(51), None
+)]
+#[case::vllm(
+    RerankService::Compatible,
+    json!({"id": "rerank-1", "model": "m", "usage": {"total_tokens": 56},
+        "results": [{"index": 2, "document": {"text": "c"}, "relevance_score": 0.9}, {"index": 0, "document": {"text": "a"}, "relevance_score": 0.5},
+            {"index": 1, "document": {"text": "b"}, "relevance_score": 0.1}]}),
+    Some(56), None
+)]
+#[case::llama_cpp_as_tei(
+    RerankService::Compatible,
+    json!([{"index": 0, "score": 0.5}, {"index": 1, "score": 0.1}, {"index": 2, "score": 0.9}]),
+    None, None
+)]
 fn scores_are_put_back_by_their_index(
     #[case] service: RerankService,
     #[case] body: Value,
@@ -203,6 +221,8 @@ fn what_is_no_answer_of_a_reranker_is_said_to_be_none() {
 #[case(RerankService::Tei, 429, json!({"error": "overloaded", "error_type": "Overloaded"}), FailureCause::RateLimited, false)]
 #[case(RerankService::Tei, 413, json!({"error": "batch size 64 > maximum allowed batch size 32", "error_type": "Validation"}), FailureCause::BadRequest, false)]
 #[case(RerankService::Tei, 422, json!({"error": "tokenizer", "error_type": "Tokenizer"}), FailureCause::BadRequest, false)]
+#[case(RerankService::Compatible, 500, json!({"error": {"code": 500, "message": "input is too large to process. increase the physical batch size", "type": "server_error"}}), FailureCause::BadRequest, false)]
+#[case(RerankService::Compatible, 503, json!({"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}}), FailureCause::Server, false)]
 fn every_refusal_has_its_cause(
     #[case] service: RerankService,
     #[case] status: u16,
@@ -215,6 +235,12 @@ fn every_refusal_has_its_cause(
     let retried = matches!(cause, FailureCause::Server | FailureCause::RateLimited);
     assert_eq!(error.retry != Retry::Never, retried);
     assert!(!error.message.contains('"') || status == 404, "{error}");
+    if service == RerankService::Compatible && status == 500 {
+        assert!(
+            error.message.contains("lower max_document_chars"),
+            "{error}"
+        );
+    }
     if status == 413 {
         assert!(error.message.contains("lower batch"), "{error}");
     }

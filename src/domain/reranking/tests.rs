@@ -10,6 +10,8 @@ use super::{
 use crate::domain::sampling::SeededRng;
 use proptest::prelude::*;
 use serde::Deserialize;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 
 const METHODS: [&str; 13] = [
@@ -102,6 +104,7 @@ struct Cpython {
 
 #[derive(Deserialize)]
 struct StableSeed {
+    parts: Vec<Value>,
     seed: u64,
     shuffle20: Vec<usize>,
 }
@@ -146,9 +149,44 @@ fn the_generator_of_cpython_is_the_same() {
         assert_eq!(below.to_vec(), vector.randbelow_2_3_5_10_20_100);
     }
     for vector in golden.stable_seed {
+        assert_eq!(
+            stable_seed(&vector.parts),
+            vector.seed,
+            "{:?}",
+            vector.parts
+        );
         let mut items: Vec<usize> = (0..20).collect();
         CpythonRandom::new(vector.seed).shuffle(&mut items);
         assert_eq!(items, vector.shuffle20, "seed {}", vector.seed);
+    }
+}
+
+/// The seed of a query's shuffle: the first four bytes of SHA-256 of its parts, with colons between.
+fn stable_seed(parts: &[Value]) -> u64 {
+    let words = parts.iter().map(|part| match part {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    });
+    let digest = Sha256::digest(words.collect::<Vec<_>>().join(":"));
+    let first = digest.iter().take(4);
+    first.fold(0, |seed, byte| 256 * seed + u64::from(*byte))
+}
+
+#[test]
+fn candidates_are_shuffled_as_ranksmith_does_it_for_each_query() {
+    const SAMPLES: &str = include_str!("../../../tests/golden/ranksmith/mteb_samples.json");
+    let golden: Value = serde_json::from_str(SAMPLES).unwrap();
+    let shuffled = golden["samples"]["True"].as_array().unwrap();
+    assert_eq!(shuffled.len(), 3);
+    for sample in shuffled {
+        let query = &sample["query_id"];
+        let lists = &golden["dataset"]["default"]["test"]["top_ranked"];
+        let mut ids = lists[query.as_str().unwrap()].as_array().unwrap().clone();
+        let parts = [13.into(), "AskUbuntuDupQuestions".into(), query.clone()];
+        CpythonRandom::new(stable_seed(&parts)).shuffle(&mut ids);
+        let candidates = sample["candidates"].as_array().unwrap().iter();
+        let expected: Vec<Value> = candidates.map(|candidate| candidate[0].clone()).collect();
+        assert_eq!(ids, expected, "{query}");
     }
 }
 

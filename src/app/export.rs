@@ -20,7 +20,7 @@ pub use ai_scores::{member_names, write_ai_scores};
 pub use annotated::write_annotated;
 pub use labels::{LabelChanges, write_label_changes, write_labels, write_rulings};
 pub use predictions::write_predictions;
-pub use run::write_run;
+pub use run::{write_ranking, write_run};
 use std::io::Write;
 pub use verdicts::write_verdicts;
 pub use votes::write_votes;

@@ -24,7 +24,7 @@ enum ExportName {
     Votes,
     /// One row an annotator's verdict on a pair; `in_force` says which of them counts
     Verdicts,
-    /// The documents of each query by zELO, a run in TREC's columns
+    /// The documents of each query by zELO, or in the order of --ranking, a run in TREC's columns
     Run,
     /// Labels in TREC's or BEIR's columns; --from rulings puts the rulings in, --from zelo makes grades of the scores
     Qrels,
@@ -51,6 +51,7 @@ enum RowFormatName {
   overrule export ai-scores --as openai=gpt,gemini=flash,anthropic=claude --out ai_scores.json
   overrule export qrels --corrected --out corrected.tsv    and corrected_rulings.csv: who ruled, when and why
   overrule export run --out zelo.trec.gz                   a name that ends in .gz is compressed
+  overrule export run --ranking rankgpt@20 --out r.trec    what `overrule rerank` made; scores count from the end
   overrule export qrels --from zelo --out zelo.qrels       grades of the judges; where they come from is said on stderr
   overrule export qrels --diff                             only what the rulings change
   overrule export duel --out duel.csv                      what the participants of the latest duel chose
@@ -71,9 +72,12 @@ pub(super) struct ExportCommand {
     format: RowFormatName,
     #[command(flatten)]
     labels: QrelsOptions,
-    /// Of run: what the last column says
-    #[arg(long, value_name = "NAME", default_value = "zelo")]
-    tag: String,
+    /// Of run: a method's order, a ranking of the project, or original [default: the order of zELO]
+    #[arg(long, value_name = "NAME")]
+    ranking: Option<String>,
+    /// Of run: what the last column says [default: the ranking's name, or zelo]
+    #[arg(long, value_name = "NAME")]
+    tag: Option<String>,
     /// Of ai-scores: which judge is openai, gemini and anthropic; others are left out [default: by provider, where there is
     /// one judge of each and no other]
     #[arg(long = "as", value_name = "MEMBER=JUDGE", value_delimiter = ',', value_parser = member)]
@@ -228,6 +232,9 @@ impl ExportCommand {
         if self.student.is_some() && self.kind != ExportName::Predictions {
             return Err(usage!("--student is for predictions"));
         }
+        if self.ranking.is_some() && self.kind != ExportName::Run {
+            return Err(usage!("--ranking is for a run"));
+        }
         let store = context.open()?;
         let request = ExportRequest {
             kind: match (self.kind, self.labels.from) {
@@ -250,6 +257,7 @@ impl ExportCommand {
                 LabelSource::Zelo => TruthSource::Zelo,
             },
             basis: self.labels.cuts.basis(),
+            ranking: self.ranking,
             tag: self.tag,
             grades: self.labels.grades,
             level: self.labels.level,

@@ -191,3 +191,133 @@ fn documents_that_the_first_stage_missed_are_told_of() {
     let ran = sandbox.done("methods");
     ran.says("1 document that the first stage had not found");
 }
+
+#[test]
+fn what_a_method_made_leaves_as_a_run() {
+    let sandbox = reranked();
+    sandbox.done("methods --truth qrels --export artefact.json");
+    let artefact: Value = serde_json::from_str(&sandbox.read("artefact.json")).unwrap();
+    let mut rows = artefact["per_query"].as_array().unwrap().iter();
+    let of_method =
+        |row: &&Value| row["algorithm"] == "pointwise@6:grade/bm25" && row["query_id"] == "q1";
+    let row = rows.find(of_method).unwrap();
+    assert_eq!(row["scores"].as_array().unwrap().len(), 6);
+    assert!(artefact["per_query"][0]["scores"].is_null());
+
+    sandbox.done("export run --ranking pointwise@6 --out p.trec");
+    let run = sandbox.read("p.trec");
+    assert_eq!(run.lines().count(), 18);
+    let of_query: Vec<&str> = run.lines().filter(|line| line.starts_with("q1 ")).collect();
+    for (at, (line, id)) in of_query
+        .iter()
+        .zip(row["ranked_ids"].as_array().unwrap())
+        .enumerate()
+    {
+        let id = id.as_str().unwrap();
+        assert_eq!(
+            *line,
+            format!("q1 Q0 {id} {} {} pointwise@6:grade/bm25", at + 1, 6 - at)
+        );
+    }
+    let one = sandbox.done("export run --ranking original --query q2 --tag first");
+    assert!(
+        one.text().starts_with("q2 Q0 d0 1 6 first\n"),
+        "{}",
+        one.text()
+    );
+    // It measures as the method does.
+    let mean = |report: &Value| report["metrics"]["ndcg@10"]["mean"].as_f64().unwrap();
+    let methods = sandbox.json("methods --truth qrels --json");
+    let mut methods = methods["methods"].as_array().unwrap().iter();
+    let method = methods
+        .find(|of| of["method"] == "pointwise@6:grade/bm25")
+        .unwrap();
+    let evaluated = sandbox.json("evaluate p.trec --truth qrels --metrics ndcg@10 --json");
+    assert!((mean(method) - mean(&evaluated)).abs() < 1e-12);
+    sandbox.refused(
+        "export run --ranking nobody",
+        2,
+        &["no such ranking", "pointwise@6:grade/bm25"],
+    );
+    sandbox.refused(
+        "export qrels --ranking original",
+        2,
+        &["--ranking is for a run"],
+    );
+}
+
+#[test]
+fn a_depth_below_every_ranking_is_told_of() {
+    let sandbox = reranked();
+    let told = sandbox.done("methods --truth qrels --at 10");
+    told.says("the longest ranking has 6 documents: a depth of 10 looks at all of each");
+    let told = sandbox.done("methods --truth qrels --at 6");
+    assert!(
+        !told.stderr.contains("the longest ranking"),
+        "{}",
+        told.stderr
+    );
+}
+
+/// The candidates that an evaluation of MTEB's reranking tasks builds from the lists that come with the queries.
+#[test]
+fn native_candidates_are_ranked_in_their_order_with_title_and_text() {
+    const GOLDEN: &str = include_str!("../golden/ranksmith/mteb_samples.json");
+    let golden: Value = serde_json::from_str(GOLDEN).unwrap();
+    let data = &golden["dataset"]["default"]["test"];
+    let sandbox = Sandbox::new();
+    std::fs::create_dir_all(sandbox.path("toy/qrels")).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let lines = |name: &str, fields: &[&str]| {
+        let rows = data[name].as_array().unwrap().iter();
+        let rows = rows.map(|row| {
+            let mut line = json!({"_id": row["id"]});
+            fields
+                .iter()
+                .for_each(|field| line[*field] = row[*field].clone());
+            format!("{line}\n")
+        });
+        rows.collect::<String>()
+    };
+    sandbox.write("toy/corpus.jsonl", lines("corpus", &["title", "text"]));
+    sandbox.write("toy/queries.jsonl", lines("queries", &["text"]));
+    let mut labels = "query-id\tcorpus-id\tscore\n".to_owned();
+    for (query, grades) in data["relevant_docs"].as_object().unwrap() {
+        for (id, grade) in grades.as_object().unwrap() {
+            writeln!(labels, "{query}\t{id}\t{grade}").unwrap();
+        }
+    }
+    sandbox.write("toy/qrels/test.tsv", labels);
+    let mut candidates = "query_id\tdocument_id\n".to_owned();
+    for (query, ids) in data["top_ranked"].as_object().unwrap() {
+        for id in ids.as_array().unwrap() {
+            writeln!(candidates, "{query}\t{}", text(id)).unwrap();
+        }
+    }
+    sandbox.write("top.tsv", candidates);
+    sandbox.done("pool build --beir toy --candidates top.tsv --depth 6");
+    sandbox.done("rerank --method original --method rankgpt --judges bm25 --candidates top.tsv");
+    sandbox.done("methods --truth qrels --export artefact.json");
+    let artefact: Value = serde_json::from_str(&sandbox.read("artefact.json")).unwrap();
+    let rows = artefact["per_query"].as_array().unwrap();
+    for sample in golden["samples"]["False"].as_array().unwrap() {
+        let wanted =
+            |row: &&Value| row["algorithm"] == "original" && row["query_id"] == sample["query_id"];
+        let ranked = &rows.iter().find(wanted).unwrap()["ranked_ids"];
+        let candidates = sample["candidates"].as_array().unwrap();
+        let ids: Vec<&Value> = candidates.iter().map(|candidate| &candidate[0]).collect();
+        assert_eq!(*ranked, json!(ids));
+        for candidate in candidates {
+            let (id, content) = (
+                text(&candidate[0]),
+                text(&candidate[1]).replace('\n', "' || char(10) || '"),
+            );
+            let query = text(&sample["query_id"]);
+            let stored = format!(
+                "SELECT count(*) FROM document JOIN query ON query.id = query JOIN content ON content.id = content
+                 WHERE query.name = '{query}' AND document.name = '{id}' AND content.text = '{content}'"
+            );
+            assert_eq!(sandbox.count(&stored), 1, "{query} {id}");
+        }
+    }
+}

@@ -4,11 +4,11 @@ use super::duel::{DuelRows, write_duel};
 use super::rows::RowFormat;
 use super::{
     LabelChanges, member_names, write_ai_scores, write_annotated, write_label_changes,
-    write_labels, write_picks, write_predictions, write_rulings, write_run, write_verdicts,
-    write_votes,
+    write_labels, write_picks, write_predictions, write_ranking, write_rulings, write_run,
+    write_verdicts, write_votes,
 };
 use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
-use crate::app::duel::{chosen_duel, duel_labels};
+use crate::app::duel::{chosen_duel, duel_labels, find_ranking};
 use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::app::error::AppError;
 use crate::app::one_scale::project_scale;
@@ -36,7 +36,7 @@ pub enum ExportKind {
     Verdicts,
     /// Labels.
     Qrels,
-    /// The documents by zELO, as a run of TREC's.
+    /// The documents by zELO, or in the order of a ranking, as a run of TREC's.
     Run,
     Rulings,
     Picks,
@@ -69,8 +69,10 @@ pub struct ExportRequest {
     pub from: TruthSource,
     /// Of labels that come from scores: what makes grades of them.
     pub basis: GradeBasis,
-    /// Of a run: what its last column says.
-    pub tag: String,
+    /// Of a run: a ranking by its name, and not zELO's.
+    pub ranking: Option<String>,
+    /// Of a run: what its last column says; the ranking's name by default.
+    pub tag: Option<String>,
     /// The grades that rulings put in, where they are not the usual ones.
     pub grades: Option<RulingGrades>,
     /// The grade from which on a document counts as labelled relevant.
@@ -96,7 +98,8 @@ impl ExportRequest {
             beir: None,
             from: TruthSource::Qrels,
             basis: GradeBasis::Auto,
-            tag: TruthSource::Zelo.name().to_owned(),
+            ranking: None,
+            tag: None,
             grades: None,
             level: 1,
             duel: None,
@@ -182,8 +185,16 @@ impl ExportRequest {
             }
             ExportKind::DuelLabels => self.write_duel_labels(store, path, out, tell),
             ExportKind::Qrels => self.write_labels(store, path, out, tell),
+            ExportKind::Run if self.ranking.is_some() => {
+                let name = self.ranking.as_deref().unwrap_or_default();
+                let ranking = find_ranking(store, name)?;
+                ranking.notes.iter().for_each(|note| tell(note));
+                let wants = |query: &QueryId| self.wants(query);
+                write_ranking(&ranking, wants, self.tag.as_deref(), out)
+            }
             ExportKind::Run => {
-                let left_out = write_run(store, keys, &self.tag, out)?;
+                let tag = self.tag.as_deref().unwrap_or(TruthSource::Zelo.name());
+                let left_out = write_run(store, keys, tag, out)?;
                 if left_out > 0 {
                     let documents = counted(left_out, "document");
                     tell(&format!("{documents} without a score are left out"));

@@ -1,7 +1,10 @@
-//! The documents of each query by zELO, as a run of TREC's.
+//! The documents of each query, by zELO or in the order of a ranking, as a run of TREC's.
 
+use crate::app::duel::FoundRanking;
 use crate::app::error::{AppError, invalid};
 use crate::app::scored_pools::scored_pools;
+use crate::domain::corpus::QueryId;
+use crate::domain::sanitise;
 use crate::formats::trec;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
@@ -29,5 +32,31 @@ pub fn write_run(
             "no document has a zELO score; `overrule annotate` has the pools judged"
         )),
         _ => Ok(left_out),
+    }
+}
+
+/// Writes a ranking as a run, of the queries that are wanted. The last column is `tag`, or the ranking's name.
+///
+/// # Errors
+/// The ranking has none of the queries, or an identifier does not fit into a column.
+pub fn write_ranking(
+    ranking: &FoundRanking,
+    wants: impl Fn(&QueryId) -> bool,
+    tag: Option<&str>,
+    mut out: &mut dyn Write,
+) -> Result<(), AppError> {
+    let tag = tag.unwrap_or(&ranking.name);
+    let wanted = ranking.orders.iter().filter(|(query, _)| wants(query));
+    let mut written = 0;
+    for (query, order) in wanted {
+        trec::write_run(&mut out, query, order, tag)?;
+        written += order.len();
+    }
+    match written {
+        0 => Err(invalid!(
+            "{} has no order of these queries",
+            sanitise::line(&ranking.name)
+        )),
+        _ => Ok(()),
     }
 }

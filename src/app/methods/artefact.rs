@@ -37,6 +37,7 @@ impl MethodsReport {
                     "query_id": query,
                     "algorithm": method.name,
                     "ranked_ids": method.orders.get(query),
+                    "scores": method.scores.get(query),
                     "metrics": found,
                 }));
             }

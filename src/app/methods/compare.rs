@@ -48,6 +48,14 @@ pub fn compare_methods(
         ));
     }
     let mut report = measured(rows, pools, truth, options)?;
+    let longest = report.longest_ranking();
+    if options.depth > longest {
+        report.notes.push(format!(
+            "the longest ranking has {}: a depth of {} looks at all of each",
+            counted(longest, "document"),
+            options.depth
+        ));
+    }
     let of_report = missed
         .iter()
         .filter(|(query, _)| report.queries.binary_search(query).is_ok());
@@ -204,6 +212,11 @@ fn entry(
         .filter(|row| row.failure.is_none() && !row.order.is_empty())
         .map(|row| (row.query.clone(), row.order.clone()))
         .collect();
+    let scores = measured.values().filter_map(|row| {
+        let known = orders.contains_key(&row.query);
+        Some((row.query.clone(), row.scores.clone().filter(|_| known)?))
+    });
+    let scores = scores.collect();
     let found = values(&orders, queries, metrics, truth, options.level)?;
     let run: Vec<bool> = queries
         .iter()
@@ -222,6 +235,7 @@ fn entry(
         on_front: false,
         self_preference: None,
         orders,
+        scores,
     })
 }
 

@@ -49,6 +49,8 @@ pub struct MethodEntry {
     pub self_preference: Option<(usize, Option<usize>)>,
     /// The order of each query that has one.
     pub orders: HashMap<QueryId, Vec<DocId>>,
+    /// What the orders rest on, where the method has it: points, grades, scores.
+    pub scores: HashMap<QueryId, Vec<Option<f64>>>,
 }
 
 /// A method less the baseline, over the queries that both have a value for.
@@ -75,6 +77,15 @@ impl MethodEntry {
 impl MethodsReport {
     pub fn method(&self, name: &str) -> Option<&MethodEntry> {
         self.methods.iter().find(|method| method.name == name)
+    }
+
+    /// How many documents the longest ranking has.
+    pub fn longest_ranking(&self) -> usize {
+        let orders = self
+            .methods
+            .iter()
+            .flat_map(|method| method.orders.values());
+        orders.map(Vec::len).max().unwrap_or(0)
     }
 
     /// The unit of the plane's cost.

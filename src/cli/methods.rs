@@ -208,18 +208,33 @@ fn heading(report: &MethodsReport) -> String {
     format!("{queries}, {against}")
 }
 
+/// Columns of the first table: the method, and the first metric with its tests. The rest is a table below.
+const FIRST: usize = 6;
+
 fn table(report: &MethodsReport) -> String {
     let columns = columns(report);
-    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     let rows: Vec<Vec<String>> = report
         .methods
         .iter()
         .map(|method| cells(report, method))
         .collect();
+    let part = |wanted: &dyn Fn(usize) -> bool| {
+        let heads = columns.iter().enumerate();
+        let heads: Vec<&str> = heads
+            .filter(|(at, _)| wanted(*at))
+            .map(|(_, head)| head.as_str())
+            .collect();
+        let rows = rows.iter().map(|row| {
+            let cells = row.iter().enumerate().filter(|(at, _)| wanted(*at));
+            cells.map(|(_, cell)| cell.clone()).collect()
+        });
+        output::table(&heads, &rows.collect::<Vec<Vec<String>>>())
+    };
     format!(
-        "{}\n{}* no other method is better and cheaper ({})\n",
+        "{}\n{}\n{}* no other method is better and cheaper ({})\n",
         heading(report),
-        output::table(&columns, &rows),
+        part(&|at| at < FIRST),
+        part(&|at| at == 0 || at >= FIRST),
         report.cost_unit()
     )
 }

@@ -111,7 +111,7 @@ pub fn plane_svg(points: &[PlanePoint], words: &PlaneWords<'_>) -> String {
         r#"<text x="{:.1}" y="{:.1}" text-anchor="middle">{}</text>"#,
         (LEFT + WIDTH - RIGHT) / 2.0,
         HEIGHT - BOTTOM + 36.0,
-        escape(words.cost)
+        escape(&format!("{} (square roots)", words.cost))
     );
     let _ = writeln!(
         svg,

@@ -105,10 +105,40 @@ fn truth_baseline_and_depth_are_chosen_by_a_key() {
         "{after}"
     );
     // There are no rulings: the truth after the judges is the labels again.
-    bench.press("v z z z z z");
+    bench.press("z");
+    let whole = bench.shot();
+    assert!(whole.contains("ndcg@100"), "{whole}");
+    // A depth that takes in every ranking is followed by the smallest.
+    bench.press("v z z z z");
     let back = bench.shot();
     assert!(back.contains("against qrels") && back.contains("ndcg@10"));
     assert!(back.contains("baseline prp@20:p10/gpt"), "{back}");
+}
+
+#[test]
+fn the_baseline_the_scale_and_the_notes_are_told() {
+    let mut wide = bench(120, 40);
+    wide.press("R");
+    let shot = wide.shot();
+    assert!(shot.contains("the baseline of the other methods"), "{shot}");
+    let mut narrow = bench(80, 24);
+    narrow.press("R enter");
+    let said = narrow.model.toast.as_ref().map(|toast| toast.text.as_str());
+    assert_eq!(
+        said,
+        Some("this is the baseline: choose a method to compare with it")
+    );
+    let shot = narrow.shot();
+    for words in [
+        " * no other method is better and cheaper",
+        "US dollars a query (square roots)",
+        "0.00500",
+    ] {
+        assert!(shot.contains(words), "{words}: {shot}");
+    }
+    narrow.press("z z");
+    let shot = narrow.shot();
+    assert!(shot.contains("note: the longest ranking has"), "{shot}");
 }
 
 #[test]

@@ -52,9 +52,10 @@ impl Default for MethodsChoice {
 }
 
 impl MethodsChoice {
-    /// The next larger depth; the smallest one after the largest.
-    pub(crate) fn next_depth(&self) -> usize {
+    /// The next larger depth; the smallest one after the first that takes in rankings of `longest` documents whole.
+    pub(crate) fn next_depth(&self, longest: usize) -> usize {
         let larger = DEPTHS.into_iter().find(|depth| *depth > self.depth);
+        let larger = larger.filter(|_| self.depth < longest);
         larger.or(DEPTHS.first().copied()).unwrap_or(self.depth)
     }
 }
@@ -85,6 +86,17 @@ impl MethodsScreen {
     pub(crate) fn method(&self) -> Option<&MethodEntry> {
         let methods = &self.found()?.methods;
         methods.get(self.cursor.min(methods.len().saturating_sub(1)))
+    }
+
+    /// Whether the method under the cursor is what the others are compared with.
+    pub(crate) fn is_baseline(&self) -> bool {
+        let found = self.found().zip(self.method());
+        found.is_some_and(|(report, method)| report.baseline == method.name)
+    }
+
+    /// How many documents the longest ranking has.
+    pub(crate) fn longest_ranking(&self) -> usize {
+        self.found().map_or(0, MethodsReport::longest_ranking)
     }
 
     /// The queries on which the method under the cursor and the baseline differ by the first metric, the one that hurts most

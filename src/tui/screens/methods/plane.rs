@@ -17,7 +17,7 @@ const MARKS: usize = 4;
 /// Draws the plane, with the legend to its right where there is room; the cost on a scale of square roots.
 pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
-    if area.height < 4 || area.width < 24 {
+    if area.height < 5 || area.width < 24 {
         return;
     }
     let legend = if area.width >= 56 {
@@ -37,7 +37,7 @@ pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
         .filter_map(|method| method.cost(report.in_usd))
         .fold(0.0, f64::max);
     let (left, right) = (area.x + SCALE, area.right() - legend - 1);
-    let (top, bottom) = (area.y, area.bottom() - 2);
+    let (top, bottom) = (area.y, area.bottom() - 3);
     let (columns, rows) = (f64::from(right - left - 1), f64::from(bottom - top - 1));
     for row in top..bottom {
         buf.set_string(left - 1, row, "│", theme.faint());
@@ -47,14 +47,33 @@ pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
     }
     buf.set_string(area.x, top, format!("{high:.2}"), theme.muted());
     buf.set_string(area.x, bottom - 1, format!("{low:.2}"), theme.muted());
-    let most_words = if report.in_usd {
-        format!("{most:.5}")
-    } else {
-        format!("{most:.0}")
+    let amount = |cost: f64| match (cost, report.in_usd) {
+        (0.0, _) => "0".to_owned(),
+        (_, true) => format!("{cost:.5}"),
+        (..10.0, false) => format!("{cost:.1}"),
+        (_, false) => format!("{cost:.0}"),
     };
-    let axis = format!("0 … {most_words} {}", report.cost_unit());
-    let axis = truncate(&axis, usize::from(right - left)).into_owned();
-    buf.set_string(left, bottom + 1, axis, theme.muted());
+    // A quarter of the most is half way across.
+    let ticks: &[f64] = match most > 0.0 {
+        true if columns >= 30.0 => &[0.0, 0.5, 1.0],
+        true => &[0.0, 1.0],
+        false => &[0.0],
+    };
+    for across in ticks {
+        let column = left + (across * columns).round() as u16;
+        let words = amount(most * across * across);
+        let before = (across * words.width() as f64).round() as u16;
+        buf.set_string(column, bottom, "┴", theme.faint());
+        buf.set_string(
+            column.saturating_sub(before).max(left),
+            bottom + 1,
+            words,
+            theme.muted(),
+        );
+    }
+    let unit = format!("{} (square roots)", report.cost_unit());
+    let unit = truncate(&unit, usize::from(right - left)).into_owned();
+    buf.set_string(left, bottom + 2, unit, theme.muted());
     let mut lines = Vec::new();
     let room = usize::from(legend).saturating_sub(MARKS);
     for (at, method) in report.methods.iter().enumerate() {
@@ -84,6 +103,11 @@ pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
         let up = ((quality.mean - low) / (high - low)).clamp(0.0, 1.0);
         let column = left + (across * columns).round() as u16;
         let row = bottom - 1 - (up * rows).round() as u16;
+        // A place that is taken is looked for to the right, so that methods alike are all seen.
+        let blank = |at: u16| buf.cell((at, row)).is_some_and(|cell| cell.symbol() == " ");
+        let wide = u16::from(method.on_front && column + 1 < right);
+        let free = |at: &u16| blank(*at) && blank(*at + wide);
+        let column = (column..right - wide).find(free).unwrap_or(column);
         buf.set_string(column, row, &letter, style);
         if method.on_front && column + 1 < right {
             buf.set_string(column + 1, row, "*", style);

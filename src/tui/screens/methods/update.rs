@@ -70,15 +70,15 @@ fn chosen(model: &mut Model, command: Command) -> Option<MethodsChoice> {
             ..choice
         },
         Command::NextDepth => MethodsChoice {
-            depth: choice.next_depth(),
+            depth: choice.next_depth(model.methods.longest_ranking()),
             ..choice
         },
         Command::SetBaseline => {
-            let name = model.methods.method()?.name.clone();
-            if model.methods.found()?.baseline == name {
+            if model.methods.is_baseline() {
                 model.inform("this method is the baseline already");
                 return None;
             }
+            let name = model.methods.method()?.name.clone();
             MethodsChoice {
                 baseline: Some(name),
                 ..choice
@@ -120,6 +120,9 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             let query = chosen.and_then(|of| model.methods.found()?.queries.get(of.query).cloned());
             match query {
                 Some(query) => return rankings::update::show(model, query),
+                None if model.methods.is_baseline() => {
+                    model.inform("this is the baseline: choose a method to compare with it");
+                }
                 None => model.inform("this method and the baseline are equal on every query"),
             }
         }

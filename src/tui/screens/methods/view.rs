@@ -37,27 +37,23 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     };
     let most = area.height / 2;
     let rows = (report.methods.len() as u16 + 1).min(most.max(3));
+    let words = heading(
+        model,
+        report,
+        area.width,
+        usize::from(area.height / 5),
+        theme,
+    );
     let [head, methods, rule, below] = Layout::vertical([
-        Constraint::Length(1),
+        Constraint::Length(words.len() as u16),
         Constraint::Length(rows),
         Constraint::Length(1),
         Constraint::Min(1),
     ])
     .areas(area);
-    let against = report
-        .against
-        .map_or_else(|| format!("against {}", report.truth), str::to_owned);
-    let words = format!(
-        "{}, {} · baseline {} · {}",
-        counted(report.queries.len(), "query"),
-        sanitise::line(&against),
-        sanitise::line(&report.baseline),
-        match model.methods.asked {
-            Some(_) => "measuring …",
-            None => "* no other method is better and cheaper",
-        }
-    );
-    text::line(&words, usize::from(head.width), theme.muted()).render(head, buf);
+    for (line, row) in words.into_iter().zip(head.rows()) {
+        line.render(row, buf);
+    }
     let areas = table(model, report, Canvas::new(theme, methods, buf));
     text::rule(usize::from(area.width), theme.faint()).render(rule, buf);
     if below.width < BESIDE {
@@ -82,6 +78,64 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
 }
 
+/// What is measured against what, and what a reader should know of it, in `most` lines at the most.
+fn heading(
+    model: &Model,
+    report: &MethodsReport,
+    columns: u16,
+    most: usize,
+    theme: &Theme,
+) -> Vec<Line<'static>> {
+    let columns = usize::from(columns);
+    let against = report
+        .against
+        .map_or_else(|| format!("against {}", report.truth), str::to_owned);
+    let words = format!(
+        "{}, {} · baseline {}",
+        counted(report.queries.len(), "query"),
+        sanitise::line(&against),
+        sanitise::line(&report.baseline),
+    );
+    let mark = match model.methods.asked {
+        Some(_) => "measuring …",
+        None => "* no other method is better and cheaper",
+    };
+    let together = format!("{words} · {mark}");
+    let heads = match text::width(&together) <= columns {
+        true => vec![together],
+        false => vec![words, mark.to_owned()],
+    };
+    let mut lines = Vec::new();
+    for head in &heads {
+        lines.extend(text::lines(head, columns, theme.muted()));
+    }
+    let most = most.max(1);
+    let notes = report.notes.iter();
+    let notes: Vec<String> = notes
+        .map(|note| format!("note: {}", sanitise::line(note)))
+        .collect();
+    let whole = notes
+        .iter()
+        .flat_map(|note| text::lines(note, columns, theme.text()));
+    let whole: Vec<Line<'_>> = whole.collect();
+    if lines.len() + whole.len() <= most {
+        lines.extend(whole);
+        return lines;
+    }
+    // A line each; what does not fit is for the command to print.
+    lines.extend(
+        notes
+            .iter()
+            .map(|note| text::line(note, columns, theme.text())),
+    );
+    if lines.len() > most {
+        lines.truncate(most.saturating_sub(1).max(1));
+        let more = "`overrule methods` prints all notes";
+        lines.extend((most > 1).then(|| text::line(more, columns, theme.warn())));
+    }
+    lines
+}
+
 /// The queries on which the method under the cursor and the baseline differ, the one that hurts most first.
 fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
     let Canvas {
@@ -104,14 +158,18 @@ fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
         .map(ToString::to_string)
         .unwrap_or_default();
     let columns = usize::from(place.width);
-    let words = format!("{name} · {metric} over its queries 0 {bars} 1");
-    text::line(&words, columns, theme.muted()).render(cut(&mut place, 1), buf);
+    let words = format!(" · {metric} by query 0 {bars} 1");
+    let name = text::truncate(&name, columns.saturating_sub(text::width(&words))).into_owned();
+    text::line(&format!("{name}{words}"), columns, theme.muted()).render(cut(&mut place, 1), buf);
     let deltas = model.methods.deltas();
     if deltas.is_empty() {
-        let words = format!(
-            "equal to {} on every query",
-            sanitise::line(&report.baseline)
-        );
+        let words = match method.name == report.baseline {
+            true => "the baseline of the other methods".to_owned(),
+            false => format!(
+                "equal to {} on every query",
+                sanitise::line(&report.baseline)
+            ),
+        };
         text::line(&words, columns, theme.muted()).render(place, buf);
         return Areas::default();
     }

@@ -107,7 +107,8 @@ pub fn run(
     let size = guard.size()?;
     let runner = Runner::new(store, ensemble, options.clone(), results);
     let mut model = Model::new(options, ramp, size, Instant::now());
-    if !model.options.note.is_empty() {
+    // Whoever opens a duel asks no judge, and the note would lie over the duel's keys.
+    if !model.options.note.is_empty() && model.options.start == Start::Queries {
         let note = model.options.note.clone();
         model.inform(&note);
     }

@@ -73,7 +73,13 @@ pub(super) fn open_duel(context: &CommandContext, store: Store, key: DuelKey) ->
 fn show(context: &CommandContext, store: Store, demo: bool, start: Start) -> CommandResult {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         return Err(usage!(
-            "the workbench needs a terminal; `overrule status`, `queries`, `matrix` and `battles` print the same"
+            "{}",
+            match start {
+                Start::Duel(_) =>
+                    "the duel needs a terminal; `overrule duel --list` and `duel --result` print, `duel --answers FILE` takes answers in",
+                _ =>
+                    "the workbench needs a terminal; `overrule status`, `queries`, `matrix` and `battles` print the same",
+            }
         ));
     }
     let config = &context.config;

@@ -2,14 +2,14 @@
 
 use super::command::{CommandContext, CommandResult, usage};
 use super::demo;
-use super::nine::{DrawOptions, keep};
+use super::nine::{DrawOptions, make};
 use super::output::{self, clean};
-use super::vector_options::FoundVectors;
 use super::vector_options::VectorOptions;
 use crate::app::duel::{
-    DuelDraft, chosen_duel, duel_result, result_lines, rule_as_chosen, take_answers,
+    DuelRequest, chosen_duel, duel_result, form_words, listed_duels, note_reveal, result_lines,
+    rule_as_chosen, take_answers,
 };
-use crate::app::export::duel::{DuelRows, write_duel};
+use crate::app::export::duel::{DuelRows, write_duel, written_words};
 use crate::app::export::rows::RowFormat;
 use crate::app::output_file::write_whole;
 use crate::app::wording::{counted, moment_words};
@@ -17,7 +17,7 @@ use crate::domain::duel::{DuelForm, DuelResult, Side};
 use crate::domain::sbr::SbrProfile;
 use crate::formats::csv_cell::SafeCsv;
 use crate::store::Store;
-use crate::store::duels::{DuelKey, StoredDuel};
+use crate::store::duels::DuelKey;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::io::{self, Write as _};
@@ -148,7 +148,7 @@ impl DuelCommand {
         }
         let key = chosen_duel(&store, self.duel.map(DuelKey))?;
         if self.result {
-            return self.print_result(&store, key);
+            return self.print_result(context, &store, key);
         }
         if let Some(path) = &self.export {
             return self.write(context, &store, key, path);
@@ -175,8 +175,7 @@ impl DuelCommand {
             .and_then(FormName::of_duel)
             .unwrap_or(DuelForm::Grid);
         let top = match (self.top, form) {
-            (None, DuelForm::Grid) => 4,
-            (None, DuelForm::Lists | DuelForm::Interleaved) => 10,
+            (None, form) => DuelRequest::usual_top(form),
             (Some(5..), DuelForm::Grid) => {
                 return Err(usage!("--top: a grid has room for 4 of each ranking"));
             }
@@ -185,14 +184,9 @@ impl DuelCommand {
         let request = self
             .draw
             .request(context, rankings, form, top, SbrProfile::Overrule);
-        let draft = DuelDraft::read(&store, request)?;
-        let vectors = match self.vectors.find(context, &draft.texts(), None)? {
-            FoundVectors::DryRun => return Ok(()),
-            FoundVectors::None => None,
-            FoundVectors::Found(vectors) => Some(vectors),
+        let Some((key, drafted)) = make(context, &store, request, &self.vectors)? else {
+            return Ok(());
         };
-        let drafted = draft.choose(vectors.as_ref())?;
-        let key = keep(&store, &drafted)?;
         output::message(&format!(
             "duel {}: {} of {} and {}, {}",
             key.0,
@@ -207,7 +201,8 @@ impl DuelCommand {
         }
     }
 
-    fn print_result(&self, store: &Store, key: DuelKey) -> CommandResult {
+    fn print_result(&self, context: &CommandContext, store: &Store, key: DuelKey) -> CommandResult {
+        end_blindness(context, store, key)?;
         let result = store.read_blocking(move |db| duel_result(db, key))?;
         if self.json {
             let mut told = serde_json::to_value(&result)?;
@@ -237,18 +232,35 @@ impl DuelCommand {
             true => RowFormat::Jsonl,
             false => RowFormat::Csv,
         };
-        write_whole(path, |out| write_duel(store, key, rows, format, out))?;
+        if rows == DuelRows::Judgments {
+            end_blindness(context, store, key)?;
+        }
+        let mut written = 0;
+        write_whole(path, |out| {
+            written = write_duel(store, key, rows, format, out)?;
+            Ok(())
+        })?;
+        output::message(&written_words(store, key, written)?);
         output::message(&format!("wrote {}", path.display()));
         Ok(())
     }
 }
 
-fn form_words(form: DuelForm) -> &'static str {
-    match form {
-        DuelForm::Grid => "a grid",
-        DuelForm::Lists => "two lists",
-        DuelForm::Interleaved => "an interleaved list",
+/// Who takes part is about to see which ranking is which: that is kept, and said where it is new.
+pub(super) fn end_blindness(
+    context: &CommandContext,
+    store: &Store,
+    key: DuelKey,
+) -> CommandResult {
+    let annotator = context.annotator();
+    if note_reveal(store, key, &annotator)? {
+        output::message(&format!(
+            "note: {} takes part in duel {}: further judgments of {0} there are marked as not blind",
+            clean(&annotator),
+            key.0
+        ));
     }
+    Ok(())
 }
 
 fn rule(
@@ -262,8 +274,12 @@ fn rule(
     let who = annotator.clone();
     let made = store.write_blocking(move |db| rule_as_chosen(db, key, &who, all))?;
     output::message(&format!(
-        "{}: {} relevant, {} not, by {}; {} stood before and stay (`overrule undo` takes one back)",
+        "{}{}: {} relevant, {} not, by {}; {} stood before and stay (`overrule undo` takes one back)",
         counted(made.relevant + made.not, "ruling"),
+        match made.not_blind {
+            0 => String::new(),
+            count => format!(", {count} of them not blind"),
+        },
         made.relevant,
         made.not,
         clean(&annotator),
@@ -273,17 +289,10 @@ fn rule(
 }
 
 fn list(store: &Store, as_json: bool) -> CommandResult {
-    let duels = store.read_blocking(|db| {
-        let mut duels: Vec<(StoredDuel, DuelResult, usize)> = Vec::new();
-        for stored in db.duels()? {
-            let result = duel_result(db, stored.key)?;
-            let joined = db.duel_participants(stored.key)?.len();
-            duels.push((stored, result, joined));
-        }
-        Ok(duels)
-    })?;
+    let duels = store.read_blocking(|db| listed_duels(db))?;
     if as_json {
-        let rows = duels.iter().map(|(stored, result, joined)| -> Value {
+        let rows = duels.iter().map(|listed| -> Value {
+            let stored = &listed.stored;
             json!({
                 "duel": stored.key.0,
                 "uid": stored.uid,
@@ -293,9 +302,10 @@ fn list(store: &Store, as_json: bool) -> CommandResult {
                 "top": stored.duel.top,
                 "seed": stored.duel.seed,
                 "controls": stored.duel.controls,
+                "level": stored.duel.level,
                 "queries": stored.duel.queries.len(),
-                "participants": joined,
-                "judgments": result.judgments,
+                "participants": listed.participants,
+                "judgments": listed.judgments,
                 "created_ms": stored.created_ms,
             })
         });
@@ -305,15 +315,16 @@ fn list(store: &Store, as_json: bool) -> CommandResult {
         output::message("no duel yet; `overrule duel --a RANKING --b RANKING` makes one");
         return Ok(());
     }
-    let rows = duels.iter().map(|(stored, result, joined)| {
+    let rows = duels.iter().map(|listed| {
+        let stored = &listed.stored;
         vec![
             stored.key.0.to_string(),
             stored.duel.form.to_string(),
             clean(&stored.duel.a),
             clean(&stored.duel.b),
             stored.duel.queries.len().to_string(),
-            joined.to_string(),
-            result.judgments.to_string(),
+            listed.participants.to_string(),
+            listed.judgments.to_string(),
             moment_words(stored.created_ms),
         ]
     });

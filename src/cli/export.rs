@@ -1,7 +1,9 @@
 //! `overrule export`: what the project holds, in other programs' forms.
 
 use super::command::{CommandContext, CommandResult, usage};
+use super::duel::end_blindness;
 use super::output;
+use crate::app::duel::chosen_duel;
 use crate::app::export::duel::DuelRows;
 use crate::app::export::request::{ExportKind, ExportRequest};
 use crate::app::export::rows::RowFormat;
@@ -268,6 +270,10 @@ impl ExportCommand {
                 _ => DuelRows::Judgments,
             },
         };
+        if request.kind == ExportKind::Duel && request.duel_rows == DuelRows::Judgments {
+            let key = chosen_duel(&store, request.duel)?;
+            end_blindness(context, &store, key)?;
+        }
         let Some(path) = &self.out else {
             let keys = request.keys(&store)?;
             let mut out = BufWriter::new(io::stdout().lock());

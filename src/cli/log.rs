@@ -90,12 +90,19 @@ fn words(row: &LogRow) -> Vec<String> {
     };
     let why = match row.query {
         None => plain(row.about.as_deref()),
-        Some(_) => [row.confidence, row.cause, row.note.as_deref()]
-            .map(plain)
-            .into_iter()
-            .filter(|text| !text.is_empty())
-            .collect::<Vec<_>>()
-            .join("; "),
+        Some(_) => [
+            row.about
+                .as_deref()
+                .filter(|about| about.starts_with("duel ")),
+            row.confidence,
+            row.cause,
+            row.note.as_deref(),
+        ]
+        .map(plain)
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join("; "),
     };
     vec![
         clean(&row.when),

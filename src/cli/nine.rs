@@ -1,19 +1,17 @@
 //! `overrule nine`: the documents that a duel of two rankings lays before people.
 
-use super::command::{CommandContext, CommandResult};
+use super::command::{CommandContext, CommandFailure, CommandResult};
 use super::output::{self, clean};
 use super::vector_options::{FoundVectors, VectorOptions};
 use crate::app::duel::{DraftedDuel, DuelDraft, DuelRequest};
 use crate::app::export::duel::write_nine;
 use crate::app::output_file::write_whole;
-use crate::app::wording::counted;
 use crate::domain::duel::{DuelForm, Source};
 use crate::domain::sbr::SbrProfile;
 use crate::store::Store;
 use crate::store::duels::DuelKey;
 use clap::Args;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -120,14 +118,9 @@ impl NineCommand {
         let RankingOptions { a, b, draw } = self.rankings;
         let (profile, top) = (self.profile, self.top as usize);
         let request = draw.request(context, [a, b], DuelForm::Grid, top, profile);
-        let draft = DuelDraft::read(&store, request)?;
-        let vectors = match self.vectors.find(context, &draft.texts(), None)? {
-            FoundVectors::DryRun => return Ok(()),
-            FoundVectors::None => None,
-            FoundVectors::Found(vectors) => Some(vectors),
+        let Some((key, drafted)) = make(context, &store, request, &self.vectors)? else {
+            return Ok(());
         };
-        let drafted = draft.choose(vectors.as_ref())?;
-        let key = keep(&store, &drafted)?;
         if let Some(path) = &self.csv {
             write_whole(path, |out| write_nine(&drafted, profile, out))?;
             output::message(&format!("wrote {}", path.display()));
@@ -146,27 +139,25 @@ impl NineCommand {
     }
 }
 
-/// Stores a duel and says what should be known of it.
-pub(super) fn keep(
+/// Chooses the documents of a duel, stores it and says what should be known of it; `None` where vectors were only to be counted.
+pub(super) fn make(
+    context: &CommandContext,
     store: &Store,
-    drafted: &DraftedDuel,
-) -> Result<DuelKey, super::command::CommandFailure> {
+    request: DuelRequest,
+    vectors: &VectorOptions,
+) -> Result<Option<(DuelKey, DraftedDuel)>, CommandFailure> {
+    let draft = DuelDraft::read(store, request)?;
+    let vectors = match vectors.find(context, &draft.texts(), None)? {
+        FoundVectors::DryRun => return Ok(None),
+        FoundVectors::None => None,
+        FoundVectors::Found(vectors) => Some(vectors),
+    };
+    let drafted = draft.choose(vectors.as_ref())?;
     let key = drafted.store(store)?;
-    for note in &drafted.notes {
+    for note in drafted.notes() {
         output::message(&format!("note: {note}"));
     }
-    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-    for query in drafted.short() {
-        *reasons.entry(&query.shortfall).or_default() += 1;
-    }
-    for (reason, queries) in reasons {
-        output::message(&format!(
-            "note: {} with fewer documents than asked for: {}",
-            counted(queries, "query"),
-            clean(reason)
-        ));
-    }
-    Ok(key)
+    Ok(Some((key, drafted)))
 }
 
 fn table(drafted: &DraftedDuel) -> String {
@@ -234,7 +225,8 @@ fn as_json(key: DuelKey, drafted: &DraftedDuel) -> Value {
         "top": duel.top,
         "seed": duel.seed,
         "controls": duel.controls,
+        "level": duel.level,
         "queries": queries.collect::<Vec<_>>(),
-        "notes": drafted.notes,
+        "notes": drafted.about_rankings,
     })
 }

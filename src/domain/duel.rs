@@ -22,7 +22,7 @@ pub use distinct::RankedText;
 pub use inference::{DuelEstimate, sign_test};
 #[cfg(test)]
 pub use judgments::Credit;
-pub use judgments::Participant;
+pub use judgments::{Participant, judgment_count};
 pub use lists::tops;
 pub use nine::{EasyNegative, Nine, NineInput, NineOptions, nine};
 #[cfg(test)]
@@ -31,6 +31,7 @@ pub use places::PlaceShare;
 pub use result::{CreditShares, DuelQueryResult};
 pub use result::{DuelResult, controls_of, looks, result};
 pub use schedule::{Content, Place, Task, TaskKey, TaskKind, schedule};
+#[cfg(test)]
 pub use stop::StopState;
 
 use crate::domain::corpus::{DocId, QueryId};
@@ -116,6 +117,8 @@ pub struct Duel {
     pub seed: u64,
     /// Whether controls are mixed in.
     pub controls: bool,
+    /// The grade from which on a document counts as relevant.
+    pub level: i32,
     pub queries: Vec<DuelQuery>,
 }
 

@@ -61,6 +61,13 @@ struct Settings {
     top: usize,
     seed: u64,
     controls: bool,
+    /// Duels of before it was kept took 1.
+    #[serde(default = "usual_level")]
+    level: i32,
+}
+
+fn usual_level() -> i32 {
+    1
 }
 
 impl Db {
@@ -75,6 +82,7 @@ impl Db {
             top: duel.top,
             seed: duel.seed,
             controls: duel.controls,
+            level: duel.level,
         };
         self.change(
             "INSERT INTO duel (uid, form, a, b, settings, created_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -149,6 +157,7 @@ impl Db {
             top,
             seed,
             controls,
+            level,
         } = serde_json::from_str(&settings)?;
         Ok(StoredDuel {
             key,
@@ -160,6 +169,7 @@ impl Db {
                 top,
                 seed,
                 controls,
+                level,
                 queries: self.duel_queries(key)?,
             },
             created_ms,
@@ -365,6 +375,7 @@ mod tests {
             top: 4,
             seed: u64::MAX,
             controls: true,
+            level: 1,
             queries: vec![DuelQuery {
                 query: QueryId::new("q"),
                 documents: vec![

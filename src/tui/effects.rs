@@ -1,6 +1,6 @@
 //! Effects are carried out here, and their results come back as messages.
 
-mod duel;
+pub(crate) mod duel;
 mod export;
 mod import;
 mod judges;
@@ -92,6 +92,7 @@ impl Runner {
             Effect::ReportJudges(request) => self.report_judges(request),
             Effect::CompareMethods(choice) => self.compare_methods(choice),
             Effect::ReportStudent(name, generation) => self.report_student(name, generation),
+            Effect::MakeDuel(request, generation) => self.make_duel(*request, generation),
             effect @ (Effect::Without(_)
             | Effect::LoadDisagreements(..)
             | Effect::LoadDuelResult(_)) => self.answer_apart(effect),
@@ -400,6 +401,7 @@ pub fn answer(
         Effect::ReportJudges(_)
         | Effect::CompareMethods(_)
         | Effect::ReportStudent(..)
+        | Effect::MakeDuel(..)
         | Effect::LookAtFiles(..)
         | Effect::Import(_)
         | Effect::Export(..)

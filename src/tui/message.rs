@@ -7,7 +7,7 @@ use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::pair_question::PricedQuestion;
 use crate::app::annotate::progress::RunProgress;
 use crate::app::annotate::{RunError, RunOutcome};
-use crate::app::duel::{DuelSession, TaskTexts};
+use crate::app::duel::{DuelRequest, DuelSession, TaskTexts};
 use crate::app::import::FolderEntry;
 use crate::app::import::source::SourcePreview;
 use crate::app::judge_report::ranking_shift::RankingShift;
@@ -41,6 +41,16 @@ use crate::tui::widgets::export_dialog::ExportOrder;
 use crate::tui::widgets::import_dialog::Wanted;
 use crossterm::event::{KeyEvent, MouseEvent};
 use std::sync::Arc;
+
+/// What there is when a duel is asked for.
+#[derive(Debug)]
+pub enum FoundDuel {
+    Session(Box<DuelSession>),
+    /// The project has none, but these rankings.
+    None {
+        rankings: Vec<String>,
+    },
+}
 
 #[derive(Debug)]
 pub enum Msg {
@@ -84,7 +94,9 @@ pub enum Msg {
     /// What was given again.
     RulingRedone(Option<Box<StoredRuling>>),
     /// A duel, or why there is none, for the given generation.
-    DuelOpened(u64, Result<Option<Box<DuelSession>>, String>),
+    DuelOpened(u64, Result<FoundDuel, String>),
+    /// A new duel with what should be known of it, or why there is none, for the given generation.
+    DuelMade(u64, Result<(DuelKey, Vec<String>), String>),
     /// The texts of a task, by its place, for the given generation.
     DuelTexts(usize, u64, Box<TaskTexts>),
     /// What was done in a duel is on disk, by its number.
@@ -157,6 +169,8 @@ pub enum Effect {
     RedoRuling(String),
     /// Open a duel, the latest where none is named, for the given generation.
     OpenDuel(Option<DuelKey>, u64),
+    /// Make a duel, for the given generation.
+    MakeDuel(Box<DuelRequest>, u64),
     /// Load the texts of a task, by its place, for the given generation.
     LoadDuelTexts(usize, Box<Task>, u64),
     /// Store what was done in a duel, under a number by which the answer is known.

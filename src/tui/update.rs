@@ -94,6 +94,7 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::DuelOpened(generation, found) => {
             return duel::update::opened(model, generation, found);
         }
+        Msg::DuelMade(generation, made) => return duel::chooser::made(model, generation, made),
         Msg::DuelTexts(at, generation, texts) => duel::update::texts(model, at, generation, &texts),
         Msg::DuelRecorded(number, event) => duel::record::recorded(model, number, *event),
         Msg::DuelNotRecorded(number, error) => {

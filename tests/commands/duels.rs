@@ -275,7 +275,7 @@ fn what_was_judged_is_written_with_where_it_came_from() {
     );
     let log = sandbox.done("log").text().to_owned();
     assert!(
-        log.contains("duel made")
+        log.contains("duel 1, original against reversed (grid), 6 queries")
             && log.contains("duel chosen")
             && log.contains("duel none serves")
     );
@@ -406,6 +406,16 @@ fn a_merge_brings_what_others_did_and_can_be_repeated() {
 }
 
 #[test]
+fn without_a_terminal_a_duel_says_what_prints_it() {
+    let (sandbox, _) = duel();
+    sandbox.refused(
+        "duel",
+        2,
+        &["duel --list", "duel --result", "duel --answers"],
+    );
+}
+
+#[test]
 fn a_project_that_cannot_be_written_shows_its_duels() {
     use std::os::unix::fs::PermissionsExt as _;
     let (sandbox, made) = duel();
@@ -413,7 +423,7 @@ fn a_project_that_cannot_be_written_shows_its_duels() {
     let told = sandbox.json("duel --result --json");
     let mode = |mode| fs::set_permissions(sandbox.project(), fs::Permissions::from_mode(mode));
     mode(0o444).unwrap();
-    assert_eq!(sandbox.json("duel --result --json"), told);
+    assert_eq!(sandbox.json("--annotator ada duel --result --json"), told);
     assert_eq!(sandbox.json("duel --list --json")[0]["judgments"], QUERIES);
     mode(0o644).unwrap();
 }

@@ -11,6 +11,7 @@ mod annotate;
 mod annotated;
 mod comparing_methods;
 mod duel_answers;
+mod duel_blindness;
 mod duels;
 mod embedded_reasoning;
 mod embedding;

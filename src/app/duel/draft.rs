@@ -9,7 +9,7 @@ use crate::client::now_ms;
 use crate::domain::adjudication::corrected_labels;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::duel::{
-    Duel, DuelForm, DuelQuery, EasyNegative, Nine, NineInput, NineOptions, RankedText, nine, tops,
+    Duel, DuelForm, EasyNegative, Nine, NineInput, NineOptions, RankedText, nine, tops,
 };
 use crate::domain::sampling::SeededRng;
 use crate::domain::sbr::SbrProfile;
@@ -18,7 +18,7 @@ use crate::store::duels::DuelKey;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What a duel is to be.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DuelRequest {
     /// Names of rankings of the project, `original`, methods, or files.
     pub a: String,
@@ -37,12 +37,38 @@ pub struct DuelRequest {
     pub level: i32,
 }
 
+impl DuelRequest {
+    /// A duel of everything that both rankings have, with all that is usual.
+    pub fn new([a, b]: [String; 2], form: DuelForm, seed: u64) -> Self {
+        Self {
+            a,
+            b,
+            form,
+            top: Self::usual_top(form),
+            profile: SbrProfile::Overrule,
+            seed,
+            controls: true,
+            queries: Vec::new(),
+            most: None,
+            level: 1,
+        }
+    }
+
+    /// Documents of each ranking where nothing else is said.
+    pub fn usual_top(form: DuelForm) -> usize {
+        match form {
+            DuelForm::Grid => 4,
+            DuelForm::Lists | DuelForm::Interleaved => 10,
+        }
+    }
+}
+
 /// A query of a duel in the making.
 #[derive(Clone, Debug)]
 pub struct DraftQuery {
     pub query: QueryId,
     pub text: String,
-    /// The texts of the query's pool.
+    /// The texts of what either ranking has.
     texts: HashMap<DocId, String>,
     /// Best first, those outside the pool left out.
     a: Vec<DocId>,
@@ -68,8 +94,8 @@ pub struct DraftedDuel {
     /// In the order of the duel's queries.
     pub queries: Vec<DraftQuery>,
     pub negatives: Vec<Option<EasyNegative>>,
-    /// What should be known of how it came about.
-    pub notes: Vec<String>,
+    /// What should be known of the rankings.
+    pub about_rankings: Vec<String>,
 }
 
 impl DraftQuery {
@@ -110,7 +136,7 @@ impl DuelDraft {
             for query in &wanted_too {
                 let pool = db.pool(db.find_query(query.as_str())?)?;
                 let documents = pool.documents.into_iter();
-                let texts: HashMap<DocId, String> =
+                let mut texts: HashMap<DocId, String> =
                     documents.map(|one| (one.id, one.content)).collect();
                 let mut lists = [Vec::new(), Vec::new()];
                 for ((list, orders), missing) in lists.iter_mut().zip(&orders).zip(&mut missing) {
@@ -122,6 +148,8 @@ impl DuelDraft {
                     }
                 }
                 let [a, b] = lists;
+                let ranked: HashSet<&DocId> = a.iter().chain(&b).collect();
+                texts.retain(|id, _| ranked.contains(id));
                 queries.push(DraftQuery {
                     query: query.clone(),
                     text: pool.query.text,
@@ -172,18 +200,8 @@ impl DuelDraft {
 
     /// The texts that an easy negative is compared by.
     pub fn texts(&self) -> Vec<&str> {
-        let ranked = |query: &'_ DraftQuery| -> Vec<DocId> {
-            query.a.iter().chain(&query.b).cloned().collect()
-        };
-        let mut texts: Vec<&str> = self
-            .queries
-            .iter()
-            .flat_map(|query| {
-                let ids = ranked(query);
-                ids.into_iter()
-                    .filter_map(|id| query.texts.get(&id).map(String::as_str))
-            })
-            .collect();
+        let texts = self.queries.iter().flat_map(|query| query.texts.values());
+        let mut texts: Vec<&str> = texts.map(String::as_str).collect();
         texts.sort_unstable();
         texts.dedup();
         texts
@@ -255,11 +273,12 @@ impl DuelDraft {
                 top: self.request.top,
                 seed: self.request.seed,
                 controls: self.request.controls,
+                level: self.request.level,
                 queries: chosen,
             },
             queries: self.queries,
             negatives,
-            notes,
+            about_rankings: notes,
         })
     }
 }
@@ -271,12 +290,21 @@ impl DraftedDuel {
         Ok(store.write_blocking(move |db| db.add_duel(&duel, now_ms()))?)
     }
 
-    /// The queries of which fewer documents were chosen than asked for.
-    pub fn short(&self) -> impl Iterator<Item = &DuelQuery> {
-        self.duel
-            .queries
-            .iter()
-            .filter(|one| !one.shortfall.is_empty())
+    /// What should be known of how it came about, with the reasons why queries have fewer documents than asked for.
+    pub fn notes(&self) -> Vec<String> {
+        let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+        for query in &self.duel.queries {
+            *reasons.entry(&query.shortfall).or_default() += 1;
+        }
+        reasons.remove("");
+        let short = reasons.into_iter().map(|(reason, queries)| {
+            format!(
+                "{} with fewer documents than asked for: {}",
+                counted(queries, "query"),
+                crate::domain::sanitise::line(reason)
+            )
+        });
+        self.about_rankings.iter().cloned().chain(short).collect()
     }
 }
 

@@ -90,6 +90,8 @@ pub struct RulingsMade {
     pub not: usize,
     /// Documents on which the person's ruling stands already.
     pub known: usize,
+    /// Of those made: after the person had seen the result.
+    pub not_blind: usize,
 }
 
 /// Has an annotator rule as chosen in finished tasks: *relevant* for what was chosen, and with `all` *not* for what was shown
@@ -142,11 +144,12 @@ pub fn rule_as_chosen(db: &Db, key: DuelKey, annotator: &str, all: bool) -> Resu
                 annotator: annotator.to_owned(),
                 created_ms: now_ms(),
                 about: RulingContext {
-                    blind: true,
-                    ..ruling_context(db, query, document, 1)?
+                    blind: !answer.after_reveal,
+                    ..ruling_context(db, query, document, duel.level)?
                 },
                 after_reveal: false,
             })?;
+            made.not_blind += usize::from(answer.after_reveal);
             match finding {
                 Finding::Relevant => made.relevant += 1,
                 _ => made.not += 1,

@@ -26,14 +26,21 @@ pub struct FoundRanking {
     pub notes: Vec<String>,
 }
 
+/// The names of the project's rankings, `original` and what methods made, in the order in which [`find_ranking`] looks.
+pub fn ranking_names(db: &Db) -> crate::store::Result<Vec<String>> {
+    let rankings = db.rankings()?.into_iter().map(|(name, _)| name);
+    let methods = methods(db)?.into_keys();
+    Ok(rankings
+        .chain([ORIGINAL.to_owned()])
+        .chain(methods)
+        .collect())
+}
+
 /// The ranking of this name: first of the rankings of the project, then `original`, then what methods made, then files.
 pub fn find_ranking(store: &Store, name: &str) -> Result<FoundRanking, AppError> {
     let wanted = name.to_owned();
     let found = store.read_blocking(move |db| {
         let (rankings, mut methods) = (db.rankings()?, methods(db)?);
-        let mut names: Vec<String> = rankings.iter().map(|(name, _)| name.clone()).collect();
-        names.push(ORIGINAL.to_owned());
-        names.extend(methods.keys().cloned());
         let known = rankings.into_iter().find(|(known, _)| *known == wanted);
         let found = |name, orders, places_only, notes| FoundRanking {
             name,
@@ -54,9 +61,10 @@ pub fn find_ranking(store: &Store, name: &str) -> Result<FoundRanking, AppError>
         }
         let of_method = of_method(&methods, &wanted).map(str::to_owned);
         let of_method = of_method.and_then(|name| methods.remove_entry(&name));
-        Ok(of_method
-            .map(|(name, made)| found(name, made.orders, made.places_only, made.notes))
-            .ok_or(names))
+        Ok(match of_method {
+            Some((name, made)) => Ok(found(name, made.orders, made.places_only, made.notes)),
+            None => Err(ranking_names(db)?),
+        })
     })?;
     let names = match found {
         Ok(ranking) => return Ok(ranking),

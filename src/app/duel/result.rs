@@ -1,8 +1,11 @@
 //! What a duel has come to, from its rows.
 
 use crate::app::error::{AppError, invalid};
-use crate::domain::duel::{DuelResult, Participant, answers_of, result};
-use crate::store::duels::{DuelKey, StoredDuel};
+use crate::client::now_ms;
+use crate::domain::duel::{
+    Action, DuelResult, Participant, TaskKind, answers_of, judgment_count, result,
+};
+use crate::store::duels::{DuelKey, NewDuelEvent, StoredDuel};
 use crate::store::{Db, Result, Store};
 
 /// The duel that is meant: the latest where none is named.
@@ -38,4 +41,66 @@ pub fn participants(db: &Db, key: DuelKey) -> Result<Vec<Participant>> {
         }
     }
     Ok(participants)
+}
+
+/// A duel with what it has come to in numbers.
+#[derive(Clone, Debug)]
+pub struct ListedDuel {
+    pub stored: StoredDuel,
+    /// Who has joined.
+    pub participants: usize,
+    /// Finished judgments of queries.
+    pub judgments: usize,
+}
+
+/// Every duel, the oldest first.
+pub fn listed_duels(db: &Db) -> Result<Vec<ListedDuel>> {
+    let duels = db.duels()?.into_iter();
+    duels
+        .map(|stored| {
+            Ok(ListedDuel {
+                participants: db.duel_participants(stored.key)?.len(),
+                judgments: judgment_count(&stored.duel, &participants(db, stored.key)?),
+                stored,
+            })
+        })
+        .collect()
+}
+
+/// Keeps that somebody has seen what came of a duel, or where its documents came from; true where that is new and the person
+/// takes part: further judgments of this person are not blind. Nothing is kept in a project that cannot be written, where
+/// nothing can be judged either.
+pub fn note_reveal(
+    store: &Store,
+    key: DuelKey,
+    annotator: &str,
+) -> std::result::Result<bool, AppError> {
+    if store.is_read_only() {
+        return Ok(false);
+    }
+    let who = annotator.to_owned();
+    Ok(store.write_blocking(move |db| {
+        let first = db.duel(key)?.duel.queries.into_iter().next();
+        let (Some(first), Some(_)) = (first, db.duel_number(key, &who)?) else {
+            return Ok(false);
+        };
+        let own = db.duel_events_by_participant(key)?.remove(&who);
+        let mut own = own.iter().flatten();
+        if own.any(|event| event.action == Action::Reveal) {
+            return Ok(false);
+        }
+        db.add_duel_event(
+            key,
+            &NewDuelEvent {
+                annotator: who.clone(),
+                // It is about no task in particular.
+                kind: TaskKind::Query,
+                query: first.query,
+                action: Action::Reveal,
+                active_ms: 0,
+                created_ms: now_ms(),
+            },
+        )?;
+        Ok(true)
+    })?)
 }

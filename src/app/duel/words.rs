@@ -1,10 +1,31 @@
 //! The result of a duel in lines, for the command and the screen alike.
 
 use crate::app::wording::{counted, duration_words};
-use crate::domain::duel::{ControlResult, DuelEstimate, DuelForm, DuelResult, Side, StopState};
+use crate::domain::duel::{ControlResult, DuelEstimate, DuelForm, DuelResult, Side};
 use crate::domain::sanitise;
+use crate::store::duels::StoredDuel;
 
 const UNKNOWN: &str = "–";
+
+/// A duel by its number, its rankings and its form.
+pub fn duel_name(stored: &StoredDuel) -> String {
+    format!(
+        "duel {}, {} against {} ({})",
+        stored.key.0,
+        sanitise::line(&stored.duel.a),
+        sanitise::line(&stored.duel.b),
+        stored.duel.form
+    )
+}
+
+/// What a participant sees, in words.
+pub fn form_words(form: DuelForm) -> &'static str {
+    match form {
+        DuelForm::Grid => "a grid",
+        DuelForm::Lists => "two lists",
+        DuelForm::Interleaved => "an interleaved list",
+    }
+}
 
 /// The result in lines without colours or trailing blanks, the queries at the end; widths are as they come.
 pub fn result_lines(result: &DuelResult) -> Vec<String> {
@@ -29,7 +50,8 @@ pub fn result_lines(result: &DuelResult) -> Vec<String> {
             result.wins_b,
             result.ties
         ));
-        lines.push(stop_words(&result.stop));
+        lines.extend(after_reveal(result));
+        lines.push(stop_words(result));
         lines.push(String::new());
         lines.extend(preference(result));
         lines.extend(credit(result));
@@ -41,7 +63,10 @@ pub fn result_lines(result: &DuelResult) -> Vec<String> {
         lines.push(format!("median time of a judgment: {median}"));
         lines.extend(places(result));
     }
-    let controls: Vec<String> = result.controls.iter().map(control_words).collect();
+    let did_something =
+        |one: &&ControlResult| one.judgments + one.repeats + one.same_lists + one.attention > 0;
+    let controls = result.controls.iter().filter(did_something);
+    let controls: Vec<String> = controls.map(control_words).collect();
     if !controls.is_empty() {
         lines.push(String::new());
         lines.push("Controls, no part of the numbers above".to_owned());
@@ -72,14 +97,22 @@ pub fn result_lines(result: &DuelResult) -> Vec<String> {
 }
 
 /// Whether the duel may stop, or how much is expected to be missing.
-pub fn stop_words(stop: &StopState) -> String {
+fn stop_words(result: &DuelResult) -> String {
+    let stop = &result.stop;
     let decided = stop.wins_a + stop.wins_b;
+    let left = result.queries - result.per_query.len();
     match (stop.better, stop.further) {
         (Some(Side::A), _) => "may stop: A is better, error ≤ 5 %".to_owned(),
         (Some(Side::B), _) => "may stop: B is better, error ≤ 5 %".to_owned(),
         (None, Some(further)) => format!(
-            "go on: about {} of other queries expected until one may be called better with error ≤ 5 %",
-            counted(further, "further judgment")
+            "go on: about {} of other queries expected until one may be called better with error ≤ 5 %{}",
+            counted(further, "further judgment"),
+            match left {
+                left if left >= further => String::new(),
+                0 => "; all queries of this duel are judged, and only further people can add to it"
+                    .to_owned(),
+                left => format!("; this duel has {} left", counted(left, "query")),
+            }
         ),
         (None, None) if decided == 0 => {
             "go on: no query decided yet, so that nothing can be expected".to_owned()
@@ -89,6 +122,18 @@ pub fn stop_words(stop: &StopState) -> String {
                 .to_owned()
         }
     }
+}
+
+/// How many judgments are not blind, where any are.
+fn after_reveal(result: &DuelResult) -> Option<String> {
+    let count = result.after_reveal;
+    (count > 0).then(|| {
+        let verb = if count == 1 { "is" } else { "are" };
+        format!(
+            "{} {verb} not blind: given or changed after the result was seen",
+            counted(count, "judgment")
+        )
+    })
 }
 
 /// What one participant's controls say.
@@ -109,9 +154,13 @@ pub fn control_words(control: &ControlResult) -> String {
         ),
     };
     format!(
-        "{}: {} · {repeats} · {same} · {attention}",
+        "{}: {}{} · {repeats} · {same} · {attention}",
         sanitise::line(&control.participant),
-        counted(control.judgments, "judgment")
+        counted(control.judgments, "judgment"),
+        match control.after_reveal {
+            0 => String::new(),
+            count => format!(", {count} not blind"),
+        }
     )
 }
 
@@ -243,7 +292,24 @@ fn signed(value: f64) -> String {
 mod tests {
     use super::*;
     use crate::domain::corpus::QueryId;
-    use crate::domain::duel::{Credit, CreditShares, DuelQueryResult, PlaceShare};
+    use crate::domain::duel::{Credit, CreditShares, DuelQueryResult, PlaceShare, StopState};
+
+    fn stop(
+        wins_a: usize,
+        wins_b: usize,
+        better: Option<Side>,
+        further: Option<usize>,
+    ) -> StopState {
+        StopState {
+            wins_a,
+            wins_b,
+            ties: 0,
+            e_value: 1.0,
+            people: 1,
+            better,
+            further,
+        }
+    }
 
     fn some() -> DuelResult {
         let share = |value, low, high| DuelEstimate {
@@ -257,6 +323,7 @@ mod tests {
             queries: 10,
             participants: 1,
             judgments: 3,
+            after_reveal: 1,
             credit: Credit {
                 a_only: 1,
                 b_only: 2,
@@ -291,6 +358,7 @@ mod tests {
             controls: vec![ControlResult {
                 participant: "ana".to_owned(),
                 judgments: 3,
+                after_reveal: 1,
                 repeats: 1,
                 repeated: 9,
                 repeated_same: 8,
@@ -300,7 +368,7 @@ mod tests {
                 attention: 0,
                 attention_passed: 0,
             }],
-            stop: StopState::new(1, 2, 0),
+            stop: stop(1, 2, None, Some(40)),
             per_query: vec![DuelQueryResult {
                 query: QueryId::new("q1"),
                 judgments: 1,
@@ -326,7 +394,9 @@ mod tests {
             "median time of a judgment: 42 s",
             "all alike: p < 0.001",
             "33 % (95 % 6 to 79 %)",
-            "ana: 3 judgments · repeated the same 8 of 9 · two same lists 3 to 2 in 1 task · attention –",
+            "1 judgment is not blind: given or changed after the result was seen",
+            "go on: about 40 further judgments of other queries expected until one may be called better with error ≤ 5 %; this duel has 9 queries left",
+            "ana: 3 judgments, 1 not blind · repeated the same 8 of 9 · two same lists 3 to 2 in 1 task · attention –",
             "B  −0.50  q1",
         ] {
             assert!(text.contains(words), "{words:?} is not in:\n{text}");
@@ -337,12 +407,22 @@ mod tests {
 
     #[test]
     fn a_duel_may_stop_or_says_what_is_missing() {
-        let words = |a, b| stop_words(&StopState::new(a, b, 0));
-        assert_eq!(words(0, 7), "may stop: B is better, error ≤ 5 %");
-        assert_eq!(words(9, 0), "may stop: A is better, error ≤ 5 %");
-        assert!(words(0, 0).contains("no query decided yet"));
-        assert!(words(3, 3).contains("too near one half"));
-        assert!(words(1, 4).contains("further judgments of other queries"));
+        let words = |stop: StopState, queries: usize| {
+            stop_words(&DuelResult {
+                stop,
+                queries,
+                ..some()
+            })
+        };
+        let named = |side| words(stop(7, 0, Some(side), None), 10);
+        assert_eq!(named(Side::B), "may stop: B is better, error ≤ 5 %");
+        assert_eq!(named(Side::A), "may stop: A is better, error ≤ 5 %");
+        assert!(words(stop(0, 0, None, None), 10).contains("no query decided yet"));
+        assert!(words(stop(3, 3, None, None), 10).contains("too near one half"));
+        let missing = |queries| words(stop(1, 4, None, Some(5)), queries);
+        assert!(missing(6).ends_with("with error ≤ 5 %"));
+        assert!(missing(5).ends_with("; this duel has 4 queries left"));
+        assert!(missing(1).ends_with("only further people can add to it"));
     }
 
     #[test]

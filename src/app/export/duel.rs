@@ -1,9 +1,9 @@
 //! Duels as rows: what was chosen for them, what participants judged, and everything that they did.
 
 use super::rows::{RowFormat, RowWriter};
-use crate::app::duel::{DraftedDuel, TaskTexts, participants, task_texts};
+use crate::app::duel::{DraftedDuel, TaskTexts, duel_name, participants, task_texts};
 use crate::app::error::AppError;
-use crate::app::wording::rfc_3339;
+use crate::app::wording::{counted, rfc_3339};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::duel::{
     Action, Answer, Content, Duel, DuelEvent, DuelQuery, Participant, Passage, Side, Source, Task,
@@ -26,7 +26,7 @@ pub enum DuelRows {
     Events,
 }
 
-const JUDGMENTS: [&str; 20] = [
+const JUDGMENTS: [&str; 21] = [
     "qid",
     "docno",
     "user",
@@ -47,6 +47,7 @@ const JUDGMENTS: [&str; 20] = [
     "none_serves",
     "finished",
     "form",
+    "blind",
 ];
 
 const EVENTS: [&str; 13] = [
@@ -123,24 +124,33 @@ pub fn write_nine(
     rows.finish()
 }
 
-/// Writes what participants of a duel judged, or everything that they did.
+/// Writes what participants of a duel judged, or everything that they did, and returns how many rows that is.
 pub fn write_duel(
     store: &Store,
     key: DuelKey,
     rows: DuelRows,
     format: RowFormat,
     out: &mut dyn Write,
-) -> Result<(), AppError> {
-    match rows {
+) -> Result<usize, AppError> {
+    let written = match rows {
         DuelRows::Judgments => {
             let rows = store.read_blocking(move |db| judgment_rows(db, key))?;
-            write_rows(JUDGMENTS, &rows, format, out)
+            write_rows(JUDGMENTS, &rows, format, out)?;
+            rows.len()
         }
         DuelRows::Events => {
             let rows = store.read_blocking(move |db| event_rows(db, key))?;
-            write_rows(EVENTS, &rows, format, out)
+            write_rows(EVENTS, &rows, format, out)?;
+            rows.len()
         }
-    }
+    };
+    Ok(written)
+}
+
+/// What was written of a duel, in words.
+pub fn written_words(store: &Store, key: DuelKey, rows: usize) -> Result<String, AppError> {
+    let stored = store.read_blocking(move |db| db.duel(key))?;
+    Ok(format!("{}: {}", duel_name(&stored), counted(rows, "row")))
 }
 
 fn write_rows<const N: usize>(
@@ -223,6 +233,7 @@ impl JudgedTask<'_> {
             "none_serves": answer.none_serves,
             "finished": answer.finished,
             "form": self.duel.form.name(),
+            "blind": !answer.after_reveal,
         })
     }
 
@@ -331,6 +342,7 @@ fn event_row(
         }
         Action::Finish => ("FINISH", None),
         Action::Leave => ("PAGE_NAV", None),
+        Action::Reveal => ("RESULT_SEEN", None),
         Action::Undo { of } => {
             row["undoes"] = json!(of);
             // What is chosen now follows from what stands.

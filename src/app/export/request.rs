@@ -1,6 +1,6 @@
 //! One export: what is written, in which form, and to where.
 
-use super::duel::{DuelRows, write_duel};
+use super::duel::{DuelRows, write_duel, written_words};
 use super::rows::RowFormat;
 use super::{
     LabelChanges, member_names, write_ai_scores, write_annotated, write_label_changes,
@@ -205,7 +205,9 @@ impl ExportRequest {
             ExportKind::Picks => write_picks(store, |pick| self.wants(&pick.query), out),
             ExportKind::Duel => {
                 let key = chosen_duel(store, self.duel)?;
-                write_duel(store, key, self.duel_rows, self.format, out)
+                let rows = write_duel(store, key, self.duel_rows, self.format, out)?;
+                tell(&written_words(store, key, rows)?);
+                Ok(())
             }
             ExportKind::Predictions => {
                 write_predictions(store, keys, &self.student, self.format, out)

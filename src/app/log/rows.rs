@@ -1,6 +1,7 @@
 //! The audit log as a table: what happened in the names that people know.
 
 use super::{LogEntry, LogEvent, log_entries};
+use crate::app::duel::duel_name;
 use crate::app::wording::{counted, rfc_3339};
 use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::corpus::DocId;
@@ -143,11 +144,8 @@ fn row(names: &mut DocumentNames<'_>, entry: &LogEntry) -> Result<LogRow> {
         }
         LogEvent::DuelMade(duel) => {
             row.about = Some(format!(
-                "duel {}: {} against {}, {}, {}, seed {}",
-                duel.key.0,
-                duel.duel.a,
-                duel.duel.b,
-                duel.duel.form,
+                "{}, {}, seed {}",
+                duel_name(duel),
                 counted(duel.duel.queries.len(), "query"),
                 duel.duel.seed
             ));
@@ -183,6 +181,7 @@ fn duel_act(row: &mut LogRow, key: DuelKey, act: &DuelEvent) -> &'static str {
             row.about = Some(of.clone());
             "duel undo"
         }
+        Action::Reveal => "duel result seen",
         Action::Open { .. } | Action::Close { .. } | Action::Leave => "duel look",
     }
 }

@@ -37,8 +37,28 @@ pub enum Action {
     Finish,
     /// Left the task: for another, for a pause or for good.
     Leave,
+    /// Saw the result: what the participant answers from then on, in any task, is not blind. It cannot be taken back.
+    Reveal,
     /// Takes back the event of this uid, and with it an undo its event again (redo).
     Undo { of: String },
+}
+
+impl Action {
+    /// Whether it is an answer, and can be taken back.
+    pub fn decides(&self) -> bool {
+        match self {
+            Self::Select { .. }
+            | Self::Unselect { .. }
+            | Self::NoneServes
+            | Self::Prefer { .. }
+            | Self::Finish => true,
+            Self::Open { .. }
+            | Self::Close { .. }
+            | Self::Leave
+            | Self::Reveal
+            | Self::Undo { .. } => false,
+        }
+    }
 }
 
 /// An action with its circumstances. Rows are only added.
@@ -82,12 +102,15 @@ pub struct Answer {
     /// When the task was first finished and when its answer last changed, in milliseconds since the Unix epoch.
     pub finished_ms: Option<i64>,
     pub changed_ms: i64,
+    /// Whether it was given or changed after the participant had seen the result.
+    pub after_reveal: bool,
 }
 
 /// One participant's answers, from the participant's events in the order of their uids.
 ///
 /// An event that is taken back counts for nothing but its time, unless what took it back is itself taken back. An undo of an
-/// event that is not there, or comes later, does nothing.
+/// event that is not there, or comes later, does nothing. What was answered after the first [`Action::Reveal`] is marked, and so
+/// is an answer that was changed then.
 pub fn answers_of(events: &[DuelEvent]) -> BTreeMap<TaskKey, Answer> {
     // From the last event: an undo counts if no later one that counts takes it back.
     let mut taken_back: BTreeSet<&str> = BTreeSet::new();
@@ -99,12 +122,21 @@ pub fn answers_of(events: &[DuelEvent]) -> BTreeMap<TaskKey, Answer> {
             taken_back.insert(of);
         }
     }
+    let mut reveals = events.iter().filter(|event| event.action == Action::Reveal);
+    let revealed = reveals.next().map(|event| event.uid.as_str());
     let mut answers: BTreeMap<TaskKey, Answer> = BTreeMap::new();
     for event in events {
         let answer = answers.entry(event.task()).or_default();
         answer.active_ms += event.active_ms.max(0);
         if !taken_back.contains(event.uid.as_str()) {
             answer.take(event);
+            let after = |uid: &str| revealed.is_some_and(|revealed| uid > revealed);
+            answer.after_reveal |= after(&event.uid)
+                && match &event.action {
+                    // What was answered after the result and taken back leaves no mark.
+                    Action::Undo { of } => !after(of) && Some(of.as_str()) != revealed,
+                    action => action.decides(),
+                };
         }
     }
     for answer in answers.values_mut() {
@@ -126,7 +158,7 @@ impl Answer {
                 self.opened.extend(document.clone());
                 return;
             }
-            Action::Close { .. } | Action::Leave => return,
+            Action::Close { .. } | Action::Leave | Action::Reveal => return,
             Action::Select { document, passage } => {
                 self.none_serves = false;
                 self.selected.insert(document.clone(), *passage);
@@ -254,6 +286,29 @@ mod tests {
         assert_eq!(chosen(&[undo(1), select("a"), undo(7)]), 1);
     }
 
+    #[test]
+    fn what_is_answered_or_changed_after_the_result_is_not_blind() {
+        let marked = |actions: &[Action]| on_q1(actions.to_vec()).after_reveal;
+        let given = [select("a"), Action::Finish];
+        let with = |more: &[Action]| marked(&[&given[..], more].concat());
+        assert!(!with(&[Action::Reveal]));
+        assert!(!with(&[
+            Action::Reveal,
+            Action::Open { document: doc("b") },
+            Action::Leave
+        ]));
+        assert!(with(&[Action::Reveal, select("b")]));
+        assert!(marked(&[Action::Reveal, select("a"), Action::Finish]));
+        // What is taken back again leaves the answer as blind as it was; a blind choice that is taken back does not.
+        assert!(!with(&[Action::Reveal, select("b"), undo(3)]));
+        assert!(with(&[Action::Reveal, undo(1)]));
+        assert!(!with(&[Action::Reveal, undo(1), undo(3)]));
+        assert!(
+            with(&[Action::Reveal, undo(2), select("b")]),
+            "what was seen stays seen"
+        );
+    }
+
     fn action() -> impl Strategy<Value = Action> {
         let document = || prop::option::of((0u8..3).prop_map(|at| DocId::new(at.to_string())));
         prop_oneof![
@@ -271,6 +326,7 @@ mod tests {
             Just(Action::NoneServes),
             Just(Action::Finish),
             Just(Action::Leave),
+            Just(Action::Reveal),
             (-2i8..=2).prop_map(|step| Action::Prefer { step }),
             (0usize..12).prop_map(undo),
         ]

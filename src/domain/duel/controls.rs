@@ -10,6 +10,8 @@ pub struct ControlResult {
     pub participant: String,
     /// Finished judgments of queries.
     pub judgments: usize,
+    /// Those of them that were given or changed after the participant had seen the result.
+    pub after_reveal: usize,
     /// Repeats finished, where the first was too.
     pub repeats: usize,
     /// Documents (or preferences) of those judged again, and how many of them in the same way.
@@ -38,6 +40,7 @@ pub(super) fn control_results(
         let mut result = ControlResult {
             participant: participant.name.clone(),
             judgments: own.len(),
+            after_reveal: own.iter().filter(|one| one.answer.after_reveal).count(),
             repeats: 0,
             repeated: 0,
             repeated_same: 0,

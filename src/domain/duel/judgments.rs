@@ -125,6 +125,16 @@ pub(super) fn judgments<'a>(duel: &Duel, participants: &'a [Participant]) -> Vec
     found
 }
 
+/// How many of [`judgments`] are of queries: tasks that count in the result.
+pub fn judgment_count(duel: &Duel, participants: &[Participant]) -> usize {
+    let answers = participants.iter().flat_map(|one| &one.answers);
+    let counts = |(key, answer): &(&TaskKey, &Answer)| {
+        let says = duel.form != DuelForm::Lists || answer.preference.is_some();
+        key.kind == TaskKind::Query && answer.finished && says
+    };
+    answers.filter(counts).count()
+}
+
 fn credit(query: &DuelQuery, content: &Content, answer: &Answer) -> Credit {
     let mut credit = Credit::default();
     let Content::Places(places) = content else {

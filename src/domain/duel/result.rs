@@ -6,7 +6,8 @@ use super::inference::{
 };
 use super::judgments::{Credit, Judgment, Participant, judgments, side_of};
 use super::places::{PlaceShare, places};
-use super::{Duel, DuelForm, Side, StopState, TaskKind};
+use super::stop::{StopRule, StopState};
+use super::{Duel, DuelForm, Side, TaskKind};
 use crate::domain::agreement::{Alpha, LabelUnits, alpha};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::numeric::median;
@@ -48,6 +49,8 @@ pub struct DuelResult {
     pub participants: usize,
     /// Finished judgments of queries, controls left out.
     pub judgments: usize,
+    /// Those of them that were given or changed after their participant had seen the result: they are not blind.
+    pub after_reveal: usize,
     pub credit: Credit,
     /// `None` where nothing was chosen.
     pub credit_shares: Option<CreditShares>,
@@ -108,6 +111,10 @@ pub fn result(duel: &Duel, participants: &[Participant]) -> DuelResult {
         queries: duel.queries.len(),
         participants: judging.len(),
         judgments: on_queries.len(),
+        after_reveal: on_queries
+            .iter()
+            .filter(|one| one.answer.after_reveal)
+            .count(),
         credit: on_queries
             .iter()
             .fold(Credit::default(), |sum, one| sum.plus(one.credit)),
@@ -127,7 +134,7 @@ pub fn result(duel: &Duel, participants: &[Participant]) -> DuelResult {
                 .map(|one| one.answer.active_ms as f64 / 1_000.0),
         ),
         controls: control_results(duel.form, participants, &on_queries, &controls),
-        stop: stop_state(&by_query, participants),
+        stop: stop_state(&on_queries),
         per_query,
     }
 }
@@ -195,44 +202,46 @@ fn query_result(duel: &Duel, judgments: &[&Judgment<'_>]) -> Option<DuelQueryRes
     })
 }
 
-/// Each query's first finished judgment.
-fn stop_state(by_query: &[&[&Judgment<'_>]], participants: &[Participant]) -> StopState {
-    let first = |of_query: &&[&Judgment<'_>]| -> Option<Side> {
-        let order = |one: &&&Judgment<'_>| finished(one, participants);
-        of_query
-            .iter()
-            .min_by_key(order)
-            .and_then(|one| one.better())
-    };
-    let firsts: Vec<Option<Side>> = by_query.iter().map(first).collect();
-    let count = |side: Option<Side>| firsts.iter().filter(|one| **one == side).count();
-    StopState::new(count(Some(Side::A)), count(Some(Side::B)), count(None))
+/// The finished judgments of queries in the order in which they were finished; of two at the same time that of the earlier
+/// participant comes first.
+fn in_time<'a, 'b>(mut judgments: Vec<&'b Judgment<'a>>) -> Vec<&'b Judgment<'a>> {
+    judgments.sort_by_key(|one| (one.answer.finished_ms, one.participant));
+    judgments
 }
 
-/// When a judgment was first finished; of two at the same time the earlier participant's comes first.
-fn finished(judgment: &Judgment<'_>, participants: &[Participant]) -> (Option<i64>, Option<usize>) {
-    let number = participants.get(judgment.participant).map(|one| one.number);
-    (judgment.answer.finished_ms, number)
+fn stop_state(judgments: &[&Judgment<'_>]) -> StopState {
+    let mut rule = StopRule::default();
+    for one in in_time(judgments.to_vec()) {
+        rule.add(one.query, one.preference);
+    }
+    rule.state()
 }
 
-/// What somebody would have seen who looked at [`DuelResult::stop`] after every finished judgment: queries that A and B had
-/// won then.
-pub fn looks(duel: &Duel, participants: &[Participant]) -> Vec<(usize, usize)> {
-    let mut all = judgments(duel, participants);
-    all.retain(|one| one.kind == TaskKind::Query);
-    all.sort_by_key(|one| finished(one, participants));
-    let (mut seen, mut wins) = (BTreeSet::new(), (0, 0));
+/// What somebody sees who looks at a duel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// Queries on which A and B were preferred in the first judgment.
+    pub first_wins: (usize, usize),
+    /// The ranking that [`DuelResult::stop`] names.
+    pub better: Option<Side>,
+}
+
+/// What somebody would have seen who looked after every finished judgment.
+pub fn looks(duel: &Duel, participants: &[Participant]) -> Vec<Look> {
+    let all = judgments(duel, participants);
+    let on_queries = all.iter().filter(|one| one.kind == TaskKind::Query);
+    let mut rule = StopRule::default();
     let look = |one: &Judgment<'_>| {
-        match one.better().filter(|_| seen.insert(one.query)) {
-            Some(Side::A) => wins.0 += 1,
-            Some(Side::B) => wins.1 += 1,
-            None => {
-                seen.insert(one.query);
-            }
+        rule.add(one.query, one.preference);
+        Look {
+            first_wins: rule.first_wins(),
+            better: rule.claim(),
         }
-        wins
     };
-    all.iter().map(look).collect()
+    in_time(on_queries.collect())
+        .into_iter()
+        .map(look)
+        .collect()
 }
 
 fn agreement(form: DuelForm, by_query: &[&[&Judgment<'_>]], participants: usize) -> Option<Alpha> {

@@ -1,24 +1,35 @@
 //! When a duel may stop: a test that holds however often one looks.
 
 use super::Side;
+use super::judgments::side_of;
 use serde::Serialize;
 use statrs::function::beta::ln_beta;
+use std::collections::HashMap;
 
 /// A claim is made from this e-value on: the error is at most 1 / 20 however often one looks (Ville 1939).
 pub const STOP_AT: f64 = 20.0;
 
+/// The part of the error that first judgments have; the means of k judgments share the rest, 1 / (k (k − 1)) of it each.
+const FIRST: f64 = 0.8;
+
+/// The stakes of [`Stakes`]: so many from the lowest to the highest, each the same multiple of the one before.
+const STAKES: (f64, f64, u32) = (0.25, 8.0, 32);
+
 /// Beyond so many further judgments none are promised.
 const MOST_FURTHER: usize = 2_000;
 
-/// What the queries judged so far allow to say. Each query counts once, by its first finished judgment.
+/// What the queries judged so far allow to say.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StopState {
+    /// Queries on which A was preferred in the first finished judgment.
     pub wins_a: usize,
     pub wins_b: usize,
-    /// Queries on which neither was preferred; they say nothing of which is better.
+    /// Queries on which neither was preferred in it.
     pub ties: usize,
-    /// The evidence against both being preferred as often as each other; [`STOP_AT`] or more is enough.
+    /// The evidence that one is better; [`STOP_AT`] or more is enough.
     pub e_value: f64,
+    /// How many judgments of a query that evidence takes together: 1 for first judgments, 2 for the means of the first two.
+    pub people: usize,
     /// The better ranking, where the evidence is enough.
     pub better: Option<Side>,
     /// How many further judgments of other queries are expected until it is, at the share of wins so far; `None` where that
@@ -26,14 +37,72 @@ pub struct StopState {
     pub further: Option<usize>,
 }
 
-impl StopState {
-    pub fn new(wins_a: usize, wins_b: usize, ties: usize) -> Self {
-        let better = Self::claim(wins_a, wins_b);
-        Self {
+/// The evidence of a duel, a judgment at a time.
+///
+/// If neither ranking is better, A and B could change places: the preferences of all people on a query, taken together, are as
+/// likely as the same with the other sign, and queries know nothing of each other. However people agree on a query, its sign is
+/// then one toss of a coin, and one bet can be made on it. For each k there is one bettor, who bets on each query once: when it
+/// has its k-th judgment, by the mean of these k. None of them has won [`STOP_AT`] / w times the stake at any time but with
+/// chance w / [`STOP_AT`] (Ville 1939), and all w together are 1. It does not matter in which order judgments come, nor who
+/// comes when, as long as that does not depend on what is preferred.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StopRule {
+    /// The sum and the number of the preferences of each query.
+    queries: HashMap<usize, (f64, usize)>,
+    /// First judgments: won by A, tied, won by B.
+    firsts: [usize; 3],
+    /// The means of two judgments of a query, of three, and so on.
+    means: Vec<Stakes>,
+}
+
+impl StopRule {
+    /// Takes in a judgment of a query: from −1 (B) to 1 (A).
+    pub(super) fn add(&mut self, query: usize, preference: f64) {
+        let (sum, count) = self.queries.entry(query).or_default();
+        *sum += preference;
+        *count += 1;
+        let mean = *sum / *count as f64;
+        match count.checked_sub(2) {
+            None => {
+                let at = match side_of(mean) {
+                    Some(Side::A) => 0,
+                    None => 1,
+                    Some(Side::B) => 2,
+                };
+                self.firsts[at] += 1;
+            }
+            Some(at) => {
+                if self.means.len() <= at {
+                    self.means.push(Stakes::default());
+                }
+                if let Some(stakes) = self.means.get_mut(at) {
+                    stakes.bet(mean);
+                }
+            }
+        }
+    }
+
+    /// Queries on which A and B were preferred in the first judgment.
+    pub(super) fn first_wins(&self) -> (usize, usize) {
+        let [wins_a, _, wins_b] = self.firsts;
+        (wins_a, wins_b)
+    }
+
+    /// The better ranking, where the evidence is enough.
+    pub(super) fn claim(&self) -> Option<Side> {
+        let strongest = self.strongest();
+        strongest.better.filter(|_| strongest.log >= STOP_AT.ln())
+    }
+
+    pub(super) fn state(&self) -> StopState {
+        let ([wins_a, ties, wins_b], strongest) = (self.firsts, self.strongest());
+        let better = self.claim();
+        StopState {
             wins_a,
             wins_b,
             ties,
-            e_value: log_e_value(wins_a, wins_b).exp(),
+            e_value: strongest.log.exp(),
+            people: strongest.people,
             better,
             further: match better {
                 Some(_) => None,
@@ -42,29 +111,102 @@ impl StopState {
         }
     }
 
-    /// The better ranking after so many wins of each, where the evidence is enough.
-    pub fn claim(wins_a: usize, wins_b: usize) -> Option<Side> {
-        let enough = log_e_value(wins_a, wins_b) >= STOP_AT.ln();
-        enough.then_some(if wins_a > wins_b { Side::A } else { Side::B })
+    fn strongest(&self) -> Evidence {
+        let (wins_a, wins_b) = self.first_wins();
+        let first = Evidence {
+            log: FIRST.ln() + log_e_value(wins_a, wins_b),
+            people: 1,
+            better: match wins_a.cmp(&wins_b) {
+                std::cmp::Ordering::Equal => None,
+                more => Some(if more.is_gt() { Side::A } else { Side::B }),
+            },
+        };
+        let means = (2..).zip(&self.means).map(|(people, stakes)| {
+            let [a, b] = stakes.log_worths();
+            Evidence {
+                log: ((1.0 - FIRST) / (people * (people - 1)) as f64).ln() + log_mean(&[a, b]),
+                people,
+                better: Some(if a > b { Side::A } else { Side::B }),
+            }
+        });
+        means.fold(
+            first,
+            |best, one| if one.log > best.log { one } else { best },
+        )
     }
+}
+
+/// What one bettor has come to.
+struct Evidence {
+    /// The logarithm of what was won, times the bettor's part of the error.
+    log: f64,
+    people: usize,
+    better: Option<Side>,
+}
+
+/// A stake of 1, divided evenly over bets of many sizes on A and on B.
+///
+/// A bet of size θ on A multiplies what it holds by exp(θ x) / cosh(θ x) at a preference x, which is worth 1 on the average of
+/// x and −x.
+#[derive(Clone, Debug)]
+struct Stakes {
+    /// The logarithm of what each size has come to on A and on B.
+    logs: Vec<[f64; 2]>,
+}
+
+impl Default for Stakes {
+    fn default() -> Self {
+        let logs = vec![[0.0; 2]; STAKES.2 as usize];
+        Self { logs }
+    }
+}
+
+impl Stakes {
+    fn bet(&mut self, preference: f64) {
+        let (low, high, count) = STAKES;
+        for (at, logs) in self.logs.iter_mut().enumerate() {
+            let size = low * (high / low).powf(at as f64 / f64::from(count - 1));
+            let x = size * preference;
+            // ln cosh x, also where cosh x is beyond all numbers.
+            let even = x.abs() + (-2.0 * x.abs()).exp().ln_1p() - std::f64::consts::LN_2;
+            for (log, x) in logs.iter_mut().zip([x, -x]) {
+                *log += x - even;
+            }
+        }
+    }
+
+    /// The logarithms of what the bets on A and on B have come to, on the average of their sizes.
+    fn log_worths(&self) -> [f64; 2] {
+        [0, 1].map(|side: usize| {
+            let logs: Vec<f64> = self.logs.iter().map(|logs| logs[side]).collect();
+            log_mean(&logs)
+        })
+    }
+}
+
+/// The logarithm of the mean of numbers that are given by theirs.
+fn log_mean(logs: &[f64]) -> f64 {
+    let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = logs.iter().map(|log| (log - most).exp()).sum();
+    most + (sum / logs.len() as f64).ln()
 }
 
 /// The logarithm of the e-value of so many wins and losses against a share of one half: the likelihood under a share drawn
 /// from Beta(½, ½) over that under ½ (Robbins 1970).
-pub(crate) fn log_e_value(wins: usize, losses: usize) -> f64 {
+fn log_e_value(wins: usize, losses: usize) -> f64 {
     let (wins, losses) = (wins as f64, losses as f64);
     ln_beta(wins + 0.5, losses + 0.5) - ln_beta(0.5, 0.5) + (wins + losses) * std::f64::consts::LN_2
 }
 
-/// The fewest further judgments after which the expected logarithm of the e-value reaches that of [`STOP_AT`], if wins go on
-/// coming at the share so far, half a win and half a loss added; ties come at their share too.
+/// The fewest further first judgments after which the expected logarithm of their e-value is enough, if wins go on coming at the
+/// share so far, half a win and half a loss added; ties come at their share too.
 fn further(wins: usize, losses: usize, ties: usize) -> Option<usize> {
     let decided = wins + losses;
     if decided == 0 {
         return None;
     }
     let share = (wins as f64 + 0.5) / (decided as f64 + 1.0);
-    let enough = |n: usize| expected_log_e_value(wins, losses, share, n) >= STOP_AT.ln();
+    let enough = |n: usize| expected_log_e_value(wins, losses, share, n) >= (STOP_AT / FIRST).ln();
     let (mut low, mut high) = (0, 1);
     while !enough(high) {
         low = high;
@@ -103,6 +245,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Queries won by A, won by B and tied, each judged once.
+    fn once(wins_a: usize, wins_b: usize, ties: usize) -> StopState {
+        let mut rule = StopRule::default();
+        let counts = [(wins_a, 0.4), (wins_b, -1.0), (ties, 0.0)].into_iter();
+        let preferences =
+            counts.flat_map(|(count, preference)| std::iter::repeat_n(preference, count));
+        for (query, preference) in preferences.enumerate() {
+            rule.add(query, preference);
+        }
+        rule.state()
+    }
+
     #[test]
     fn the_e_value_is_the_mixtures() {
         // One win: ½ over ½. Two wins of two: B(2.5, 0.5) / B(0.5, 0.5) · 4 = 3 / 8 · 4.
@@ -111,10 +265,19 @@ mod tests {
                 (log_e_value(wins, losses).exp() - e).abs() < 1e-9,
                 "{wins} {losses}"
             );
+            assert!((once(wins, losses, 3).e_value - FIRST * e).abs() < 1e-9);
         }
-        let first = (0..).find(|wins| StopState::new(0, *wins, 0).better.is_some());
+        let first = (0..).find(|wins| once(0, *wins, 0).better.is_some());
         assert_eq!(first, Some(7));
-        assert_eq!(StopState::new(0, 7, 3).better, Some(Side::B));
+        assert_eq!(once(0, 7, 3).better, Some(Side::B));
+    }
+
+    #[test]
+    fn the_parts_of_the_error_are_the_whole() {
+        let rest: f64 = (2..10_000)
+            .map(|k| (1.0 - FIRST) / (k * (k - 1)) as f64)
+            .sum();
+        assert!((FIRST + rest - 1.0).abs() < 1e-4, "{rest}");
     }
 
     /// Under even odds the mean of the e-value stays 1, whatever the number of judgments.
@@ -130,25 +293,89 @@ mod tests {
     }
 
     #[test]
+    fn stakes_are_fair_whatever_the_sizes_of_the_preferences() {
+        let sizes: [f64; 6] = [1.0, 0.25, 0.6, 0.0, 1.0 / 3.0, 0.9];
+        let patterns = 1 << sizes.len();
+        let worth = |pattern: usize| {
+            let mut stakes = Stakes::default();
+            for (at, size) in sizes.iter().enumerate() {
+                stakes.bet(if pattern >> at & 1 == 0 { *size } else { -size });
+            }
+            stakes.log_worths().map(f64::exp).iter().sum::<f64>() / 2.0
+        };
+        let mean = (0..patterns).map(worth).sum::<f64>() / f64::from(patterns as u32);
+        assert!((mean - 1.0).abs() < 1e-9, "{mean}");
+        // exp(θ) / cosh(θ) of a sure thing at the greatest size is next to 2.
+        let mut stakes = Stakes::default();
+        stakes.bet(1.0);
+        assert!((stakes.logs[31][0].exp() - 2.0).abs() < 1e-6);
+        assert!((stakes.logs[0][0] - (0.25 - 0.25f64.cosh().ln())).abs() < 1e-12);
+    }
+
+    #[test]
+    fn more_people_on_the_same_queries_are_more_evidence() {
+        let judged = |people: &[f64]| {
+            let mut rule = StopRule::default();
+            for preference in people {
+                (0..12).for_each(|query| {
+                    rule.add(
+                        query,
+                        if query < 3 {
+                            0.0 - preference
+                        } else {
+                            *preference
+                        },
+                    )
+                });
+            }
+            rule.state()
+        };
+        let one = judged(&[0.5]);
+        assert_eq!((one.better, one.people), (None, 1));
+        // Nine of twelve first judgments are not enough, and two that cancel each other change nothing.
+        let even = judged(&[0.5, -0.5]);
+        assert_eq!((even.better, even.e_value), (None, one.e_value));
+        let mut rule = StopRule::default();
+        for query in 0..30 {
+            rule.add(query, if query % 5 < 2 { -0.1 } else { 0.1 });
+        }
+        assert_eq!(rule.claim(), None);
+        // Who is undecided at first is not so when others have been asked.
+        for query in 0..30 {
+            rule.add(query, 0.9);
+        }
+        let state = rule.state();
+        assert_eq!((state.better, state.people), (Some(Side::A), 2));
+    }
+
+    #[test]
     fn further_judgments_are_fewer_the_clearer_it_is() {
-        let further = |wins, losses| StopState::new(wins, losses, 0).further;
+        let further = |wins, losses| once(wins, losses, 0).further;
         assert_eq!(further(0, 0), None);
         assert_eq!(further(50, 50), None);
         assert!(further(6, 0).is_some_and(|n| n <= 3), "{:?}", further(6, 0));
         let (clear, close) = (further(12, 4), further(10, 6));
         assert!(clear < close, "{clear:?} {close:?}");
-        let tied = StopState::new(12, 4, 16).further;
+        let tied = once(12, 4, 16).further;
         assert!(clear < tied, "{clear:?} {tied:?}");
-        assert_eq!(StopState::new(0, 30, 0).further, None);
+        assert_eq!(once(0, 30, 0).further, None);
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
         #[test]
-        fn the_sides_are_alike(wins in 0usize..40, losses in 0usize..40, ties in 0usize..10) {
-            let one = StopState::new(wins, losses, ties);
-            let other = StopState::new(losses, wins, ties);
+        fn the_sides_are_alike(
+            judged in prop::collection::vec((0usize..12, -4i8..=4), 0..60),
+        ) {
+            let state = |sign: f64| {
+                let mut rule = StopRule::default();
+                for (query, quarters) in &judged {
+                    rule.add(*query, sign * f64::from(*quarters) / 4.0);
+                }
+                rule.state()
+            };
+            let (one, other) = (state(1.0), state(-1.0));
             prop_assert_eq!(one.better, other.better.map(Side::other));
             prop_assert!((one.e_value / other.e_value - 1.0).abs() < 1e-9);
             prop_assert_eq!(one.further, other.further);

@@ -3,7 +3,7 @@
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::duel::{
     Answer, Content, Duel, DuelDocument, DuelEstimate, DuelForm, DuelQuery, Participant, Side,
-    Source, StopState, Task, looks, result, schedule, sign_test,
+    Source, Task, looks, result, schedule, sign_test,
 };
 use crate::domain::numeric::sigma;
 use crate::domain::sampling::SeededRng;
@@ -96,6 +96,7 @@ impl SimulatedDuel {
             top: 4,
             seed,
             controls: false,
+            level: 1,
             queries: (0..self.queries).map(query).collect(),
         }
     }
@@ -148,10 +149,9 @@ impl SimulatedDuel {
 
     fn outcome(&self, duel: &Duel, participants: &[Participant]) -> DuelPlay {
         let looks = looks(duel, participants);
-        let stopped = looks.iter().enumerate().find_map(|(judgments, (a, b))| {
-            let better = StopState::claim(*a, *b)?;
-            Some((better, judgments + 1))
-        });
+        let stopped = (1..)
+            .zip(&looks)
+            .find_map(|(judgments, look)| Some((look.better?, judgments)));
         let by_sign = |a: usize, b: usize| {
             let p = sign_test(a, b).filter(|p| *p <= ALPHA);
             p.map(|_| if a > b { Side::A } else { Side::B })
@@ -161,7 +161,10 @@ impl SimulatedDuel {
         let by_mean = if preferred > 0.0 { Side::A } else { Side::B };
         DuelPlay {
             stopped,
-            peeked: looks.iter().find_map(|(a, b)| by_sign(*a, *b)),
+            peeked: looks.iter().find_map(|look| {
+                let (a, b) = look.first_wins;
+                by_sign(a, b)
+            }),
             sign: by_sign(result.wins_a, result.wins_b),
             permutation: result
                 .permutation_p

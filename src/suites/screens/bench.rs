@@ -11,6 +11,7 @@ use crate::judge::offline;
 use crate::store::Store;
 use crate::tui::drawing::Caches;
 use crate::tui::effects::answer;
+use crate::tui::effects::duel::make;
 use crate::tui::effects::methods::methods_report;
 use crate::tui::effects::student;
 use crate::tui::message::{Effect, Msg};
@@ -215,6 +216,10 @@ impl Bench {
                     let priced = PricedQuestion::of(&self.store, (query, pair), &judges, &usual);
                     let priced = priced.map(Box::new).map_err(|error| error.to_string());
                     Some(Msg::PairPriced(query, pair, priced))
+                }
+                Effect::MakeDuel(request, generation) => {
+                    let made = make(&self.store, *request);
+                    Some(Msg::DuelMade(generation, made))
                 }
                 Effect::ReportStudent(name, generation) => {
                     let found = student::found(&self.store, name.as_deref());

@@ -4,6 +4,7 @@ use super::bench::Bench;
 use super::{SIZES, name, snapshot};
 use crate::domain::corpus::DocId;
 use crate::domain::duel::{Action, Duel, DuelDocument, DuelForm, DuelQuery, Source};
+use crate::domain::metrics::RankedRun;
 use crate::tui::model::duel::OpenDuel;
 use crate::tui::screens::Screen;
 use crate::tui::theme::{ColourDepth, Theme};
@@ -45,6 +46,7 @@ pub(super) fn duel(form: DuelForm) -> impl Fn(&mut crate::store::Db) -> crate::s
             top: 4,
             seed: 7,
             controls: false,
+            level: 1,
             queries,
         };
         db.add_duel(&duel, 1).map(drop)
@@ -240,12 +242,89 @@ fn a_choice_can_be_changed_and_removed() {
     assert_eq!(choice(&bench), None, "none serves ends every choice");
 }
 
+/// Without a duel, with the first stage's order turned around as a ranking.
+fn without_a_duel(size: (u16, u16)) -> Bench {
+    let mut bench = Bench::judged(size.0, size.1);
+    bench
+        .store
+        .write_blocking(|db| {
+            let mut run = RankedRun::default();
+            for query in db.queries()? {
+                let documents = db.documents(query.key)?.into_iter().enumerate();
+                let scores = documents.map(|(at, one)| (one.id, at as f64)).collect();
+                run.insert(query.id, scores);
+            }
+            db.put_ranking(SIDES[1], &run, 1)
+        })
+        .unwrap();
+    bench.press("X");
+    bench
+}
+
 #[test]
-fn without_a_duel_the_screen_says_how_to_make_one() {
+fn a_project_without_a_duel_makes_one_of_two_rankings() {
+    for size in SIZES {
+        let mut bench = without_a_duel(size);
+        bench.press("j a tab");
+        snapshot(name("duel-choose", size), bench.shot());
+        bench.press("tab tab 0 . n u enter");
+        let open = open(&bench);
+        assert_eq!((open.form(), open.session.duel.level), (DuelForm::Grid, 1));
+        let duel = &open.session.duel;
+        assert_eq!((duel.a.as_str(), duel.b.as_str()), ("original", SIDES[1]));
+        bench.press("1 space");
+        assert!(open_choice(&bench));
+    }
+}
+
+fn open_choice(bench: &Bench) -> bool {
+    let open = open(bench);
+    open.choice(&open.card().unwrap().document).is_some()
+}
+
+#[test]
+fn a_project_with_one_ranking_says_how_to_get_another() {
     let mut bench = Bench::judged(80, 24);
     bench.press("X");
     let shot = bench.shot();
-    assert!(shot.contains("overrule duel --a"), "{shot}");
-    bench.press("enter space 0 . tab p u U K n esc");
+    assert!(shot.contains("A duel needs two rankings"), "{shot}");
+    bench.press("enter a b space 0 . tab p u U K n esc");
     assert_eq!(bench.model.screen(), Screen::Queries);
+}
+
+#[test]
+fn a_query_that_does_not_fit_ends_in_an_ellipsis() {
+    let mut bench = bench(DuelForm::Grid, (60, 16));
+    let shot = bench.shot();
+    let head = shot.lines().find(|line| line.contains("query ")).unwrap();
+    assert!(head.contains('…'), "{shot}");
+}
+
+#[test]
+fn the_box_at_the_end_lets_the_result_through() {
+    let mut bench = bench(DuelForm::Grid, (120, 40));
+    while !open(&bench).all_done() {
+        bench.press("0 .");
+    }
+    let shot = bench.shot();
+    assert!(
+        shot.contains("K shows the result.") && !shot.contains("Your controls"),
+        "{shot}"
+    );
+    bench.press("K");
+    let shot = bench.shot();
+    assert!(
+        shot.contains(SIDES[0]) && !shot.contains("This session"),
+        "{shot}"
+    );
+    assert_eq!(stored(&bench).last(), Some(&Action::Reveal));
+    bench.press("esc");
+    assert!(bench.shot().contains("not blind"));
+    // It is kept once.
+    bench.press("K esc");
+    let seen = stored(&bench)
+        .iter()
+        .filter(|action| **action == Action::Reveal)
+        .count();
+    assert_eq!(seen, 1);
 }

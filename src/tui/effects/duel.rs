@@ -1,9 +1,13 @@
 //! What the project answers about a duel.
 
-use crate::app::duel::{duel_result, open_duel, record, result_lines, task_texts};
-use crate::store::duels::NewDuelEvent;
-use crate::store::{Db, Result};
-use crate::tui::message::{Effect, Msg};
+use super::Runner;
+use crate::app::duel::{
+    DuelDraft, DuelRequest, duel_result, open_duel, ranking_names, record, result_lines, task_texts,
+};
+use crate::app::error::AppError;
+use crate::store::duels::{DuelKey, NewDuelEvent};
+use crate::store::{Db, Result, Store};
+use crate::tui::message::{Effect, FoundDuel, Msg};
 
 pub(super) fn answer(
     db: &mut Db,
@@ -13,8 +17,13 @@ pub(super) fn answer(
 ) -> Result<Option<Msg>> {
     Ok(Some(match effect {
         Effect::OpenDuel(key, generation) => {
-            let session = open_duel(db, key, annotator, now_ms)?;
-            Msg::DuelOpened(generation, Ok(session.map(Box::new)))
+            let found = match open_duel(db, key, annotator, now_ms)? {
+                Some(session) => FoundDuel::Session(Box::new(session)),
+                None => FoundDuel::None {
+                    rankings: ranking_names(db)?,
+                },
+            };
+            Msg::DuelOpened(generation, Ok(found))
         }
         Effect::LoadDuelTexts(at, task, generation) => {
             Msg::DuelTexts(at, generation, Box::new(task_texts(db, &task)?))
@@ -31,4 +40,32 @@ pub(super) fn answer(
         }
         _ => return Ok(None),
     }))
+}
+
+impl Runner {
+    pub(super) fn make_duel(&self, request: DuelRequest, generation: u64) {
+        let (store, results) = (self.store.clone(), self.results.clone());
+        let written = self.store.write(|_| Ok(()));
+        tokio::spawn(async move {
+            drop(written.await);
+            let work = tokio::task::spawn_blocking(move || make(&store, request));
+            let made = match work.await {
+                Ok(made) => made,
+                Err(error) => Err(error.to_string()),
+            };
+            drop(results.send(Msg::DuelMade(generation, made)).await);
+        });
+    }
+}
+
+/// Makes a duel, and says what should be known of it.
+pub(crate) fn make(
+    store: &Store,
+    request: DuelRequest,
+) -> std::result::Result<(DuelKey, Vec<String>), String> {
+    let made = || -> std::result::Result<_, AppError> {
+        let drafted = DuelDraft::read(store, request)?.choose(None)?;
+        Ok((drafted.store(store)?, drafted.notes()))
+    };
+    made().map_err(|error| error.to_string())
 }

@@ -1,10 +1,12 @@
 //! A duel as one person has it: the tasks, what was answered, and what is on its way to the disk.
 
 mod cards;
+mod chooser;
 mod clock;
 mod reading;
 
 pub use cards::{Card, TaskCards};
+pub use chooser::DuelChooser;
 pub use clock::ActiveClock;
 pub use reading::{Reading, shown_passage};
 
@@ -23,8 +25,8 @@ pub const GRID: usize = 3;
 pub enum DuelState {
     #[default]
     Loading,
-    /// The project has none.
-    Missing,
+    /// The project has none; one can be made.
+    Choosing(DuelChooser),
     /// It cannot be opened, and why.
     Failed(String),
     Open(Box<OpenDuel>),
@@ -86,8 +88,6 @@ pub struct OpenDuel {
     pub undone: Vec<String>,
     /// Events that were on disk when the duel was opened.
     pub before: usize,
-    /// Whether the person has ended blindness for this sitting.
-    pub in_sight: bool,
 }
 
 impl OpenDuel {
@@ -109,7 +109,6 @@ impl OpenDuel {
             clock: ActiveClock::default(),
             undone: Vec::new(),
             before,
-            in_sight: false,
         };
         open.refresh();
         let tasks = open.session.tasks.iter();
@@ -175,6 +174,13 @@ impl OpenDuel {
 
     pub fn all_done(&self) -> bool {
         !self.session.tasks.is_empty() && self.done() == self.session.tasks.len()
+    }
+
+    /// Whether the person has seen the result, as far as this is stored or on its way.
+    pub fn has_seen_result(&self) -> bool {
+        let pending = self.pending.iter().map(|(_, event)| event);
+        let mut all = self.session.events.iter().chain(pending);
+        all.any(|event| event.action == Action::Reveal)
     }
 
     /// Whether there is something to finish: a choice, that none serves, or a preference.
@@ -245,7 +251,7 @@ impl OpenDuel {
             }
             match &event.action {
                 Action::Undo { of } => drop(taken.insert(of)),
-                action if decides(action) => return Some(event),
+                action if action.decides() => return Some(event),
                 _ => {}
             }
         }
@@ -264,16 +270,4 @@ pub struct Choice {
 
 fn is_answer(answer: &Answer) -> bool {
     !answer.selected.is_empty() || answer.none_serves || answer.preference.is_some()
-}
-
-/// Whether an action is an answer, and can be taken back.
-pub fn decides(action: &Action) -> bool {
-    match action {
-        Action::Select { .. }
-        | Action::Unselect { .. }
-        | Action::NoneServes
-        | Action::Prefer { .. }
-        | Action::Finish => true,
-        Action::Open { .. } | Action::Close { .. } | Action::Leave | Action::Undo { .. } => false,
-    }
 }

@@ -1,6 +1,7 @@
 //! A duel: documents of two rankings, or both rankings, before a person who does not know which is which.
 
 pub(crate) mod choice;
+pub(crate) mod chooser;
 mod grid;
 mod lists;
 pub(crate) mod moving;

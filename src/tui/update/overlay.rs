@@ -26,6 +26,12 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             command.filter(|command| !decides(command) || key.kind == KeyEventKind::Press);
         return command.map_or(Vec::new(), |command| on_command(model, command));
     };
+    if let Overlay::Page(page) = overlay
+        && let Some(command) = keymap::resolve(screen, key).filter(|of| page.passes(*of))
+    {
+        model.overlays.pop();
+        return on_command(model, command);
+    }
     let mut wanted = None;
     let outcome = match overlay {
         Overlay::Import(dialog) => {

@@ -2,8 +2,9 @@
 
 use super::KeyOutcome;
 use super::scroll_box::ScrollBox;
-use crate::tui::keymap::Scope;
-use crate::tui::text::{pad_right, truncate};
+use crate::tui::keymap::binding::Binding;
+use crate::tui::keymap::{KeyChord, Scope};
+use crate::tui::text::{pad_right, truncate, width, wrap};
 use crate::tui::theme::Theme;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -11,6 +12,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 const WIDTH: u16 = 78;
+/// Columns that keys have at least.
 const KEYS: usize = 14;
 
 #[derive(Clone, Debug)]
@@ -29,23 +31,50 @@ impl Help {
 
     fn lines(&self, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
         let here = (self.scope != Scope::Global).then_some(self.scope);
+        let scopes = here.into_iter().chain([Scope::Global]);
+        let tables: Vec<(Scope, Vec<(String, &'static str)>)> = scopes
+            .map(|scope| {
+                let entries = scope.own().iter().map(|binding| {
+                    let keys = self.keys(scope, binding).join(" ");
+                    (keys, binding.command.doc())
+                });
+                (
+                    scope,
+                    entries.filter(|(keys, _)| !keys.is_empty()).collect(),
+                )
+            })
+            .collect();
+        let entries = tables.iter().flat_map(|(_, entries)| entries);
+        let widest = entries.map(|(keys, _)| width(keys) + 3).max();
+        let room = widest.unwrap_or(0).max(KEYS).min(columns / 2);
         let mut lines = Vec::new();
-        for scope in here.into_iter().chain([Scope::Global]) {
+        for (scope, entries) in tables {
             if !lines.is_empty() {
                 lines.push(Line::default());
             }
             lines.push(Line::styled(scope.heading(), theme.title()));
-            for binding in scope.own() {
-                let keys: Vec<String> = binding.keys.iter().map(ToString::to_string).collect();
-                let keys = pad_right(&format!("  {}", keys.join(" ")), KEYS);
-                let doc = truncate(binding.command.doc(), columns.saturating_sub(KEYS));
-                lines.push(Line::from(vec![
-                    Span::styled(keys, theme.key_hint()),
-                    Span::styled(doc, theme.text()),
-                ]));
+            for (keys, doc) in entries {
+                lines.extend(entry(&keys, doc, room, theme, columns));
             }
         }
         lines
+    }
+
+    /// The keys of a binding that work here. A command of both tables stands in the first one, with the keys of both.
+    fn keys(&self, scope: Scope, binding: &Binding) -> Vec<String> {
+        let here = self.scope.own();
+        let same = |other: &&Binding| other.command == binding.command;
+        let free = |key: &&KeyChord| !here.iter().any(|other| other.keys.contains(*key));
+        let keys: Vec<&KeyChord> = match scope == self.scope {
+            true => {
+                let everywhere = Scope::Global.own().iter().filter(same);
+                let more = everywhere.flat_map(|other| other.keys).filter(free);
+                binding.keys.iter().chain(more).collect()
+            }
+            false if here.iter().any(|other| same(&other)) => Vec::new(),
+            false => binding.keys.iter().filter(free).collect(),
+        };
+        keys.into_iter().map(ToString::to_string).collect()
     }
 
     pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome {
@@ -56,6 +85,25 @@ impl Help {
         let lines = self.lines(theme, self.page.columns(area));
         self.page.render(lines, theme, area, buf);
     }
+}
+
+/// A command with its keys in the first `room` columns, in as many lines as its words take.
+fn entry(keys: &str, doc: &str, room: usize, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let ranges = wrap(doc, columns.saturating_sub(room));
+    let lines = ranges.into_iter().enumerate();
+    lines
+        .map(|(at, range)| {
+            let lead = match at {
+                0 => format!("  {}", truncate(keys, room.saturating_sub(3))),
+                _ => String::new(),
+            };
+            let words = doc.get(range).unwrap_or_default().to_owned();
+            Line::from(vec![
+                Span::styled(pad_right(&lead, room), theme.key_hint()),
+                Span::styled(words, theme.text()),
+            ])
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -82,6 +130,22 @@ mod tests {
             help.handle(event);
         }
         assert_ne!(shown(&help), page);
+    }
+
+    #[test]
+    fn a_key_stands_once_and_for_what_it_does_here() {
+        for screen in Screen::ALL {
+            let scope = Scope::Screen(screen);
+            let lines = Help::new(scope).lines(&Theme::default(), 60);
+            let keys = lines.iter().filter(|line| line.spans.len() == 2);
+            let keys = keys.flat_map(|line| line.spans[0].content.split_whitespace());
+            let mut keys: Vec<&str> = keys.collect();
+            let count = keys.len();
+            keys.sort_unstable();
+            keys.dedup();
+            assert_eq!(keys.len(), count, "{screen:?}");
+            assert!(lines.iter().all(|line| line.width() <= 60), "{screen:?}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::KeyOutcome;
 use super::scroll_box::ScrollBox;
 use crate::domain::sanitise;
+use crate::tui::keymap::Command;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crossterm::event::KeyEvent;
@@ -15,6 +16,7 @@ const WIDTH: u16 = 90;
 pub struct Page {
     text: String,
     page: ScrollBox,
+    passes: Option<Command>,
 }
 
 impl Page {
@@ -23,7 +25,18 @@ impl Page {
         Self {
             text: sanitise::block(text).into_owned(),
             page: ScrollBox::new(title, WIDTH),
+            passes: None,
         }
+    }
+
+    /// A command of the screen below that closes the page and is carried out.
+    pub fn passing(mut self, command: Command) -> Self {
+        self.passes = Some(command);
+        self
+    }
+
+    pub(crate) fn passes(&self, command: Command) -> bool {
+        self.passes == Some(command)
     }
 
     /// Columns for its text in a terminal of `columns`.

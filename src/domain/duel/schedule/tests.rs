@@ -34,6 +34,7 @@ pub(in crate::domain::duel) fn duel(form: DuelForm, queries: usize, seed: u64) -
         top: 4,
         seed,
         controls: true,
+        level: 1,
         queries: (0..queries).map(query).collect(),
     }
 }

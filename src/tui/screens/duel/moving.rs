@@ -1,10 +1,19 @@
-//! From task to task, with the texts of the next one loaded before they are wanted.
+//! To a duel and from task to task, with the texts of the next one loaded before they are wanted.
 
 use super::record::record;
 use crate::domain::duel::{Action, TaskKey};
+use crate::store::duels::DuelKey;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::duel::DuelState;
 use crate::tui::screens::Screen;
+
+/// Asks for a duel, the latest one where none is named.
+pub(super) fn load(model: &mut Model, key: Option<DuelKey>) -> Vec<Effect> {
+    model.duel.generation += 1;
+    model.duel.state = DuelState::Loading;
+    vec![Effect::OpenDuel(key, model.duel.generation)]
+}
 
 /// Asks for the texts of the task before the person and of the next one, and lets go of the others.
 pub(super) fn look_ahead(model: &mut Model) -> Vec<Effect> {

@@ -5,7 +5,6 @@ use crate::domain::duel::{Action, DuelEvent, TaskKey};
 use crate::store::duels::NewDuelEvent;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::model::duel::decides;
 use crate::tui::widgets::toast::Level;
 
 /// Sends what was done in the task before the person to the disk.
@@ -18,7 +17,7 @@ pub(crate) fn record(model: &mut Model, action: Action) -> Vec<Effect> {
     let Some(TaskKey { kind, query }) = open.current().map(|task| task.key.clone()) else {
         return Vec::new();
     };
-    if decides(&action) {
+    if action.decides() {
         open.undone.clear();
     }
     let new = NewDuelEvent {
@@ -60,7 +59,7 @@ pub(crate) fn recorded(model: &mut Model, serial: u64, event: DuelEvent) {
     if let Action::Undo { of } = &event.action {
         let mut known = open.session.events.iter();
         let undo = |known: &&DuelEvent| known.uid == *of;
-        match known.find(undo).is_some_and(|known| decides(&known.action)) {
+        match known.find(undo).is_some_and(|known| known.action.decides()) {
             true => open.undone.push(event.uid.clone()),
             false => open.undone.retain(|uid| uid != of),
         }

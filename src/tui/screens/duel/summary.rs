@@ -1,7 +1,7 @@
 //! What a person did in a duel since it was opened.
 
 use crate::app::duel::control_words;
-use crate::domain::duel::{Action, Participant, answers_of, controls_of};
+use crate::domain::duel::{Action, Participant, TaskKind, answers_of, controls_of};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::model::duel::OpenDuel;
 use crate::tui::model::pace::{self, ReadingPace};
@@ -18,7 +18,12 @@ const SHORT: i64 = 60_000;
 pub(super) fn show(model: &mut Model) {
     let summary = model.duel.open().and_then(of_session);
     if let Some(summary) = summary {
+        let done = model.duel.open().is_some_and(OpenDuel::all_done);
         let page = Page::new("This session", &summary);
+        let page = match done {
+            true => page.passing(Command::ShowTables),
+            false => page,
+        };
         model.overlays.push(Overlay::Page(page));
     }
 }
@@ -57,12 +62,13 @@ fn of_session(open: &OpenDuel) -> Option<String> {
         };
         let controls = controls_of(&open.session.duel, &[me]);
         lines.push(String::new());
-        if open.session.duel.controls {
+        let mut tasks = open.session.tasks.iter();
+        if tasks.any(|task| task.key.kind != TaskKind::Query) {
             lines.push("Your controls, which are no part of the result:".to_owned());
             lines.extend(controls.iter().map(control_words));
         }
         let key = key_on(Command::ShowTables, Screen::Duel);
-        lines.push(format!("{key} on the duel shows the result."));
+        lines.push(format!("{key} shows the result."));
     }
     Some(lines.join("\n"))
 }

@@ -8,8 +8,7 @@ use crate::domain::duel::{
 use crate::domain::sampling::SeededRng;
 use crate::store::duels::{DuelKey, NewDuelEvent};
 use crate::tui::keymap::{self, Command, Scope};
-use crate::tui::message::{Effect, Msg};
-use crate::tui::model::duel::decides;
+use crate::tui::message::{Effect, FoundDuel, Msg};
 use crate::tui::model::{Model, Overlay, TuiOptions};
 use crate::tui::screens::{Screen, testing};
 use crate::tui::theme::{ColourDepth, Ramp};
@@ -50,6 +49,7 @@ fn duel(form: DuelForm) -> Duel {
         top: 4,
         seed: 3,
         controls: true,
+        level: 1,
         queries: queries.collect(),
     }
 }
@@ -134,7 +134,8 @@ impl Bench {
             disk: Disk::default(),
         };
         let now = bench.model.now;
-        bench.tell(Msg::DuelOpened(0, Ok(Some(Box::new(session)))), now);
+        let found = FoundDuel::Session(Box::new(session));
+        bench.tell(Msg::DuelOpened(0, Ok(found)), now);
         bench
     }
 
@@ -175,7 +176,7 @@ impl Bench {
                 self.tell(msg, now);
             }
         }
-        actions.retain(decides);
+        actions.retain(Action::decides);
         actions
     }
 }
@@ -273,7 +274,7 @@ fn no_answer_without_its_key_in_the_right_state() {
                 };
                 let told = format!("{msg:?} on {:?}", bench.model.screen());
                 let recorded = bench.tell(msg, now);
-                for new in recorded.into_iter().filter(|new| decides(&new.action)) {
+                for new in recorded.into_iter().filter(|new| new.action.decides()) {
                     assert_eq!(Some(&new.action), may.as_ref(), "{told}");
                     *given.entry(name(&new.action)).or_default() += 1;
                 }
@@ -392,7 +393,7 @@ fn a_click_moves_and_opens_and_chooses_nothing() {
     bench.tell(Msg::Mouse(drag), now);
     assert!(mark(&bench).end > one.end, "{one:?} {:?}", mark(&bench));
     let events = bench.disk.waiting.iter();
-    assert_eq!(events.filter(|(_, new)| decides(&new.action)).count(), 0);
+    assert_eq!(events.filter(|(_, new)| new.action.decides()).count(), 0);
 }
 
 #[test]
@@ -404,7 +405,7 @@ fn the_result_is_asked_for_before_the_end_and_shown_after_it() {
         Some(Overlay::Confirm(..))
     ));
     bench.press("n");
-    assert!(!bench.model.duel.open().unwrap().in_sight);
+    assert!(!bench.model.duel.open().unwrap().has_seen_result());
     for _ in 0..2 * QUERIES {
         bench.press("0.");
     }
@@ -416,5 +417,12 @@ fn the_result_is_asked_for_before_the_end_and_shown_after_it() {
     let now = bench.model.now;
     let key = Msg::Key(KeyEvent::from(KeyCode::Char('K')));
     let effects = update(&mut bench.model, key, now);
-    assert_eq!(effects, [Effect::LoadDuelResult(DuelKey(1))]);
+    let [
+        Effect::RecordDuel(_, _, new),
+        Effect::LoadDuelResult(DuelKey(1)),
+    ] = &effects[..]
+    else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(new.action, Action::Reveal);
 }

@@ -80,8 +80,10 @@ fn words(action: &Action) -> &'static str {
         Action::NoneServes => "that none serves",
         Action::Prefer { .. } => "a preference",
         Action::Finish => "that the task is done",
-        Action::Open { .. } | Action::Close { .. } | Action::Leave | Action::Undo { .. } => {
-            "nothing"
-        }
+        Action::Open { .. }
+        | Action::Close { .. }
+        | Action::Leave
+        | Action::Reveal
+        | Action::Undo { .. } => "nothing",
     }
 }

@@ -1,16 +1,16 @@
 //! Opening a duel, moving about in it, pausing and leaving it.
 
 use super::choice::{PREFERENCES, choose_whole, finish, none_serves, prefer, remove_choice};
-use super::moving::{go, look_ahead};
+use super::moving::{go, load, look_ahead};
 use super::record::record;
-use super::summary;
-use crate::app::duel::{DuelSession, TaskTexts};
+use super::{chooser, summary};
+use crate::app::duel::TaskTexts;
 use crate::domain::duel::{Action, Content, DuelForm};
 use crate::store::duels::DuelKey;
 use crate::tui::keymap::binding::Binding;
 use crate::tui::keymap::{Command, Scope, key_on};
-use crate::tui::message::Effect;
-use crate::tui::model::duel::{DuelState, GRID, OpenDuel, Reading, TaskCards};
+use crate::tui::message::{Effect, FoundDuel};
+use crate::tui::model::duel::{DuelChooser, DuelState, GRID, OpenDuel, Reading, TaskCards};
 use crate::tui::model::{ConfirmFor, Model};
 use crate::tui::navigation::moved;
 use crate::tui::screens::Screen;
@@ -31,26 +31,24 @@ const PLACES: [Command; 9] = [
 
 /// Opens a duel, the latest one where none is named.
 pub(crate) fn show(model: &mut Model, key: Option<DuelKey>) -> Vec<Effect> {
-    model.duel.generation += 1;
-    model.duel.state = DuelState::Loading;
     if model.screen() != Screen::Duel {
         model.stack.push(Screen::Duel);
     }
-    vec![Effect::OpenDuel(key, model.duel.generation)]
+    load(model, key)
 }
 
 pub(crate) fn opened(
     model: &mut Model,
     generation: u64,
-    found: Result<Option<Box<DuelSession>>, String>,
+    found: Result<FoundDuel, String>,
 ) -> Vec<Effect> {
     if generation != model.duel.generation {
         return Vec::new();
     }
     model.duel.state = match found {
         Err(why) => DuelState::Failed(why),
-        Ok(None) => DuelState::Missing,
-        Ok(Some(session)) => DuelState::Open(Box::new(OpenDuel::new(*session))),
+        Ok(FoundDuel::None { rankings }) => DuelState::Choosing(DuelChooser::new(rankings)),
+        Ok(FoundDuel::Session(session)) => DuelState::Open(Box::new(OpenDuel::new(*session))),
     };
     look_ahead(model)
 }
@@ -89,6 +87,9 @@ pub(crate) fn touched(model: &mut Model) {
 
 /// Why nothing can be chosen now.
 pub(crate) fn obstacle(model: &Model) -> Option<&'static str> {
+    if let DuelState::Choosing(_) = model.duel.state {
+        return None;
+    }
     match model.duel.open() {
         None => Some("there is no task yet"),
         Some(open) if open.paused => Some("the duel is paused"),
@@ -105,6 +106,9 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
     let own = |binding: &Binding| binding.command == command;
     if !Scope::Screen(Screen::Duel).own().iter().any(own) {
         return true;
+    }
+    if let DuelState::Choosing(chooser) = &model.duel.state {
+        return chooser::offers(chooser, command);
     }
     let Some(open) = model.duel.open() else {
         return false;
@@ -135,6 +139,9 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
 
 /// What a key is called in the state at hand.
 pub(super) fn labels(model: &Model) -> &'static [(&'static str, &'static str)] {
+    if let DuelState::Choosing(_) = model.duel.state {
+        return chooser::LABELS;
+    }
     let open = model.duel.open();
     let tasks = open.is_some_and(|open| open.tasks_cursor.is_some());
     let chosen = open.and_then(|open| open.choice(&open.card()?.document));
@@ -149,6 +156,9 @@ pub(super) fn labels(model: &Model) -> &'static [(&'static str, &'static str)] {
 }
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    if let DuelState::Choosing(_) = model.duel.state {
+        return chooser::update(model, command);
+    }
     let Some(open) = model.duel.open_mut() else {
         return Vec::new();
     };
@@ -364,12 +374,12 @@ fn ask_for_result(model: &mut Model) -> Vec<Effect> {
     let Some(open) = model.duel.open() else {
         return Vec::new();
     };
-    if open.all_done() || open.in_sight {
+    if open.all_done() || open.has_seen_result() {
         return show_result(model);
     }
     let left = open.session.tasks.len() - open.done();
     let question = format!(
-        "{} not done yet. The result says which ranking is which: after it you are not blind any more. Show it?",
+        "{} not done yet. The result says which ranking is which: what you answer after it is marked as not blind. Show it?",
         match left {
             1 => "1 task is".to_owned(),
             left => format!("{left} tasks are"),
@@ -380,18 +390,25 @@ fn ask_for_result(model: &mut Model) -> Vec<Effect> {
 }
 
 pub(crate) fn show_result(model: &mut Model) -> Vec<Effect> {
-    let Some(open) = model.duel.open_mut() else {
+    let Some(open) = model.duel.open() else {
         return Vec::new();
     };
-    open.in_sight = true;
-    let key = open.session.key;
+    let (key, seen) = (open.session.key, open.has_seen_result());
+    let mut effects = match seen {
+        true => Vec::new(),
+        false => record(model, Action::Reveal),
+    };
     model.inform("working the result out …");
-    vec![Effect::LoadDuelResult(key)]
+    effects.push(Effect::LoadDuelResult(key));
+    effects
 }
 
 /// A click moves the cursor; a click on the cursor opens the text.
 pub(super) fn click(model: &mut Model, column: u16, row: u16) -> Click {
     let areas = model.areas;
+    if let DuelState::Choosing(chooser) = &mut model.duel.state {
+        return chooser::click(chooser, areas, row);
+    }
     let Some(open) = model.duel.open_mut() else {
         return Click::Moved;
     };

@@ -1,6 +1,6 @@
 //! The task before the person. Nothing of a ranking is drawn: no name, no rank, no score, no source.
 
-use super::{grid, lists, tasks};
+use super::{chooser, grid, lists, tasks};
 use crate::domain::duel::{Answer, DuelForm};
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
@@ -10,7 +10,7 @@ use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
 use crate::tui::model::duel::{DuelState, OpenDuel};
 use crate::tui::screens::Screen;
-use crate::tui::screens::review::view::query_lines;
+use crate::tui::screens::review::view::{QUERY_LINES, query_lines};
 use crate::tui::text;
 use crate::tui::text::count_of;
 use crate::tui::theme::Theme;
@@ -29,9 +29,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             notice("loading the duel …", theme, rest, buf);
             return Areas::default();
         }
-        DuelState::Missing => {
-            missing(Canvas::new(theme, rest, buf));
-            return Areas::default();
+        DuelState::Choosing(choice) => {
+            return chooser::view(model, choice, Canvas::new(theme, rest, buf));
         }
         DuelState::Failed(why) => {
             let columns = usize::from(rest.width);
@@ -54,10 +53,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     };
     let columns = usize::from(rest.width);
     let small = area.height < SMALL;
-    let mut head = query_lines(&cards.query, theme, columns);
-    if small {
-        head.truncate(1);
-    }
+    let most = if small { 1 } else { QUERY_LINES };
+    let mut head = query_lines(&cards.query, most, theme, columns);
     head.push(status(open, theme, columns));
     if area.height > 28 {
         head.extend(text::lines(&question(open.form()), columns, theme.muted()));
@@ -108,6 +105,9 @@ fn status(open: &OpenDuel, theme: &Theme, columns: usize) -> Line<'static> {
     if let Some(words) = answer_words(stored) {
         rest = format!("{rest} · {words}");
     }
+    if open.has_seen_result() {
+        rest += " · not blind";
+    }
     let state = match (waits, stored.finished) {
         (true, _) => " · storing …",
         (false, true) => " · this task is done",
@@ -131,28 +131,6 @@ pub(super) fn answer_words(answer: &Answer) -> Option<String> {
     }
     let chosen = answer.selected.len();
     (chosen > 0).then(|| format!("{} chosen", count_of(chosen, "document")))
-}
-
-/// What a duel is and how to make one.
-fn missing(canvas: Canvas<'_>) {
-    let Canvas { theme, area, buf } = canvas;
-    let columns = usize::from(area.width);
-    let mut lines = vec![Line::styled(
-        "This project has no duel yet.",
-        theme.strong(),
-    )];
-    lines.push(Line::default());
-    let words = "A duel puts documents of two rankings before people who do not know which is which. They choose those that serve the query; the result says which ranking won. Two rankings of the project make one:";
-    lines.extend(text::lines(words, columns, theme.text()));
-    lines.push(Line::default());
-    for command in [
-        "overrule duel --a RANKING --b RANKING",
-        "overrule duel --a RANKING --b RANKING --form lists",
-        "overrule manual duel",
-    ] {
-        lines.push(Line::styled(format!("  {command}"), theme.accent()));
-    }
-    Paragraph::new(lines).render(area, buf);
 }
 
 pub(crate) fn paused(open: &OpenDuel, canvas: Canvas<'_>) {

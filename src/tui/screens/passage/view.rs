@@ -7,7 +7,7 @@ use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::model::duel::{Card, OpenDuel, Reading, shown_passage};
-use crate::tui::screens::review::view::query_lines;
+use crate::tui::screens::review::view::{QUERY_LINES, query_lines};
 use crate::tui::screens::{Screen, duel};
 use crate::tui::text;
 use crate::tui::text::count_of;
@@ -42,10 +42,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
     let columns = usize::from(rest.width);
     let query = open.task_cards().map_or("", |cards| cards.query.as_str());
-    let mut head = query_lines(query, theme, columns);
-    if area.height < SMALL {
-        head.truncate(1);
-    }
+    let most = if area.height < SMALL { 1 } else { QUERY_LINES };
+    let head = query_lines(query, most, theme, columns);
     let rows = head.len() as u16;
     Paragraph::new(head).render(cut(&mut rest, rows), buf);
     let line = status(open, reading, theme, columns);

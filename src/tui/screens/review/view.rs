@@ -45,8 +45,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let ask = text::lines(ask, columns, theme.muted());
     let mut lines = panel::blind(model, current, theme, columns);
     let spare = beside_texts(area.height);
-    let mut head = query_lines(&open.info.text, theme, columns);
-    head.truncate((spare / 3).max(1));
+    let most = QUERY_LINES.min((spare / 3).max(1));
+    let mut head = query_lines(&open.info.text, most, theme, columns);
     if head.len() + ask.len() + lines.len() <= spare {
         head.extend(ask);
     }
@@ -77,16 +77,30 @@ pub(crate) fn beside_texts(height: u16) -> usize {
     usize::from(height.saturating_sub(texts))
 }
 
-pub(crate) fn query_lines(query: &str, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+/// Lines that a query has where there is room.
+pub(crate) const QUERY_LINES: usize = 3;
+
+pub(crate) fn query_lines(
+    query: &str,
+    most: usize,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
     let query = sanitise::line(query);
-    let ranges = text::wrap(&query, columns.saturating_sub(6));
-    let lines = ranges.into_iter().take(3).enumerate();
+    let room = columns.saturating_sub(6);
+    let ranges = text::wrap(&query, room);
+    let cut_off = ranges.len() > most;
+    let lines = ranges.into_iter().take(most).enumerate();
     lines
         .map(|(at, range)| {
             let mark = if at == 0 { "query " } else { "      " };
+            let words = match cut_off && at + 1 == most {
+                true => text::truncate(query.get(range.start..).unwrap_or_default(), room),
+                false => query.get(range).unwrap_or_default().into(),
+            };
             Line::from(vec![
                 Span::styled(mark, theme.muted()),
-                Span::styled(query[range].to_owned(), theme.strong()),
+                Span::styled(words.into_owned(), theme.strong()),
             ])
         })
         .collect()

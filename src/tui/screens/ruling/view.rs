@@ -9,7 +9,7 @@ use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::model::ruling::CurrentRuling;
-use crate::tui::screens::review::view::{beside_texts, query_lines};
+use crate::tui::screens::review::view::{QUERY_LINES, beside_texts, query_lines};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::document_text::TextMarks;
@@ -101,7 +101,7 @@ fn head(
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let mut lines = query_lines(&evidence.asked, theme, columns);
+    let mut lines = query_lines(&evidence.asked, QUERY_LINES, theme, columns);
     if let Some(words) = panel::headline(model, current, evidence) {
         lines.push(text::line(&words, columns, theme.strong()));
     }

@@ -1,0 +1,187 @@
+//! A project without a duel: two of its rankings and a form are chosen for one.
+
+use super::moving::load;
+use crate::domain::duel::DuelForm;
+use crate::domain::sanitise;
+use crate::store::duels::DuelKey;
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::Areas;
+use crate::tui::keymap::{Command, key_on};
+use crate::tui::layout::cut;
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::model::duel::{DuelChooser, DuelState};
+use crate::tui::navigation::moved;
+use crate::tui::screens::Screen;
+use crate::tui::screens::spec::Click;
+use crate::tui::text;
+use crate::tui::widgets::list::scrollbar;
+use crate::tui::widgets::scroll_to;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Widget};
+
+const ABOUT: &str = "This project has no duel yet. A duel puts documents of two rankings before people who do not know which is which; the result says which ranking won.";
+
+const TOO_FEW: &str = "A duel needs two rankings. `overrule pool build`, the import of a run and `overrule rerank` make them; `overrule duel --a RANKING --b FILE` takes a run from a file.";
+
+fn form_question(form: DuelForm) -> &'static str {
+    match form {
+        DuelForm::Grid => "grid: nine documents, which of them serve the query?",
+        DuelForm::Lists => "lists: both side by side, which is better?",
+        DuelForm::Interleaved => {
+            "interleaved: one list made of both, which documents serve the query?"
+        }
+    }
+}
+
+pub(super) fn offers(chooser: &DuelChooser, command: Command) -> bool {
+    match command {
+        Command::Open => !chooser.making && chooser.sides.iter().all(Option::is_some),
+        Command::PreferLeft | Command::PreferRight => chooser.rankings.len() > 1,
+        Command::NextPane => true,
+        _ => false,
+    }
+}
+
+pub(super) const LABELS: &[(&str, &str)] = &[
+    ("read", "make the duel"),
+    ("left", "as A"),
+    ("right", "as B"),
+    ("tasks", "form"),
+];
+
+pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    let (page, seed) = (model.areas.page, model.options.request.seed);
+    let generation = model.duel.generation;
+    let DuelState::Choosing(chooser) = &mut model.duel.state else {
+        return Vec::new();
+    };
+    if chooser.making {
+        return Vec::new();
+    }
+    match command {
+        Command::PreferLeft if !chooser.rankings.is_empty() => chooser.take(0),
+        Command::PreferRight if !chooser.rankings.is_empty() => chooser.take(1),
+        Command::NextPane => chooser.turn_form(true),
+        Command::PreviousPane => chooser.turn_form(false),
+        Command::Open => {
+            let Some(request) = chooser.request(seed) else {
+                model.inform("a duel needs two rankings");
+                return Vec::new();
+            };
+            chooser.making = true;
+            chooser.failed = None;
+            return vec![Effect::MakeDuel(Box::new(request), generation)];
+        }
+        command => chooser.cursor = moved(chooser.cursor, command, chooser.rankings.len(), page),
+    }
+    Vec::new()
+}
+
+/// The duel is in the project, or is not, and why.
+pub(crate) fn made(
+    model: &mut Model,
+    generation: u64,
+    made: Result<(DuelKey, Vec<String>), String>,
+) -> Vec<Effect> {
+    if generation != model.duel.generation {
+        return Vec::new();
+    }
+    match made {
+        Ok((key, notes)) => {
+            if !notes.is_empty() {
+                model.inform(&notes.join("; "));
+            }
+            load(model, Some(key))
+        }
+        Err(why) => {
+            if let DuelState::Choosing(chooser) = &mut model.duel.state {
+                chooser.making = false;
+                chooser.failed = Some(why);
+            }
+            Vec::new()
+        }
+    }
+}
+
+/// A click goes to a ranking.
+pub(super) fn click(chooser: &mut DuelChooser, areas: Areas, row: u16) -> Click {
+    let clicked = areas.first + usize::from(row.saturating_sub(areas.list.y));
+    if clicked < chooser.rankings.len() {
+        chooser.cursor = clicked;
+    }
+    Click::Moved
+}
+
+pub(super) fn view(model: &Model, chooser: &DuelChooser, canvas: Canvas<'_>) -> Areas {
+    let Canvas {
+        theme,
+        mut area,
+        buf,
+    } = canvas;
+    let columns = usize::from(area.width);
+    let mut head = text::lines(ABOUT, columns, theme.text());
+    head.push(Line::default());
+    if chooser.rankings.len() < 2 {
+        head.extend(text::lines(TOO_FEW, columns, theme.warn()));
+        head.push(Line::default());
+    }
+    let [a, b, form, make] = [
+        Command::PreferLeft,
+        Command::PreferRight,
+        Command::NextPane,
+        Command::Open,
+    ]
+    .map(|command| key_on(command, Screen::Duel));
+    let words = format!("{form} form · {}", form_question(chooser.form));
+    head.push(text::line(&words, columns, theme.strong()));
+    let words = match chooser.making {
+        true => "the duel is being made …".to_owned(),
+        false => {
+            format!("{a} as A · {b} as B · {make} makes the duel of all queries that both have")
+        }
+    };
+    head.push(text::line(&words, columns, theme.muted()));
+    if let Some(why) = &chooser.failed {
+        let words = format!("not made: {}", sanitise::line(why));
+        head.extend(text::lines(&words, columns, theme.error()));
+    }
+    head.push(Line::default());
+    let rows = head.len() as u16;
+    Paragraph::new(head).render(cut(&mut area, rows), buf);
+    let (count, page) = (chooser.rankings.len(), usize::from(area.height));
+    let before = model.areas.first.min(count.saturating_sub(page));
+    let first = scroll_to(before, chooser.cursor, page);
+    for (row, (at, name)) in area
+        .rows()
+        .zip(chooser.rankings.iter().enumerate().skip(first))
+    {
+        let cursor = at == chooser.cursor;
+        if cursor {
+            buf.set_style(row, theme.selection());
+        }
+        let side = match chooser.sides {
+            [Some(a), _] if a == at => "A",
+            [_, Some(b)] if b == at => "B",
+            _ => " ",
+        };
+        let name = sanitise::line(name);
+        Line::from(vec![
+            Span::styled(if cursor { "▌ " } else { "  " }, theme.accent()),
+            Span::styled(format!("{side}  "), theme.override_mark()),
+            Span::styled(
+                text::truncate(&name, columns.saturating_sub(5)).into_owned(),
+                theme.text(),
+            ),
+        ])
+        .render(row, buf);
+    }
+    scrollbar(first, count, Canvas::new(theme, area, buf));
+    Areas {
+        list: area,
+        lines: count,
+        page,
+        first,
+        ..Areas::default()
+    }
+}

@@ -126,6 +126,10 @@ pub fn answers_of(events: &[DuelEvent]) -> BTreeMap<TaskKey, Answer> {
     let revealed = reveals.next().map(|event| event.uid.as_str());
     let mut answers: BTreeMap<TaskKey, Answer> = BTreeMap::new();
     for event in events {
+        // Who sees the result elsewhere has not begun the task that the row names.
+        if event.action == Action::Reveal && event.active_ms <= 0 {
+            continue;
+        }
         let answer = answers.entry(event.task()).or_default();
         answer.active_ms += event.active_ms.max(0);
         if !taken_back.contains(event.uid.as_str()) {
@@ -272,6 +276,14 @@ mod tests {
         assert!(none.none_serves && none.selected.is_empty());
         let again = on_q1([Action::NoneServes, select("a")]);
         assert!(!again.none_serves && again.selected.len() == 1);
+    }
+
+    #[test]
+    fn seeing_the_result_elsewhere_begins_no_task() {
+        let mut seen = event(0, Action::Reveal);
+        assert_eq!(answers_of(&[seen.clone()]).len(), 1);
+        seen.active_ms = 0;
+        assert_eq!(answers_of(&[seen]), BTreeMap::new());
     }
 
     #[test]

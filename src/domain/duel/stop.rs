@@ -40,11 +40,11 @@ pub struct StopState {
 /// The evidence of a duel, a judgment at a time.
 ///
 /// If neither ranking is better, A and B could change places: the preferences of all people on a query, taken together, are as
-/// likely as the same with the other sign, and queries know nothing of each other. However people agree on a query, its sign is
-/// then one toss of a coin, and one bet can be made on it. For each k there is one bettor, who bets on each query once: when it
-/// has its k-th judgment, by the mean of these k. None of them has won [`STOP_AT`] / w times the stake at any time but with
-/// chance w / [`STOP_AT`] (Ville 1939), and all w together are 1. It does not matter in which order judgments come, nor who
-/// comes when, as long as that does not depend on what is preferred.
+/// likely as the same with the other sign, and queries are independent. However people agree on a query, its sign is then a coin
+/// toss, and one bet can be made on it. For each k there is one bettor, who bets on each query once: when it has its k-th
+/// judgment, by the mean of these k. At no time has one of them won [`STOP_AT`] / w times the stake but with chance
+/// w / [`STOP_AT`] (Ville 1939), and all w together are 1. It does not matter in which order judgments come, nor who comes when,
+/// as long as that does not depend on what is preferred.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StopRule {
     /// The sum and the number of the preferences of each query.

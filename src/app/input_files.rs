@@ -2,15 +2,17 @@
 
 use super::error::{AppError, FileProblems, invalid};
 use super::wording::counted;
-use crate::domain::corpus::{DocId, Pool};
+use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun};
 use crate::formats::dataset::{self, BenchmarkLabels};
 pub use crate::formats::file::display_name;
 use crate::formats::file::{self, UnpackedFile};
 use crate::formats::file_kind::{FileKind, recognise};
 use crate::formats::problem::Problem;
+use crate::formats::query_list::{is_query_list, read_query_list};
 use crate::formats::ranx::read_ranx;
 use crate::formats::{beir, trec};
+use std::collections::BTreeSet;
 use std::io::BufReader;
 use std::path::Path;
 use std::sync::Arc;
@@ -114,6 +116,21 @@ pub fn read_labels(path: &Path) -> Result<Qrels, AppError> {
         ));
     }
     Ok(qrels)
+}
+
+/// The queries of a file: those of labels, or one a line.
+pub fn read_query_ids(path: &Path) -> Result<BTreeSet<QueryId>, AppError> {
+    let name = display_name(path);
+    if !is_query_list(open(path)?, &name) {
+        return Ok(read_labels(path)?.into_keys().collect());
+    }
+    let mut problems = FileProblems::of(path);
+    let mut queries = BTreeSet::new();
+    for query in read_query_list(open(path)?, &name) {
+        queries.extend(problems.keep(query));
+    }
+    problems.refuse_any()?;
+    Ok(queries)
 }
 
 fn add_grades(pool: &Pool, qrels: &mut Qrels, wrong: &mut dyn FnMut(&str)) {

@@ -100,7 +100,7 @@ fn is_database(path: &Path) -> bool {
 /// owner's alone.
 pub fn write_whole<T>(
     path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> Result<T, AppError>,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, AppError>,
 ) -> Result<T, AppError> {
     let cannot = |error: &dyn std::fmt::Display| {
         AppError::Failed(format!("{}: cannot be written: {error}", path.display()))

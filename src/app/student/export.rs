@@ -1,20 +1,21 @@
-//! What a student learns from, as JSON lines: supervised prompts, preferences, pairs and single documents.
+//! What a student learns from, as files for training: supervised prompts, preferences, pairs and single documents.
 
 use super::judged_pairs::{JudgedPairs, JudgedQuery};
-use super::sample::{all_judged, read_places};
+use super::sample::{SamplePlaces, all_judged, read_places};
 use crate::app::error::{AppError, invalid};
-use crate::app::input_files::read_labels;
+use crate::app::input_files::{display_name, read_query_ids};
 use crate::app::wording::{counted, first_names};
-use crate::domain::corpus::QueryId;
+use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::ranking::PairTarget;
 use crate::domain::sampling::SeededRng;
 use crate::domain::student::OutcomeProbabilities;
-use crate::formats::safe_json;
 use crate::formats::student_sample::SampleSide;
+use crate::formats::training_file::{
+    Cell, Column, ColumnKind, JsonRows, Message, ParquetRows, TrainingRows,
+};
 use crate::judge::prompt::{DocumentCut, LETTER, Template};
 use crate::judge::{JudgePrompt, PoolText, PresentedPair};
 use crate::store::{Db, Store, StoreError};
-use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 use std::path::PathBuf;
@@ -33,15 +34,72 @@ pub enum ExportForm {
     Pointwise,
 }
 
+/// What stands in front of every line of a pair, and after it.
+const PAIR_NAMES: [Column; 3] = [
+    ("query_id", ColumnKind::Text),
+    ("a_id", ColumnKind::Text),
+    ("b_id", ColumnKind::Text),
+];
+const TARGETS: [Column; 5] = [
+    ("p_a", ColumnKind::Number),
+    ("p_b", ColumnKind::Number),
+    ("p_tie", ColumnKind::Number),
+    ("target", ColumnKind::Number),
+    ("weight", ColumnKind::Number),
+];
+
+impl ExportForm {
+    /// The columns of a file, the same in all file formats.
+    pub fn columns(self) -> Vec<Column> {
+        let own: &[Column] = match self {
+            Self::Sft => &[
+                ("prompt", ColumnKind::Messages),
+                ("completion", ColumnKind::Messages),
+            ],
+            Self::Dpo => &[
+                ("prompt", ColumnKind::Messages),
+                ("chosen", ColumnKind::Messages),
+                ("rejected", ColumnKind::Messages),
+                ("margin", ColumnKind::Number),
+            ],
+            Self::Pairwise => &[
+                ("query", ColumnKind::Text),
+                ("text_a", ColumnKind::Text),
+                ("text_b", ColumnKind::Text),
+            ],
+            Self::Pointwise => {
+                return vec![
+                    ("query_id", ColumnKind::Text),
+                    ("document_id", ColumnKind::Text),
+                    ("query", ColumnKind::Text),
+                    ("text", ColumnKind::Text),
+                    ("zelo", ColumnKind::Number),
+                    ("se", ColumnKind::OptionalNumber),
+                ];
+            }
+        };
+        [&PAIR_NAMES, own, &TARGETS].concat()
+    }
+}
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// JSON Lines.
+    Jsonl,
+    Parquet,
+}
+
 #[derive(Clone, Debug)]
 pub struct StudentExport {
     pub form: ExportForm,
+    pub format: ExportFormat,
     /// Only the pairs of this sample.
     pub sample: Option<PathBuf>,
     /// Only this side of it.
     pub side: Option<SampleSide>,
-    /// Labels whose queries are for measuring, and are left out.
-    pub held_out: Vec<PathBuf>,
+    /// Files whose queries are for measuring, and are left out: labels, or a query a line.
+    pub test_queries: Vec<PathBuf>,
     /// Of the order in which two documents are shown.
     pub seed: u64,
     /// Characters of a document that prompts show.
@@ -59,15 +117,24 @@ pub struct ExportedLines {
 
 impl StudentExport {
     /// Writes the lines of all queries that are wanted.
-    pub fn write(&self, store: &Store, out: &mut dyn Write) -> Result<ExportedLines, AppError> {
+    pub fn write(
+        &self,
+        store: &Store,
+        out: &mut (dyn Write + Send),
+    ) -> Result<ExportedLines, AppError> {
+        let columns = self.form.columns();
+        let mut rows: Box<dyn TrainingRows> = match self.format {
+            ExportFormat::Jsonl => Box::new(JsonRows::new(&columns, out)),
+            ExportFormat::Parquet => Box::new(ParquetRows::new(&columns, out)?),
+        };
         let template = Template::parse(LETTER).map_err(AppError::failed)?;
         let judged = all_judged(store)?;
         let sample = match &self.sample {
             Some(path) => Some(read_places(path, &judged)?),
             None => None,
         };
-        let held_out = self.held_out_queries()?;
         let mut done = ExportedLines::default();
+        let test_queries = self.read_test_queries(&judged, &mut done)?;
         let mut left_out = Vec::new();
         for (at, query) in judged.queries.iter().enumerate() {
             let wanted = |target: &&PairTarget| match &sample {
@@ -80,7 +147,7 @@ impl StudentExport {
             if targets.is_empty() {
                 continue;
             }
-            if held_out.contains(&query.id) {
+            if test_queries.contains(&query.id) {
                 left_out.push(query.id.as_str());
                 continue;
             }
@@ -91,11 +158,12 @@ impl StudentExport {
                 ExportForm::Pointwise => texts.documents(query),
                 _ => self.pairs(query, &targets, &texts, &template),
             };
-            for line in &lines {
-                safe_json::write_line(out, line)?;
-            }
             done.lines += lines.len();
+            for line in lines {
+                rows.write(line)?;
+            }
         }
+        rows.finish()?;
         if done.lines == 0 {
             return Err(invalid!(
                 "nothing is left to write: the sample, its side or the test data leave no judged pair"
@@ -108,38 +176,86 @@ impl StudentExport {
                 first_names(&left_out)
             ));
         }
-        self.add_leaks(store, &judged, &held_out, &mut done)?;
+        self.add_leaks(store, &judged, &test_queries, sample.as_ref(), &mut done)?;
         Ok(done)
     }
 
-    fn held_out_queries(&self) -> Result<BTreeSet<QueryId>, AppError> {
+    fn read_test_queries(
+        &self,
+        judged: &JudgedPairs,
+        done: &mut ExportedLines,
+    ) -> Result<BTreeSet<QueryId>, AppError> {
         let mut queries = BTreeSet::new();
-        for path in &self.held_out {
-            queries.extend(read_labels(path)?.into_keys());
+        for path in &self.test_queries {
+            let found = read_query_ids(path)?;
+            let known = judged
+                .queries
+                .iter()
+                .filter(|query| found.contains(&query.id));
+            if known.count() == 0 {
+                done.notes.push(format!(
+                    "{}: none of its {} is in the project",
+                    display_name(path),
+                    counted(found.len(), "query")
+                ));
+            }
+            queries.extend(found);
         }
         Ok(queries)
     }
 
-    /// Says which of the queries people have labelled: whoever learns from them must not be measured on them.
+    /// Says which of the written queries students are or may be measured on: those with labels, those with pairs whose answer is
+    /// known, and those of the sample's other side.
     fn add_leaks(
         &self,
         store: &Store,
         judged: &JudgedPairs,
-        held_out: &BTreeSet<QueryId>,
+        test_queries: &BTreeSet<QueryId>,
+        sample: Option<&SamplePlaces>,
         done: &mut ExportedLines,
     ) -> Result<(), AppError> {
-        let labels = store.read_blocking(|db| db.labels())?;
-        let queries = judged.queries.iter().map(|query| &query.id);
-        let both: Vec<&str> = queries
-            .filter(|id| labels.contains_key(*id) && !held_out.contains(*id))
-            .map(QueryId::as_str)
-            .collect();
-        if !both.is_empty() && self.side != Some(SampleSide::Test) {
-            done.notes.push(format!(
-                "{} of the project with labels of people: measure no student on them that learned from them: {}",
-                counted(both.len(), "query"),
-                first_names(&both)
-            ));
+        if self.side == Some(SampleSide::Test) {
+            return Ok(());
+        }
+        let (labels, gold) = store.read_blocking(|db| {
+            let mut gold = BTreeSet::new();
+            for (query, _) in db.gold(None)? {
+                gold.insert(query);
+            }
+            let gold = gold.into_iter().map(|query| Ok(db.query(query)?.id));
+            Ok((
+                db.labels()?,
+                gold.collect::<Result<BTreeSet<_>, StoreError>>()?,
+            ))
+        })?;
+        let mut add = |what: &str, is_test: &dyn Fn(usize, &QueryId) -> bool| {
+            let queries = judged.queries.iter().enumerate();
+            let written = queries.filter(|(at, query)| {
+                let in_sample = |places: &SamplePlaces| places.keys().any(|(of, _)| of == at);
+                !query.pairs.is_empty()
+                    && !test_queries.contains(&query.id)
+                    && sample.is_none_or(in_sample)
+            });
+            let both: Vec<&str> = written
+                .filter(|(at, query)| is_test(*at, &query.id))
+                .map(|(_, query)| query.id.as_str())
+                .collect();
+            if !both.is_empty() {
+                done.notes.push(format!(
+                    "{} {what}: measure no student on them that learned from them: {}",
+                    counted(both.len(), "query"),
+                    first_names(&both)
+                ));
+            }
+        };
+        add("with labels of people", &|_, id| labels.contains_key(id));
+        add("with pairs whose answer is known (gold)", &|_, id| {
+            gold.contains(id)
+        });
+        if let (Some(places), None) = (sample, self.side) {
+            let test = places.iter().filter(|(_, side)| **side == SampleSide::Test);
+            let test: BTreeSet<usize> = test.map(|((query, _), _)| *query).collect();
+            add("of the sample's test side", &|at, _| test.contains(&at));
         }
         Ok(())
     }
@@ -150,7 +266,7 @@ impl StudentExport {
         targets: &[PairTarget],
         texts: &QueryTexts,
         template: &Template,
-    ) -> Vec<Value> {
+    ) -> Vec<Vec<Cell>> {
         let mut rng = SeededRng::new(self.seed, &["student order", query.id.as_str()]);
         // One draw a pair of the query, so that a part of its pairs is shown as all of them are.
         let turned: HashMap<_, bool> = query
@@ -173,37 +289,27 @@ impl StudentExport {
                     first: a,
                     second: b,
                 };
-                messages(&template.fill(&pair, cut))
+                messages(template.fill(&pair, cut))
             };
-            let mut line = json!({
-                "query_id": query.id,
-                "a_id": query.documents.get(a),
-                "b_id": query.documents.get(b),
-            });
-            match self.form {
-                ExportForm::Sft => {
-                    line["prompt"] = prompt();
-                    line["completion"] = answer(ranked(soft)[0].0);
-                }
+            let name = |at: usize| Cell::from(query.documents.get(at).map_or("", DocId::as_str));
+            let own = match self.form {
+                ExportForm::Sft => vec![prompt(), answer(ranked(soft)[0].0)],
                 ExportForm::Dpo => {
                     let [best, .., worst] = ranked(soft);
-                    line["prompt"] = prompt();
-                    line["chosen"] = answer(best.0);
-                    line["rejected"] = answer(worst.0);
-                    line["margin"] = json!(best.1 - worst.1);
+                    let margin = Cell::from(best.1 - worst.1);
+                    vec![prompt(), answer(best.0), answer(worst.0), margin]
                 }
                 ExportForm::Pairwise | ExportForm::Pointwise => {
-                    line["query"] = json!(texts.pool.query);
-                    line["text_a"] = json!(texts.text(a));
-                    line["text_b"] = json!(texts.text(b));
+                    let texts = [&*texts.pool.query, texts.text(a), texts.text(b)];
+                    texts.map(Cell::from).to_vec()
                 }
-            }
-            line["p_a"] = json!(soft.a());
-            line["p_b"] = json!(soft.b());
-            line["p_tie"] = json!(soft.tie());
-            line["target"] = json!(score);
-            line["weight"] = json!(target.weight);
-            line
+            };
+            let targets = [soft.a(), soft.b(), soft.tie(), score, target.weight];
+            [query.id.as_str().into(), name(a), name(b)]
+                .into_iter()
+                .chain(own)
+                .chain(targets.map(Cell::from))
+                .collect()
         };
         targets.iter().map(line).collect()
     }
@@ -216,15 +322,17 @@ fn ranked(soft: OutcomeProbabilities) -> [(&'static str, f64); 3] {
     answers
 }
 
-fn answer(letter: &str) -> Value {
-    json!([{"role": "assistant", "content": letter}])
+fn answer(letter: &str) -> Cell {
+    Cell::Messages(vec![Message {
+        role: "assistant",
+        content: letter.to_owned(),
+    }])
 }
 
-fn messages(prompt: &JudgePrompt) -> Value {
-    json!([
-        {"role": "system", "content": prompt.system},
-        {"role": "user", "content": prompt.user},
-    ])
+fn messages(prompt: JudgePrompt) -> Cell {
+    let message = |(role, content)| Message { role, content };
+    let both = [("system", prompt.system), ("user", prompt.user)];
+    Cell::Messages(both.map(message).to_vec())
 }
 
 /// The texts and scores of a query.
@@ -252,19 +360,19 @@ impl QueryTexts {
     }
 
     /// The documents with a score, in hybrid order.
-    fn documents(&self, query: &JudgedQuery) -> Vec<Value> {
+    fn documents(&self, query: &JudgedQuery) -> Vec<Vec<Cell>> {
         let scored = self.scores.iter().enumerate();
         let scored = scored.filter_map(|(at, score)| Some((at, (*score)?)));
         scored
             .map(|(at, (zelo, se))| {
-                json!({
-                    "query_id": query.id,
-                    "document_id": query.documents.get(at),
-                    "query": self.pool.query,
-                    "text": self.text(at),
-                    "zelo": zelo,
-                    "se": se,
-                })
+                vec![
+                    query.id.as_str().into(),
+                    query.documents.get(at).map_or("", DocId::as_str).into(),
+                    (&*self.pool.query).into(),
+                    self.text(at).into(),
+                    zelo.into(),
+                    Cell::Number(se),
+                ]
             })
             .collect()
     }

@@ -1,9 +1,9 @@
 //! `overrule student export`: what a student learns from.
 
 use crate::app::output_file::write_whole;
-use crate::app::student::export::{ExportForm, StudentExport};
+use crate::app::student::export::{ExportForm, ExportFormat, StudentExport};
 use crate::app::wording::counted;
-use crate::cli::command::{CommandContext, CommandResult, usage};
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output;
 use crate::formats::student_sample::SampleSide;
 use clap::{Args, ValueEnum};
@@ -23,6 +23,14 @@ enum FormName {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FormatName {
+    /// JSON Lines
+    Jsonl,
+    /// Parquet, compressed with gzip; needs --out
+    Parquet,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SideName {
     Train,
     Test,
@@ -32,27 +40,31 @@ enum SideName {
 #[command(
     after_help = "Every line but those of pointwise has soft targets: target (0: A better, 1: B better) and the probabilities p_a, p_b and p_tie = 1 − 2·|target − ½|,
 with the weight of the pair in battles. Votes and verdicts count as the fit counts them. Which document is A is drawn by --seed. Keys and
-types are the same on every line: datasets.load_dataset(\"json\", data_files=\"train.jsonl\") reads each file without code, and TRL's
-SFTTrainer and DPOTrainer take sft and dpo as they are.
+types are the same on every line: datasets.load_dataset(\"json\", data_files=\"train.jsonl\"), or (\"parquet\", …) of a Parquet file, reads
+each without code, and TRL's SFTTrainer and DPOTrainer take sft and dpo as they are.
 
 Examples:
   overrule student export --form sft --out train.jsonl
+  overrule student export --form sft --out train.parquet
   overrule student export --form dpo --sample sample.jsonl --side train --out dpo.jsonl
-  overrule student export --form pointwise --held-out qrels/test.tsv --out rerankers.jsonl.gz"
+  overrule student export --form pointwise --test-queries qrels/test.tsv --out rerankers.jsonl.gz"
 )]
 pub(super) struct ExportCommand {
     /// What a line holds
     #[arg(long, value_enum)]
     form: FormName,
+    /// What the file is [default: parquet where --out ends in .parquet, else jsonl]
+    #[arg(long, value_enum)]
+    format: Option<FormatName>,
     /// Only the pairs of a sample that `overrule student sample` drew; of pointwise, only its queries
     #[arg(long, value_name = "FILE")]
     sample: Option<PathBuf>,
     /// Only this side of the sample
     #[arg(long, value_enum, requires = "sample")]
     side: Option<SideName>,
-    /// Labels whose queries are kept for measuring: they are left out and named; repeatable
-    #[arg(long, value_name = "QRELS")]
-    held_out: Vec<PathBuf>,
+    /// Queries that are kept for measuring, as labels (qrels) or one a line: they are left out and named; repeatable
+    #[arg(long, value_name = "FILE")]
+    test_queries: Vec<PathBuf>,
     /// What says which document is shown as A
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
@@ -74,28 +86,29 @@ impl ExportCommand {
                 FormName::Pairwise => ExportForm::Pairwise,
                 FormName::Pointwise => ExportForm::Pointwise,
             },
+            format: self.format()?,
             sample: self.sample,
             side: self.side.map(|side| match side {
                 SideName::Train => SampleSide::Train,
                 SideName::Test => SampleSide::Test,
             }),
-            held_out: self.held_out,
+            test_queries: self.test_queries,
             seed: self.seed,
             chars: usize::try_from(self.chars)
                 .map_err(|_| usage!("--chars {}: too large", self.chars))?,
         };
         let done = match &self.out {
             None => {
-                let mut out = BufWriter::new(io::stdout().lock());
+                let mut out = BufWriter::new(io::stdout());
                 let done = export.write(&store, &mut out)?;
                 out.flush()?;
                 done
             }
             Some(path) => {
                 let sample = export.sample.iter().map(|path| ("sample", path.as_path()));
-                let held_out = export.held_out.iter();
-                let held_out = held_out.map(|path| ("labels", path.as_path()));
-                let inputs: Vec<(&str, &Path)> = sample.chain(held_out).collect();
+                let test = export.test_queries.iter();
+                let test = test.map(|path| ("test queries", path.as_path()));
+                let inputs: Vec<(&str, &Path)> = sample.chain(test).collect();
                 context.check_target(path, &inputs)?;
                 let done = write_whole(path, |out| export.write(&store, out))?;
                 output::message(&format!("wrote {}", path.display()));
@@ -111,5 +124,31 @@ impl ExportCommand {
             counted(done.queries, "query")
         ));
         Ok(())
+    }
+}
+
+impl ExportCommand {
+    fn format(&self) -> Result<ExportFormat, CommandFailure> {
+        let ending = |ending: &str| {
+            let found = self.out.as_deref().and_then(Path::extension);
+            found.is_some_and(|found| found.eq_ignore_ascii_case(ending))
+        };
+        let named = self.format.map(|format| match format {
+            FormatName::Jsonl => ExportFormat::Jsonl,
+            FormatName::Parquet => ExportFormat::Parquet,
+        });
+        let format = named.unwrap_or(match ending("parquet") {
+            true => ExportFormat::Parquet,
+            false => ExportFormat::Jsonl,
+        });
+        match format {
+            ExportFormat::Parquet if self.out.is_none() => Err(usage!(
+                "--format parquet: expected --out FILE, the file is binary"
+            )),
+            ExportFormat::Parquet if ending("gz") => Err(usage!(
+                "--format parquet: name a file without .gz, what is in it is compressed already"
+            )),
+            _ => Ok(format),
+        }
     }
 }

@@ -1,0 +1,57 @@
+//! A list of queries: an identifier a line, without white space and commas, so that no table is taken for one.
+
+use super::lines::{TextLine, TextLines};
+use super::problem::Problem;
+use super::records::LineRecords;
+use crate::domain::corpus::QueryId;
+use std::io::BufRead;
+
+/// Bytes of a line that is looked at.
+const LONGEST: u64 = 4096;
+
+/// Whether the first line is an identifier alone.
+pub fn is_query_list<R: BufRead>(reader: R, file: &str) -> bool {
+    let mut lines = TextLines::new(reader, file).at_most(LONGEST);
+    let first = lines.next();
+    first.is_some_and(|line| line.is_ok_and(|line| identifier(&line).is_ok()))
+}
+
+/// The queries of a list, line by line.
+pub fn read_query_list<R: BufRead>(
+    reader: R,
+    file: &str,
+) -> impl Iterator<Item = Result<QueryId, Problem>> {
+    LineRecords::new(TextLines::new(reader, file), |line: &TextLine<'_>| {
+        identifier(line).map(Some).map_err(|what| vec![what])
+    })
+}
+
+fn identifier(line: &TextLine<'_>) -> Result<QueryId, String> {
+    let text = line.text()?.trim();
+    match text.starts_with(['{', '[']) || text.contains(|ch: char| ch.is_whitespace() || ch == ',')
+    {
+        true => Err("expected the identifier of a query and nothing else".to_owned()),
+        false => Ok(QueryId::new(text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_told_from_labels_and_read_line_by_line() {
+        assert!(is_query_list(&b"\nq1\nq2\n"[..], "f"));
+        for other in ["q1 0 d1 1\n", "q1,d1,1\n", "{\"query\":1}\n", "", "{}\n"] {
+            assert!(!is_query_list(other.as_bytes(), "f"), "{other}");
+        }
+        let found: Vec<_> = read_query_list(&b"q1\r\n\n q2 \nq3 d\n"[..], "f").collect();
+        assert_eq!(found[0], Ok(QueryId::new("q1")));
+        assert_eq!(found[1], Ok(QueryId::new("q2")));
+        let problem = found[2].as_ref().unwrap_err().to_string();
+        assert!(
+            problem.starts_with("f:4: expected the identifier"),
+            "{problem}"
+        );
+    }
+}

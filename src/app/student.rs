@@ -10,8 +10,10 @@ mod report;
 pub mod sample;
 mod stored;
 pub mod train;
+mod vectors;
 
 pub use found::{StudentsFound, students_found};
 pub use import::{check_name, import_student, keep_trained};
 pub use report::{ReportedBattle, StepReport, StudentReport, report_file, report_student};
 pub use stored::known_student;
+pub use vectors::KnownVectors;

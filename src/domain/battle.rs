@@ -36,6 +36,12 @@ impl Pair {
     }
 }
 
+/// The pairs of so many documents.
+pub fn all_pairs(documents: usize) -> impl Iterator<Item = Pair> {
+    let after = move |low: usize| (low + 1..documents).filter_map(move |high| Pair::new(low, high));
+    (0..documents).flat_map(after)
+}
+
 /// A battle's row in the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -19,4 +19,5 @@ mod reranking;
 mod runs;
 mod scaling;
 mod secrets;
+mod student;
 mod tls;

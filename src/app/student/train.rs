@@ -1,9 +1,13 @@
 //! The built-in student: fitted to the judged pairs of a project, and measured on queries that it did not see.
 
 use super::judged_pairs::{JudgedPairs, JudgedQuery};
+use super::predictions::{ForeignLine, PairPlace, Predictions, StepPredictions};
 use super::sample::all_judged;
+use super::stored::stored_predictions;
+use super::vectors::{KnownVectors, PoolVectors};
 use crate::app::error::{AppError, invalid};
-use crate::domain::battle::Pair;
+use crate::app::wording::first_names;
+use crate::domain::battle::{Pair, all_pairs};
 use crate::domain::metrics::Resampling;
 use crate::domain::rating::{self, Observation, RatingOptions};
 use crate::domain::student::OutcomeProbabilities;
@@ -21,6 +25,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
 use std::io::Write;
+use std::path::Path;
 
 /// What is known of a document by itself.
 const FEATURES: [&str; 6] = [
@@ -31,6 +36,9 @@ const FEATURES: [&str; 6] = [
     "length",
     "first stage",
 ];
+/// What vectors say of a document, and of two.
+const NEARNESS: &str = "cosine with query";
+const BOTH_NEAR: &str = "cosine of both";
 /// The difference that other battles make.
 const OTHER_BATTLES: &str = "zELO of other battles";
 
@@ -49,6 +57,8 @@ pub struct TrainOptions {
 #[derive(Clone, Debug)]
 pub struct TrainedStudent {
     options: TrainOptions,
+    /// Whether it was told what vectors say.
+    has_vectors: bool,
     pub model: StudentModel,
     /// Precision of its penalty.
     pub precision: f64,
@@ -72,6 +82,21 @@ struct PredictedPair {
 
 /// Fits the built-in student to a project.
 pub fn train(store: &Store, options: TrainOptions) -> Result<TrainedStudent, AppError> {
+    train_with(store, options, None, &[])
+}
+
+/// The same, told how near the texts are by their vectors, and measured beside other students: of the project by name, or of
+/// files of predictions.
+///
+/// # Errors
+/// Nothing is judged, a text of a judged query has no vector, or another student cannot be read.
+pub fn train_with(
+    store: &Store,
+    options: TrainOptions,
+    vectors: Option<&KnownVectors>,
+    beside: &[String],
+) -> Result<TrainedStudent, AppError> {
+    let (mut known, mut all) = (0, 0);
     let judged = all_judged(store)?;
     let settings = store.read_blocking(|db| db.settings_in_force())?.rating();
     let mut rows = Vec::new();
@@ -83,7 +108,18 @@ pub fn train(store: &Store, options: TrainOptions) -> Result<TrainedStudent, App
             continue;
         }
         let name = query.id.as_str().to_owned();
-        let numbers = store.read_blocking(move |db| document_numbers(db, &name))?;
+        let (mut numbers, pool) = store.read_blocking(move |db| document_numbers(db, &name))?;
+        let near = match vectors {
+            Some(vectors) => vectors.of_pool(&pool)?,
+            None => PoolVectors::default(),
+        };
+        if vectors.is_some() {
+            known += near.known();
+            all += numbers.len();
+            for (document, numbers) in numbers.iter_mut().enumerate() {
+                numbers.push(near.with_query(document));
+            }
+        }
         let features = QueryFeatures::new(&numbers);
         let scores = match options.other_battles {
             true => Some(OtherScores::of(query, &settings)?),
@@ -93,7 +129,8 @@ pub fn train(store: &Store, options: TrainOptions) -> Result<TrainedStudent, App
             let judged: HashSet<Pair> = query.pairs.iter().map(|target| target.pair).collect();
             for pair in all_pairs(query.documents.len()).filter(|pair| !judged.contains(pair)) {
                 let gap = scores.as_ref().map(|scores| scores.gap(pair));
-                let of = features.pair(pair.low(), pair.high(), gap.as_slice());
+                let both = near.of_both(pair.low(), pair.high());
+                let of = features.pair(pair.low(), pair.high(), gap.as_slice(), both.as_slice());
                 unjudged.push((number, pair, of));
             }
         }
@@ -101,9 +138,11 @@ pub fn train(store: &Store, options: TrainOptions) -> Result<TrainedStudent, App
             let gaps = scores.as_ref().map(|scores| &scores.gaps);
             let gap = gaps.and_then(|gaps| gaps.get(at)).copied();
             let (low, high) = (target.pair.low(), target.pair.high());
-            let pair = features.pair(low, high, gap.as_slice());
+            let both = near.of_both(low, high);
+            let pair = features.pair(low, high, gap.as_slice(), both.as_slice());
             hash.update(query.id.as_str());
-            for number in [target.score, target.weight].iter().chain(&pair.odd) {
+            let numbers = [target.score, target.weight];
+            for number in numbers.iter().chain(&pair.odd).chain(&both) {
                 hash.update(number.to_le_bytes());
             }
             rows.push(TrainingRow {
@@ -115,11 +154,18 @@ pub fn train(store: &Store, options: TrainOptions) -> Result<TrainedStudent, App
             places.push((number, target.pair));
         }
     }
+    if let Some(vectors) = vectors {
+        vectors.check(known, all)?;
+    }
     let Some(found) = cross_validate(&rows, options.folds, options.seed) else {
         return Err(invalid!(
             "a student learns from judged pairs of two queries at least; `overrule annotate` has more judged"
         ));
     };
+    let beside = beside
+        .iter()
+        .map(|name| OtherStudent::read(store, name, &judged))
+        .collect::<Result<Vec<_>, AppError>>()?;
     let student_rows: Vec<StudentRow> = rows
         .iter()
         .zip(&found.predicted)
@@ -139,9 +185,15 @@ pub fn train(store: &Store, options: TrainOptions) -> Result<TrainedStudent, App
         .map(|(query, pair, features)| (*query, *pair, found.model.predict(features)));
     Ok(TrainedStudent {
         options,
+        has_vectors: vectors.is_some(),
         precision: found.precision,
         folds: found.folds,
-        accuracies: compared(&rows, &found.predicted, options),
+        accuracies: compared(
+            (&rows, &places),
+            &found.predicted,
+            &beside,
+            feature_names(options, vectors.is_some()),
+        )?,
         training_hash: digest
             .iter()
             .take(8)
@@ -172,35 +224,82 @@ fn named(
     })
 }
 
-/// How often the student and each feature prefer what the ensemble does.
+/// Another student, beside which this one is measured.
+struct OtherStudent {
+    name: String,
+    predictions: StepPredictions,
+}
+
+impl OtherStudent {
+    /// A file of predictions, or a student of the project; the last of several checkpoints.
+    fn read(store: &Store, name: &str, judged: &JudgedPairs) -> Result<Self, AppError> {
+        let path = Path::new(name);
+        let found = match path.exists() {
+            true => Predictions::read(
+                path,
+                |query, a, b| judged.find(query, a, b),
+                ForeignLine::Counted,
+            )?,
+            false => stored_predictions(store, name, judged)?,
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            predictions: found.steps.into_values().next_back().unwrap_or_default(),
+        })
+    }
+
+    fn preference(&self, place: &PairPlace) -> Option<f64> {
+        Some(self.predictions.get(place)?.predicted()?.preference())
+    }
+}
+
+/// How often the student, other students and each feature prefer what the ensemble does, on the pairs that all have predicted.
 fn compared(
-    rows: &[TrainingRow],
+    (rows, places): (&[TrainingRow], &[PairPlace]),
     predicted: &[OutcomeProbabilities],
-    options: TrainOptions,
-) -> Vec<(String, ModelAccuracy)> {
+    others: &[OtherStudent],
+    features: impl Iterator<Item = &'static str>,
+) -> Result<Vec<(String, ModelAccuracy)>, AppError> {
     let preferences: Vec<PreferenceRow> = rows
         .iter()
+        .zip(places)
         .zip(predicted)
-        .map(|(row, predicted)| PreferenceRow {
-            score: row.score,
-            preferences: std::iter::once(predicted.preference())
-                .chain(row.features.odd.iter().copied())
-                .collect(),
-            query: row.query,
+        .filter_map(|((row, place), predicted)| {
+            let of_others = others.iter().map(|other| other.preference(place));
+            let of_others = of_others.collect::<Option<Vec<f64>>>()?;
+            Some(PreferenceRow {
+                score: row.score,
+                preferences: std::iter::once(predicted.preference())
+                    .chain(of_others)
+                    .chain(row.features.odd.iter().copied())
+                    .collect(),
+                query: row.query,
+            })
         })
         .collect();
-    let names = std::iter::once("student").chain(feature_names(options));
+    if preferences.is_empty() {
+        let names: Vec<&str> = others.iter().map(|other| other.name.as_str()).collect();
+        return Err(invalid!(
+            "no judged pair is predicted by all of {}; name fewer with --beside",
+            first_names(&names)
+        ));
+    }
+    let names = std::iter::once("student".to_owned())
+        .chain(others.iter().map(|other| other.name.clone()))
+        .chain(features.map(str::to_owned));
     let found = accuracies(&preferences, &Resampling::of(rows.len()));
-    names.map(str::to_owned).zip(found).collect()
+    Ok(names.zip(found).collect())
 }
 
-fn feature_names(options: TrainOptions) -> impl Iterator<Item = &'static str> {
+/// The features that change sign when the documents are exchanged.
+fn feature_names(options: TrainOptions, has_vectors: bool) -> impl Iterator<Item = &'static str> {
+    let near = has_vectors.then_some(NEARNESS);
     let other = options.other_battles.then_some(OTHER_BATTLES);
-    FEATURES.into_iter().chain(other)
+    FEATURES.into_iter().chain(near).chain(other)
 }
 
-/// What is known of each document, in the order of [`FEATURES`].
-fn document_numbers(db: &Db, query: &str) -> Result<Vec<DocumentNumbers>, StoreError> {
+/// What is known of each document, in the order of [`FEATURES`], and the texts.
+fn document_numbers(db: &Db, query: &str) -> Result<(Vec<DocumentNumbers>, PoolText), StoreError> {
     let key = db.find_query(query)?;
     let info = db.query(key)?;
     let texts = (0..info.documents).map(|at| db.document_text(key, at));
@@ -228,13 +327,8 @@ fn document_numbers(db: &Db, query: &str) -> Result<Vec<DocumentNumbers>, StoreE
         .map(Some)
         .to_vec()
     });
-    Ok(numbers.collect())
-}
-
-/// The pairs of a pool.
-fn all_pairs(documents: usize) -> impl Iterator<Item = Pair> {
-    let after = move |low: usize| (low + 1..documents).filter_map(move |high| Pair::new(low, high));
-    (0..documents).flat_map(after)
+    let numbers = numbers.collect();
+    Ok((numbers, pool))
 }
 
 /// The zELO of a query's documents, and what it is without one pair.
@@ -284,17 +378,25 @@ impl OtherScores {
 }
 
 impl TrainedStudent {
-    /// The features with the student's weights for their differences, for their sizes (where they speak for a tie) and for
-    /// their sums.
-    pub fn weights(&self) -> Vec<(&'static str, f64, f64, Option<f64>)> {
+    /// The features with the student's weights: for their differences, for the sizes of these (where they speak for a tie) and
+    /// for their sums.
+    pub fn weights(&self) -> Vec<(&'static str, Option<f64>, Option<f64>, Option<f64>)> {
         let (odd, even) = (&self.model.odd, &self.model.even);
-        let weights = feature_names(self.options).enumerate().map(|(at, name)| {
-            let weight = |list: &[f64], at: usize| list.get(at).copied().unwrap_or_default();
-            // The constant, sizes of all differences, sums of what documents have by themselves.
-            let sum = (at < FEATURES.len()).then(|| weight(even, 1 + odd.len() + at));
-            (name, weight(odd, at), weight(even, 1 + at), sum)
-        });
-        weights.collect()
+        let by_document = FEATURES.len() + usize::from(self.has_vectors);
+        // The constant, sizes of all differences, sums of what documents have by themselves, what both have together.
+        let size = |at: usize| even.get(1 + at).copied();
+        let sum = |at: usize| even.get(1 + odd.len() + at).copied();
+        let names = feature_names(self.options, self.has_vectors).enumerate();
+        let mut weights: Vec<_> = names
+            .map(|(at, name)| {
+                let sum = sum(at).filter(|_| at < by_document);
+                (name, odd.get(at).copied(), size(at), sum)
+            })
+            .collect();
+        if self.has_vectors {
+            weights.push((BOTH_NEAR, None, None, sum(by_document)));
+        }
+        weights
     }
 
     pub fn json(&self) -> Value {
@@ -306,6 +408,7 @@ impl TrainedStudent {
                     "name": name,
                     "accuracy": of.accuracy,
                     "student_above": of.behind_first,
+                    "battles": of.battles,
                 })
             })
             .collect();
@@ -319,12 +422,13 @@ impl TrainedStudent {
     }
 
     pub(super) fn model_json(&self) -> Value {
-        let features: Vec<&str> = feature_names(self.options).collect();
+        let features: Vec<&str> = feature_names(self.options, self.has_vectors).collect();
         json!({
             "features": features,
             "odd": self.model.odd,
             "even": self.model.even,
             "temperature": self.model.temperature,
+            "isotonic": self.model.isotonic,
             "precision": self.precision,
             "pairs": self.figures.n,
             "queries": self.figures.queries,
@@ -363,5 +467,43 @@ impl TrainedStudent {
     pub fn write_model(&self, out: &mut dyn Write) -> Result<(), AppError> {
         out.write_all(safe_json::pretty(&self.model_json())?.as_bytes())?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::corpus::{DocId, QueryId};
+    use crate::domain::ranking::PairTarget;
+
+    #[test]
+    fn what_other_battles_say_of_a_pair_does_not_know_the_votes_on_it() {
+        let documents = 5;
+        let query = |turned: usize| JudgedQuery {
+            id: QueryId::new("q"),
+            documents: (0..documents)
+                .map(|at| DocId::new(format!("d{at}")))
+                .collect(),
+            pairs: all_pairs(documents)
+                .enumerate()
+                .map(|(at, pair)| {
+                    let score = f64::from(u8::from(at % 3 > 0));
+                    PairTarget {
+                        pair,
+                        score: if at == turned { 1.0 - score } else { score },
+                        weight: 2.0,
+                    }
+                })
+                .collect(),
+        };
+        let options = RatingOptions::default();
+        let gaps = |turned| OtherScores::of(&query(turned), &options).unwrap().gaps;
+        let before = gaps(usize::MAX);
+        for turned in 0..before.len() {
+            let after = gaps(turned);
+            assert!((before[turned] - after[turned]).abs() < 1e-9, "{turned}");
+            let changed = before.iter().zip(&after);
+            assert!(changed.into_iter().any(|(x, y)| (x - y).abs() > 0.1));
+        }
     }
 }

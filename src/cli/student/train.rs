@@ -2,8 +2,8 @@
 
 use super::report::{calibration_table, number, percent};
 use crate::app::output_file::write_whole;
-use crate::app::student::train::{TrainOptions, TrainedStudent, train};
-use crate::app::student::{check_name, keep_trained};
+use crate::app::student::train::{TrainOptions, TrainedStudent, train_with};
+use crate::app::student::{KnownVectors, check_name, keep_trained};
 use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output::{self, or_dash};
@@ -13,18 +13,30 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     after_help = "A softmax regression of three outcomes on what offline judges find in the texts (BM25, proximity, n-grams, terms matched), length and
-first-stage rank. It does not know which document is called A. Everything that is printed is of queries that the model did not see: each
+first-stage rank, and with --embed on vectors. It does not know which document is called A. Its probabilities are calibrated by a temperature or by
+isotonic curves, whichever does better on queries left out. Everything that is printed is of queries that the model did not see: each
 group of queries is predicted by a model of the others.
 
 Examples:
   overrule student train
   overrule student train --name bm25-student && overrule student report --student bm25-student
+  overrule student train --embed bge
+  overrule student train --beside llama-8b.jsonl
   overrule student train --other-battles --predictions p.jsonl && overrule student report p.jsonl"
 )]
 pub(super) struct TrainCommand {
     /// Tell it the zELO of both documents too, fitted without the pair itself: for pairs of documents that have fought others
     #[arg(long)]
     other_battles: bool,
+    /// Tell it how near the texts are by the vectors that this embedder of overrule.toml has made before; calls nothing
+    #[arg(long, value_name = "NAME")]
+    embed: Option<String>,
+    /// Where the embedder's vectors are kept [default: embeddings.db beside the project]
+    #[arg(long, value_name = "FILE", requires = "embed")]
+    vector_cache: Option<PathBuf>,
+    /// Measure this student of the project, or this file of predictions, beside it: on the pairs that all predict; repeatable
+    #[arg(long, value_name = "STUDENT|FILE")]
+    beside: Vec<String>,
     /// Groups of queries, each predicted by a model of the others
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(2..=50))]
     folds: u8,
@@ -55,7 +67,16 @@ impl TrainCommand {
         for path in self.predictions.iter().chain(&self.model) {
             context.check_target(path, &[])?;
         }
-        let student = train(
+        let vectors = match &self.embed {
+            Some(name) => {
+                let embedder = context.judges(false).embedder(name)?;
+                let beside = context.project().with_file_name("embeddings.db");
+                let path = self.vector_cache.as_ref().unwrap_or(&beside);
+                Some(KnownVectors::open(embedder, path)?)
+            }
+            None => None,
+        };
+        let student = train_with(
             &store,
             TrainOptions {
                 other_battles: self.other_battles,
@@ -63,6 +84,8 @@ impl TrainCommand {
                 seed: self.seed,
                 all_pairs: self.all_pairs || self.name.is_some(),
             },
+            vectors.as_ref(),
+            &self.beside,
         )?;
         if let Some(name) = &self.name {
             let kept = keep_trained(&store, &student, name, &context.annotator())?;
@@ -93,7 +116,10 @@ fn describe(student: &TrainedStudent) -> String {
     );
     text += &format!(
         "Accuracy on the {} on which the ensemble is of one mind\n",
-        counted(figures.consensus, "battle")
+        counted(
+            student.accuracies.first().map_or(0, |(_, of)| of.battles),
+            "battle"
+        )
     );
     let rows: Vec<Vec<String>> = student
         .accuracies
@@ -123,9 +149,13 @@ fn describe(student: &TrainedStudent) -> String {
     ];
     text += &output::table(&header, &rows);
     text += &calibration_table(figures);
+    let calibration = match &student.model.isotonic {
+        Some(_) => "isotonic curves".to_owned(),
+        None => format!("temperature {:.2}", student.model.temperature),
+    };
     text += &format!(
-        "\nWeights (penalty {}, temperature {:.2}): of the difference, of its size and of the sum for a tie\n",
-        student.precision, student.model.temperature
+        "\nWeights (penalty {}, calibrated by {calibration}): of the difference, of its size and of the sum for a tie\n",
+        student.precision
     );
     let rows: Vec<Vec<String>> = student
         .weights()
@@ -133,9 +163,9 @@ fn describe(student: &TrainedStudent) -> String {
         .map(|(name, difference, size, sum)| {
             vec![
                 name.to_owned(),
-                format!("{difference:+.3}"),
-                format!("{size:+.3}"),
-                or_dash(sum, |sum| format!("{sum:+.3}")),
+                or_dash(difference, |weight| format!("{weight:+.3}")),
+                or_dash(size, |weight| format!("{weight:+.3}")),
+                or_dash(sum, |weight| format!("{weight:+.3}")),
             ]
         })
         .collect();

@@ -27,15 +27,17 @@ impl QueryFeatures {
         }
     }
 
-    /// A pair of documents, with further differences, which change sign when the documents are exchanged.
-    pub fn pair(&self, a: usize, b: usize, differences: &[f64]) -> PairFeatures {
+    /// A pair of documents, with further differences, which change sign when the documents are exchanged, and further numbers
+    /// that do not.
+    pub fn pair(&self, a: usize, b: usize, differences: &[f64], others: &[f64]) -> PairFeatures {
         let of = |document: usize| self.documents.get(document).map_or(&[][..], Vec::as_slice);
         let (a, b) = (of(a), of(b));
         let odd: Vec<f64> = a.iter().zip(b).map(|(a, b)| b - a).collect();
         let odd: Vec<f64> = odd.into_iter().chain(differences.iter().copied()).collect();
         let sums = a.iter().zip(b).map(|(a, b)| a + b);
         let sizes = odd.iter().map(|x| x.abs());
-        let even = std::iter::once(1.0).chain(sizes).chain(sums).collect();
+        let even = std::iter::once(1.0).chain(sizes).chain(sums);
+        let even = even.chain(others.iter().copied()).collect();
         PairFeatures { odd, even }
     }
 }
@@ -60,7 +62,7 @@ fn scaled(numbers: Vec<Option<f64>>) -> Vec<f64> {
 pub struct PairFeatures {
     /// B less A: they change sign when the documents are exchanged.
     pub odd: Vec<f64>,
-    /// A constant 1, the sizes of the differences, and sums: they stay the same.
+    /// A constant 1, the sizes of the differences, sums, and what is said of both together: they stay the same.
     pub even: Vec<f64>,
 }
 
@@ -77,11 +79,11 @@ mod tests {
             vec![None, Some(7.0)],
         ];
         let features = QueryFeatures::new(&numbers);
-        let pair = features.pair(0, 1, &[0.5]);
+        let pair = features.pair(0, 1, &[0.5], &[0.7]);
         assert_eq!(pair.odd, [2.0, 0.0, 0.5]);
-        assert_eq!(pair.even, [1.0, 2.0, 0.0, 0.5, 0.0, 0.0]);
+        assert_eq!(pair.even, [1.0, 2.0, 0.0, 0.5, 0.0, 0.0, 0.7]);
         // A document without the number is as the average one.
-        assert_eq!(features.pair(2, 1, &[]).odd, [1.0, 0.0]);
+        assert_eq!(features.pair(2, 1, &[], &[]).odd, [1.0, 0.0]);
     }
 
     proptest! {
@@ -91,7 +93,7 @@ mod tests {
             extra in -3.0..3.0f64,
         ) {
             let features = QueryFeatures::new(&numbers);
-            let (one, other) = (features.pair(0, 1, &[extra]), features.pair(1, 0, &[-extra]));
+            let (one, other) = (features.pair(0, 1, &[extra], &[2.0]), features.pair(1, 0, &[-extra], &[2.0]));
             prop_assert_eq!(&one.even, &other.even);
             prop_assert!(one.odd.iter().zip(&other.odd).all(|(x, y)| *x == -*y));
         }

@@ -4,9 +4,11 @@
 //! documents changes the sign of η alone, and with it P(A) and P(B), to the last bit.
 
 mod cross_validation;
+mod isotonic;
 mod newton;
 
 pub use cross_validation::cross_validate;
+pub use isotonic::IsotonicCurves;
 
 use super::OutcomeProbabilities;
 use super::features::PairFeatures;
@@ -32,6 +34,55 @@ pub struct StudentModel {
     pub even: Vec<f64>,
     /// What η and τ are divided by: above 1 for a model that would be too sure.
     pub temperature: f64,
+    /// What the probabilities are then replaced by, where that does better on queries left out than a temperature alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isotonic: Option<IsotonicCurves>,
+}
+
+/// The logits η and τ of a pair with its score and its weight in battles.
+type ScoredLogits = ((f64, f64), f64, f64);
+
+/// How logits become probabilities that can be believed.
+#[derive(Clone, Debug, PartialEq)]
+struct Calibration {
+    temperature: f64,
+    isotonic: Option<IsotonicCurves>,
+}
+
+impl Calibration {
+    fn of_temperature(rows: &[ScoredLogits]) -> Self {
+        Self {
+            temperature: temperature(rows),
+            isotonic: None,
+        }
+    }
+
+    /// `None` for too few rows.
+    fn of_isotonic(rows: &[ScoredLogits]) -> Option<Self> {
+        let predicted = rows.iter().map(|((eta, tau), score, weight)| {
+            let target = OutcomeProbabilities::soft_target(*score);
+            (probabilities(*eta, *tau), target, *weight)
+        });
+        Some(Self {
+            temperature: 1.0,
+            isotonic: Some(IsotonicCurves::fit(predicted)?),
+        })
+    }
+
+    fn predict(&self, (eta, tau): (f64, f64)) -> OutcomeProbabilities {
+        let found = probabilities(eta / self.temperature, tau / self.temperature);
+        self.isotonic
+            .as_ref()
+            .map_or(found, |curves| curves.apply(found))
+    }
+
+    /// Σ weight · cross entropy with the soft targets, in nats.
+    fn loss(&self, rows: &[ScoredLogits]) -> f64 {
+        let of = |(logits, score, weight): &ScoredLogits| {
+            weight * newton::cross_entropy_of(*score, self.predict(*logits))
+        };
+        rows.iter().map(of).sum()
+    }
 }
 
 impl StudentModel {
@@ -66,12 +117,16 @@ impl StudentModel {
             odd: odd.to_vec(),
             even: even.to_vec(),
             temperature: 1.0,
+            isotonic: None,
         })
     }
 
     pub fn predict(&self, pair: &PairFeatures) -> OutcomeProbabilities {
         let (eta, tau) = self.logits(pair);
-        probabilities(eta / self.temperature, tau / self.temperature)
+        let found = probabilities(eta / self.temperature, tau / self.temperature);
+        self.isotonic
+            .as_ref()
+            .map_or(found, |curves| curves.apply(found))
     }
 
     fn logits(&self, pair: &PairFeatures) -> (f64, f64) {
@@ -91,10 +146,10 @@ fn probabilities(eta: f64, tau: f64) -> OutcomeProbabilities {
 
 /// The temperature that minimises the cross entropy of logits with targets, by golden section of its logarithm between
 /// .1 and 10; 1 without any.
-fn temperature(logits: &[((f64, f64), f64, f64)]) -> f64 {
+fn temperature(logits: &[ScoredLogits]) -> f64 {
     let loss = |log: f64| -> f64 {
         let scale = (-log).exp();
-        let of = |((eta, tau), score, weight): &((f64, f64), f64, f64)| {
+        let of = |((eta, tau), score, weight): &ScoredLogits| {
             weight * newton::cross_entropy(eta * scale, tau * scale, *score)
         };
         logits.iter().map(of).sum()

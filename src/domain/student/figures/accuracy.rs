@@ -23,6 +23,8 @@ pub struct ModelAccuracy {
     pub accuracy: Measured,
     /// Accuracy of the first model less this one, query by query.
     pub behind_first: Measured,
+    /// The consensus battles that both are of.
+    pub battles: usize,
 }
 
 /// One a model; empty without a consensus battle. Half is counted where a model prefers neither.
@@ -68,6 +70,7 @@ pub fn accuracies(rows: &[PreferenceRow], resampling: &Resampling) -> Vec<ModelA
                 value: difference(&all)?,
                 interval: behind,
             },
+            battles: clusters.values().map(Vec::len).sum(),
         })
     });
     measured.collect::<Option<Vec<_>>>().unwrap_or_default()
@@ -101,7 +104,7 @@ mod tests {
         let found = accuracies(&rows, &Resampling::default());
         assert!((found[0].accuracy.value - 2.0 / 3.0).abs() < 1e-12);
         assert!((found[1].accuracy.value - 0.5).abs() < 1e-12);
-        assert_eq!(found[0].behind_first.value, 0.0);
+        assert_eq!((found[0].behind_first.value, found[0].battles), (0.0, 3));
         assert!((found[1].behind_first.value - 1.0 / 6.0).abs() < 1e-12);
         assert!(found[1].accuracy.interval.is_some());
         assert_eq!(accuracies(&rows[3..], &Resampling::default()), []);

@@ -1,6 +1,6 @@
 //! A model with predictions of each query by models that never saw it.
 
-use super::{StudentModel, TrainingRow, temperature};
+use super::{Calibration, ScoredLogits, StudentModel, TrainingRow};
 use crate::domain::sampling::SeededRng;
 use crate::domain::student::OutcomeProbabilities;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,11 +11,11 @@ const PRECISIONS: [f64; 5] = [0.1, 1.0, 10.0, 100.0, 1_000.0];
 /// A fitted model, and what it would have said of queries that it does not know.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrossValidation {
-    /// Fitted to all rows, with the temperature of all predictions together.
+    /// Fitted to all rows, with the calibration of all predictions together.
     pub model: StudentModel,
     /// Precision of its penalty: the one with the least cross entropy on queries left out.
     pub precision: f64,
-    /// By row, of the model and the temperature that its query had no part in.
+    /// By row, of the model and the calibration that its query had no part in.
     pub predicted: Vec<OutcomeProbabilities>,
     /// Groups of queries.
     pub folds: usize,
@@ -73,26 +73,60 @@ pub fn cross_validate(rows: &[TrainingRow], folds: usize, seed: u64) -> Option<C
     let LeftOut {
         precision, logits, ..
     } = best?;
-    let known = |wanted: &dyn Fn(usize) -> bool| {
+    let of_fold = |out: usize| -> Vec<ScoredLogits> {
         let rows = rows.iter().zip(&logits);
-        let rows = rows.filter(|(row, _)| wanted(fold(row.query)));
-        let rows: Vec<_> = rows
-            .map(|(row, logits)| (*logits, row.score, row.weight))
-            .collect();
-        temperature(&rows)
+        let rows = rows.filter(|(row, _)| fold(row.query) == out);
+        rows.map(|(row, logits)| (*logits, row.score, row.weight))
+            .collect()
     };
-    let temperatures: Vec<f64> = (0..folds).map(|out| known(&|fold| fold != out)).collect();
-    let predicted = rows.iter().zip(&logits).map(|(row, (eta, tau))| {
-        let temperature = temperatures[fold(row.query)];
-        super::probabilities(eta / temperature, tau / temperature)
-    });
+    let parts: Vec<Vec<ScoredLogits>> = (0..folds).map(of_fold).collect();
+    let calibrations: Vec<Calibration> =
+        (0..folds).map(|out| calibrate(&but(&parts, out))).collect();
+    let predicted = rows
+        .iter()
+        .zip(&logits)
+        .map(|(row, logits)| calibrations[fold(row.query)].predict(*logits));
+    let all: Vec<&[ScoredLogits]> = parts.iter().map(Vec::as_slice).collect();
+    let calibration = calibrate(&all);
     Some(CrossValidation {
         predicted: predicted.collect(),
         model: StudentModel {
-            temperature: known(&|_| true),
+            temperature: calibration.temperature,
+            isotonic: calibration.isotonic,
             ..StudentModel::fit(rows, precision)?
         },
         precision,
         folds,
     })
+}
+
+/// The groups but one.
+fn but(parts: &[Vec<ScoredLogits>], out: usize) -> Vec<&[ScoredLogits]> {
+    let others = parts.iter().enumerate().filter(|(at, _)| *at != out);
+    others.map(|(_, part)| part.as_slice()).collect()
+}
+
+/// The calibration of some groups: isotonic where its cross entropy, of each group by a calibration of the others, is less than
+/// that of a temperature.
+fn calibrate(parts: &[&[ScoredLogits]]) -> Calibration {
+    let all = parts.concat();
+    let by_temperature = Calibration::of_temperature(&all);
+    let Some(by_curves) = Calibration::of_isotonic(&all) else {
+        return by_temperature;
+    };
+    let (mut of_temperature, mut of_curves) = (0.0, 0.0);
+    for out in 0..parts.len() {
+        let mut others = parts.to_vec();
+        let part = others.remove(out);
+        let others = others.concat();
+        let Some(curves) = Calibration::of_isotonic(&others) else {
+            return by_temperature;
+        };
+        of_temperature += Calibration::of_temperature(&others).loss(part);
+        of_curves += curves.loss(part);
+    }
+    match of_curves < of_temperature {
+        true => by_curves,
+        false => by_temperature,
+    }
 }

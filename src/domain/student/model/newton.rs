@@ -11,8 +11,12 @@ const SMALLEST: f64 = 1e-300;
 
 /// −Σ P* ln P of the logits ±η and τ against the soft target of a score, in nats.
 pub(super) fn cross_entropy(eta: f64, tau: f64, score: f64) -> f64 {
+    cross_entropy_of(score, probabilities(eta, tau))
+}
+
+/// −Σ P* ln P of a prediction against the soft target of a score, in nats.
+pub(super) fn cross_entropy_of(score: f64, found: OutcomeProbabilities) -> f64 {
     let target = OutcomeProbabilities::soft_target(score);
-    let found = probabilities(eta, tau);
     let pairs = [
         (target.a(), found.a()),
         (target.b(), found.b()),

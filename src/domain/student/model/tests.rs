@@ -14,7 +14,7 @@ fn rows(queries: usize, pairs: usize, seed: u64) -> Vec<TrainingRow> {
         let features = QueryFeatures::new(&numbers);
         for _ in 0..pairs {
             let (a, b) = (rng.below(12), rng.below(12));
-            let pair = features.pair(a, b, &[]);
+            let pair = features.pair(a, b, &[], &[]);
             let eta = 1.5 * pair.odd[0] + 0.7 * pair.odd[1];
             let tau = 1.0 - 0.4 * pair.even[1];
             let p = probabilities(eta, tau);
@@ -97,6 +97,35 @@ fn queries_left_out_are_predicted_nearly_as_well_and_calibrated() {
 }
 
 #[test]
+fn what_a_temperature_cannot_mend_is_mended_by_curves() {
+    // Every third vote is a tie, however far the documents are apart: no temperature says so.
+    let mut rows = rows(60, 40, 9);
+    let mut rng = SeededRng::new(2, &["ties"]);
+    for row in &mut rows {
+        let far = row.features.odd[0] > 0.0;
+        row.score = match rng.below(3) {
+            0 => 0.5,
+            _ if far => 1.0,
+            _ => 0.0,
+        };
+    }
+    let found = cross_validate(&rows, 5, 1).unwrap();
+    assert!(found.model.isotonic.is_some(), "{found:?}");
+    let loss = |of: &dyn Fn(usize) -> OutcomeProbabilities| -> f64 {
+        let each = rows.iter().enumerate();
+        each.map(|(at, row)| newton::cross_entropy_of(row.score, of(at)))
+            .sum()
+    };
+    let temperature = StudentModel {
+        isotonic: None,
+        ..found.model.clone()
+    };
+    let mended = loss(&|at| found.predicted[at]);
+    let plain = loss(&|at| temperature.predict(&rows[at].features));
+    assert!(mended < plain, "{mended} {plain}");
+}
+
+#[test]
 fn what_cannot_be_fitted_has_no_model() {
     let mut some = rows(2, 5, 8);
     assert_eq!(StudentModel::fit(&[], 1.0), None);
@@ -121,8 +150,8 @@ proptest! {
         let numbers: Vec<Vec<Option<f64>>> =
             (0..2).map(|_| (0..3).map(|_| Some(rng.normal())).collect()).collect();
         let features = QueryFeatures::new(&numbers);
-        let one = model.predict(&features.pair(0, 1, &[]));
-        let other = model.predict(&features.pair(1, 0, &[]));
+        let one = model.predict(&features.pair(0, 1, &[], &[]));
+        let other = model.predict(&features.pair(1, 0, &[], &[]));
         prop_assert_eq!(one, other.swapped());
     }
 

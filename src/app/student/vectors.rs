@@ -1,0 +1,108 @@
+//! Vectors of queries and documents that an embedder has made before: nothing is called for them.
+
+use crate::app::error::{AppError, invalid};
+use crate::app::pool::vector_cache;
+use crate::app::wording::counted;
+use crate::embedding::Embedder;
+use crate::embedding::cache::VectorCache;
+use crate::judge::PoolText;
+use std::path::Path;
+
+/// The vectors of one embedder on disk.
+#[derive(Debug)]
+pub struct KnownVectors {
+    embedder: Embedder,
+    cache: VectorCache,
+}
+
+/// How near the texts of one query are, by the cosine of their vectors.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PoolVectors {
+    query: Option<Vec<f64>>,
+    /// By pool index, of length 1.
+    documents: Vec<Option<Vec<f64>>>,
+}
+
+impl KnownVectors {
+    /// Opens the vectors of an embedder.
+    ///
+    /// # Errors
+    /// The file is none, or is not there.
+    pub fn open(embedder: Embedder, path: &Path) -> Result<Self, AppError> {
+        if !path.exists() {
+            return Err(invalid!(
+                "{}: no vectors; `overrule pool build --embed` or `overrule sbr --embed` makes them",
+                path.display()
+            ));
+        }
+        let cache = vector_cache(path, false)?;
+        Ok(Self { embedder, cache })
+    }
+
+    pub(super) fn of_pool(&self, pool: &PoolText) -> Result<PoolVectors, AppError> {
+        let documents = pool.documents.iter();
+        let documents = documents.map(|text| self.of(&self.embedder.passage(text)));
+        Ok(PoolVectors {
+            query: self.of(&self.embedder.query(&pool.query))?,
+            documents: documents.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// A text's vector with length 1.
+    fn of(&self, text: &str) -> Result<Option<Vec<f64>>, AppError> {
+        let found = self
+            .cache
+            .get(&self.embedder.key(text))
+            .map_err(AppError::failed)?;
+        let scaled = |vector: Vec<f32>| {
+            let length = vector
+                .iter()
+                .map(|x| f64::from(*x).powi(2))
+                .sum::<f64>()
+                .sqrt();
+            let scaled = vector.iter().map(|x| f64::from(*x) / length).collect();
+            (length > 0.0).then_some(scaled)
+        };
+        Ok(found.and_then(scaled))
+    }
+
+    /// Refuses vectors that fewer than all documents have.
+    pub(super) fn check(&self, known: usize, all: usize) -> Result<(), AppError> {
+        match known == all {
+            true => Ok(()),
+            false => Err(invalid!(
+                "embedder {:?} has vectors of {known} of the {} with judged pairs, each with its query; `overrule sbr --embed` makes \
+                 those of documents, `overrule pool build --embed` those of queries too",
+                self.embedder.name,
+                counted(all, "document")
+            )),
+        }
+    }
+}
+
+impl PoolVectors {
+    /// The documents whose cosine with the query is known.
+    pub(super) fn known(&self) -> usize {
+        let known = self.documents.iter().flatten().count();
+        if self.query.is_some() { known } else { 0 }
+    }
+
+    /// The cosine of a document with the query.
+    pub(super) fn with_query(&self, document: usize) -> Option<f64> {
+        cosine(
+            self.query.as_ref()?,
+            self.documents.get(document)?.as_ref()?,
+        )
+    }
+
+    /// The cosine of two documents.
+    pub(super) fn of_both(&self, a: usize, b: usize) -> Option<f64> {
+        let of = |at: usize| self.documents.get(at)?.as_ref();
+        cosine(of(a)?, of(b)?)
+    }
+}
+
+/// Of vectors of length 1; `None` for vectors of different models.
+fn cosine(x: &[f64], y: &[f64]) -> Option<f64> {
+    (x.len() == y.len()).then(|| x.iter().zip(y).map(|(x, y)| x * y).sum())
+}

@@ -42,7 +42,11 @@ pub fn figure_svg(
         ),
         Figure::Triangle | Figure::Fold | Figure::Radius | Figure::Axes => {
             let mut chart = start(&format!(
-                "{n}; a dot a battle, coloured by the ensemble's score"
+                "{n}; a dot a battle, coloured by the ensemble's score{}",
+                match figure {
+                    Figure::Radius => "; arcs: equal distance r from the certain corner (1, 0)",
+                    _ => "",
+                }
             ));
             scatter::scatter(&mut chart, figure, figures);
             chart.finish()

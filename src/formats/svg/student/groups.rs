@@ -301,16 +301,17 @@ pub(super) fn segments(mut chart: Chart, figures: &Figures) -> String {
         "",
         "strip by expected score; each strip is cut into cells by E|C|, the lowest below",
     );
-    let entries: Vec<(&str, String)> = [
-        ("f0", "0"),
-        ("f1", "1/6"),
-        ("f2", "2/6"),
-        ("f3", "½"),
-        ("f4", "4/6"),
-    ]
-    .into_iter()
-    .map(|(class, words)| (class, words.to_owned()))
-    .collect();
+    // As light as the segments are, which have words on them.
+    let entries = [
+        ("soft f0", "0: for the favourite"),
+        ("soft f1", "1/6"),
+        ("soft f2", "2/6"),
+        ("soft f3", "½"),
+        ("soft f4", "4/6"),
+        ("soft f5", "5/6"),
+        ("soft f6", "1: against it"),
+    ];
+    let entries = entries.map(|(class, words)| (class, words.to_owned()));
     chart.words((70.0, 488.0), "start", "dim", "observed score:");
     chart.legend(165.0, &entries);
     chart.finish()

@@ -70,19 +70,28 @@ pub(super) fn scatter(chart: &mut Chart, figure: Figure, figures: &Figures) {
 /// Arcs about the certain corner, and beside them how many battles are within.
 fn radii(chart: &mut Chart, frame: &Frame, figures: &Figures) {
     let x = frame.left + frame.width + 20.0;
-    chart.words((x, frame.top + 12.0), "start", "", "within r of (1, 0)");
+    chart.words(
+        (x, frame.top + 12.0),
+        "start",
+        "",
+        "battles within r of (1, 0)",
+    );
     for (at, point) in figures.by_radius.iter().enumerate() {
         let r = point.radius;
         if at % 2 == 1 {
             // As far as the triangle reaches: y ≤ 1 − x up to half a right angle, and y ≤ x.
             let inside = |angle: &f64| r * angle.sin() <= 1.0 - r * angle.cos() + 1e-9;
             let angles = (0..=60).map(|step| std::f64::consts::FRAC_PI_4 * f64::from(step) / 60.0);
-            let arc = frame.along(
-                angles
-                    .take_while(inside)
-                    .map(|angle| (1.0 - r * angle.cos(), r * angle.sin())),
-            );
-            chart.path("line", &arc);
+            let arc: Vec<(f64, f64)> = angles
+                .take_while(inside)
+                .map(|angle| (1.0 - r * angle.cos(), r * angle.sin()))
+                .collect();
+            // That of r = 1 is a point.
+            if let [_, .., (to, up)] = arc[..] {
+                let end = (frame.x(to) + 4.0, frame.y(up) - 3.0);
+                chart.words(end, "start", "", &format!("r = {r:.1}"));
+            }
+            chart.path("line", &frame.along(arc));
         }
         let words = format!("r ≤ {r:.1}: {} ({:.1} %)", point.n, 100.0 * point.share);
         let place = (x, frame.top + 32.0 + 20.0 * at as f64);

@@ -42,7 +42,7 @@ pub use cli::main;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::domain::battle::{Battle, BattleId};
+    pub use crate::domain::battle::{Battle, BattleId, Pair};
     pub use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
     pub use crate::domain::ranking::{
         BattleRecord, DocumentOrder, QueryRows, RankingSettings, View,
@@ -52,6 +52,7 @@ pub mod internals {
         structure,
     };
     pub use crate::domain::sampling::{SeededRng, plan};
+    pub use crate::domain::student::sample::{AllowedPairs, SampleQuery, SampleRequest, sample};
     pub use crate::domain::verdict::{AnnotatorVerdicts, Decision, Verdict};
     pub use crate::domain::vote::{JudgeId, Margin, Vote};
     pub use crate::judge::JudgeSpec;

@@ -25,4 +25,5 @@ mod rounds;
 
 pub use error::RunError;
 pub use handle::RunHandle;
-pub use request::{RunOutcome, RunRequest};
+pub use plan::enter_listed;
+pub use request::{ListedBattles, RunOutcome, RunRequest};

@@ -1,8 +1,9 @@
 //! `overrule annotate`: a dataset in, zELO scores out, without a screen.
 
 mod batch;
-mod cost;
+pub(super) mod cost;
 mod pair;
+mod sample;
 mod sampling_options;
 mod watch;
 
@@ -34,6 +35,7 @@ Examples:
   overrule annotate in.jsonl out.jsonl
   overrule annotate in.jsonl --cycles 6 --document-limit 50 --dry-run
   overrule annotate --pair scifact-641 24159217 38752049    asks about one pair of the project, now
+  overrule annotate --sample new.jsonl    the pairs that `overrule student sample --plan` planned
   overrule annotate in.jsonl out.jsonl --batch    half the price, within a day; run it again to fetch
   overrule annotate in.jsonl out.jsonl --sampler top --judging escalate --battles 2   pools of 100: half the calls,
       a better top; pairs are chosen round by round (overrule bench-sampler says what a strategy is worth)
@@ -44,7 +46,7 @@ Examples:
 )]
 pub(super) struct AnnotateCommand {
     /// Queries with documents, JSON lines in zBench's form
-    #[arg(required_unless_present = "pair")]
+    #[arg(required_unless_present_any = ["pair", "sample"])]
     dataset: Option<PathBuf>,
     /// Where the scored documents go [default: DATASET with _annotated before its ending]
     out: Option<PathBuf>,
@@ -65,6 +67,9 @@ pub(super) struct AnnotateCommand {
     /// Ask the judges about this pair of a query of the project only: once in each order of the two documents at most
     #[arg(long, num_args = 3, value_names = ["QUERY", "A", "B"], conflicts_with_all = ["dataset", "out", "query", "cycles", "document_limit", "skip_bad", "keep_unscored", "batch", "probe", "measure", "sampler", "seed"])]
     pair: Option<Vec<String>>,
+    /// Have the pairs of a sample judged that `overrule student sample --plan` planned, and nothing else; writes no file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pair", "dataset", "out", "query", "cycles", "document_limit", "skip_bad", "keep_unscored", "probe", "measure", "sampler", "seed"])]
+    sample: Option<PathBuf>,
     /// Judges by name, in order [default: those of overrule.toml that have a key, else the offline ones]
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     judges: Vec<String>,
@@ -113,10 +118,11 @@ pub(super) struct AnnotateCommand {
 
 impl AnnotateCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        match (&self.pair, &self.dataset) {
-            (Some(pair), _) => self.ask_about_pair(context, pair),
-            (None, Some(dataset)) => self.annotate(context, dataset),
-            (None, None) => Err(usage!("expected a DATASET or --pair")),
+        match (&self.pair, &self.sample, &self.dataset) {
+            (Some(pair), ..) => self.ask_about_pair(context, pair),
+            (None, Some(sample), _) => self.judge_sample(context, sample),
+            (None, None, Some(dataset)) => self.annotate(context, dataset),
+            (None, None, None) => Err(usage!("expected a DATASET, --pair or --sample")),
         }
     }
 
@@ -140,6 +146,7 @@ impl AnnotateCommand {
             probe: self.probe.unwrap_or(usual.probe),
             at_most: self.batch.then_some(1),
             pair: None,
+            listed: None,
         };
         let campaign = self.sampling.plan(&dataset, &ensemble, &request, usual)?;
         if self.batch {
@@ -251,7 +258,7 @@ impl AnnotateCommand {
         };
         let (outcome, left_out) =
             watch::watch(&store, ensemble, request, control, self.json, finish)?;
-        finish_run(&outcome, budget_reached, left_out, keep, &out)
+        finish_run(&outcome, budget_reached, left_out, keep, Some(&out))
     }
 }
 
@@ -287,23 +294,25 @@ fn finish_run(
     budget_reached: bool,
     left_out: usize,
     kept: bool,
-    out: &Path,
+    out: Option<&Path>,
 ) -> CommandResult {
     if outcome.cancelled {
         let left = outcome.missing.map_or(String::new(), |votes| {
             format!("; {votes} votes are missing")
         });
         output::message(&format!(
-            "stopped{left}; nothing was written, and the same command goes on"
+            "stopped{left}; {}the same command goes on",
+            out.map_or("", |_| "nothing was written, and ")
         ));
         return Err(CommandFailure::interrupted());
     }
     if outcome.progress.nothing_succeeded() {
         let failures = counted(outcome.progress.failures(), "call");
+        let unwritten = out.map(|out| format!("; {} was not written", out.display()));
         output::message(&format!(
-            "no call succeeded ({failures} failed, for the causes above); {} was not written. Mend the cause, then run the \
-             same command with --retry-failed",
-            out.display()
+            "no call succeeded ({failures} failed, for the causes above){}. Mend the cause, then run the same command with \
+             --retry-failed",
+            unwritten.unwrap_or_default()
         ));
         return Err(CommandFailure::incomplete());
     }
@@ -320,7 +329,9 @@ fn finish_run(
             "{left_out} documents {why} have no score and are {how}"
         ));
     }
-    output::message(&format!("wrote {}", out.display()));
+    if let Some(out) = out {
+        output::message(&format!("wrote {}", out.display()));
+    }
     let void = outcome.progress.has_void_judge();
     if void {
         output::message(

@@ -9,6 +9,11 @@ use std::fmt::Write as _;
 
 /// A project of six judged queries whose documents are nobody else's.
 fn judged() -> Sandbox {
+    judged_in(4)
+}
+
+/// The same, judged in so many cycles: one leaves 20 of the 28 pairs of a query.
+fn judged_in(cycles: usize) -> Sandbox {
     let sandbox = Sandbox::new();
     let mut lines = String::new();
     for (at, line) in crate::support::dataset([8; 6]).lines().enumerate() {
@@ -24,9 +29,13 @@ fn judged() -> Sandbox {
         writeln!(lines, "{pool}").unwrap();
     }
     sandbox.write("in.jsonl", lines);
-    sandbox.done("annotate in.jsonl out.jsonl --judges bm25,ngram,proximity --yes");
+    sandbox.done(&format!(
+        "annotate in.jsonl out.jsonl --cycles {cycles} --judges {JUDGES}"
+    ));
     sandbox
 }
+
+const JUDGES: &str = "bm25,ngram,proximity";
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines()
@@ -67,6 +76,89 @@ fn a_sample_is_even_uses_no_document_twice_and_splits_by_query() {
         "student sample --pairs 2 --train 3",
         2,
         &["3 to learn from are more than 2 in all"],
+    );
+}
+
+/// Query and documents of lines.
+fn names(lines: &[Value], a: &str, b: &str) -> BTreeSet<(String, BTreeSet<String>)> {
+    let text = |line: &Value, name: &str| line[name].as_str().unwrap().to_owned();
+    let query = |line: &Value| {
+        text(
+            line,
+            if line.get("query_id").is_some() {
+                "query_id"
+            } else {
+                "query"
+            },
+        )
+    };
+    let name = |line: &Value| (query(line), BTreeSet::from([text(line, a), text(line, b)]));
+    lines.iter().map(name).collect()
+}
+
+#[test]
+fn planned_pairs_are_new_and_a_run_judges_them_and_nothing_else() {
+    let sandbox = judged_in(1);
+    let votes = || sandbox.count("SELECT count(*) FROM vote");
+    let battles = || sandbox.count("SELECT count(*) FROM battle");
+    let fought = lines(sandbox.done("student export --form pairwise").text());
+    let (before, had) = (battles(), votes());
+    let plan = format!("student sample --pairs 12 --train 8 --plan --judges {JUDGES}");
+    let dry = sandbox.json(&format!("{plan} --dry-run --json"));
+    assert_eq!((&dry["battles"], &dry["queries"]), (&json!(12), &json!(6)));
+    let calls: u64 = dry["judges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|judge| judge["calls"].as_u64().unwrap())
+        .sum();
+    assert_eq!(calls, 36);
+    sandbox
+        .done(&format!("{plan} --dry-run"))
+        .prints("total: 36 calls");
+    assert_eq!((battles(), votes()), (before, had));
+
+    let planned = sandbox.done(&format!("{plan} --out new.jsonl"));
+    planned.says("has them judged");
+    assert_eq!((battles(), votes()), (before + 12, had));
+    let new = lines(&sandbox.read("new.jsonl"));
+    let drawn = names(&new, "a", "b");
+    assert_eq!(drawn.len(), 12);
+    assert!(drawn.is_disjoint(&names(&fought, "a_id", "b_id")));
+    let documents: BTreeSet<&String> = drawn.iter().flat_map(|(_, pair)| pair).collect();
+    assert_eq!(documents.len(), 24, "no document twice");
+    sandbox.refused(
+        "student export --form pairwise --sample new.jsonl",
+        2,
+        &["new.jsonl:1: the pair is not judged; `overrule annotate --sample`"],
+    );
+    sandbox.refused(
+        "annotate --sample new.jsonl --judges bm25",
+        2,
+        &["is judged by bm25,ngram,proximity"],
+    );
+
+    let judge = format!("annotate --sample new.jsonl --judges {JUDGES}");
+    sandbox
+        .done(&format!("{judge} --dry-run"))
+        .prints("total: 36 calls");
+    sandbox.done(&judge);
+    assert_eq!((battles(), votes()), (before + 12, had + 36));
+    sandbox.done(&judge);
+    sandbox.done(&format!(
+        "annotate in.jsonl out.jsonl --cycles 1 --judges {JUDGES}"
+    ));
+    assert_eq!((battles(), votes()), (before + 12, had + 36));
+    let train = sandbox.done("student export --form pairwise --sample new.jsonl --side train");
+    assert_eq!(lines(train.text()).len(), 8);
+
+    // What has been judged is not drawn again, and what is left is counted exactly.
+    let next = lines(sandbox.done(&format!("{plan} --seed 5")).text());
+    assert!(names(&next, "a", "b").is_disjoint(&drawn));
+    sandbox.refused(
+        &*format!("student sample --pairs 25 --plan --judges {JUDGES}"),
+        2,
+        &["25 pairs cannot be had", "the greatest number is 24"],
     );
 }
 
@@ -432,6 +524,22 @@ fn the_built_in_student_is_measured_on_queries_that_it_did_not_see() {
     assert_eq!(told["model"]["features"][6], "zELO of other battles");
     // Eight documents have 28 pairs.
     assert_eq!(sandbox.read("all.jsonl").lines().count(), 6 * 28);
+    // Its own predictions beside it are as good as it is.
+    let beside = sandbox.json("student train --beside p.jsonl --json");
+    assert_eq!(beside["consensus_accuracy"][1]["name"], "p.jsonl");
+    assert_eq!(
+        beside["consensus_accuracy"][1]["student_above"]["value"],
+        0.0
+    );
+    assert_eq!(
+        beside["consensus_accuracy"][1]["accuracy"],
+        found["consensus_accuracy"][0]["accuracy"]
+    );
+    sandbox.refused(
+        "student train --beside nobody",
+        2,
+        &["no student \"nobody\""],
+    );
     let table = sandbox.done("student train");
     table.prints("every number below is of queries left out, in 5 groups");
     table.prints("first stage");

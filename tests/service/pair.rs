@@ -133,3 +133,40 @@ fn a_pair_has_two_documents_and_no_dataset() {
     assert_eq!(desk.run(&["annotate"]).status.code(), Some(2));
     assert_eq!(desk.server.total_calls(), 0);
 }
+
+#[test]
+fn a_sample_is_planned_without_a_call_and_bought_once() {
+    let desk = Desk::new("");
+    assert_eq!(desk.annotate(&["--cycles", "1"]).status.code(), Some(0));
+    let (calls, votes) = (
+        desk.server.total_calls(),
+        desk.count("SELECT count(*) FROM vote"),
+    );
+    let sample = [
+        "student", "sample", "--pairs", "4", "--train", "4", "--plan",
+    ];
+    let dry = desk.run(&[&sample[..], &["--dry-run"]].concat());
+    let text = String::from_utf8(dry.stdout).unwrap();
+    assert!(
+        text.contains("total: 12 calls, $") && text.contains("at most"),
+        "{text}"
+    );
+    let planned = desk.run(&[&sample[..], &["--out", "new.jsonl"]].concat());
+    assert_eq!(planned.status.code(), Some(0), "{}", told(&planned));
+    assert!(
+        told(&planned).contains("total: 12 calls, $"),
+        "{}",
+        told(&planned)
+    );
+    assert_eq!(desk.server.total_calls(), calls);
+
+    let judge = ["annotate", "--sample", "new.jsonl"];
+    let judged = desk.run(&judge);
+    assert_eq!(judged.status.code(), Some(0), "{}", told(&judged));
+    assert_eq!(desk.server.total_calls(), calls + 12);
+    assert_eq!(desk.count("SELECT count(*) FROM vote"), votes + 12);
+    let again = desk.run(&judge);
+    assert_eq!(again.status.code(), Some(0), "{}", told(&again));
+    assert_eq!(desk.server.total_calls(), calls + 12);
+    assert!(desk.server.calls().values().all(|times| *times == 1));
+}

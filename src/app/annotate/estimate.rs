@@ -131,8 +131,27 @@ impl CostEstimate {
         ensemble: &JudgeEnsemble,
         request: &RunRequest,
     ) -> Result<Self, StoreError> {
+        Self::new(ensemble).with_project(store, ensemble, request)
+    }
+
+    /// The same at the price of batches.
+    pub fn of_project_in_batches(
+        store: &Store,
+        ensemble: &JudgeEnsemble,
+        request: &RunRequest,
+    ) -> Result<Self, StoreError> {
         let mut estimate = Self::new(ensemble);
-        estimate.changed = ChangedJudge::of(store, ensemble)?;
+        estimate.batch = true;
+        estimate.with_project(store, ensemble, request)
+    }
+
+    fn with_project(
+        mut self,
+        store: &Store,
+        ensemble: &JudgeEnsemble,
+        request: &RunRequest,
+    ) -> Result<Self, StoreError> {
+        self.changed = ChangedJudge::of(store, ensemble)?;
         let queries = match &request.queries {
             Some(queries) => queries.clone(),
             None => store.read_blocking(|db| db.runnable_queries())?,
@@ -142,7 +161,7 @@ impl CostEstimate {
             let documents = keys.iter().map(|key| Ok(db.query(*key)?.documents));
             documents.collect::<Result<Vec<_>, StoreError>>()
         })?;
-        let shares = probe_shares(request, &estimate.specs, documents.into_iter());
+        let shares = probe_shares(request, &self.specs, documents.into_iter());
         for (key, probe) in queries.into_iter().zip(shares) {
             let (info, texts) = store.read_blocking(move |db| {
                 let info = db.query(key)?;
@@ -152,9 +171,9 @@ impl CostEstimate {
             })?;
             let pool = Arc::new(PoolText::new(info.text, texts));
             let known = (Some(store), probe);
-            estimate.add_texts(info.id.as_str(), &pool, ensemble, request, known)?;
+            self.add_texts(info.id.as_str(), &pool, ensemble, request, known)?;
         }
-        Ok(estimate)
+        Ok(self)
     }
 
     /// Adds a pool. `known` is the project that may already hold votes on it, and how many of its pairs are probed.

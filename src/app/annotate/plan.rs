@@ -5,12 +5,12 @@ use crate::domain::battle::{PROBE_GAME, Pair};
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::domain::sampling::{self, PlannedBattle};
 use crate::domain::vote::JudgeId;
-use crate::judge::JudgeSpec;
+use crate::judge::{JudgeEnsemble, JudgeSpec};
 use crate::store::corpus::QueryKey;
 use crate::store::judges::EnsembleId;
 use crate::store::outstanding::CallSelection;
 use crate::store::rounds::TaskRow;
-use crate::store::{Db, StoreError};
+use crate::store::{Db, Store, StoreError};
 use std::collections::{HashMap, HashSet};
 
 /// What a request means for one query.
@@ -60,8 +60,8 @@ impl QueryPlan {
     }
 }
 
-/// The plain plan: random cycles, every judge asked about every battle; and language models about some pairs in the other
-/// order too.
+/// The plain plan: random cycles or the battles that are named, every judge asked about every battle; and language models
+/// about some pairs in the other order too.
 pub(super) fn plan_query(
     request: &RunRequest,
     name: &str,
@@ -73,7 +73,10 @@ pub(super) fn plan_query(
         return pair_plan(request, name, documents, judges, battle);
     }
     let depth = entered(request, documents);
-    let planned = sampling::plan(request.seed, name, depth, request.cycles);
+    let planned = match &request.listed {
+        Some(listed) => listed.of(name),
+        None => sampling::plan(request.seed, name, depth, request.cycles),
+    };
     let shown = judges
         .iter()
         .map(|judge| {
@@ -312,6 +315,25 @@ pub(super) fn enter_plan(
         unplanned: 0,
         missing,
         is_probed: !plan.probed().is_empty(),
+    })
+}
+
+/// Enters the battles that a request names, so that a run with the same request asks about them; calls nobody.
+pub fn enter_listed(
+    store: &Store,
+    ensemble: &JudgeEnsemble,
+    request: &RunRequest,
+) -> Result<(), StoreError> {
+    let specs: Vec<JudgeSpec> = ensemble.iter().map(|judge| judge.spec().clone()).collect();
+    let request = request.clone();
+    store.write_blocking(move |db| {
+        let judges = specs.iter().map(|spec| db.judge(spec));
+        let judges = judges.collect::<Result<Vec<_>, _>>()?;
+        let ensemble = db.ensemble(&judges)?;
+        for query in request.queries.iter().flatten() {
+            enter_plan(db, *query, &request, ensemble, (&specs, &judges), 0)?;
+        }
+        Ok(())
     })
 }
 

@@ -2,12 +2,16 @@
 
 use super::progress::RunProgress;
 use crate::config::RunConfig;
+use crate::domain::battle::Pair;
+use crate::domain::corpus::QueryId;
 use crate::domain::sampling;
 use crate::domain::sampling::PlannedBattle;
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::store::corpus::QueryKey;
 use crate::store::outstanding::CallSelection;
 use crate::store::runs::{RunId, RunRow};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRequest {
@@ -27,6 +31,40 @@ pub struct RunRequest {
     pub at_most: Option<usize>,
     /// Only this battle of the one query; the rest of the plan stays as it is.
     pub pair: Option<PlannedBattle>,
+    /// Only these battles; what else is planned stays as it is.
+    pub listed: Option<Arc<ListedBattles>>,
+}
+
+/// Battles that are named one by one, for all judges.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ListedBattles {
+    of_query: BTreeMap<QueryId, Vec<PlannedBattle>>,
+    /// Documents of a query that have to be there at least.
+    depth: usize,
+}
+
+impl ListedBattles {
+    /// The first battle of each of these pairs.
+    pub fn new(pairs: impl IntoIterator<Item = (QueryId, Pair)>) -> Self {
+        let mut listed = Self::default();
+        for (query, pair) in pairs {
+            listed.depth = listed.depth.max(pair.high() + 1);
+            let (game, cycle) = (0, 0);
+            let battle = PlannedBattle { pair, game, cycle };
+            listed.of_query.entry(query).or_default().push(battle);
+        }
+        // In whatever order they are named, each judge is shown them alike.
+        for battles in listed.of_query.values_mut() {
+            battles.sort_unstable_by_key(|battle| battle.pair);
+            battles.dedup();
+        }
+        listed
+    }
+
+    pub(super) fn of(&self, query: &str) -> Vec<PlannedBattle> {
+        let found = self.of_query.get(&QueryId::new(query));
+        found.cloned().unwrap_or_default()
+    }
 }
 
 impl Default for RunRequest {
@@ -41,6 +79,7 @@ impl Default for RunRequest {
             probe: sampling::PROBED_PAIRS,
             at_most: None,
             pair: None,
+            listed: None,
         }
     }
 }
@@ -69,15 +108,17 @@ impl RunRequest {
         }
     }
 
-    /// How it is played in rounds; `None` for the plain plan, and for a single pair.
+    /// How it is played in rounds; `None` for the plain plan, and for battles that are named.
     pub(super) fn rounds(&self) -> Option<&AdaptivePlan> {
-        self.campaign.as_ref().filter(|_| self.pair.is_none())
+        let campaign = self.campaign.as_ref();
+        campaign.filter(|_| self.pair.is_none() && self.listed.is_none())
     }
 
     /// Documents of a query whose texts are needed at most.
     pub(super) fn text_depth(&self) -> Option<usize> {
         let pair = self.pair.map_or(0, |battle| battle.pair.high() + 1);
-        self.depth.map(|limit| limit.max(pair))
+        let listed = self.listed.as_ref().map_or(0, |listed| listed.depth);
+        self.depth.map(|limit| limit.max(pair).max(listed))
     }
 }
 

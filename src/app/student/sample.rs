@@ -1,19 +1,26 @@
-//! Samples of judged pairs: drawn, written, and read back for the export.
+//! Samples of pairs: drawn from those that are judged or planned as new ones, written, and read back for the export and for a run.
 
-use super::judged_pairs::JudgedPairs;
+use super::judged_pairs::{JudgedPairs, JudgedQuery};
+use crate::app::annotate::estimate::CostEstimate;
+use crate::app::annotate::{ListedBattles, RunRequest};
 use crate::app::error::{AppError, FileProblems, invalid};
 use crate::app::input_files::{display_name, open};
 use crate::domain::battle::Pair;
 use crate::domain::corpus::DocId;
-use crate::domain::student::sample::{PairSample, SampleQuery, SampleRequest, SampledPair, sample};
+use crate::domain::student::sample::{
+    AllowedPairs, PairSample, SampleQuery, SampleRequest, SampledPair, sample,
+};
+use crate::domain::vote::JudgeId;
 use crate::formats::problem::Problem;
 use crate::formats::safe_json;
 use crate::formats::student_sample::{SampleLine, SampleSide, read_sample};
+use crate::judge::{JudgeEnsemble, JudgeSpec};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A drawn sample with what it is of.
 #[derive(Clone, Debug)]
@@ -29,20 +36,158 @@ pub struct DrawnSample {
 /// Draws a sample from the judged pairs of a project.
 pub fn draw_sample(store: &Store, request: SampleRequest) -> Result<DrawnSample, AppError> {
     let judged = all_judged(store)?;
+    let allowed = |query: &JudgedQuery| {
+        let pairs = query.pairs.iter().map(|target| target.pair);
+        AllowedPairs::Listed(pairs.collect())
+    };
+    draw(&judged, usize::MAX, allowed, request)
+}
+
+fn draw(
+    judged: &JudgedPairs,
+    depth: usize,
+    allowed: impl Fn(&JudgedQuery) -> AllowedPairs,
+    request: SampleRequest,
+) -> Result<DrawnSample, AppError> {
     let mut numbers: HashMap<&DocId, usize> = HashMap::new();
     let queries = judged.queries.iter().map(|query| {
-        let documents = query.documents.iter().map(|id| {
+        let documents = query.documents.iter().take(depth).map(|id| {
             let next = numbers.len();
             *numbers.entry(id).or_insert(next)
         });
         SampleQuery {
             documents: documents.collect(),
-            pairs: Some(query.pairs.iter().map(|target| target.pair).collect()),
+            pairs: allowed(query),
         }
     });
     let queries: Vec<SampleQuery> = queries.collect();
     let drawn = sample(&queries, request).map_err(|refusal| invalid!("{refusal}"))?;
-    Ok(DrawnSample::new(&drawn, &judged))
+    Ok(DrawnSample::new(&drawn, judged))
+}
+
+/// New battles for judges: a sample of pairs that nobody has judged, and what their judgments would cost.
+#[derive(Clone, Debug)]
+pub struct SamplePlan {
+    pub drawn: DrawnSample,
+    /// What a run has to be asked for.
+    pub request: RunRequest,
+    pub estimate: CostEstimate,
+}
+
+/// Plans a sample of pairs that are not judged; `usual` is how the project is run otherwise. Changes nothing.
+///
+/// # Errors
+/// There are not so many pairs, or a query's votes come from other judges.
+pub fn plan_sample(
+    store: &Store,
+    request: SampleRequest,
+    ensemble: &JudgeEnsemble,
+    usual: &RunRequest,
+) -> Result<SamplePlan, AppError> {
+    let keys = store.read_blocking(|db| db.runnable_queries())?;
+    check_judges(store, &keys, ensemble)?;
+    let judged = JudgedPairs::read(store, &keys)?;
+    let depth = usual.depth.unwrap_or(usize::MAX);
+    let allowed = |query: &JudgedQuery| {
+        let fought = query.pairs.iter().map(|target| target.pair);
+        let fought: BTreeSet<Pair> = fought.filter(|pair| pair.high() < depth).collect();
+        match fought.is_empty() {
+            true => AllowedPairs::All,
+            false => AllowedPairs::AllBut(fought),
+        }
+    };
+    let drawn = draw(&judged, depth, allowed, request)?;
+    let listed: Vec<(usize, Pair)> = drawn
+        .lines
+        .iter()
+        .filter_map(|line| {
+            let (query, a, b) = judged.find(&line.query, &line.a, &line.b)?;
+            Some((query, Pair::new(a, b)?))
+        })
+        .collect();
+    let request = run_request(&keys, &judged, listed.into_iter(), usual);
+    let mut estimate = CostEstimate::of_project(store, ensemble, &request)?;
+    estimate.recall_times(store)?;
+    Ok(SamplePlan {
+        drawn,
+        request,
+        estimate,
+    })
+}
+
+/// What a run has to be asked for so that it judges the pairs of a sample, and nothing else.
+///
+/// # Errors
+/// The file is none, names what the project does not have, or a query's votes come from other judges.
+pub fn sample_request(
+    store: &Store,
+    path: &Path,
+    ensemble: &JudgeEnsemble,
+    usual: &RunRequest,
+) -> Result<RunRequest, AppError> {
+    let keys = store.read_blocking(|db| db.runnable_queries())?;
+    let judged = JudgedPairs::read(store, &keys)?;
+    let places = read_pairs(path, &judged, |_, _| true)?;
+    let request = run_request(&keys, &judged, places.into_keys(), usual);
+    check_judges(
+        store,
+        request.queries.as_deref().unwrap_or_default(),
+        ensemble,
+    )?;
+    Ok(request)
+}
+
+fn run_request(
+    keys: &[QueryKey],
+    judged: &JudgedPairs,
+    pairs: impl Iterator<Item = (usize, Pair)>,
+    usual: &RunRequest,
+) -> RunRequest {
+    let pairs: BTreeSet<(usize, Pair)> = pairs.collect();
+    let queries: BTreeSet<usize> = pairs.iter().map(|(query, _)| *query).collect();
+    let named = pairs.into_iter();
+    let named = named.filter_map(|(at, pair)| Some((judged.queries.get(at)?.id.clone(), pair)));
+    RunRequest {
+        listed: Some(Arc::new(ListedBattles::new(named))),
+        queries: Some(
+            queries
+                .into_iter()
+                .filter_map(|at| keys.get(at).copied())
+                .collect(),
+        ),
+        probe: 0,
+        ..usual.clone()
+    }
+}
+
+/// Refuses judges that are not those whose votes count for the queries: the votes that are there would count no more.
+fn check_judges(
+    store: &Store,
+    keys: &[QueryKey],
+    ensemble: &JudgeEnsemble,
+) -> Result<(), AppError> {
+    let specs: Vec<JudgeSpec> = ensemble.iter().map(|judge| judge.spec().clone()).collect();
+    let keys = keys.to_vec();
+    let others = store.read_blocking(move |db| {
+        let asked: BTreeSet<JudgeId> = db.known_judges(&specs)?.into_iter().collect();
+        for key in keys {
+            let known = db.judges_of(key)?;
+            let ids: BTreeSet<JudgeId> = known.iter().map(|(id, _)| *id).collect();
+            if !ids.is_empty() && ids != asked {
+                let names = known.into_iter().map(|(_, spec)| spec.name);
+                return Ok(Some((db.query(key)?.id, names.collect::<Vec<String>>())));
+            }
+        }
+        Ok(None)
+    })?;
+    match others {
+        None => Ok(()),
+        Some((query, names)) => Err(invalid!(
+            "query {:?} is judged by {}: a sample is judged by the same judges; name them with --judges",
+            query.as_str(),
+            names.join(",")
+        )),
+    }
 }
 
 /// The judged pairs of all queries.
@@ -107,8 +252,18 @@ impl DrawnSample {
 /// The pairs of a sample by their places in the project.
 pub(super) type SamplePlaces = BTreeMap<(usize, Pair), SampleSide>;
 
-/// Reads a sample that was written before; every pair has to be judged still.
+/// Reads a sample that was written before; every pair has to be judged.
 pub(super) fn read_places(path: &Path, judged: &JudgedPairs) -> Result<SamplePlaces, AppError> {
+    read_pairs(path, judged, |query, pair| {
+        judged.target(query, pair).is_some()
+    })
+}
+
+fn read_pairs(
+    path: &Path,
+    judged: &JudgedPairs,
+    is_ready: impl Fn(usize, Pair) -> bool,
+) -> Result<SamplePlaces, AppError> {
     let name = display_name(path);
     let mut problems = FileProblems::of(path);
     let mut places = SamplePlaces::new();
@@ -121,8 +276,10 @@ pub(super) fn read_places(path: &Path, judged: &JudgedPairs) -> Result<SamplePla
         let place = found.and_then(|(query, a, b)| Some((query, Pair::new(a, b)?)));
         match place {
             None => wrong("the project does not have this query with these two documents"),
-            Some((query, pair)) if judged.target(query, pair).is_none() => {
-                wrong("the pair is not judged");
+            Some((query, pair)) if !is_ready(query, pair) => {
+                wrong(
+                    "the pair is not judged; `overrule annotate --sample` has the pairs of a sample judged",
+                );
             }
             Some(place) => {
                 if places.insert(place, line.side).is_some() {

@@ -7,7 +7,7 @@ use crate::cli::spending::{estimate_table, usd};
 use crate::judge::{JudgeEnsemble, OFFLINE_LABEL, provider};
 
 /// The estimate as a table, with what it rests on.
-pub(super) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble) -> String {
+pub(in crate::cli) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble) -> String {
     let most = if estimate.rounds { "at most " } else { "" };
     let mut text = format!(
         "{} queries, {most}{} battles, {} votes there already\n",

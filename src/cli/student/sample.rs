@@ -1,11 +1,17 @@
 //! `overrule student sample`: pairs to learn from and to test on.
 
+use crate::app::annotate::{RunRequest, enter_listed};
+use crate::app::choose_judges::is_paid;
 use crate::app::output_file::write_whole;
-use crate::app::student::sample::{DrawnSample, draw_sample};
+use crate::app::run_lock::RunLock;
+use crate::app::student::sample::{DrawnSample, draw_sample, plan_sample};
 use crate::app::wording::counted;
+use crate::cli::annotate::cost;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
+use crate::cli::spending::confirm_spending;
 use crate::domain::student::sample::SampleRequest;
+use crate::store::Store;
 use clap::Args;
 use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
@@ -16,9 +22,14 @@ use std::path::PathBuf;
 also not in different queries, and a query's pairs are all on one side. Each query of a side gives one pair in turn while it can. The
 same project, numbers and seed give the same sample. What cannot be had is refused, with the greatest number that can.
 
+The pairs are judged ones, or with --plan pairs that nobody has judged: it says what their judgments would cost, asks where that is money, and
+enters them as battles; `overrule annotate --sample FILE` then has them judged. It calls nobody itself.
+
 Examples:
   overrule student sample --pairs 20 --train 16 --out sample.jsonl
-  overrule student sample --pairs 20 --train 16 | jq -r .query | sort | uniq -c"
+  overrule student sample --pairs 20 --train 16 | jq -r .query | sort | uniq -c
+  overrule student sample --pairs 40 --train 32 --plan --dry-run
+  overrule student sample --pairs 40 --train 32 --plan --out new.jsonl && overrule annotate --sample new.jsonl"
 )]
 pub(super) struct SampleCommand {
     /// Pairs in all
@@ -30,6 +41,24 @@ pub(super) struct SampleCommand {
     /// What the draw follows from
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
+    /// Draw pairs that nobody has judged, and enter them as battles to be judged
+    #[arg(long)]
+    plan: bool,
+    /// With --plan: judges by name, in order [default: those of overrule.toml that have a key, else the offline ones]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…", requires = "plan")]
+    judges: Vec<String>,
+    /// With --plan: say what would be planned and what it would cost, and stop
+    #[arg(long, requires = "plan")]
+    dry_run: bool,
+    /// With --plan: do not ask before battles are entered whose judgments cost money
+    #[arg(long, requires = "plan")]
+    yes: bool,
+    /// With --plan: let keys travel unencrypted to other machines
+    #[arg(long, requires = "plan")]
+    insecure_http: bool,
+    /// With --dry-run: print JSON
+    #[arg(long, requires = "dry_run")]
+    json: bool,
     /// Write here instead of stdout
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -38,14 +67,21 @@ pub(super) struct SampleCommand {
 impl SampleCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
-        let drawn = draw_sample(
-            &store,
-            SampleRequest {
-                pairs: self.pairs,
-                train: self.train.unwrap_or(self.pairs - self.pairs.div_ceil(5)),
-                seed: self.seed,
-            },
-        )?;
+        let request = SampleRequest {
+            pairs: self.pairs,
+            train: self.train.unwrap_or(self.pairs - self.pairs.div_ceil(5)),
+            seed: self.seed,
+        };
+        if let Some(path) = &self.out {
+            context.check_target(path, &[])?;
+        }
+        if self.plan {
+            return self.plan_battles(context, &store, request);
+        }
+        self.write(&draw_sample(&store, request)?)
+    }
+
+    fn write(&self, drawn: &DrawnSample) -> CommandResult {
         match &self.out {
             None => {
                 let mut out = BufWriter::new(io::stdout().lock());
@@ -53,12 +89,55 @@ impl SampleCommand {
                 out.flush()?;
             }
             Some(path) => {
-                context.check_target(path, &[])?;
                 write_whole(path, |out| drawn.write(out))?;
                 output::message(&format!("wrote {}", path.display()));
             }
         }
-        output::message(&describe(&drawn));
+        output::message(&describe(drawn));
+        Ok(())
+    }
+
+    fn plan_battles(
+        &self,
+        context: &CommandContext,
+        store: &Store,
+        request: SampleRequest,
+    ) -> CommandResult {
+        let chosen = context.judges(self.insecure_http).choose(&self.judges)?;
+        chosen.notes.iter().for_each(|note| output::message(note));
+        let ensemble = chosen.ensemble;
+        let latest = store.read_blocking(|db| db.latest_run())?;
+        let usual = RunRequest::continuing(latest, &context.config.run);
+        let plan = plan_sample(store, request, &ensemble, &usual)?;
+        if self.dry_run {
+            if self.json {
+                return output::json(&plan.estimate);
+            }
+            output::text(&format!("{}\n", describe(&plan.drawn)))?;
+            output::text(&cost::describe(&plan.estimate, &ensemble))?;
+            return output::text("dry run: nothing was called and nothing was changed\n");
+        }
+        drop(RunLock::take(context.project())?);
+        let words = cost::describe(&plan.estimate, &ensemble);
+        match ensemble.iter().any(|judge| is_paid(judge.as_ref())) {
+            true => confirm_spending(&words, self.yes)?,
+            false => output::message(words.trim_end()),
+        }
+        // The file first: battles that no file names would be planned for nothing.
+        self.write(&plan.drawn)?;
+        enter_listed(store, &ensemble, &plan.request)?;
+        let file = self
+            .out
+            .as_ref()
+            .map_or("FILE".into(), |path| path.display().to_string());
+        let judges: Vec<&str> = ensemble
+            .iter()
+            .map(|judge| judge.spec().name.as_str())
+            .collect();
+        output::message(&format!(
+            "planned; `overrule annotate --sample {file} --judges {}` has them judged",
+            judges.join(",")
+        ));
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ mod matching;
 use crate::domain::battle::Pair;
 use crate::domain::sampling::SeededRng;
 use matching::Matching;
+use std::collections::BTreeSet;
 use thiserror::Error;
 
 /// Splits that are tried before it is said that there is none.
@@ -16,8 +17,37 @@ const SPLITS: usize = 20;
 pub struct SampleQuery {
     /// By pool index, the number of the document, from 0: the same in every query that has it, and none twice in one.
     pub documents: Vec<usize>,
-    /// The pairs that may be drawn; `None` for all pairs of its documents.
-    pub pairs: Option<Vec<Pair>>,
+    pub pairs: AllowedPairs,
+}
+
+/// The pairs of a query that may be drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AllowedPairs {
+    /// All pairs of its documents.
+    All,
+    Listed(Vec<Pair>),
+    /// All pairs of its documents but these, each named once.
+    AllBut(BTreeSet<Pair>),
+}
+
+impl AllowedPairs {
+    /// Whether there is any, of so many documents.
+    fn is_empty(&self, documents: usize) -> bool {
+        let all = documents * documents.saturating_sub(1) / 2;
+        match self {
+            Self::All => all == 0,
+            Self::Listed(pairs) => pairs.is_empty(),
+            Self::AllBut(pairs) => pairs.len() >= all,
+        }
+    }
+
+    fn has(&self, pair: Pair) -> bool {
+        match self {
+            Self::All => true,
+            Self::Listed(pairs) => pairs.contains(&pair),
+            Self::AllBut(pairs) => !pairs.contains(&pair),
+        }
+    }
 }
 
 /// What is wanted.
@@ -151,10 +181,7 @@ impl<'a> Drawer<'a> {
     fn split(&mut self, train: usize, test: usize) -> (Vec<usize>, Vec<usize>) {
         let gives = |at: &usize| {
             let query = &self.queries[*at];
-            match &query.pairs {
-                None => query.documents.len() > 1,
-                Some(pairs) => !pairs.is_empty(),
-            }
+            !query.pairs.is_empty(query.documents.len())
         };
         let mut order: Vec<usize> = (0..self.queries.len()).filter(gives).collect();
         self.rng.shuffle(&mut order);
@@ -169,9 +196,10 @@ impl<'a> Drawer<'a> {
 
     /// One pair a query in turn.
     fn fill(&mut self, own: &[usize], wanted: usize) -> Vec<SampledPair> {
-        let mut left: Vec<(usize, Left)> = own
+        let queries = self.queries;
+        let mut left: Vec<(usize, Left<'_>)> = own
             .iter()
-            .map(|at| (*at, Left::new(&self.queries[*at])))
+            .map(|at| (*at, Left::new(&queries[*at])))
             .collect();
         let mut found = Vec::new();
         while !left.is_empty() && found.len() < wanted {
@@ -203,17 +231,17 @@ impl<'a> Drawer<'a> {
 }
 
 /// What a query can still give.
-enum Left {
-    /// Pool indexes, to be paired in any way.
-    Documents(Vec<usize>),
+enum Left<'a> {
+    /// Pool indexes, to be paired in any way that is allowed.
+    Documents(Vec<usize>, &'a AllowedPairs),
     Pairs(Vec<Pair>),
 }
 
-impl Left {
-    fn new(query: &SampleQuery) -> Self {
+impl<'a> Left<'a> {
+    fn new(query: &'a SampleQuery) -> Self {
         match &query.pairs {
-            None => Self::Documents((0..query.documents.len()).collect()),
-            Some(pairs) => Self::Pairs(pairs.clone()),
+            AllowedPairs::Listed(pairs) => Self::Pairs(pairs.clone()),
+            all => Self::Documents((0..query.documents.len()).collect(), all),
         }
     }
 
@@ -225,21 +253,26 @@ impl Left {
         rng: &mut SeededRng,
     ) -> Option<Pair> {
         match self {
-            Self::Documents(left) => {
-                let mut next = || {
-                    while !left.is_empty() {
-                        let at = left.swap_remove(rng.below(left.len()));
-                        if !used[documents[at]] {
-                            return Some(at);
-                        }
-                    }
-                    None
-                };
-                let first = next()?;
-                let pair = Pair::new(first, next()?)?;
-                used[documents[pair.low()]] = true;
-                used[documents[pair.high()]] = true;
-                Some(pair)
+            Self::Documents(left, allowed) => {
+                left.retain(|at| !used[documents[*at]]);
+                while left.len() > 1 {
+                    let first = left.swap_remove(rng.below(left.len()));
+                    // From a random place on, so that each partner is as probable.
+                    let begin = rng.below(left.len());
+                    let places = (begin..left.len()).chain(0..begin);
+                    let mut pairs = places.map(|at| (at, Pair::new(first, left[at])));
+                    let found = pairs
+                        .find_map(|(at, pair)| Some((at, pair.filter(|pair| allowed.has(*pair))?)));
+                    // A document that fits to none of those left fits to none later.
+                    let Some((at, pair)) = found else {
+                        continue;
+                    };
+                    left.swap_remove(at);
+                    used[documents[pair.low()]] = true;
+                    used[documents[pair.high()]] = true;
+                    return Some(pair);
+                }
+                None
             }
             Self::Pairs(left) => {
                 while !left.is_empty() {

@@ -1,8 +1,8 @@
 //! As many pairs as possible without a document twice: a maximum matching (Edmonds 1965), by search from one free document
 //! after the other with blossoms in a union-find forest.
 
-use super::{SampleQuery, SampledPair};
-use crate::domain::battle::Pair;
+use super::{AllowedPairs, SampleQuery, SampledPair};
+use crate::domain::battle::{Pair, all_pairs};
 use std::collections::{HashMap, VecDeque};
 
 const NONE: usize = usize::MAX;
@@ -49,18 +49,20 @@ impl<'a> Matching<'a> {
         let mut listed = vec![Vec::new(); n];
         for at in own {
             let query = &queries[*at];
+            let mut list = |pair: Pair| {
+                let (x, y) = (query.documents[pair.low()], query.documents[pair.high()]);
+                listed[x].push(y);
+                listed[y].push(x);
+            };
             match &query.pairs {
-                None => query
+                AllowedPairs::All => query
                     .documents
                     .iter()
                     .for_each(|document| queries_of[*document].push(*at)),
-                Some(pairs) => {
-                    for pair in pairs {
-                        let (x, y) = (query.documents[pair.low()], query.documents[pair.high()]);
-                        listed[x].push(y);
-                        listed[y].push(x);
-                    }
-                }
+                AllowedPairs::Listed(pairs) => pairs.iter().copied().for_each(list),
+                AllowedPairs::AllBut(_) => all_pairs(query.documents.len())
+                    .filter(|pair| query.pairs.has(*pair))
+                    .for_each(&mut list),
             }
         }
         Self {
@@ -125,8 +127,7 @@ impl<'a> Matching<'a> {
                 let Some(pair) = Pair::new(*place, *other) else {
                     continue;
                 };
-                let allowed = query.pairs.as_ref();
-                if allowed.is_none_or(|pairs| pairs.contains(&pair)) {
+                if query.pairs.has(pair) {
                     options
                         .entry((*document, mate))
                         .or_default()

@@ -1,0 +1,81 @@
+//! `overrule annotate --sample`: the judges asked about the pairs of a sample, and about nothing else.
+
+use super::{AnnotateCommand, batch, cost, finish_run, watch};
+use crate::app::annotate::RunRequest;
+use crate::app::annotate::estimate::CostEstimate;
+use crate::app::choose_judges::{check_budget, is_paid};
+use crate::app::run_lock::RunLock;
+use crate::app::student::sample::sample_request;
+use crate::cli::command::{CommandContext, CommandResult};
+use crate::cli::output;
+use crate::cli::spending::confirm_spending;
+use crate::client::RunControl;
+use crate::store::outstanding::CallSelection;
+use std::path::Path;
+
+impl AnnotateCommand {
+    pub(super) fn judge_sample(&self, context: &CommandContext, path: &Path) -> CommandResult {
+        let chosen = context.judges(self.insecure_http).choose(&self.judges)?;
+        chosen.notes.iter().for_each(|note| output::message(note));
+        let ensemble = chosen.ensemble;
+        if self.batch {
+            batch::check(&ensemble)?;
+        }
+        let store = context.open()?;
+        let (latest, of_project) =
+            store.read_blocking(|db| Ok((db.latest_run()?, db.project_budget()?)))?;
+        let usual = &context.config.run;
+        let request = RunRequest {
+            selection: match self.retry_failed {
+                true => CallSelection::FreshAndFailed,
+                false => CallSelection::Fresh,
+            },
+            at_most: self.batch.then_some(1),
+            ..RunRequest::continuing(latest, usual)
+        };
+        let request = sample_request(&store, path, &ensemble, &request)?;
+        let estimate = || {
+            let mut estimate = match self.batch {
+                true => CostEstimate::of_project_in_batches(&store, &ensemble, &request)?,
+                false => CostEstimate::of_project(&store, &ensemble, &request)?,
+            };
+            estimate.recall_times(&store)?;
+            Ok::<_, crate::store::StoreError>(estimate)
+        };
+        if self.dry_run {
+            let estimate = estimate()?;
+            if self.json {
+                return output::json(&estimate);
+            }
+            output::text(&cost::describe(&estimate, &ensemble))?;
+            return output::text("dry run: nothing was called and nothing was changed\n");
+        }
+        let budget = self.budget.or(of_project.unwrap_or(usual.budget));
+        if let Some(budget) = budget {
+            check_budget(budget, &ensemble)?;
+        }
+        drop(RunLock::take(context.project())?);
+        if ensemble.iter().any(|judge| is_paid(judge.as_ref())) {
+            let estimate = estimate()?;
+            if estimate.calls() > 0 {
+                confirm_spending(&cost::describe(&estimate, &ensemble), self.yes)?;
+            }
+        }
+        let control = RunControl {
+            concurrency: self.concurrency.unwrap_or(usual.concurrency).max(1),
+            budget_usd: budget,
+            ..RunControl::default()
+        };
+        let budget_reached = match self.batch {
+            true => batch::run(&store, &ensemble, &request, control, self.json)?,
+            false => false,
+        };
+        let request = RunRequest {
+            // What no batch is to do has been done.
+            at_most: self.batch.then_some(0),
+            ..request
+        };
+        let (outcome, _) = watch::watch(&store, ensemble, request, control, self.json, |_| Ok(0))?;
+        finish_run(&outcome, budget_reached, 0, false, None)
+    }
+}

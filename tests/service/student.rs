@@ -10,7 +10,16 @@ const SCIFACT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/scifact-small")
 /// The bundled claims with twelve abstracts each. What stands in front of an abstract is its true relevance: mostly whether it
 /// has a label, then how many of the claim's words are in it, and then what no text says.
 fn pools(desk: &Desk) -> String {
-    let built = desk.run(&["pool", "build", "--beir", SCIFACT, "--depth", "12", "--out", "pools.jsonl"]);
+    let built = desk.run(&[
+        "pool",
+        "build",
+        "--beir",
+        SCIFACT,
+        "--depth",
+        "12",
+        "--out",
+        "pools.jsonl",
+    ]);
     assert_eq!(built.status.code(), Some(0), "{}", told(&built));
     let text = std::fs::read_to_string(desk.path("pools.jsonl")).unwrap();
     let mut lines = String::new();

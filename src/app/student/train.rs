@@ -72,6 +72,9 @@ pub struct TrainedStudent {
     predictions: Vec<PredictedPair>,
 }
 
+/// A feature's name, and its weights for difference, size and sum, where it has them.
+pub type FeatureWeights = (&'static str, [Option<f64>; 3]);
+
 #[derive(Clone, Debug)]
 struct PredictedPair {
     query: String,
@@ -380,7 +383,7 @@ impl OtherScores {
 impl TrainedStudent {
     /// The features with the student's weights: for their differences, for the sizes of these (where they speak for a tie) and
     /// for their sums.
-    pub fn weights(&self) -> Vec<(&'static str, Option<f64>, Option<f64>, Option<f64>)> {
+    pub fn weights(&self) -> Vec<FeatureWeights> {
         let (odd, even) = (&self.model.odd, &self.model.even);
         let by_document = FEATURES.len() + usize::from(self.has_vectors);
         // The constant, sizes of all differences, sums of what documents have by themselves, what both have together.
@@ -390,11 +393,11 @@ impl TrainedStudent {
         let mut weights: Vec<_> = names
             .map(|(at, name)| {
                 let sum = sum(at).filter(|_| at < by_document);
-                (name, odd.get(at).copied(), size(at), sum)
+                (name, [odd.get(at).copied(), size(at), sum])
             })
             .collect();
         if self.has_vectors {
-            weights.push((BOTH_NEAR, None, None, sum(by_document)));
+            weights.push((BOTH_NEAR, [None, None, sum(by_document)]));
         }
         weights
     }

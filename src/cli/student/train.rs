@@ -160,13 +160,9 @@ fn describe(student: &TrainedStudent) -> String {
     let rows: Vec<Vec<String>> = student
         .weights()
         .into_iter()
-        .map(|(name, difference, size, sum)| {
-            vec![
-                name.to_owned(),
-                or_dash(difference, |weight| format!("{weight:+.3}")),
-                or_dash(size, |weight| format!("{weight:+.3}")),
-                or_dash(sum, |weight| format!("{weight:+.3}")),
-            ]
+        .map(|(name, weights)| {
+            let weights = weights.map(|weight| or_dash(weight, |weight| format!("{weight:+.3}")));
+            std::iter::once(name.to_owned()).chain(weights).collect()
         })
         .collect();
     text += &output::table(&["feature", ">difference", ">size", ">sum"], &rows);

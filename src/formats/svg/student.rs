@@ -44,7 +44,7 @@ pub fn figure_svg(
             let mut chart = start(&format!(
                 "{n}; a dot a battle, coloured by the ensemble's score{}",
                 match figure {
-                    Figure::Radius => "; arcs: equal distance r from the certain corner (1, 0)",
+                    Figure::Radius => "; arcs: equal r from (1, 0)",
                     _ => "",
                 }
             ));

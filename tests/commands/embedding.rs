@@ -230,3 +230,37 @@ fn every_stage_is_a_ranking_of_the_project() {
     let names: String = project.query_row(sql, [], |row| row.get(0)).unwrap();
     assert_eq!(names, "bm25 dense hybrid");
 }
+
+#[test]
+fn a_student_looks_at_vectors_that_are_there_and_asks_for_none() {
+    let server = FakeProvider::start();
+    let sandbox = sandbox(&server, "openai", "");
+    sandbox.done(BUILD);
+    let asked = server.total_requests();
+    sandbox.done("annotate pools.jsonl out.jsonl --judges bm25,ngram,proximity");
+    let found = sandbox.json("student train --embed vectors --json");
+    assert_eq!(found["model"]["features"][6], "cosine with query");
+    // The constant, seven sizes, seven sums, and how near both documents are.
+    assert_eq!(found["model"]["even"].as_array().unwrap().len(), 16);
+    let plain = sandbox.json("student train --json");
+    assert_ne!(
+        found["model"]["training_hash"],
+        plain["model"]["training_hash"]
+    );
+    let table = sandbox.done("student train --embed vectors");
+    table.prints("cosine with query");
+    table.prints("cosine of both");
+    sandbox.refused(
+        "student train --embed vectors --vector-cache none.db",
+        2,
+        &["none.db: no vectors"],
+    );
+    sandbox.write("more.jsonl", crate::support::dataset([5]));
+    sandbox.done("annotate more.jsonl out.jsonl --judges bm25,ngram,proximity");
+    sandbox.refused(
+        "student train --embed vectors",
+        2,
+        &["has vectors of 8 of the 13 documents"],
+    );
+    assert_eq!(server.total_requests(), asked);
+}

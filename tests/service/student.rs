@@ -47,12 +47,12 @@ fn pools(desk: &Desk) -> String {
 fn the_built_in_student_is_above_each_offline_judge_and_calibrated() {
     let desk = Desk::new("");
     std::fs::write(desk.path("in.jsonl"), pools(&desk)).unwrap();
-    let done = desk.annotate(&["--cycles", "3", "--probe", "0"]);
+    let done = desk.annotate(&["--cycles", "2", "--probe", "0"]);
     assert_eq!(done.status.code(), Some(0), "{}", told(&done));
     let trained = desk.run(&["student", "train", "--json"]);
     assert_eq!(trained.status.code(), Some(0), "{}", told(&trained));
     let found: Value = serde_json::from_slice(&trained.stdout).unwrap();
-    assert_eq!(found["figures"]["n"], 720);
+    assert_eq!(found["figures"]["n"], 480);
     let accuracy = |name: &str| {
         let all = found["consensus_accuracy"].as_array().unwrap();
         let of = all.iter().find(|of| of["name"] == name).unwrap();

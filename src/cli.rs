@@ -156,7 +156,7 @@ enum CliCommand {
     Pick(pick::PickCommand),
     /// Put candidates in order with LLM methods, rerank services or programs
     Rerank(rerank::RerankCommand),
-    /// Hold picks against the labels, beside chance; what rulings make of the rankings
+    /// Compare picks with labels and with chance; what rulings change in the rankings
     #[command(alias = "court")]
     Adjudication(adjudication::AdjudicationCommand),
     /// Rule on a label

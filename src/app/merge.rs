@@ -57,40 +57,48 @@ pub fn notes(merged: &MergeCounts) -> Vec<String> {
     let notes = [
         (
             merged.vote_clashes,
-            "# votes differ from those of the same judge on the same battle here, which stay",
+            "vote",
+            "the same judge has another vote on the same battle here, which stays",
         ),
         (
             merged.gold_clashes,
-            "# gold items have another answer here, which stays",
+            "gold item",
+            "another answer is here, which stays",
         ),
         (
             merged.label_clashes,
-            "# documents are labelled otherwise here, and those labels stay",
+            "label",
+            "another label of the same document is here, which stays",
         ),
         (
             merged.duels_left_out,
-            "# duels have a query that is left out, and are left out with it",
+            "duel",
+            "left out, because a query of it is left out",
         ),
         (
             merged.participants_left_out,
-            "# participants of duels have other tasks there under the same name, and what they did there is left out",
+            "participant",
+            "left out, because the same name has other tasks in that duel here",
         ),
         (
             merged.keep_their_judges,
-            "other judges count there for # queries; here those count that counted before",
+            "query",
+            "other judges count there; here the judges that counted before still count",
         ),
         (
             merged.calls_pending,
-            "batches of the other file are still making # calls; fetch them there and merge again",
+            "call",
+            "still being made by batches of the other file; fetch them there and merge again",
         ),
         (
             merged.conflicts,
-            "people differ on # pairs of the project (overrule config project --final …)",
+            "pair",
+            "people differ (overrule config project --final …)",
         ),
     ];
-    let notes = notes.into_iter().filter(|(count, _)| *count > 0);
+    let notes = notes.into_iter().filter(|(count, ..)| *count > 0);
     notes
-        .map(|(count, words)| words.replace('#', &count.to_string()))
+        .map(|(count, noun, words)| format!("{}: {words}", counted(count, noun)))
         .collect()
 }
 
@@ -109,7 +117,7 @@ pub fn taken_over(merged: &MergeCounts) -> Option<String> {
         (merged.rankings, "ranking"),
         (merged.picks, "pick"),
         (merged.rulings, "ruling"),
-        (merged.rerank_results, "order"),
+        (merged.rerank_results, "method ranking"),
         (merged.students, "student"),
         (merged.duels, "duel"),
         (merged.duel_events, "duel event"),

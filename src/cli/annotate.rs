@@ -225,7 +225,10 @@ impl AnnotateCommand {
         let import = dataset.import(&store)?;
         if import.skipped > 0 {
             let dataset = path.display();
-            output::message(&format!("{dataset}: {} bad lines left out", import.skipped));
+            output::message(&format!(
+                "{dataset}: {} left out",
+                counted(import.skipped, "bad line")
+            ));
         }
         let request = RunRequest {
             queries: Some(import.keys.clone()),
@@ -301,8 +304,8 @@ fn finish_run(
             format!("; {votes} votes are missing")
         });
         output::message(&format!(
-            "stopped{left}; {}the same command goes on",
-            out.map_or("", |_| "nothing was written, and ")
+            "stopped{left}; {}run the same command again to resume",
+            out.map_or("", |_| "nothing was written; ")
         ));
         return Err(CommandFailure::interrupted());
     }
@@ -310,7 +313,7 @@ fn finish_run(
         let failures = counted(outcome.progress.failures(), "call");
         let unwritten = out.map(|out| format!("; {} was not written", out.display()));
         output::message(&format!(
-            "no call succeeded ({failures} failed, for the causes above){}. Mend the cause, then run the same command with \
+            "no call succeeded ({failures} failed, for the causes above){}. Correct the cause, then run the same command with \
              --retry-failed",
             unwritten.unwrap_or_default()
         ));

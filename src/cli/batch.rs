@@ -2,6 +2,7 @@
 
 use crate::app::annotate::batch::{self, PolledBatch, by_number};
 use crate::app::run_lock::RunLock;
+use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output;
 use crate::cli::output::clean;
@@ -89,7 +90,8 @@ impl BatchCommand {
             BatchAction::Forget { number } => {
                 let calls = by_number::forget(&store, number)?;
                 output::message(&format!(
-                    "{calls} calls of batch {number} count as not made; if the provider made them, they are charged all the same"
+                    "{} of batch {number} count as not made; if the provider made them, they are charged all the same",
+                    counted(calls, "call")
                 ));
                 Ok(())
             }

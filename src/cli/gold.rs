@@ -1,6 +1,7 @@
 //! `overrule gold`: pairs with a known answer, to measure people by.
 
 use crate::app::gold::{GoldReport, NamedGoldItem, import_gold};
+use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
 use crate::cli::output::clean;
@@ -77,8 +78,8 @@ impl GoldImportCommand {
         }
         if !added.problems.is_empty() {
             return Err(usage!(
-                "{name}: {} problems, nothing imported; mend the file",
-                added.problems.len()
+                "{name}: {}, nothing imported; mend the file",
+                counted(added.problems.len(), "problem")
             ));
         }
         if self.json {
@@ -96,9 +97,9 @@ impl GoldImportCommand {
             "added"
         };
         output::text(&format!(
-            "{}: {} gold items {what}, {} replaced, {} were there already\n",
+            "{}: {} {what}, {} replaced, {} already there\n",
             sanitise::line(&name),
-            added.new,
+            counted(added.new, "gold item"),
             added.replaced,
             added.same
         ))

@@ -286,7 +286,7 @@ impl JudgeReportText {
             );
         }
         if self.0.rater_data.verdicts.is_empty() {
-            text.push_str("no verdict yet: agreement with people needs some (overrule queue --policy mixed)\n");
+            text.push_str("no verdict yet, so agreement with people cannot be measured (overrule queue --policy mixed)\n");
         }
         text
     }
@@ -353,8 +353,8 @@ impl JudgeReportText {
             };
             let shares: Vec<String> = cards.filter_map(share).collect();
             text.push_str(&format!(
-                "with the votes in sight {changed} of {} verdicts changed; raw agreement with them as they are now: {}\n",
-                data.verdicts.len(),
+                "{changed} of {} changed after the votes were shown; raw agreement with the verdicts of now: {}\n",
+                counted(data.verdicts.len(), "verdict"),
                 shares.join(", ")
             ));
         }

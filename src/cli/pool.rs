@@ -317,7 +317,7 @@ impl DenseOptions {
             Err(AppError::Embedding(EmbedError::Stopped)) => {
                 let embedded = counted(search.origins().embedded, "text");
                 output::message(&format!(
-                    "stopped; {embedded} embedded, which are kept: the same command goes on"
+                    "stopped; {embedded} embedded, which are kept; run the same command again to resume"
                 ));
                 Err(CommandFailure::interrupted())
             }
@@ -390,12 +390,12 @@ fn describe(summary: &PoolSummary) -> String {
         }
     }
     format!(
-        "{} documents, {} queries\n{}{} pools with {} documents: {} labelled relevant ({} found by the first stage, {} not), {} fill\n",
-        summary.documents,
-        summary.queries,
+        "{}, {}\n{}{} with {}: {} labelled relevant ({} found by the first stage, {} not), {} fill\n",
+        counted(summary.documents, "document"),
+        counted(summary.queries, "query"),
         output::table(&["first stage", ">mean", "95 % interval"], &rows),
-        pools.count,
-        pools.slots,
+        counted(pools.count, "pool"),
+        counted(pools.slots, "document"),
         pools.positives,
         pools.label_found,
         pools.label_missed,

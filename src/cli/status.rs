@@ -127,9 +127,9 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
     let mut lines = vec![
         format!("project       {}", clean(project)),
         format!(
-            "queries       {} with {} documents",
+            "queries       {} with {}",
             status.queries.len(),
-            status.documents
+            counted(status.documents, "document")
         ),
         format!("battles       {}", share(status.fought)),
         format!(
@@ -159,8 +159,12 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
     let adjudication = status.adjudication;
     if adjudication.labels + adjudication.picks + adjudication.rankings > 0 {
         lines.push(format!(
-            "adjudication  {} labels, {} rankings, {} answers of judges on pools for ${:.4}, {} rulings (overrule adjudication)",
-            adjudication.labels, adjudication.rankings, adjudication.picks, adjudication.spent_usd, adjudication.rulings
+            "adjudication  {}, {}, {} on pools for ${:.4}, {} (overrule adjudication)",
+            counted(adjudication.labels, "label"),
+            counted(adjudication.rankings, "ranking"),
+            counted(adjudication.picks, "answer"),
+            adjudication.spent_usd,
+            counted(adjudication.rulings, "ruling")
         ));
     }
     if status.duels.duels > 0 {
@@ -190,13 +194,15 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
     let (calls, usd) = status.batched;
     if calls > 0 {
         lines.push(format!(
-            "batches       {calls} calls are being made, for ${usd:.4} at most (overrule batch status)"
+            "batches       {} open, for ${usd:.4} at most (overrule batch status)",
+            counted(calls, "call")
         ));
     }
     for (names, queries) in &status.judges {
         let names = clean(names.join(", "));
         lines.push(format!(
-            "judges        {names}: their votes count for {queries} queries"
+            "judges        {names}: their votes count for {}",
+            counted(*queries, "query")
         ));
     }
     if !status.telling_margins.is_empty() {
@@ -215,9 +221,9 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
 /// The lines of `status`: the sum, and each judge's part where there is more than one that was paid.
 fn spending_lines(spending: &Spending) -> Vec<String> {
     let mut sum = format!(
-        "spent         ${:.4} on {} calls, {} without a known price",
+        "spent         ${:.4} on {}, {} without a known price",
         spending.known_usd() + spending.assumed_usd(),
-        spending.calls(),
+        counted(spending.calls(), "call"),
         spending.unpriced()
     );
     let assumed: usize = spending.rows.iter().map(|row| row.assumed_calls).sum();

@@ -120,7 +120,7 @@ impl VectorOptions {
             Err(EmbedError::Stopped) => {
                 let embedded = counted(origins.embedded, "text");
                 output::message(&format!(
-                    "stopped; {embedded} embedded, which are kept: the same command goes on"
+                    "stopped; {embedded} embedded, which are kept; run the same command again to resume"
                 ));
                 Err(CommandFailure::interrupted())
             }

@@ -148,7 +148,7 @@ fn killed_runs_lose_no_vote_and_double_none() {
         );
     }
     let ran = sandbox.done(&ARGUMENTS);
-    let there = format!("{} votes were there already", known.len());
+    let there = format!("{} votes already there", known.len());
     assert!(
         ran.stderr.contains(&there),
         "{there} is not in {}",

@@ -109,7 +109,7 @@ fn a_second_run_calls_nobody_and_writes_the_same() {
     let (first, made) = (sandbox.read("out.jsonl"), calls(&sandbox));
     let again = sandbox.done("annotate in.jsonl again.jsonl");
     again.says(": 0 votes and 0 failures");
-    again.says("132 votes were there already");
+    again.says("132 votes already there");
     assert_eq!(calls(&sandbox), made);
     assert_eq!(sandbox.read("again.jsonl"), first);
 }
@@ -336,7 +336,7 @@ fn bad_lines_stop_an_annotation_unless_they_are_to_be_left_out() {
     );
     sandbox.refused("annotate in.jsonl --dry-run", 2, &["in.jsonl:2:"]);
     let ran = sandbox.done("annotate in.jsonl out.jsonl --skip-bad");
-    ran.says("1 bad lines left out");
+    ran.says("1 bad line left out");
     assert_eq!(scores(&sandbox.read("out.jsonl")).len(), 1);
 }
 

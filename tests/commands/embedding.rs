@@ -207,7 +207,7 @@ fn a_stop_keeps_what_came_and_the_same_command_goes_on() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{told}");
     assert!(
-        told.contains("which are kept: the same command goes on"),
+        told.contains("which are kept; run the same command again to resume"),
         "{told}"
     );
     assert!(!sandbox.path("pools.jsonl").exists());

@@ -200,7 +200,7 @@ fn a_persons_votes_are_verdicts_in_the_order_of_the_file() {
         0
     );
     let ran = sandbox.done("import votes votes.jsonl");
-    ran.says("people differ on 1 pairs");
+    ran.says("people differ on 1 pair");
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn votes_join_a_dataset_and_stay_apart_from_its_run() {
     let ran = sandbox.done("import votes votes.jsonl");
     assert!(
         ran.stderr
-            .contains("1 queries keep the judges that counted there"),
+            .contains("1 query: the judges whose votes counted there still count"),
         "{}",
         ran.stderr
     );

@@ -278,7 +278,7 @@ fn imports_are_in_the_log_and_come_along() {
         [
             "import",
             "ada",
-            "in.jsonl: 2 queries added, 0 were there already"
+            "in.jsonl: 2 queries added, 0 already there"
         ]
     );
     assert!(told[1][2].starts_with("qrels.tsv: ") && told[1][1] == "eve");

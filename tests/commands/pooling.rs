@@ -153,11 +153,7 @@ fn pools_are_a_dataset_that_can_be_annotated() {
     );
     other.write("pools.jsonl", sandbox.read("pools.jsonl"));
     let again = other.done("import pools.jsonl");
-    assert!(
-        again
-            .text()
-            .contains("0 queries added, 2 were there already")
-    );
+    assert!(again.text().contains("0 queries added, 2 already there"));
 }
 
 #[test]

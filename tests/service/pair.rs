@@ -71,7 +71,7 @@ fn only_the_judges_of_the_query_are_asked_and_it_keeps_them() {
     let output = ask(&desk, pair, &["--judges", "gemini,gpt"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     assert!(
-        told(&output).contains("not asked, as not set up here: claude"),
+        told(&output).contains("not asked, because not configured or not chosen: claude"),
         "{}",
         told(&output)
     );

@@ -53,7 +53,7 @@ impl PairQuestion {
         let absent: Vec<String> = absent.map(|(_, spec)| spec.name.clone()).collect();
         if seats.is_empty() {
             return Err(invalid!(
-                "the judges of this query ({}) are not among those that can be asked here; a run with other judges judges all its pairs",
+                "no judge of this query can be asked ({}): each is dropped, not chosen or not configured; a run with other judges asks about all its pairs again",
                 first_names(&absent)
             ));
         }

@@ -314,7 +314,7 @@ impl RunProgress {
 /// That the weights behind a judge's model were replaced after so many votes, in words that go on after its name.
 pub fn replaced_weights(votes: usize) -> String {
     format!(
-        "answers with other weights than those of {} before: what stands behind its model's name was replaced; another name \
+        "answers with other weights than those of {} before: the model of this name was replaced; another judge name \
          keeps the votes apart",
         counted(votes, "vote")
     )

@@ -38,7 +38,7 @@ impl Display for PoolsImport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}: {} added, {} were there already",
+            "{}: {} added, {} already there",
             sanitise::line(&self.file),
             counted(self.queries_added, "query"),
             self.queries_unchanged
@@ -61,7 +61,7 @@ impl Display for PoolsImport {
         }
         match self.skipped {
             0 => Ok(()),
-            skipped => write!(f, "; {skipped} bad parts left out"),
+            skipped => write!(f, "; {} left out", counted(skipped, "bad part")),
         }
     }
 }
@@ -97,33 +97,35 @@ impl Display for VotesImport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}: {} queries added, {} were there already; {} documents added",
+            "{}: {} added, {} already there; {} added",
             sanitise::line(&self.file),
-            self.queries_added,
+            counted(self.queries_added, "query"),
             self.queries_unchanged,
-            self.documents_added,
+            counted(self.documents_added, "document"),
         )?;
         if !self.judges.is_empty() {
             let judges = first_of(&self.judges, LISTED);
             write!(
                 f,
-                "; {} battles and {} votes of {judges}",
-                self.battles, self.votes
+                "; {} and {} of {judges}",
+                counted(self.battles, "battle"),
+                counted(self.votes, "vote")
             )?;
             if self.failures > 0 {
-                write!(f, ", {} failed calls", self.failures)?;
+                write!(f, ", {}", counted(self.failures, "failed call"))?;
             }
         }
         if !self.annotators.is_empty() {
             let annotators = first_of(&self.annotators, LISTED);
-            write!(f, "; {} verdicts of {annotators}", self.verdicts)?;
+            let verdicts = counted(self.verdicts, "verdict");
+            write!(f, "; {verdicts} of {annotators}")?;
         }
         if self.unchanged > 0 {
-            write!(f, "; {} lines were there already", self.unchanged)?;
+            write!(f, "; {} already there", counted(self.unchanged, "line"))?;
         }
         match self.skipped {
             0 => Ok(()),
-            skipped => write!(f, "; {skipped} bad lines left out"),
+            skipped => write!(f, "; {} left out", counted(skipped, "bad line")),
         }
     }
 }
@@ -137,8 +139,8 @@ impl VotesImport {
         }
         if self.conflicts > 0 {
             notes.push(format!(
-                "people differ on {} pairs; the {} verdict counts (overrule config project --final latest|majority|adjudicator)",
-                self.conflicts,
+                "people differ on {}; the {} verdict counts (overrule config project --final latest|majority|adjudicator)",
+                counted(self.conflicts, "pair"),
                 match &self.rule {
                     FinalRule::Latest => "latest",
                     FinalRule::Majority => "majority's",
@@ -148,8 +150,8 @@ impl VotesImport {
         }
         if self.keep_their_judges > 0 {
             notes.push(format!(
-                "{} queries keep the judges that counted there; the votes of others are stored and do not count",
-                self.keep_their_judges
+                "{}: the judges whose votes counted there still count; the votes of others are stored and do not count",
+                counted(self.keep_their_judges, "query")
             ));
         }
         notes

@@ -57,9 +57,9 @@ impl ReasoningAudit {
                 "no quote, and no passage copied from a document: what they rest on could not be checked"
                     .to_owned()
             }
-            (quotes, 0) => format!("{} of {} stand in no text", self.missing_quotes, counted(quotes, "quote")),
+            (quotes, 0) => format!("{} of {} are in neither document", self.missing_quotes, counted(quotes, "quote")),
             (quotes, copied) => format!(
-                "{} of {} stand in no text ({copied} copied without quotation marks)",
+                "{} of {} are in neither document ({copied} copied without quotation marks)",
                 self.missing_quotes,
                 counted(quotes, "quote"),
             ),

@@ -8,7 +8,7 @@ use crate::domain::adjudication::Remeasured;
 /// The rulings in force, and each ranking before and after.
 pub(super) fn describe(effect: &RulingEffect) -> String {
     let mut text = format!(
-        "{} in force ({}): {} changed; people go different ways on {}\n",
+        "{} in force ({}): {} changed; people differ on {}\n",
         counted(effect.corrections.len(), "ruling"),
         effect.rule,
         counted(effect.changed(), "label"),

@@ -32,8 +32,8 @@ pub(in crate::cli) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble
     }
     if estimate.pending > 0 {
         text.push_str(&format!(
-            "{} more calls are being made by batches\n",
-            estimate.pending
+            "{} more by batches that are open\n",
+            counted(estimate.pending, "call")
         ));
     }
     if estimate.batch {

@@ -88,7 +88,9 @@ impl AnnotateCommand {
         drop(RunLock::take(context.project())?);
         if !priced.question.absent.is_empty() {
             let absent = first_names(&priced.question.absent);
-            output::message(&format!("not asked, as not set up here: {absent}"));
+            output::message(&format!(
+                "not asked, because not configured or not chosen: {absent}"
+            ));
         }
         if ensemble.iter().any(|judge| is_paid(judge.as_ref())) {
             confirm_spending(&cost::describe(&priced.estimate, &ensemble), self.yes)?;

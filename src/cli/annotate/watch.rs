@@ -201,7 +201,7 @@ impl RunProgressDisplay {
             }
         }
         output::message(&format!(
-            "{}, {}: {} and {} in {:.1} s ({}), {} votes were there already, spent ${:.4}{}",
+            "{}, {}: {} and {} in {:.1} s ({}), {} already there, spent ${:.4}{}",
             counted(progress.queries_done, "query"),
             counted(progress.battles, "battle"),
             counted(progress.votes(), "vote"),
@@ -239,7 +239,7 @@ fn judge_words(judge: &JudgeProgress) -> String {
         words += &format!(" · waits {seconds:.0} s: {}", sanitise::line(why));
     }
     if let Some(per_minute) = judge.learned_per_minute {
-        words += &format!(" · limit met: about {per_minute:.0} a minute");
+        words += &format!(" · limit reached: about {per_minute:.0} calls a minute");
     }
     if let Some(finding) = &judge.finding {
         words += &format!(" · {finding}");

@@ -25,6 +25,7 @@ pub mod log;
 pub mod manual;
 pub mod merge;
 pub mod methods;
+pub mod new_project;
 pub mod one_scale;
 pub mod output_file;
 pub mod pick;

@@ -22,6 +22,7 @@ pub mod update;
 pub mod view;
 pub(crate) mod widgets;
 
+use crate::app::import::typed_path;
 use crate::config::ScreenConfig;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
@@ -32,6 +33,7 @@ use message::{Effect, Msg};
 use model::{Model, Start, TuiOptions};
 use signals::Signals;
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::pin::pin;
 use std::time::{Duration, Instant};
 use terminal::{Background, ReplyFilter, TerminalGuard, detect_background, detect_depth};
@@ -63,13 +65,14 @@ pub enum TuiError {
     LeftAtOnce,
 }
 
-/// Opens the workbench on a project and returns when the user leaves.
+/// Opens the workbench on a project and returns when the user leaves: with the path of the project to open next, where there
+/// is one.
 pub fn run(
     store: Store,
     ensemble: JudgeEnsemble,
     options: TuiOptions,
     screen: &ScreenConfig,
-) -> Result<(), TuiError> {
+) -> Result<Option<PathBuf>, TuiError> {
     let depth = detect_depth(setting("colour", &screen.colour)?);
     let ramp: Ramp = setting("ramp", &screen.ramp)?.unwrap_or_default();
     let flag = match screen.theme.as_str() {
@@ -173,17 +176,19 @@ impl App {
         guard: &mut TerminalGuard,
         signals: &mut Signals,
         inbox: mpsc::Receiver<Msg>,
-    ) -> (Result<(), TuiError>, Runner) {
+    ) -> (Result<Option<PathBuf>, TuiError>, Runner) {
         let end = match self.until_left(guard, signals, inbox).await {
             // Whoever closes the terminal leaves.
             Err(TuiError::Terminal(error)) if terminal::is_loss(&error) => Ok(()),
             end => end,
         };
         // Nothing is left to keep where the person quit; a signal or a lost terminal comes without asking.
-        for effect in update::commands::keep_all(&mut self.model) {
+        for effect in update::leaving::keep_all(&mut self.model) {
             self.runner.carry_out(effect, self.model.run.control);
         }
-        (end, self.runner)
+        let next = self.model.next_project;
+        let next = next.map(|path| typed_path(&path));
+        (end.map(|()| next), self.runner)
     }
 
     async fn until_left(
@@ -192,6 +197,8 @@ impl App {
         signals: &mut Signals,
         mut inbox: mpsc::Receiver<Msg>,
     ) -> Result<(), TuiError> {
+        // What another project left on the screen is not this one's.
+        guard.redraw()?;
         let mut keys = TerminalEvents::start()?;
         let mut gone = pin!(terminal_events::gone());
         let mut late_replies = ReplyFilter::default();

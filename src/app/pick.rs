@@ -3,8 +3,11 @@
 mod answers;
 mod inputs;
 mod plan;
+pub mod prepared;
+mod progress;
 pub mod run;
 
 pub use answers::PickAnswers;
 pub use inputs::PickInputs;
 pub use plan::{JudgePicks, PickOptions, PickPlan};
+pub use progress::PickProgress;

@@ -92,7 +92,7 @@ impl<E: Into<anyhow::Error>> From<E> for CommandFailure {
 pub(super) type CommandResult = Result<(), CommandFailure>;
 
 /// What every command is given.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct CommandContext {
     /// The `--project` of this call.
     pub(super) named_project: Option<PathBuf>,

@@ -3,7 +3,7 @@
 use crate::app::annotate::RunRequest;
 use crate::app::choose_judges::{ChosenJudges, is_paid};
 use crate::app::project::open_sample;
-use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, DEFAULT_PROJECT, usage};
 use crate::cli::output;
 use crate::client::RunControl;
 use crate::judge::offline;
@@ -14,7 +14,7 @@ use crate::tui::model::remembered::Remembered;
 use crate::tui::model::{Start, TuiOptions};
 use clap::Args;
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(
@@ -70,7 +70,33 @@ pub(super) fn open_duel(context: &CommandContext, store: Store, key: DuelKey) ->
     show(context, store, false, Start::Duel(Some(key)))
 }
 
+/// The workbench on a project, and then on each one that is opened from inside.
 fn show(context: &CommandContext, store: Store, demo: bool, start: Start) -> CommandResult {
+    let sample = demo.then(|| store.path().to_owned());
+    let mut next = show_one(context, store, demo, start)?;
+    while let Some(path) = next {
+        let context = CommandContext {
+            named_project: Some(path),
+            ..context.clone()
+        };
+        next = show_one(&context, context.open()?, false, Start::Queries)?;
+    }
+    if let Some(path) = sample {
+        output::message(&format!(
+            "The sample and your verdicts are kept in {}.",
+            path.display()
+        ));
+    }
+    Ok(())
+}
+
+/// The workbench on one project; gives the path of the one to open next.
+fn show_one(
+    context: &CommandContext,
+    store: Store,
+    demo: bool,
+    start: Start,
+) -> Result<Option<PathBuf>, CommandFailure> {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         return Err(usage!(
             "{}",
@@ -102,6 +128,7 @@ fn show(context: &CommandContext, store: Store, demo: bool, start: Start) -> Com
             ..RunControl::default()
         },
         judging: config.judging.clone(),
+        config: config.clone(),
         project: if demo {
             "sample".to_owned()
         } else {
@@ -113,10 +140,10 @@ fn show(context: &CommandContext, store: Store, demo: bool, start: Start) -> Com
                 .into_owned()
         },
         sample: demo,
+        new_project: free_name(),
         start,
         ..TuiOptions::default()
     };
-    let path = store.path().to_owned();
     let chosen = if demo {
         // The sample is for looking: it costs nothing, whatever keys are set.
         ChosenJudges {
@@ -141,15 +168,18 @@ fn show(context: &CommandContext, store: Store, demo: bool, start: Start) -> Com
     match tui::run(store, chosen.ensemble, options, &config.screen) {
         Err(error @ tui::TuiError::LeftAtOnce) => {
             output::message(&format!("overrule: {error}"));
-            return Err(CommandFailure::interrupted());
+            Err(CommandFailure::interrupted())
         }
-        left => left?,
+        left => Ok(left?),
     }
-    if demo {
-        output::message(&format!(
-            "The sample and your verdicts are kept in {}.",
-            path.display()
-        ));
-    }
-    Ok(())
+}
+
+/// A name for a project in this folder: the one that `overrule` opens by itself, unless it is taken.
+fn free_name() -> String {
+    let stem = DEFAULT_PROJECT.trim_end_matches(".db");
+    let others = (2..).map(|number| format!("{stem}-{number}.db"));
+    std::iter::once(DEFAULT_PROJECT.to_owned())
+        .chain(others)
+        .find(|name| !Path::new(name).exists())
+        .unwrap_or_default()
 }

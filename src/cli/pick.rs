@@ -30,7 +30,7 @@ in its document is kept as claimed and counts neither as picked nor as not picke
 sentence beside not_enough is ignored.
 
 Every answer is in the project as soon as it comes. Run the same command again to go on where it stopped; what has been
-answered is not asked again. `overrule adjudication` holds the picks against the labels.
+answered is not asked again. `overrule adjudication` compares the picks with the labels.
 
 Examples:
   overrule pick
@@ -158,7 +158,7 @@ impl PickCommand {
                     counted(row.unproven, "verdict"),
                 ));
             }
-            output::message("`overrule adjudication` holds the picks against the labels");
+            output::message("`overrule adjudication` compares the picks with the labels");
         }
         let missing = rows.iter().map(|row| row.missing).sum();
         let failed = rows.iter().map(|row| row.failed).sum();
@@ -185,7 +185,7 @@ fn finish(missing: usize, failed: usize, ended: RunEnd) -> CommandResult {
     let answers = counted(missing, "answer");
     if ended.interrupted && missing > 0 {
         output::message(&format!(
-            "stopped; {answers} missing, and the same command goes on"
+            "stopped; {answers} missing; run the same command again to resume"
         ));
         return Err(CommandFailure::interrupted());
     }

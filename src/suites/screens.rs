@@ -111,7 +111,7 @@ fn agreement_since_the_reveal_stands_beside_the_blind_one() {
     let mut bench = Bench::judged(120, 40);
     bench.press("w enter b a enter esc esc esc J");
     let shot = bench.shot();
-    let words = "With the votes in sight 1 of 1 verdicts changed; raw agreement with them";
+    let words = "1 of 1 verdict changed after the votes were shown; raw agreement with the";
     assert!(shot.contains(words), "{shot}");
 }
 

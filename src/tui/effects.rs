@@ -5,6 +5,7 @@ mod export;
 mod import;
 mod judges;
 pub(crate) mod methods;
+mod picks;
 mod runs;
 mod settings;
 pub(crate) mod student;
@@ -47,6 +48,8 @@ pub struct Runner {
     control: Option<tokio::sync::watch::Sender<RunControl>>,
     /// The overview that was asked for last, and whose turn it is to work it out.
     adjudications: Arc<(AtomicU64, Mutex<()>)>,
+    /// How picks that judges are asked for are steered.
+    picking: Option<tokio::sync::watch::Sender<RunControl>>,
     /// Who writes embedded judges' reasoning again; the pool read last stays with it, for the next battle.
     reasoning: Arc<Mutex<EmbeddedReasoning>>,
     /// The end of the run that is going on, and what went wrong with it.
@@ -71,6 +74,7 @@ impl Runner {
             options,
             results,
             control: None,
+            picking: None,
             adjudications: Arc::default(),
             reasoning: Arc::default(),
             end: None,
@@ -89,6 +93,10 @@ impl Runner {
             Effect::Export(order, overwrite) => self.export(order, overwrite),
             Effect::StoreSettings(before, after) => self.store_settings(*before, *after),
             Effect::Import(path) => self.import(&path),
+            Effect::MakeProject { source, project } => self.make_project(&source, project),
+            Effect::PricePicks(way, generation) => self.price_picks(way, generation),
+            Effect::Pick(way, calls) => self.pick(way, calls, control),
+            Effect::StopPicks => self.stop_picks(),
             Effect::ReportJudges(request) => self.report_judges(request),
             Effect::CompareMethods(choice) => self.compare_methods(choice),
             Effect::ReportStudent(name, generation) => self.report_student(name, generation),
@@ -164,6 +172,10 @@ impl Runner {
         let control = self.control.take();
         if let Some(control) = &control {
             control.send_modify(|control| control.cancelled = true);
+        }
+        let picking = self.picking.take();
+        if let Some(picking) = &picking {
+            picking.send_modify(|control| control.cancelled = true);
         }
         let ended = async {
             for write in self.writes.drain(..) {
@@ -404,6 +416,10 @@ pub fn answer(
         | Effect::MakeDuel(..)
         | Effect::LookAtFiles(..)
         | Effect::Import(_)
+        | Effect::MakeProject { .. }
+        | Effect::PricePicks(..)
+        | Effect::Pick(..)
+        | Effect::StopPicks
         | Effect::Export(..)
         | Effect::StoreSettings(..)
         | Effect::Start(_)

@@ -13,13 +13,15 @@ use crate::app::import::source::SourcePreview;
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
 use crate::app::methods::MethodsReport;
+use crate::app::pick::PickProgress;
+use crate::app::pick::prepared::{PickOutcome, PickPrice};
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
 use crate::app::review::pair_description::PairDescription;
 use crate::app::review::review_queue::{QueueItem, QueueRequest};
 use crate::app::settings::ProjectSettings;
 use crate::app::student::StudentsFound;
 use crate::client::RunControl;
-use crate::domain::adjudication::DisagreementRule;
+use crate::domain::adjudication::{DisagreementRule, PickMode};
 use crate::domain::battle::{BattleId, Pair};
 use crate::domain::corpus::DocId;
 use crate::domain::duel::{DuelEvent, Task};
@@ -113,8 +115,14 @@ pub enum Msg {
     ImportChecked(u64, Result<SourcePreview, Vec<String>>),
     /// How much of the file has been read.
     ImportProgress(Option<f64>),
+    /// The project that was made of a file, as typed, or a line for each thing that is wrong with the file.
+    ProjectMade(Result<String, Vec<String>>),
     /// What an import did, a line each, or a line for each thing that is wrong with the file.
     Imported(Result<Vec<String>, Vec<String>>),
+    /// What picks in this way would take, or why they cannot be had, for the given generation.
+    PicksPriced(u64, PickMode, Result<PickPrice, String>),
+    PickProgress(PickProgress),
+    PicksEnded(Result<PickOutcome, String>),
     /// An export's file exists.
     ExportExists(ExportOrder, String),
     /// What an export wrote, or why it did not.
@@ -180,6 +188,16 @@ pub enum Effect {
     LookAtFiles(Wanted, u64),
     /// Import a file, by its path as typed.
     Import(String),
+    /// Make a project of a file, both by their paths as typed.
+    MakeProject {
+        source: String,
+        project: String,
+    },
+    /// Work out what picks in this way would take, for the given generation.
+    PricePicks(PickMode, u64),
+    /// Ask for picks in this way, making at most so many calls.
+    Pick(PickMode, usize),
+    StopPicks,
     /// Write an export; over a file that exists only where that was said.
     Export(ExportOrder, bool),
     ReadSettings,

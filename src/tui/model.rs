@@ -14,6 +14,7 @@ pub mod methods;
 pub mod open_query;
 pub mod pace;
 mod pair;
+pub mod picks;
 pub mod queries;
 pub mod queue;
 pub mod remembered;
@@ -37,13 +38,14 @@ use super::widgets::help::Help;
 use super::widgets::import_dialog::ImportDialog;
 use super::widgets::page::Page;
 use super::widgets::palette::Palette;
+use super::widgets::pick_dialog::PickDialog;
 use super::widgets::prompt::LinePrompt;
 use super::widgets::settings_dialog::SettingsDialog;
 use super::widgets::toast::{Level, Toast};
 use crate::app::adjudication::data::AdjudicationItem;
 use crate::app::annotate::RunRequest;
 use crate::client::RunControl;
-use crate::config::JudgingConfig;
+use crate::config::{Config, JudgingConfig};
 use crate::domain::battle::Pair;
 use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
@@ -61,6 +63,7 @@ use judges::JudgesScreen;
 use matrix::MatrixScreen;
 use methods::MethodsScreen;
 use open_query::OpenQuery;
+use picks::PickState;
 use queries::QueriesScreen;
 use queue::QueueScreen;
 use remembered::{Configured, Remembered};
@@ -82,6 +85,7 @@ pub enum Overlay {
     Page(Page),
     Import(ImportDialog),
     Export(ExportDialog),
+    Picks(PickDialog),
     Settings(SettingsDialog),
 }
 
@@ -96,6 +100,8 @@ pub enum PromptFor {
     Reason,
     /// Dollars that the project may have spent.
     Budget,
+    /// The file of a project that is made of data.
+    NewProject,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +113,10 @@ pub enum ConfirmFor {
     Start,
     /// Write an export over a file that exists.
     Overwrite,
+    /// Ask for picks that cost money.
+    Picks,
+    /// Ask for no more picks.
+    StopPicks,
     /// Show the result of a duel that is not done.
     EndBlindness,
 }
@@ -118,10 +128,14 @@ pub struct TuiOptions {
     /// How it is steered at first.
     pub control: RunControl,
     pub judging: JudgingConfig,
+    /// The configuration in force.
+    pub config: Config,
     /// What the header calls the project.
     pub project: String,
     /// Whether it is the bundled sample.
     pub sample: bool,
+    /// The file that is proposed for a project of the user's own.
+    pub new_project: String,
     /// The names of the judges that a run would ask.
     pub judges: Vec<String>,
     /// Whether calls may cost money.
@@ -155,6 +169,7 @@ pub struct Model {
     pub queries: QueriesScreen,
     pub import: ImportState,
     pub export: ExportState,
+    pub picks: PickState,
     pub run: RunScreen,
     pub matrix: MatrixScreen,
     pub document: DocumentScreen,
@@ -214,6 +229,8 @@ pub struct Model {
     pub session: ReviewSession,
     /// When a line was last accepted.
     pub typed: Option<Instant>,
+    /// The project to open next, by its path as typed, once this one has been left.
+    pub next_project: Option<String>,
     /// What was before the person when a reason was asked for.
     pub explained: Option<Subject>,
 }
@@ -242,6 +259,7 @@ impl Model {
             queries: QueriesScreen::default(),
             import: ImportState::default(),
             export: ExportState::default(),
+            picks: PickState::default(),
             run: RunScreen {
                 control: options.control,
                 ..RunScreen::default()
@@ -291,6 +309,7 @@ impl Model {
             undone_rulings: Vec::new(),
             session: ReviewSession::default(),
             typed: None,
+            next_project: None,
             explained: None,
         }
     }

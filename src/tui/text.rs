@@ -13,7 +13,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
-pub use number::{count, count_of, duration, probability, signed, usd};
+pub use number::{count, count_of, duration, fixed, probability, signed, usd};
 
 const ELLIPSIS: &str = "…";
 
@@ -138,6 +138,17 @@ impl Wrapper<'_> {
     }
 }
 
+/// Whether the blank at a place stands between a number and what belongs to it: `94 %`, `1.0 σ`, `4.45 ± 1.26`.
+fn binds(line: &str, at: usize) -> bool {
+    let before = line[..at].chars().next_back();
+    let after = line[at..].chars().nth(1);
+    match (before, after) {
+        (Some('±'), Some(after)) => after.is_ascii_digit(),
+        (Some(before), Some('%' | 'σ' | '±')) => before.is_ascii_digit(),
+        _ => false,
+    }
+}
+
 /// Byte ranges of the lines of `text` wrapped into `columns` columns.
 ///
 /// Words stay whole unless one is wider than the line, newlines are kept, indentation survives, blanks at a break
@@ -159,13 +170,15 @@ pub fn wrap(text: &str, columns: usize) -> Vec<Range<usize>> {
         wrapper.after_wide = false;
         if is_plain_ascii(line) {
             for (at, byte) in line.bytes().enumerate() {
-                wrapper.push(offset + at, 1, 1, byte == b' ');
+                let blank = byte == b' ' && !binds(line, at);
+                wrapper.push(offset + at, 1, 1, blank);
             }
         } else {
             for (at, cluster) in line.grapheme_indices(true) {
                 let blank = cluster
                     .chars()
-                    .all(|c| c.is_whitespace() && c != '\u{a0}' && c != '\u{202f}');
+                    .all(|c| c.is_whitespace() && c != '\u{a0}' && c != '\u{202f}')
+                    && !binds(line, at);
                 wrapper.push(offset + at, cluster.len(), cluster_width(cluster), blank);
             }
         }
@@ -185,6 +198,34 @@ pub fn lines(text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
 /// One line of a text that is cut where there is no more room.
 pub fn line(text: &str, columns: usize, style: Style) -> Line<'static> {
     Line::styled(truncate(text, columns).into_owned(), style)
+}
+
+/// A line with `…` at its end, within `columns`: more followed, for which there is no room.
+pub fn ended(line: &Line<'_>, columns: usize) -> Line<'static> {
+    let words = line.to_string();
+    let (head, _) = fit(words.trim_end(), columns.saturating_sub(1));
+    Line::styled(format!("{head}{ELLIPSIS}"), line.style)
+}
+
+/// As many of the first parts, joined by ` · `, as fit into `rows` lines; none is cut but a first one that does not fit alone.
+pub fn parts(parts: &[String], columns: usize, rows: usize, style: Style) -> Vec<Line<'static>> {
+    let mut shown = Vec::new();
+    for count in 1..=parts.len() {
+        let all = lines(&parts[..count].join(" · "), columns, style);
+        if all.len() > rows {
+            break;
+        }
+        shown = all;
+    }
+    match parts.first() {
+        Some(first) if shown.is_empty() && rows > 0 => {
+            shown = lines(first, columns, style);
+            shown.truncate(rows);
+            shown[rows - 1] = ended(&shown[rows - 1], columns);
+            shown
+        }
+        _ => shown,
+    }
 }
 
 pub fn rule(columns: usize, style: Style) -> Line<'static> {

@@ -3,9 +3,11 @@
 pub(crate) mod commands;
 mod export;
 mod import;
+pub(crate) mod leaving;
 mod mouse;
 pub(crate) mod offers;
 mod overlay;
+mod picks;
 mod redo;
 mod requests;
 mod results;
@@ -128,8 +130,14 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             }
         }
         Msg::ImportProgress(share) => import::progressed(model, share),
+        Msg::ProjectMade(result) => return import::made(model, result),
         Msg::Imported(result) => return import::ended(model, result),
         Msg::ExportExists(order, file) => export::ask_to_overwrite(model, order, &file),
+        Msg::PicksPriced(generation, way, price) => {
+            picks::priced(model, generation, way, price);
+        }
+        Msg::PickProgress(progress) => picks::progressed(model, progress),
+        Msg::PicksEnded(result) => return picks::ended(model, result),
         Msg::Exported(result) => export::ended(model, result),
         Msg::SettingsRead(project) => settings::open(model, *project),
         Msg::SettingsStored => {

@@ -12,6 +12,7 @@ pub mod import_dialog;
 pub(crate) mod list;
 pub mod page;
 pub mod palette;
+pub mod pick_dialog;
 pub mod prompt;
 mod scroll_box;
 pub mod settings_dialog;

@@ -9,9 +9,9 @@ use std::cmp::Ordering;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-/// How a file of SQLite's begins.
 /// What the open project's own file holds.
 pub const THIS_PROJECT: &str = "this project";
+/// How a file of SQLite's begins.
 const SQLITE: &[u8; 16] = b"SQLite format 3\0";
 /// The application id of a project: that of `store/schema.rs`.
 const PROJECT_MARK: &[u8] = b"OVRL";

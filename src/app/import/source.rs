@@ -17,15 +17,24 @@ pub struct SourcePreview {
     pub holds: Vec<String>,
     /// What is done with it, for `Enter … the project NAME`: `imports it into`.
     pub act: &'static str,
+    /// Whether it is a project itself.
+    pub is_project: bool,
 }
 
-/// Reads what is at a path through.
+/// Whether a file is a project, whatever it is called.
+pub fn is_project(path: &Path) -> bool {
+    is_project_file(path)
+}
+
+/// Reads what is at a path through; what of it `store` has already is counted too.
 pub fn preview(
     path: &Path,
-    store: &Store,
+    store: Option<&Store>,
     options: &ImportOptions,
 ) -> Result<SourcePreview, AppError> {
-    refuse_project(path, store.path())?;
+    if let Some(store) = store {
+        refuse_project(path, store.path())?;
+    }
     if path.is_dir() {
         refuse_other_folders(path)?;
         let found = pool::look_at(path)?;
@@ -43,10 +52,11 @@ pub fn preview(
                 ),
             ],
             act: "builds the pools in",
+            is_project: false,
         });
     }
-    if is_project_file(path) {
-        let counts = united(path, store, false)?;
+    if let Some(store) = store.filter(|_| is_project_file(path)) {
+        let counts = rehearsed(path, store)?;
         let mut holds = vec![
             "It holds another Overrule project.".to_owned(),
             match merge::taken_over(&counts) {
@@ -58,20 +68,20 @@ pub fn preview(
         return Ok(SourcePreview {
             holds,
             act: "merges it into",
+            is_project: true,
         });
     }
-    let found = check(path, options)?.preview(Some(store))?;
-    let here = match (found.queries_here, found.queries) {
+    let found = check(path, options)?.preview(store)?;
+    let mut holds = vec![format!("It holds {}: {}.", found.format, found.content)];
+    holds.extend(store.map(|_| match (found.queries_here, found.queries) {
         (0, _) => "Already here: none of them.".to_owned(),
         (here, all) if here == all => format!("Already here: all {}.", counted(all, "query")),
         (here, all) => format!("Already here: {here} of {}.", counted(all, "query")),
-    };
+    }));
     Ok(SourcePreview {
-        holds: vec![
-            format!("It holds {}: {}.", found.format, found.content),
-            here,
-        ],
+        holds,
         act: "imports it into",
+        is_project: false,
     })
 }
 
@@ -101,7 +111,8 @@ pub fn bring_in(
         return Ok([vec![built], summary.warnings].concat());
     }
     if is_project_file(path) {
-        let counts = united(path, store, true)?;
+        let snapshot = Snapshot::of(path)?;
+        let counts = store.write_blocking(move |db| merge::merge(db, &snapshot, true))?;
         let words = match merge::taken_over(&counts) {
             None => format!("{name}: nothing in it was new"),
             Some(new) => format!("{name}: merged: {new}"),
@@ -113,9 +124,11 @@ pub fn bring_in(
     Ok(vec![imported])
 }
 
-fn united(path: &Path, store: &Store, keep: bool) -> Result<MergeCounts, AppError> {
-    let snapshot = Snapshot::of(path)?;
-    Ok(store.write_blocking(move |db| merge::merge(db, &snapshot, keep))?)
+/// What a merge would take over. It is tried on a copy of the open project, so that nothing that is to be stored waits for it.
+fn rehearsed(path: &Path, store: &Store) -> Result<MergeCounts, AppError> {
+    let theirs = Snapshot::of(path)?;
+    let mut ours = Snapshot::of_open(store.path())?;
+    Ok(merge::merge(ours.db_mut()?, &theirs, false)?)
 }
 
 fn merge_notes(counts: &MergeCounts) -> Vec<String> {
@@ -157,7 +170,7 @@ mod tests {
     }
 
     fn looked_at(path: &Path, store: &Store) -> Result<SourcePreview, AppError> {
-        preview(path, store, &ImportOptions::default())
+        preview(path, Some(store), &ImportOptions::default())
     }
 
     fn brought(path: &Path, store: &Store) -> Vec<String> {

@@ -96,7 +96,7 @@ impl PickPlan {
             return Err(AppError::file(
                 &inputs.source,
                 format!(
-                    "has no label of {} or more to say how many documents are relevant (metadata.grade, or qrels); ask with --open or --per-document",
+                    "has no label of {} or more to say how many documents are relevant (metadata.grade, or qrels); no label is needed to let judges pick any number (--open) or decide on every document (--per-document)",
                     options.relevant_from
                 ),
             ));
@@ -104,7 +104,7 @@ impl PickPlan {
         if idle > 0 {
             let what = counted(idle, "pool");
             plan.notes.push(format!(
-                "{what} without a relevant document: not asked about (--open and --per-document do)"
+                "{what} without a relevant document: not asked about (--open and --per-document ask about all)"
             ));
         }
         Ok(plan)

@@ -1,26 +1,16 @@
 //! Picks on their way: progress on stderr, the end on a signal.
 
 use crate::app::pick::run::{self, PickEvent, PickSession};
-use crate::app::pick::{PickAnswers, PickPlan};
-use crate::app::wording::counted;
+use crate::app::pick::{PickAnswers, PickPlan, PickProgress};
 use crate::cli::command::CommandFailure;
 use crate::cli::output::{self, ProgressPace, clean};
 use crate::cli::signals::{self, RunEnd};
 use crate::client::RunControl;
-use crate::domain::adjudication::{PickRecord, PickResult};
 use crate::domain::sanitise;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use anyhow::anyhow;
 use tokio::sync::{mpsc, watch};
-
-/// What has come so far.
-#[derive(Default)]
-struct AnswerCounts {
-    done: usize,
-    invalid: usize,
-    failed: usize,
-}
 
 /// Puts the plan's questions, puts what comes into the project, and shows progress on stderr. A signal stops it in order,
 /// another one at once.
@@ -42,7 +32,7 @@ pub(super) fn watch(
             control,
         };
         let run = tokio::spawn(run::run(picking, plan.tasks.clone(), events_to));
-        let (mut ended, mut counts) = (RunEnd::default(), AnswerCounts::default());
+        let (mut ended, mut counts) = (RunEnd::default(), PickProgress::of(plan));
         let mut failed = None;
         let mut pace = ProgressPace::new();
         loop {
@@ -52,8 +42,9 @@ pub(super) fn watch(
                     Some(PickEvent::Recorded { record, last }) => {
                         counts.count(&record, last);
                         answers.add(&record);
+                        counts.spent_usd = answers.spent_usd();
                         if pace.is_due() {
-                            output::message(&counts.describe(plan, answers));
+                            output::message(&counts.to_string());
                         }
                     }
                     Some(PickEvent::Again(line)) => tracing::warn!("{}", sanitise::line(&line)),
@@ -76,34 +67,10 @@ pub(super) fn watch(
         if let Some(error) = failed {
             return Err(error.into());
         }
-        output::message(&counts.describe(plan, answers));
+        counts.spent_usd = answers.spent_usd();
+        output::message(&counts.to_string());
         Ok(ended)
     });
     runtime.shutdown_background();
     result
-}
-
-impl AnswerCounts {
-    fn count(&mut self, record: &PickRecord, last: bool) {
-        if !last {
-            return;
-        }
-        self.done += 1;
-        match record.result {
-            PickResult::Slots(_) | PickResult::Verdicts(_) => {}
-            PickResult::Invalid(_) => self.invalid += 1,
-            PickResult::Failure(_) => self.failed += 1,
-        }
-    }
-
-    fn describe(&self, plan: &PickPlan, answers: &PickAnswers) -> String {
-        format!(
-            "{} of {}: {} invalid, {} failed, spent ${:.4}",
-            self.done,
-            counted(plan.calls(), "question"),
-            self.invalid,
-            self.failed,
-            answers.spent_usd()
-        )
-    }
 }

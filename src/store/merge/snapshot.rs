@@ -34,15 +34,32 @@ impl Snapshot {
         }
         // SQLite names the log after the file and not after a link to it.
         let path = &file::canonical(path)?;
+        Self::made(path, |copy| {
+            match copied(path, copy).map_err(|error| unreadable(path, &error))? {
+                true => Ok(()),
+                false => vacuumed(path, copy),
+            }
+        })
+    }
+
+    /// Copies a project that this process has open. Only SQLite may open that file: to close it in another way would take
+    /// away SQLite's locks.
+    pub fn of_open(path: &Path) -> Result<Self> {
+        let path = &file::canonical(path)?;
+        Self::made(path, |copy| vacuumed(path, copy))
+    }
+
+    fn made(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<Self> {
         let folder = std::env::temp_dir().join(format!("overrule-merge-{}", Uuid::now_v7()));
         private_folder(&folder).map_err(|error| unreadable(&folder, &error))?;
         let mut snapshot = Self { db: None, folder };
         let copy = snapshot.folder.join("other.db");
-        if !copied(path, &copy).map_err(|error| unreadable(path, &error))? {
-            vacuumed(path, &copy)?;
-        }
+        write(&copy)?;
         let connection = schema::open_copy(&copy).map_err(|error| match error {
-            StoreError::NotAProject { reason, .. } => refuse(&reason),
+            StoreError::NotAProject { reason, .. } => StoreError::NotAProject {
+                path: path.to_owned(),
+                reason,
+            },
             StoreError::Newer { found, known, .. } => StoreError::Newer {
                 path: path.to_owned(),
                 found,
@@ -58,6 +75,10 @@ impl Snapshot {
 
     pub(crate) fn db(&self) -> Result<&Db> {
         self.db.as_ref().ok_or(StoreError::Closed)
+    }
+
+    pub(crate) fn db_mut(&mut self) -> Result<&mut Db> {
+        self.db.as_mut().ok_or(StoreError::Closed)
     }
 }
 

@@ -1,12 +1,14 @@
 //! Looking at files and importing them, beside everything else.
 
 use super::Runner;
-use crate::app::error::AppError;
-use crate::app::import::source::{bring_in, preview};
+use crate::app::error::{AppError, invalid};
+use crate::app::import::source::{bring_in, is_project, preview};
 use crate::app::import::{ImportOptions, list_folder, typed_path};
 use crate::app::input_files::ReadProgress;
+use crate::app::new_project::{self, make_project};
 use crate::tui::message::Msg;
-use crate::tui::widgets::import_dialog::Wanted;
+use crate::tui::widgets::import_dialog::{ImportPurpose, Wanted};
+use std::path::Path;
 use std::time::Duration;
 
 /// How often the share that has been read is told.
@@ -15,6 +17,7 @@ const TELL_EVERY: Duration = Duration::from_millis(200);
 impl Runner {
     pub(super) fn look_at_files(&self, wanted: Wanted, generation: u64) {
         let (store, results) = (self.store.clone(), self.results.clone());
+        let own = self.options.sample;
         tokio::task::spawn_blocking(move || {
             let msg = match wanted {
                 Wanted::Folder(folder) => {
@@ -22,10 +25,15 @@ impl Runner {
                     let listed = listed.map_err(|error| format!("{folder}: {error}"));
                     Msg::FolderListed(generation, listed)
                 }
-                Wanted::Check(path) => {
+                Wanted::Check(path, purpose) => {
                     let options = ImportOptions::default();
                     let path = typed_path(&path);
-                    let found = preview(&path, &store, &options);
+                    let merge = purpose == ImportPurpose::Merge;
+                    let found = match is_project(&path) {
+                        false if merge => Err(not_a_project(&path)),
+                        _ if own => new_project::preview(&path, &options),
+                        _ => preview(&path, Some(&store), &options),
+                    };
                     Msg::ImportChecked(generation, found.map_err(problems))
                 }
             };
@@ -35,15 +43,38 @@ impl Runner {
 
     /// Checks a file again and imports it, whatever has become of it since it was looked at.
     pub(super) fn import(&mut self, path: &str) {
-        let (store, results) = (self.store.clone(), self.results.clone());
+        let store = self.store.clone();
         let annotator = self.options.annotator.clone();
         let seed = self.options.request.seed;
         let path = typed_path(path);
+        self.read_in(Msg::Imported, move |options| {
+            bring_in(&path, &store, options, (&annotator, seed))
+        });
+    }
+
+    /// Makes a project of a file; the open one is not touched.
+    pub(super) fn make_project(&mut self, source: &str, project: String) {
+        let config = self.options.config.clone();
+        let annotator = self.options.annotator.clone();
+        let seed = self.options.request.seed;
+        let source = typed_path(source);
+        self.read_in(Msg::ProjectMade, move |options| {
+            let path = typed_path(&project);
+            make_project(&source, &path, &config, options, (&annotator, seed))?;
+            Ok(project)
+        });
+    }
+
+    /// Does something that reads a file, and tells how much of it has been read.
+    fn read_in<T: Send + 'static>(
+        &mut self,
+        msg: fn(Result<T, Vec<String>>) -> Msg,
+        work: impl FnOnce(&ImportOptions) -> Result<T, AppError> + Send + 'static,
+    ) {
+        let results = self.results.clone();
         let options = ImportOptions::default();
         let progress = options.progress.clone();
-        let mut work = tokio::task::spawn_blocking(move || {
-            bring_in(&path, &store, &options, (&annotator, seed))
-        });
+        let mut work = tokio::task::spawn_blocking(move || work(&options));
         let told = tokio::spawn(async move {
             let mut told = ReadProgress::share(&progress);
             let result = loop {
@@ -63,11 +94,22 @@ impl Runner {
                 Err(error) => Err(vec![error.to_string()]),
             };
             let wrong = result.as_ref().err().map(|lines| lines.join("; "));
-            let told = results.send(Msg::Imported(result)).await.is_ok();
+            let told = results.send(msg(result)).await.is_ok();
             wrong.filter(|_| !told)
         });
         self.writes.push(told);
     }
+}
+
+/// What is merged is a project, and nothing else.
+fn not_a_project(path: &Path) -> AppError {
+    if !path.exists() {
+        return invalid!("{}: there is no such file", path.display());
+    }
+    invalid!(
+        "{}: is no Overrule project; to bring in a file of another kind, import it",
+        path.display()
+    )
 }
 
 /// An error as lines: each problem of a file with its line, then what follows.

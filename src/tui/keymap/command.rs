@@ -35,8 +35,8 @@ commands! {
     Undo "undo" "Take back the last verdict, ruling or answer of a duel.";
     Redo "redo" "Give again what was taken back last.";
     Back "back" "Close what is on top, or return to the screen before.";
-    Quit "quit" "Leave; asks first, but on the first screen.";
-    Suspend "suspend" "Put the program to sleep and return to the shell.";
+    Quit "quit" "Leave the program; asks first, except on the first screen.";
+    Suspend "suspend" "Suspend the program and return to the shell.";
     Redraw "redraw" "Draw the whole screen again.";
     NextRamp "next-ramp" "Change the colours of the heatmap.";
     PauseRun "pause-run" "Pause the run, or let it go on.";
@@ -57,6 +57,7 @@ commands! {
     Import "import" "Import a file, another project or a benchmark; counted first.";
     Merge "merge" "Merge another person's project into this one; counted first.";
     BuildPools "build-pools" "Build pools of candidates from a benchmark's folder (BEIR).";
+    Pick "pick" "Have judges pick the relevant documents; priced first.";
     Export "export" "Write scores, votes, verdicts, labels or picks to a file.";
     Settings "settings" "Choose colours, order, blindness and whose verdict counts.";
     SortQueries "sort-queries" "Sort the queries by the next column.";
@@ -122,10 +123,10 @@ commands! {
     Guess "guess" "Say that the verdict is a guess.";
     FairlySure "fairly-sure" "Say that you are fairly sure.";
     Sure "sure" "Say that you are sure.";
-    CauseJudge "cause-judge" "Blame the judges: they are wrong.";
+    CauseJudge "cause-judge" "Say that the judges are wrong.";
     CauseDefensible "cause-defensible" "Say that both documents can be defended.";
     CauseQuery "cause-query" "Say that the query is unclear.";
-    CauseGuideline "cause-guideline" "Say that the guideline is silent.";
+    CauseGuideline "cause-guideline" "Say that the guideline does not decide it.";
     CauseDocument "cause-document" "Say that a document is broken.";
     CauseOther "cause-other" "Say that there is another cause.";
     ShowAdjudication "show-adjudication" "Compare judges' picks with the benchmark's labels.";
@@ -161,8 +162,8 @@ commands! {
     Place7 "place-seven" "Go to the seventh document.";
     Place8 "place-eight" "Go to the eighth document.";
     Place9 "place-nine" "Go to the ninth document.";
-    MoreSentences "more-sentences" "Mark a sentence more.";
-    FewerSentences "fewer-sentences" "Mark a sentence less.";
+    MoreSentences "more-sentences" "Mark one more sentence.";
+    FewerSentences "fewer-sentences" "Mark one sentence less.";
     EarlierStart "earlier-start" "Let the mark begin a word earlier.";
     LaterStart "later-start" "Let the mark begin a word later.";
     Submit "submit" "Accept the text.";

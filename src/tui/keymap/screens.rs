@@ -20,6 +20,7 @@ pub(super) const QUERIES: &[Binding] = &[
     shown(&[key('i')], Do::Import, "import"),
     hidden(&[key('&')], Do::Merge, "merge"),
     hidden(&[key('I')], Do::BuildPools, "pools"),
+    hidden(&[key('*')], Do::Pick, "picks"),
     hidden(&[key('>')], Do::Export, "export"),
     hidden(&[key(',')], Do::Settings, "settings"),
 ];
@@ -181,6 +182,8 @@ pub(super) const ADJUDICATION: &[Binding] = &[
     shown(&[key('F')], Do::Conflicts, "other lists"),
     shown(&[key('K')], Do::ShowTables, "tables"),
     shown(&[TAB], Do::NextPane, "ranking"),
+    shown(&[key('>')], Do::Export, "export"),
+    hidden(&[key('*')], Do::Pick, "picks"),
     shown(&[key('H')], Do::Guideline, "guideline"),
 ];
 

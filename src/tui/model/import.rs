@@ -4,6 +4,8 @@
 pub struct ImportState {
     /// What the dialog asked for last, so that an overtaken answer is dropped.
     pub generation: u64,
+    /// The file that a new project is to be made of, while its name is asked for.
+    pub source: Option<String>,
     /// The file that is being imported.
     pub going: Option<GoingImport>,
 }

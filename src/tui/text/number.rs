@@ -20,6 +20,11 @@ pub fn signed(value: f64, decimals: usize) -> String {
     }
 }
 
+/// `1.25`, `−0.50`: a minus sign where there is one, and no plus.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    signed(value, decimals).trim_start_matches('+').to_owned()
+}
+
 /// What is counted in a sentence: `1 judge`, `2 judges`.
 pub fn count_of(number: usize, noun: &str) -> String {
     match number {

@@ -50,6 +50,15 @@ fn wrapping_prefers_spaces_and_keeps_newlines_and_indentation() {
 }
 
 #[test]
+fn a_number_keeps_what_belongs_to_it() {
+    assert_eq!(wrapped("of them 94 % are", 12), ["of them", "94 % are"]);
+    assert_eq!(wrapped("score 4.45 ± 1.26", 14), ["score", "4.45 ± 1.26"]);
+    assert_eq!(wrapped("surprise 1.0 σ", 13), ["surprise", "1.0 σ"]);
+    assert_eq!(wrapped("none % of them", 6), ["none %", "of", "them"]);
+    assert_eq!(wrapped("94 %", 3), ["94", "%"]);
+}
+
+#[test]
 fn a_cluster_wider_than_the_line_stands_alone() {
     assert_eq!(wrapped("漢字", 1), ["漢", "字"]);
     assert_eq!(wrapped("ab", 0), ["a", "b"]);

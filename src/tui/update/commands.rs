@@ -1,6 +1,7 @@
 //! What a key or the palette asks for, on every screen.
 
-use super::{export, import, offers, redo, settings, text_search, verdict_state};
+use super::leaving::{leave_all, quit};
+use super::{export, import, offers, picks, redo, text_search, verdict_state};
 use crate::app::manual::Chapter;
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
@@ -46,6 +47,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Quit => return quit(model),
         Command::Settings => return vec![Effect::ReadSettings],
         Command::Export => export::open(model),
+        Command::Pick => return picks::open(model),
         Command::Import => return import::open(model, ImportPurpose::Any),
         Command::Merge => return import::open(model, ImportPurpose::Merge),
         Command::BuildPools => return import::open(model, ImportPurpose::Pools),
@@ -147,6 +149,7 @@ fn offered(scope: Scope) -> Vec<Command> {
             Command::Import,
             Command::Merge,
             Command::BuildPools,
+            Command::Pick,
             Command::Export,
             Command::Settings,
         ]
@@ -154,36 +157,6 @@ fn offered(scope: Scope) -> Vec<Command> {
         commands.extend(project.filter(|command| !left_out.contains(command)));
     }
     commands
-}
-
-/// Stores what was changed and not kept, on any screen: another one may lie over it.
-fn leave_all(model: &mut Model) -> Vec<Effect> {
-    let screens = model.stack.clone().into_iter();
-    screens
-        .flat_map(|screen| (spec(screen).leave)(model))
-        .collect()
-}
-
-/// What is still to be stored when the workbench ends, for whatever reason: a reason that is being typed counts as typed.
-pub(crate) fn keep_all(model: &mut Model) -> Vec<Effect> {
-    let mut effects = Vec::new();
-    for overlay in std::mem::take(&mut model.overlays) {
-        if let Overlay::Prompt(prompt, PromptFor::Reason) = overlay {
-            effects.extend((spec(model.screen()).reason)(model, prompt.text()));
-        }
-    }
-    effects.extend(leave_all(model));
-    effects.extend(settings::remember(model));
-    effects
-}
-
-pub(super) fn quit(model: &mut Model) -> Vec<Effect> {
-    let mut effects = keep_all(model);
-    if model.run.running {
-        effects.extend(run::update::stop(model));
-    }
-    effects.push(Effect::Quit);
-    effects
 }
 
 fn back(model: &mut Model) -> Vec<Effect> {

@@ -1,8 +1,9 @@
 //! The import: its dialog, and what it brought.
 
+use super::leaving;
 use crate::tui::message::Effect;
 use crate::tui::model::import::GoingImport;
-use crate::tui::model::{Model, Overlay};
+use crate::tui::model::{Model, Overlay, PromptFor};
 use crate::tui::widgets::import_dialog::{ImportDialog, ImportPurpose, Wanted};
 use crate::tui::widgets::page::Page;
 use crate::tui::widgets::toast::Level;
@@ -20,7 +21,8 @@ pub(super) fn open(model: &mut Model, purpose: ImportPurpose) -> Vec<Effect> {
     {
         return Vec::new();
     }
-    let dialog = ImportDialog::new(&model.options.project, purpose);
+    let project = (!model.options.sample).then_some(model.options.project.as_str());
+    let dialog = ImportDialog::new(project, purpose);
     model.overlays.push(Overlay::Import(dialog));
     look(model, Some(Wanted::Folder(String::new())))
 }
@@ -45,10 +47,60 @@ pub(super) fn dialog(model: &mut Model, generation: u64) -> Option<&mut ImportDi
     dialog.filter(|_| wanted)
 }
 
-pub(super) fn begin(model: &mut Model, path: String) -> Vec<Effect> {
-    let file = path.rsplit('/').next().unwrap_or(&path).to_owned();
+/// A file has been looked into and accepted. On the sample it makes a project of its own, whose name is asked for.
+pub(super) fn accepted(model: &mut Model, path: String, is_project: bool) -> Vec<Effect> {
+    match (model.options.sample, is_project) {
+        (false, _) => {
+            going(model, &path);
+            vec![Effect::Import(path)]
+        }
+        (true, true) => leave_for(model, &path),
+        (true, false) => {
+            let name = model.options.new_project.clone();
+            let placeholder = "the file of the new project";
+            model.ask("new project: ", placeholder, &name, PromptFor::NewProject);
+            model.import.source = Some(path);
+            Vec::new()
+        }
+    }
+}
+
+/// A new project has its name.
+pub(super) fn make(model: &mut Model, project: &str) -> Vec<Effect> {
+    let project = project.trim().to_owned();
+    let Some(source) = model.import.source.take() else {
+        return Vec::new();
+    };
+    if project.is_empty() {
+        model.inform("a project needs a file name; nothing was made");
+        return Vec::new();
+    }
+    going(model, &source);
+    vec![Effect::MakeProject { source, project }]
+}
+
+fn going(model: &mut Model, path: &str) {
+    let file = path.rsplit('/').next().unwrap_or(path).to_owned();
     model.import.going = Some(GoingImport { file, share: None });
-    vec![Effect::Import(path)]
+}
+
+/// A project has been made of a file: it is opened in place of the sample.
+pub(super) fn made(model: &mut Model, result: Result<String, Vec<String>>) -> Vec<Effect> {
+    model.import.going = None;
+    match result {
+        Ok(project) => leave_for(model, &project),
+        Err(problems) => {
+            let page = Page::new("No project was made", &problems.join("\n"));
+            model.overlays.push(Overlay::Page(page));
+            Vec::new()
+        }
+    }
+}
+
+/// Ends the workbench on this project, to begin again on another.
+fn leave_for(model: &mut Model, project: &str) -> Vec<Effect> {
+    model.next_project = Some(project.to_owned());
+    leaving::quit(model)
 }
 
 pub(super) fn progressed(model: &mut Model, share: Option<f64>) {

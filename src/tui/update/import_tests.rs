@@ -19,19 +19,24 @@ fn press(model: &mut Model, code: KeyCode) -> Vec<Effect> {
 
 /// A list of queries whose dialog has read `in.jsonl`.
 fn checked() -> Model {
-    let mut model = model(Screen::Queries);
+    read_in(model(Screen::Queries), false)
+}
+
+/// The model after its dialog has read `in.jsonl`.
+fn read_in(mut model: Model, is_project: bool) -> Model {
     press(&mut model, KeyCode::Char('i'));
     for key in typed("in.jsonl") {
         tell(&mut model, Msg::Key(key));
     }
     let asked = press(&mut model, KeyCode::Enter);
-    let [Effect::LookAtFiles(Wanted::Check(path), generation)] = &asked[..] else {
+    let [Effect::LookAtFiles(Wanted::Check(path, _), generation)] = &asked[..] else {
         panic!("{asked:?}");
     };
     assert_eq!(path, "in.jsonl");
     let preview = SourcePreview {
         holds: vec!["It holds a dataset: 1 query, 2 documents.".to_owned()],
         act: "imports it into",
+        is_project,
     };
     tell(&mut model, Msg::ImportChecked(*generation, Ok(preview)));
     model
@@ -57,6 +62,40 @@ fn a_file_that_was_read_is_imported_and_the_list_asked_for_again() {
     assert!(after.contains(&Effect::List));
     assert!(model.import.going.is_none());
     assert!(model.toast.is_some());
+}
+
+/// The model on the sample.
+fn sample() -> Model {
+    let mut model = model(Screen::Queries);
+    model.options.sample = true;
+    model.options.new_project = "overrule.db".to_owned();
+    model
+}
+
+#[test]
+fn on_the_sample_a_file_makes_a_project_of_its_own() {
+    let mut model = read_in(sample(), false);
+    assert_eq!(press(&mut model, KeyCode::Enter), []);
+    let make = Effect::MakeProject {
+        source: "in.jsonl".to_owned(),
+        project: "overrule.db".to_owned(),
+    };
+    assert_eq!(press(&mut model, KeyCode::Enter), [make]);
+    let wrong = vec!["overrule.db: exists; choose another name".to_owned()];
+    assert_eq!(tell(&mut model, Msg::ProjectMade(Err(wrong))), []);
+    assert!(model.next_project.is_none() && model.overlays.len() == 1);
+    let made = Msg::ProjectMade(Ok("overrule.db".to_owned()));
+    let effects = tell(&mut model, made);
+    assert_eq!(effects.last(), Some(&Effect::Quit));
+    assert_eq!(model.next_project.as_deref(), Some("overrule.db"));
+}
+
+#[test]
+fn on_the_sample_a_project_is_opened_and_nothing_is_merged() {
+    let mut model = read_in(sample(), true);
+    let effects = press(&mut model, KeyCode::Enter);
+    assert_eq!(effects.last(), Some(&Effect::Quit));
+    assert_eq!(model.next_project.as_deref(), Some("in.jsonl"));
 }
 
 #[test]

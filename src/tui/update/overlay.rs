@@ -1,7 +1,8 @@
 //! Keys: to what lies on top, or to the screen.
 
-use super::commands::{on_command, quit};
-use super::{export, import, settings, text_search, verdict_state};
+use super::commands::on_command;
+use super::leaving::quit;
+use super::{export, import, picks, settings, text_search, verdict_state};
 use crate::tui::fuzzy::WordFilter;
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
@@ -11,6 +12,7 @@ use crate::tui::screens::spec::Find;
 use crate::tui::screens::{duel, run};
 use crate::tui::widgets::KeyOutcome;
 use crate::tui::widgets::export_dialog::ExportOrder;
+use crate::tui::widgets::pick_dialog::PickOrder;
 use crossterm::event::{KeyEvent, KeyEventKind, KeyModifiers};
 
 pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
@@ -41,6 +43,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         }
         Overlay::Settings(dialog) => dialog.handle(key).map(|()| OverlayResult::Closed),
         Overlay::Export(dialog) => dialog.handle(key).map(OverlayResult::Export),
+        Overlay::Picks(dialog) => dialog.handle(key).map(OverlayResult::Picks),
         Overlay::Help(help) => help.handle(key).map(|()| OverlayResult::Closed),
         Overlay::Page(page) => page.handle(key).map(|()| OverlayResult::Closed),
         Overlay::Palette(palette) => palette.handle(key).map(OverlayResult::Run),
@@ -51,7 +54,9 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         KeyOutcome::Consumed => {
             follow_filter(model);
             settings::preview(model);
-            return import::look(model, wanted);
+            let mut effects = import::look(model, wanted);
+            effects.extend(picks::look(model));
+            return effects;
         }
         KeyOutcome::Pass => match keymap::resolve(Scope::Global, key) {
             Some(command @ (Command::Suspend | Command::Redraw | Command::Manual)) => {
@@ -101,6 +106,7 @@ enum OverlayResult {
     Run(Command),
     Typed(String),
     Export(ExportOrder),
+    Picks(PickOrder),
 }
 
 /// Takes a reason for what was on screen when it was asked for.
@@ -138,13 +144,19 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
                 find(model, &text);
                 Vec::new()
             }
+            PromptFor::NewProject => import::make(model, &text),
             PromptFor::Budget => run::update::set_budget(model, &text),
         },
         (Some(Overlay::Settings(dialog)), _) => settings::keep(model, &dialog),
         (Some(Overlay::Export(_)), OverlayResult::Export(order)) => export::begin(model, order),
-        (Some(Overlay::Import(_)), OverlayResult::Typed(path)) => import::begin(model, path),
+        (Some(Overlay::Picks(_)), OverlayResult::Picks(order)) => picks::chosen(model, order),
+        (Some(Overlay::Import(dialog)), OverlayResult::Typed(path)) => {
+            import::accepted(model, path, dialog.is_project())
+        }
         (Some(Overlay::Confirm(_, question)), _) => match question {
             ConfirmFor::Overwrite => export::overwrite(model),
+            ConfirmFor::Picks => picks::confirmed(model),
+            ConfirmFor::StopPicks => vec![Effect::StopPicks],
             ConfirmFor::Start => run::begin::begin(model),
             ConfirmFor::Stop => run::update::stop(model),
             ConfirmFor::Quit => quit(model),

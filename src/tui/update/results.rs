@@ -18,12 +18,16 @@ pub(super) fn opened(model: &mut Model, generation: u64, mut open: OpenQuery) ->
         return Vec::new();
     }
     model.loading = false;
+    let order = model.matrix_order();
     let before = model.open.take();
     let before = before.filter(|before| before.info.key == open.info.key);
     let same = before.is_some();
     if let Some(before) = before {
         open.texts = before.texts;
         open.votes = before.votes;
+    }
+    if same {
+        matrix::update::follow(&mut model.matrix, &open, &order);
     }
     model.open = Some(open);
     if !same {

@@ -1,4 +1,5 @@
-use super::commands::{keep_all, on_command};
+use super::commands::on_command;
+use super::leaving::keep_all;
 use super::update;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::QueryId;

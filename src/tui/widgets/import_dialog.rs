@@ -24,8 +24,8 @@ const SIZE: usize = 9;
 pub enum Wanted {
     /// What is in a folder.
     Folder(String),
-    /// What a file holds.
-    Check(String),
+    /// What a file holds, for what it is looked at.
+    Check(String, ImportPurpose),
 }
 
 /// What the dialog was opened for; files for something else are not listed.
@@ -42,6 +42,15 @@ impl ImportPurpose {
             Self::Any => "Import",
             Self::Merge => "Merge another project",
             Self::Pools => "Build pools from a benchmark",
+        }
+    }
+
+    /// What is to be named.
+    fn label(self) -> &'static str {
+        match self {
+            Self::Any => "file: ",
+            Self::Merge => "project: ",
+            Self::Pools => "folder: ",
         }
     }
 
@@ -76,8 +85,8 @@ enum Stage {
 pub struct ImportDialog {
     prompt: LinePrompt,
     purpose: ImportPurpose,
-    /// The project that files go into, as shown.
-    project: String,
+    /// The project that files go into, as shown; `None` where they make a project of their own.
+    project: Option<String>,
     /// The folder whose entries are listed, as typed: empty, or with a slash at its end.
     folder: String,
     /// `None` while they are on their way; why there are none where the folder cannot be read.
@@ -91,11 +100,11 @@ pub struct ImportDialog {
 }
 
 impl ImportDialog {
-    pub fn new(project: &str, purpose: ImportPurpose) -> Self {
+    pub fn new(project: Option<&str>, purpose: ImportPurpose) -> Self {
         Self {
-            prompt: LinePrompt::new("file: ", "type a path, or choose below"),
+            prompt: LinePrompt::new(purpose.label(), "type a path, or choose below"),
             purpose,
-            project: project.to_owned(),
+            project: project.map(str::to_owned),
             folder: String::new(),
             entries: None,
             selected: 0,
@@ -200,7 +209,7 @@ impl ImportDialog {
         }
         let path = self.prompt.text().to_owned();
         self.stage = Stage::Checking(path.clone());
-        Some(Wanted::Check(path))
+        Some(Wanted::Check(path, self.purpose))
     }
 
     /// Types and completes a path, moves in the list; Enter looks into a file and, once it is looked into, accepts its
@@ -259,6 +268,20 @@ impl ImportDialog {
         (outcome, wanted)
     }
 
+    /// What Enter does with the file that was looked into.
+    fn next(&self, preview: &SourcePreview) -> String {
+        match &self.project {
+            Some(project) => format!("Enter {} the project {project}.", preview.act),
+            None if preview.is_project => format!("Enter {} it.", preview.act),
+            None => "Enter goes on to the name of a new project for it.".to_owned(),
+        }
+    }
+
+    /// Whether the file that was looked into is a project itself.
+    pub fn is_project(&self) -> bool {
+        matches!(&self.stage, Stage::Checked(_, preview) if preview.is_project)
+    }
+
     fn step(&mut self, by: isize) -> KeyOutcome<String> {
         let last = self.shown().len().saturating_sub(1);
         self.selected = self.selected.saturating_add_signed(by).min(last);
@@ -300,12 +323,11 @@ impl ImportDialog {
                         .map(|line| (line.clone(), theme.text())),
                 );
                 lines.push((String::new(), theme.text()));
-                let act = format!("Enter {} the project {}.", preview.act, self.project);
-                lines.push((act, theme.text()));
+                lines.push((self.next(preview), theme.text()));
                 lines
             }
             Stage::Refused(path, problems) => {
-                let head = format!("{path}: nothing was imported");
+                let head = format!("{path}: nothing was changed");
                 let problems = problems
                     .iter()
                     .map(|problem| (problem.clone(), theme.text()));

@@ -1,4 +1,4 @@
-//! One transient line that says how something went.
+//! A transient message that says how something went.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::tui::layout::first_row;
-use crate::tui::text::truncate;
+use crate::tui::text::{truncate, wrap};
 use crate::tui::theme::Theme;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,9 @@ pub struct Toast {
     pub text: String,
     pub until: Instant,
 }
+
+/// Lines of a message at most.
+const MOST_LINES: usize = 4;
 
 impl Toast {
     /// A message shown from `now`: three seconds, or ten where something is wrong.
@@ -63,17 +66,29 @@ impl Toast {
         }
     }
 
+    /// Draws the message on the line of `area`; a longer one also takes up to three lines above it.
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let line = first_row(area, buf.area);
         if line.is_empty() {
             return;
         }
+        let columns = usize::from(line.width);
         let text = format!("{} {}", self.mark(), self.text);
-        for x in line.left()..line.right() {
-            buf[(x, line.y)].reset();
+        let ranges = wrap(&text, columns);
+        let room = usize::from(line.y - buf.area.y + 1).min(MOST_LINES);
+        let mut rows: Vec<&str> = ranges.iter().map(|range| &text[range.clone()]).collect();
+        if rows.len() > room {
+            rows.truncate(room);
+            // Cut where the last row begins, with a sign that it is cut.
+            rows[room - 1] = &text[ranges[room - 1].start..];
         }
-        let text = truncate(&text, usize::from(line.width));
-        buf.set_string(line.x, line.y, text, self.style(theme));
+        let top = line.y - (rows.len() - 1) as u16;
+        for (y, row) in (top..).zip(rows) {
+            for x in line.left()..line.right() {
+                buf[(x, y)].reset();
+            }
+            buf.set_string(line.x, y, truncate(row, columns), self.style(theme));
+        }
     }
 }
 
@@ -93,5 +108,26 @@ mod tests {
             toast.render(&Theme::default(), area, buf);
         });
         assert_eq!(text(&buffer), "✓ verdict s…\n\n");
+    }
+
+    #[test]
+    fn a_long_message_takes_lines_above_its_own() {
+        let message = "no key is set, so the offline judges are used";
+        let toast = Toast::new(Level::Info, message, Instant::now());
+        let shown = |height: u16| {
+            text(&draw(20, height, |area, buf| {
+                let bottom = Rect {
+                    y: height - 1,
+                    height: 1,
+                    ..area
+                };
+                toast.render(&Theme::default(), bottom, buf);
+            }))
+        };
+        assert_eq!(
+            shown(4),
+            "\n· no key is set, so\nthe offline judges\nare used\n"
+        );
+        assert_eq!(shown(2), "· no key is set, so\nthe offline judges …\n");
     }
 }

@@ -8,19 +8,24 @@ use crate::tui::model::Model;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::text::{Line, Span};
+use std::ops::Range;
 
-/// A column of the judges: its header, its width, and the narrowest screen that shows it.
-const COLUMNS: [(&str, usize, usize); 9] = [
-    ("answers", 7, 0),
-    ("invalid", 7, 90),
-    ("agreed", 6, 0),
-    ("label only", 10, 0),
-    ("pick only", 9, 0),
-    ("neither", 7, 0),
-    ("labels picked (chance)", 22, 110),
-    ("picks labelled (chance)", 23, 140),
-    ("κ (95 %)", 18, 0),
+/// A column of the judges: its header, its width, and the widths of a screen that shows it.
+const COLUMNS: [(&str, usize, Range<usize>); 10] = [
+    ("answers", 7, 0..usize::MAX),
+    ("invalid", 7, 90..usize::MAX),
+    ("agreed", 6, 0..usize::MAX),
+    ("label only", 10, 0..usize::MAX),
+    ("pick only", 9, 0..usize::MAX),
+    ("neither", 7, 0..usize::MAX),
+    ("labels picked (chance)", 22, 110..usize::MAX),
+    ("picks labelled (chance)", 23, 140..usize::MAX),
+    ("κ", 5, 0..KAPPA_INTERVAL),
+    ("κ (95 %)", 18, KAPPA_INTERVAL..usize::MAX),
 ];
+
+/// The narrowest screen on which κ has its interval.
+const KAPPA_INTERVAL: usize = 74;
 
 /// One row a judge and order, under a header.
 pub(super) fn judges(
@@ -30,7 +35,7 @@ pub(super) fn judges(
 ) -> Vec<Line<'static>> {
     let offered: Vec<_> = COLUMNS
         .iter()
-        .filter(|(_, _, from)| columns + 2 >= *from)
+        .filter(|(_, _, shown)| shown.contains(&(columns + 2)))
         .collect();
     let fixed: usize = offered.iter().map(|(_, width, _)| width + 1).sum();
     let room = columns.saturating_sub(fixed).clamp(4, 30);
@@ -65,9 +70,15 @@ fn cell(row: &PickRow, head: &str) -> String {
         "neither" => text::count(boxes.neither),
         "labels picked (chance)" => share(PickCounts::recall, summary.chance.recall),
         "picks labelled (chance)" => share(PickCounts::precision, summary.chance.precision),
+        "κ" => boxes
+            .kappa()
+            .map_or("–".to_owned(), |kappa| text::fixed(kappa, 2)),
         _ => match (boxes.kappa(), summary.intervals.kappa) {
-            (Some(kappa), Some((low, high))) => format!("{kappa:.2} ({low:.2}–{high:.2})"),
-            (Some(kappa), None) => format!("{kappa:.2}"),
+            (Some(kappa), Some((low, high))) => {
+                let [kappa, low, high] = [kappa, low, high].map(|value| text::fixed(value, 2));
+                format!("{kappa} ({low}–{high})")
+            }
+            (Some(kappa), None) => text::fixed(kappa, 2),
             (None, _) => "–".to_owned(),
         },
     }
@@ -169,7 +180,7 @@ pub(super) fn effect(
         1 => String::new(),
         count => format!(" ({} of {count}, Tab)", at + 1),
     };
-    let room = columns.saturating_sub(57).clamp(12, 40);
+    let room = columns.saturating_sub(48).clamp(10, 40);
     let title = format!("{}{place}", sanitise::line(name));
     let header = format!(
         "{} {} {} {} {}",
@@ -188,10 +199,7 @@ fn measure(row: &Remeasured, room: usize, theme: &Theme) -> Line<'static> {
     let mean = |estimate: Option<MeanEstimate>| {
         estimate.map_or("–".to_owned(), |estimate| format!("{:.4}", estimate.mean))
     };
-    let signed = |value: f64| match value == 0.0 {
-        true => "0.0000".to_owned(),
-        false => format!("{value:+.4}").replace('-', "−"),
-    };
+    let signed = |value: f64| text::signed(value, 4);
     let of = row.difference;
     let difference = of.map_or("–".to_owned(), |of| signed(of.mean_difference));
     let interval = of.and_then(|of| of.interval);

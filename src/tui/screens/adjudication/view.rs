@@ -139,32 +139,33 @@ fn headline(
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let conflicts = match overview.conflicts {
-        0 => String::new(),
-        count => format!(" · people differ on {}", count_of(count, "document")),
-    };
-    let changed = match (overview.in_force, overview.changed) {
-        (0, _) => String::new(),
-        (_, 0) => " · no label changed yet".to_owned(),
-        (rulings, labels) => format!(
-            " · {} changed by {}",
-            count_of(labels, "label"),
-            count_of(rulings, "ruling")
-        ),
-    };
-    let words = format!(
-        "{} · {} · {} ruled by you{changed}{conflicts}",
+    let mut parts = vec![
         count_of(overview.pools, "pool"),
         count_of(overview.labels, "label"),
-        overview.ruled
-    );
+        format!("{} ruled by you", overview.ruled),
+    ];
+    if overview.conflicts > 0 {
+        let documents = count_of(overview.conflicts, "document");
+        parts.push(format!("people differ on {documents}"));
+    }
+    match (overview.in_force, overview.changed) {
+        (0, _) => {}
+        (_, 0) => parts.push("no label changed yet".to_owned()),
+        (rulings, labels) => parts.push(format!(
+            "{} changed by {}",
+            count_of(labels, "label"),
+            count_of(rulings, "ruling")
+        )),
+    }
     let note = match (overview.warning, overview.offline) {
-        _ if model.adjudication.waiting => Line::styled("reading anew …", theme.muted()),
+        _ if model.adjudication.waiting => Line::styled("reading again …", theme.muted()),
         (Some(warning), _) => text::line(warning, columns, theme.warn()),
         (None, true) => text::line(OFFLINE_LABEL, columns, theme.warn()),
         (None, false) => Line::default(),
     };
-    vec![text::line(&words, columns, theme.strong()), note]
+    let mut lines = text::parts(&parts, columns, 1, theme.strong());
+    lines.push(note);
+    lines
 }
 
 fn list_head(model: &Model, shown: &[usize], theme: &Theme, columns: usize) -> Vec<Line<'static>> {

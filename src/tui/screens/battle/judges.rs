@@ -35,9 +35,9 @@ pub(super) fn render(
     }
     if calls.is_empty() {
         let words = if open.judges.is_empty() {
-            "no judges are chosen for this query"
+            "no judge has been asked about this query"
         } else {
-            "no judge was asked"
+            "no judge was asked about this pair"
         };
         Line::styled(words, theme.missing()).render(rest, buf);
         return (0, 0);

@@ -74,14 +74,14 @@ fn expectation(open: &OpenQuery, a: usize, b: usize) -> String {
     let Some(expected) = open.view.expected(a, b) else {
         return match &open.view.fit {
             Err(error) => format!("No expectation: {error}."),
-            Ok(_) => "No expectation: A or B has not been entered into battle.".to_owned(),
+            Ok(_) => "No expectation: A or B is in no battle yet.".to_owned(),
         };
     };
     let above = open
         .view
         .outranks(a, b)
         .map_or(String::new(), |probability| {
-            format!(" · P(A stands above B) {}", percent(probability))
+            format!(" · P(A above B) {}", percent(probability))
         });
     let surprise = open
         .view

@@ -35,7 +35,7 @@ fn the_pair_the_judges_and_the_keys_are_shown_at_every_size() {
                 "offline judges: lexical, not a language model",
                 "Insomnia can be treated",
                 "cannot tell",
-                "P(A stands above B)",
+                "P(A above B)",
             ] {
                 assert!(page.contains(words), "{words} at {size:?}\n{page}");
             }

@@ -34,13 +34,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         let words =
             "No cycle here: neither the ensemble nor any judge puts A over B over C over A.";
         let (_, all) = open.view.triads;
-        let lines = vec![
-            Line::styled(words, theme.text()),
-            Line::styled(
-                format!("Triads whose three pairs are decided: {all}."),
-                theme.muted(),
-            ),
-        ];
+        let columns = usize::from(area.width);
+        let counted = format!("Triads whose three pairs are decided: {all}.");
+        let mut lines = text::lines(words, columns, theme.text());
+        lines.extend(text::lines(&counted, columns, theme.muted()));
         Paragraph::new(lines).render(area, buf);
         return areas;
     }

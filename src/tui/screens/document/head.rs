@@ -25,7 +25,7 @@ pub(super) fn lines(
     let room = columns.saturating_sub(text::width(&name) + 2);
     let fitted = |words: &str, style: Style| text::line(words, columns, style);
     let query = sanitise::line(&open.info.text);
-    let mut place = vec![Span::styled(place(open, document), theme.strong())];
+    let mut place = vec![Span::styled(place(open, document, columns), theme.strong())];
     let used = text::width(&place[0].content);
     if columns >= used + BAR + 14 {
         place.extend(bar(open, document, theme));
@@ -52,12 +52,21 @@ pub(super) fn lines(
     lines
 }
 
-/// Rank and score with what is known of their error.
-fn place(open: &OpenQuery, document: usize) -> String {
+/// Rank and score with what is known of their error; the interval over all ranks at once only where there is room for it.
+fn place(open: &OpenQuery, document: usize, columns: usize) -> String {
+    let whole = standing_words(open, document, true);
+    if text::width(&whole) <= columns {
+        return whole;
+    }
+    let short = standing_words(open, document, false);
+    text::truncate(&short, columns).into_owned()
+}
+
+fn standing_words(open: &OpenQuery, document: usize, at_once: bool) -> String {
     let Some(standing) = open.standing(document) else {
         return match &open.view.fit {
             Err(error) => format!("not scored: {error}"),
-            Ok(_) => "not scored: it has not been entered into battle".to_owned(),
+            Ok(_) => "not scored: it is in no battle yet".to_owned(),
         };
     };
     let entered = open.view.standings.iter().flatten().count();
@@ -74,10 +83,11 @@ fn place(open: &OpenQuery, document: usize) -> String {
         String::new()
     };
     let interval = match standing.interval {
-        Some(interval) => format!(
+        Some(interval) if at_once => format!(
             " ({interval}; all at once {}–{})",
             interval.low_at_once, interval.high_at_once
         ),
+        Some(interval) => format!(" ({interval})"),
         None => " (no interval)".to_owned(),
     };
     let se = standing

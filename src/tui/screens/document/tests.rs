@@ -93,7 +93,7 @@ fn hostile_and_empty_documents_are_shown_safely() {
     let page = shown(&mut on(5), (120, 38));
     assert!(page.contains("this document has no text"), "{page}");
     assert!(
-        page.contains("not scored: it has not been entered into battle"),
+        page.contains("not scored: it is in no battle yet"),
         "{page}"
     );
     assert!(

@@ -4,6 +4,7 @@ use super::table::{rows, share};
 use crate::app::annotate::progress::replaced_weights;
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
+use crate::app::wording::counted;
 use crate::domain::judge_report::{BothOrders, JudgeReport, PositionCounts};
 use crate::domain::sanitise;
 use crate::tui::keymap::{Command, key_on};
@@ -53,11 +54,16 @@ pub(super) fn detail_lines(
                 let other = sanitise::line(if a == name { b } else { a }).into_owned();
                 let kappa = pair.kappa?;
                 let interval = kappa.interval.map_or(String::new(), |interval| {
-                    format!(" ({:.2}–{:.2})", interval.low, interval.high)
+                    format!(
+                        " ({}–{})",
+                        text::fixed(interval.low, 2),
+                        text::fixed(interval.high, 2)
+                    )
                 });
                 Some(format!(
-                    "{other} {:.2}{interval} on {}",
-                    kappa.value, pair.n
+                    "{other} {}{interval} on {}",
+                    text::fixed(kappa.value, 2),
+                    text::count_of(pair.n, "battle")
                 ))
             })
             .collect();
@@ -89,27 +95,35 @@ pub(super) fn detail_lines(
         {
             words.push(dropped(name, &without));
         } else {
-            words.push("d: what would change without this judge. Enter: the battles where it differs from the others.".to_owned());
+            words.push(format!(
+                "{}: what would change without this judge. {}: the battles where it differs from the others.",
+                key_on(Command::DropJudge, Screen::Judges),
+                key_on(Command::Open, Screen::Judges)
+            ));
         }
     }
     if let Some(alpha) = &report.alpha_judges {
         let interval = alpha.interval.map_or(String::new(), |interval| {
-            format!(" (95 %: {:.2}–{:.2})", interval.low, interval.high)
+            format!(
+                " (95 %: {}–{})",
+                text::fixed(interval.low, 2),
+                text::fixed(interval.high, 2)
+            )
         });
         words.push(format!(
-            "Krippendorff's α over the judges: {:.2}{interval}.",
-            alpha.value
+            "Krippendorff's α over the judges: {}{interval}.",
+            text::fixed(alpha.value, 2)
         ));
     }
     if let Some(alpha) = &report.alpha_people {
         words.push(format!(
-            "Krippendorff's α over the people: {:.2}.",
-            alpha.value
+            "Krippendorff's α over the people: {}.",
+            text::fixed(alpha.value, 2)
         ));
     }
     if report.rater_data.verdicts.is_empty() {
         words.push(format!(
-            "No verdict yet: agreement with people needs some. {} opens the queue.",
+            "No verdict yet, so agreement with people cannot be measured. {} opens the queue.",
             key_on(Command::ShowQueue, Screen::Judges)
         ));
     }
@@ -125,7 +139,8 @@ fn revealed(report: &RaterReport, card: &JudgeReport) -> Option<String> {
     );
     let raw = card.people.revealed.raw.filter(|_| changed > 0)?;
     Some(format!(
-        "With the votes in sight {changed} of {all} verdicts changed; raw agreement with them as they are now: {}.",
+        "{changed} of {} changed after the votes were shown; raw agreement with the verdicts of now: {}.",
+        text::count_of(all, "verdict"),
         share(raw)
     ))
 }
@@ -161,7 +176,7 @@ fn sentences(name: &str, card: &JudgeReport) -> Vec<String> {
     }
     if let Some(calibration) = &card.calibration {
         words.push(format!(
-            "Sure or not, against people: expected calibration error {:.2}, Brier {:.2}, on {}.",
+            "Calibration against people: expected error {:.2}, Brier score {:.2}, on {}.",
             calibration.ece,
             calibration.brier,
             text::count_of(calibration.n, "pair")
@@ -178,10 +193,15 @@ fn sentences(name: &str, card: &JudgeReport) -> Vec<String> {
 
 fn dropped(name: &str, without: &RankingShift) -> String {
     match without.tau {
-        None => format!("{name} is the only judge wherever it counts."),
+        None => format!("{name} is the only judge of every battle on which its vote counts."),
         Some(tau) => format!(
-            "Without {name}: the top changes in {} of {} queries, {} documents leave it, mean Kendall τ to the present ranking {tau:.3}.",
-            without.top_changed, without.queries, without.leaving
+            "Without {name}: the top changes in {} of {}, {} out of it, mean Kendall τ to the present ranking {tau:.3}.",
+            without.top_changed,
+            counted(without.queries, "query"),
+            match without.leaving {
+                1 => "1 document goes".to_owned(),
+                count => format!("{} documents go", text::count(count)),
+            }
         ),
     }
 }

@@ -52,7 +52,7 @@ pub(super) fn render(report: &RaterReport, canvas: Canvas<'_>) {
                 .find_map(|pair| pair.kappa);
             spans.push(match kappa {
                 Some(kappa) => Span::styled(
-                    text::pad_left(&format!("{:.2}", kappa.value).replace('-', "−"), CELL),
+                    text::pad_left(&text::fixed(kappa.value, 2), CELL),
                     match kappa.n {
                         0..FEW => theme.faint(),
                         _ => theme.heat(kappa.value.max(0.0)).style,

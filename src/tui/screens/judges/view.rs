@@ -10,7 +10,7 @@ use crate::tui::layout::inset;
 use crate::tui::model::Model;
 use crate::tui::text;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::notice;
+use crate::tui::widgets::{folded_rows, notice};
 use ratatui::layout::{Constraint, Layout};
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
@@ -57,6 +57,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         kappas::render(report, Canvas::new(theme, grid, buf));
     }
     let lines = detail_lines(model, report, theme, usize::from(detail.width));
+    let lines = folded_rows(lines, detail.height, theme);
     Paragraph::new(lines).render(detail, buf);
     areas
 }

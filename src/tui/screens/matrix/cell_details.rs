@@ -71,6 +71,11 @@ pub(super) fn render(
             push(&mut lines, OFFLINE_LABEL, width, 2, theme.warn());
         }
     }
+    let rows = usize::from(area.height);
+    if lines.len() > rows && rows > 0 {
+        lines.truncate(rows);
+        lines[rows - 1] = text::ended(&lines[rows - 1], width);
+    }
     Paragraph::new(lines).render(area, buf);
 }
 
@@ -78,20 +83,17 @@ fn push(lines: &mut Vec<Line<'static>>, sentence: &str, width: usize, most: usiz
     let ranges = text::wrap(sentence, width);
     let cut = ranges.len() > most;
     for (index, range) in ranges.into_iter().take(most).enumerate() {
-        let mut line = sentence[range].to_owned();
+        let mut line = Line::styled(sentence[range].to_owned(), style);
         if cut && index + 1 == most {
-            line = text::truncate(&format!("{line} ………"), width.max(1))
-                .trim_end_matches('…')
-                .to_owned()
-                + "…";
+            line = text::ended(&line, width);
         }
-        lines.push(Line::styled(line, style));
+        lines.push(line);
     }
 }
 
 fn standing_text(open: &OpenQuery, document: usize) -> String {
     let Some(standing) = open.standing(document) else {
-        return "not scored: it has not been entered into battle".to_owned();
+        return "not scored: it is in no battle yet".to_owned();
     };
     let se = standing
         .se
@@ -179,7 +181,7 @@ fn votes_text(open: &OpenQuery, row: usize, column: usize, cell: &PairCell) -> S
         votes => format!(" · {votes} votes missing"),
     };
     let Some(votes) = numbers::votes_text(open, row, column) else {
-        return format!("{name_row} and {name_column} are to battle: no vote yet.");
+        return format!("{name_row} against {name_column} is planned and has no vote yet.");
     };
     let games = match battles.len() {
         1 => String::new(),
@@ -194,7 +196,7 @@ fn fit_text(open: &OpenQuery, row: usize, column: usize, cell: &PairCell) -> Opt
         .view
         .outranks(row, column)
         .map_or(String::new(), |probability| {
-            format!(" · P(A stands above B) {}", percent(probability))
+            format!(" · P(A above B) {}", percent(probability))
         });
     let replaced = Pair::new(row, column).is_some_and(|pair| {
         open.view

@@ -1,4 +1,4 @@
-use super::update::update;
+use super::update::{follow, update};
 use crate::domain::battle::Pair;
 use crate::domain::verdict::{Decision, Verdict};
 use crate::store::verdicts::NewVerdict;
@@ -114,6 +114,31 @@ fn the_cursor_follows_the_battles_that_are_walked_through() {
             (model.battle.a, model.battle.b)
         );
     }
+}
+
+#[test]
+fn where_the_order_changes_the_cursor_stays_on_its_pair() {
+    let mut model = model(Screen::Matrix);
+    model.look_at(0, 3);
+    let pair = |model: &Model| {
+        let order = model.matrix_order();
+        let (row, column) = model.matrix.heat.cursor;
+        (order[row], order[column])
+    };
+    assert_eq!(pair(&model), (0, 3));
+    let open = model.open.take().unwrap();
+    let before: Vec<usize> = open
+        .view
+        .order(model.matrix.order)
+        .into_iter()
+        .rev()
+        .collect();
+    let place = |document| before.iter().position(|at| *at == document).unwrap();
+    let count = before.len();
+    model.matrix.heat.move_to(place(0), place(3), count);
+    follow(&mut model.matrix, &open, &before);
+    model.open = Some(open);
+    assert_eq!(pair(&model), (0, 3));
 }
 
 #[test]

@@ -87,12 +87,17 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
 
 /// Turns the order and keeps the cursor on the same pair of documents.
 fn flip(matrix: &mut MatrixScreen, open: &OpenQuery, order: &[usize]) {
-    let (row, column) = matrix.heat.cursor;
-    let pair = (order.get(row).copied(), order.get(column).copied());
     matrix.order = match matrix.order {
         DocumentOrder::Hybrid => DocumentOrder::Zelo,
         DocumentOrder::Zelo => DocumentOrder::Hybrid,
     };
+    follow(matrix, open, order);
+}
+
+/// Keeps the cursor on the pair of documents that it was on in the order `before`.
+pub(crate) fn follow(matrix: &mut MatrixScreen, open: &OpenQuery, before: &[usize]) {
+    let (row, column) = matrix.heat.cursor;
+    let pair = (before.get(row).copied(), before.get(column).copied());
     let order = open.view.order(matrix.order);
     let place = |document: Option<usize>| {
         order
@@ -123,7 +128,8 @@ pub(crate) fn look_at_first(model: &mut Model) {
             .first()
             .is_some_and(|row| open.view.cell(*row, order[*column]).planned)
     };
-    let column = (1..order.len()).find(fought).unwrap_or(0);
+    let second = usize::from(order.len() > 1);
+    let column = (1..order.len()).find(fought).unwrap_or(second);
     model.matrix.heat.move_to(0, column, order.len());
 }
 

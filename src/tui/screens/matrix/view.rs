@@ -152,9 +152,11 @@ fn render_head(open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
         .map(|index| open.judge_name(index))
         .collect();
     let mut second = vec![Span::raw(" ")];
+    let mut room = width;
     if open.offline() {
         second.push(Span::styled(OFFLINE_LABEL, theme.warn()));
         second.push(Span::raw("  "));
+        room = room.saturating_sub(text::width(OFFLINE_LABEL) + 2);
     }
     let list = match judges.len() {
         0 => format!(
@@ -163,6 +165,7 @@ fn render_head(open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
         ),
         count => format!("{}: {}", text::count_of(count, "judge"), judges.join(", ")),
     };
+    let list = text::truncate(&list, room).into_owned();
     second.push(Span::styled(list, theme.muted()));
     Paragraph::new(vec![
         Line::from(vec![

@@ -160,26 +160,27 @@ fn render_detail(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
             .into_iter()
             .take(2),
     );
-    let words = match summary {
-        None => "counting …".to_owned(),
-        Some(summary) if summary.battles == 0 => {
-            format!(
-                "{}, not judged yet: {} starts the run, {} opens adjudication.",
-                count_of(info.documents, "document"),
-                key_on(Command::StartRun, Screen::Queries),
-                key_on(Command::ShowAdjudication, Screen::Queries)
-            )
-        }
-        Some(summary) => summary_text(summary),
+    let parts = match summary {
+        None => vec!["counting …".to_owned()],
+        Some(summary) if summary.battles == 0 => vec![format!(
+            "{}, not judged yet: {} starts the run, {} opens adjudication.",
+            count_of(info.documents, "document"),
+            key_on(Command::StartRun, Screen::Queries),
+            key_on(Command::ShowAdjudication, Screen::Queries)
+        )],
+        Some(summary) => summary_parts(summary),
     };
-    lines.extend(text::lines(&words, width, theme.text()).into_iter().take(2));
-    if summary.as_ref().is_some_and(|summary| summary.offline) {
+    let offline = summary.as_ref().is_some_and(|summary| summary.offline);
+    let room = usize::from(area.height).saturating_sub(lines.len() + usize::from(offline));
+    lines.extend(text::parts(&parts, width, room.min(3), theme.text()));
+    if offline {
         lines.push(Line::styled(OFFLINE_LABEL, theme.warn()));
     }
     Paragraph::new(lines).render(area, buf);
 }
 
-fn summary_text(summary: &QuerySummary) -> String {
+/// What is known of a query, what matters most first.
+fn summary_parts(summary: &QuerySummary) -> Vec<String> {
     let mut parts = vec![format!(
         "{} of {} battles fought",
         text::count(summary.fought),
@@ -189,7 +190,7 @@ fn summary_text(summary: &QuerySummary) -> String {
         let words = match (summary.stop, summary.to_separate) {
             (true, _) => "settled at 95 %".to_owned(),
             (false, Some(battles)) => format!(
-                "not settled at 95 %: about {} between the two documents at the cut would tell",
+                "not settled at 95 %: about {} between the two documents at the cut would settle it",
                 text::count_of(battles, "battle")
             ),
             (false, None) => "not settled at 95 %".to_owned(),
@@ -228,7 +229,7 @@ fn summary_text(summary: &QuerySummary) -> String {
     if summary.verdicts > 0 {
         parts.push(text::count_of(summary.verdicts, "verdict"));
     }
-    parts.join(" · ")
+    parts
 }
 
 fn queries_of(count: usize) -> String {

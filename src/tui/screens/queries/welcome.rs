@@ -14,10 +14,20 @@ pub(super) fn empty_project(model: &Model, theme: &Theme) -> Vec<Line<'static>> 
         Line::default(),
         Line::styled("This project holds no queries yet.", theme.strong()),
         Line::default(),
-        Line::raw("overrule import DATASET.jsonl     brings in queries with their documents"),
-        Line::raw("overrule import ai_scores.json    brings in an existing zBench run"),
-        Line::raw("overrule import FOLDER            brings in a BEIR folder"),
-        Line::raw("overrule demo                     opens the bundled sample"),
+        Line::from(vec![
+            Span::styled(
+                format!("{:>7}", key_name(Command::Import, SCOPE)),
+                theme.key_hint(),
+            ),
+            Span::raw("  choose a file to import: what it holds is counted first"),
+        ]),
+        Line::default(),
+        Line::raw("a dataset (.jsonl)      queries with their documents"),
+        Line::raw("ai_scores.json          the votes of a zBench run"),
+        Line::raw("a benchmark's folder    queries, corpus and labels as BEIR has them"),
+        Line::raw("another project (.db)   what is new in it is taken over"),
+        Line::default(),
+        Line::raw("In the shell: overrule import FILE, or overrule demo for the bundled sample."),
         Line::default(),
     ];
     lines.extend(judges(model, theme));
@@ -29,7 +39,7 @@ pub(super) fn next_steps(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     if model.options.sample {
         lines.push(Line::styled(
-            "The bundled sample: scientific claims, the abstracts found for each, and every pair judged.",
+            "The bundled sample: scientific claims, and the abstracts found for each.",
             theme.text(),
         ));
     }
@@ -65,7 +75,7 @@ pub(super) fn next_steps(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
             (Command::ShowJudges, "see which judge to trust"),
         ],
     };
-    let own = (Command::Import, "import your own queries");
+    let own = (Command::Import, "make a project of your own data");
     let own = model.options.sample.then_some(own);
     lines.extend(steps.into_iter().chain(own).map(|(command, words)| {
         Line::from(vec![

@@ -187,9 +187,10 @@ pub(super) fn open(
 /// How it goes; first that it goes too fast.
 fn account(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let warning = model.session.warning();
-    let warning = warning.map(|words| text::line(&words, columns, theme.warn()));
+    let warning = warning.iter();
+    let warning = warning.flat_map(|words| text::lines(words, columns, theme.warn()));
     let figures = statistics_lines(&model.queue.stats, theme, columns);
-    warning.into_iter().chain(figures).collect()
+    warning.chain(figures).collect()
 }
 
 fn confidences(current: &CurrentItem, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
@@ -227,11 +228,8 @@ pub(crate) fn statistics_lines(
             changed.part, changed.n, stats.swayed
         ));
     }
-    let words = parts.join(" · ");
     let warning = stats.warning();
     let warning = warning.map(|words| text::line(words, columns, theme.warn()));
-    let figures = text::lines(&words, columns, theme.muted())
-        .into_iter()
-        .take(2);
+    let figures = text::parts(&parts, columns, 2, theme.muted());
     warning.into_iter().chain(figures).collect()
 }

@@ -84,7 +84,11 @@ pub(super) fn lines(
         .as_ref()
         .map_or(0, |found| found.ruled);
     let warning = model.adjudication.session.warning();
-    lines.extend(warning.map(|words| text::line(&words, columns, theme.warn())));
+    lines.extend(
+        warning
+            .iter()
+            .flat_map(|words| text::lines(words, columns, theme.warn())),
+    );
     let words = format!("{left} left to rule on · {done} ruled by you");
     lines.push(text::line(&words, columns, theme.muted()));
     if current.open && !aside {

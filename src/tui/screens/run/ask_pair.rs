@@ -116,7 +116,7 @@ fn absent_words(question: &PairQuestion) -> String {
     match question.absent.is_empty() {
         true => String::new(),
         false => format!(
-            " (not asked, as not set up here: {})",
+            " (not asked, because dropped or not configured: {})",
             first_names(&question.absent)
         ),
     }

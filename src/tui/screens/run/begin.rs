@@ -18,14 +18,18 @@ pub(super) fn money_words(model: &Model, estimate: &CostEstimate) -> String {
         ),
         _ => "at a price that is not known for every judge".to_owned(),
     };
-    let budget = match model.run.control.budget_usd {
+    format!("{cost}. {}", budget_words(model))
+}
+
+/// What the project may spend, as a sentence.
+pub(crate) fn budget_words(model: &Model) -> String {
+    match model.run.control.budget_usd {
         Some(usd) => format!("The project may spend {} in all.", text::usd(usd)),
         None => format!(
             "No budget is set ({} on the run screen sets one).",
             key_on(Command::SetBudget, Screen::Run)
         ),
-    };
-    format!("{cost}. {budget}")
+    }
 }
 
 pub(crate) fn begin(model: &mut Model) -> Vec<Effect> {

@@ -200,7 +200,9 @@ fn state_words(judge: &JudgeProgress) -> String {
         )
     });
     if let Some(per_minute) = judge.learned_per_minute {
-        words.push(format!("limit met: about {per_minute:.0} a minute"));
+        words.push(format!(
+            "limit reached: about {per_minute:.0} calls a minute"
+        ));
     }
     words.extend(judge.server_notes.iter().map(|note| (*note).to_owned()));
     words.join(" · ")

@@ -1,7 +1,7 @@
 //! Starting, steering and ending a run.
 
-use super::ask_pair;
 use super::begin::{begin, money_words};
+use super::{ask_pair, begin};
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::progress::RunProgress;
 use crate::app::annotate::{RunError, RunOutcome};
@@ -111,6 +111,10 @@ pub fn start(model: &mut Model, only: Option<QueryKey>) -> Vec<Effect> {
         }
         return Vec::new();
     }
+    if model.picks.going.is_some() {
+        model.inform("judges are being asked for picks; start the run when that has ended");
+        return Vec::new();
+    }
     if let Some(why) = model.options.missing_keys.clone() {
         model.say(Level::Error, &why);
         return Vec::new();
@@ -174,6 +178,7 @@ pub fn set_budget(model: &mut Model, typed: &str) -> Vec<Effect> {
         }
     };
     model.run.control.budget_usd = budget;
+    model.say(Level::Good, &begin::budget_words(model));
     let mut effects = vec![Effect::KeepBudget(budget)];
     if model.run.running {
         effects.push(Effect::Steer(model.run.control));

@@ -1,6 +1,6 @@
 //! Calls, rates, failures, spend, log.
 
-use super::{failures, judge_table, last};
+use super::{begin, failures, judge_table, last};
 use crate::app::annotate::progress::{RunPhase, RunProgress};
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
@@ -23,7 +23,9 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let Some(progress) = &model.run.progress else {
         let area = inset(area);
-        let lines = last::lines(model.run.last.as_ref(), theme, usize::from(area.width));
+        let columns = usize::from(area.width);
+        let budget = begin::budget_words(model);
+        let lines = last::lines(model.run.last.as_ref(), &budget, theme, columns);
         Paragraph::new(folded_rows(lines, area.height, theme)).render(area, buf);
         return Areas::default();
     };
@@ -105,7 +107,7 @@ fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Paragraph
     }
     let unpriced = match progress.unpriced {
         0 => String::new(),
-        calls => format!(", {} calls without a known price", text::count(calls)),
+        calls => format!(", {} without a known price", text::count_of(calls, "call")),
     };
     let total = progress.spent_before_usd + progress.charged_usd();
     let budget = match model.run.control.budget_usd {
@@ -136,16 +138,6 @@ fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Paragraph
         spent.extend(gauge(share, 10, fill, theme));
         spent.push(Span::raw(format!(" {:.0} %", 100.0 * share)));
     }
-    spent.extend([
-        Span::raw(" · "),
-        Span::styled(
-            format!("{} failed", text::count(progress.failures())),
-            match progress.failures() {
-                0 => Style::new(),
-                _ => theme.bad(),
-            },
-        ),
-    ]);
     let lines = vec![
         Line::from(first),
         Line::from(vec![
@@ -159,7 +151,7 @@ fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Paragraph
             Span::styled(
                 match progress.already {
                     0 => String::new(),
-                    votes => format!(" · {} votes were there already", text::count(votes)),
+                    votes => format!(" · {} already there", text::count_of(votes, "vote")),
                 },
                 theme.muted(),
             ),
@@ -167,15 +159,23 @@ fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Paragraph
         Line::from(vec![
             label("calls"),
             Span::raw(format!(
-                "{} of {}{rate}{left}",
+                "{} of {} · ",
                 text::count(progress.done()),
                 text::count(progress.total)
             )),
+            Span::styled(
+                format!("{} failed", text::count(progress.failures())),
+                match progress.failures() {
+                    0 => Style::new(),
+                    _ => theme.bad(),
+                },
+            ),
+            Span::raw(format!("{rate}{left}")),
         ]),
         Line::from(vec![
             label("limits"),
             Span::raw(format!(
-                "{}at most {} a judge{pace}",
+                "{}at most {} at a time for each judge{pace}",
                 in_flight(model, progress),
                 text::count(model.run.control.concurrency)
             )),
@@ -195,7 +195,7 @@ fn in_flight(model: &Model, progress: &RunProgress) -> String {
     match (model.run.running, progress.phase) {
         (true, RunPhase::Judging) => {
             let (now, most) = (text::count(now), text::count(most));
-            format!("{now} of {most} calls in flight · ")
+            format!("{now} of {most} calls in flight, ")
         }
         _ => String::new(),
     }

@@ -30,6 +30,16 @@ pub(super) struct PlotWords<'a> {
     pub(super) numbered: bool,
 }
 
+/// The name of an axis: where there is no room for what is said about it, without that.
+fn named(words: &str, room: usize) -> String {
+    if text::width(words) <= room {
+        return words.to_owned();
+    }
+    let ends = [",", ":", " (", " from "].iter();
+    let end = ends.filter_map(|end| words.find(end)).min();
+    truncate(&words[..end.unwrap_or(words.len())], room).into_owned()
+}
+
 impl<'a> Plot<'a> {
     /// Draws the axes; `None` where there is no room.
     pub(super) fn new(
@@ -49,7 +59,7 @@ impl<'a> Plot<'a> {
             height: area.height - 3,
         };
         let columns = usize::from(area.width);
-        let title = truncate(words.up, columns.saturating_sub(2)).into_owned();
+        let title = named(words.up, columns.saturating_sub(2));
         buf.set_string(area.x, area.y, format!("↑ {title}"), theme.muted());
         for row in inside.rows() {
             buf.set_string(row.x - 1, row.y, "│", theme.faint());
@@ -72,7 +82,7 @@ impl<'a> Plot<'a> {
         let (from, to) = words.ends;
         let room =
             usize::from(inside.width).saturating_sub(text::width(from) + text::width(to) + 2);
-        let name = truncate(words.across, room.saturating_sub(2)).into_owned();
+        let name = named(words.across, room.saturating_sub(2));
         let name = if name.is_empty() {
             name
         } else {
@@ -244,4 +254,18 @@ fn range(from: f64, to: f64, (low, high): (f64, f64), parts: usize) -> Range<usi
     };
     let start = edge(from).min(parts.saturating_sub(1));
     start..edge(to).max(start + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn a_name_is_whole_or_without_what_is_said_about_it() {
+        let words = "radius r from the certain corner (1, 0)";
+        assert_eq!(named(words, 60), words);
+        assert_eq!(named(words, 30), "radius r");
+        assert_eq!(named("score: 0 for the favourite", 20), "score");
+        assert_eq!(named("decisiveness", 6), "decis…");
+    }
 }

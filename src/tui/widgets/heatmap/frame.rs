@@ -48,6 +48,9 @@ pub(super) struct Frame {
     pub(super) footer: Rect,
 }
 
+/// Rows of the legend where there is room for all of it.
+const FULL: u16 = 2;
+
 struct Bands {
     header: u16,
     footer: u16,
@@ -56,7 +59,7 @@ struct Bands {
 
 fn bands(area: Rect) -> Bands {
     let (header, footer) = match area.height {
-        28.. => (2, 2),
+        28.. => (2, FULL),
         8.. => (1, 1),
         4.. => (1, 0),
         _ => (0, 0),
@@ -192,6 +195,12 @@ impl Frame {
                 )
                 .intersection(area)
             });
+        // A row that the picture leaves free takes what of the legend does not fit.
+        let free = (area.bottom() - footer).saturating_sub(body.bottom());
+        let footer = match lens {
+            None if footer == FULL && free > 1 => footer + 1,
+            _ => footer,
+        };
         Self {
             view: Viewport {
                 zoom,

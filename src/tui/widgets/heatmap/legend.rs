@@ -34,20 +34,25 @@ pub(super) fn lines(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffe
         parts(buf, row(foot.y), &caption);
         let mut all = vec![ramp(painter, brief)];
         all.extend(marks(painter));
-        parts(buf, row(foot.y + 1), &all);
+        let left = parts(buf, row(foot.bottom() - 1), &all);
+        if foot.height > 2 {
+            parts(buf, row(foot.y + 1), &left);
+        }
     }
 }
 
 type LegendPart = Vec<(String, Style)>;
 
-/// Writes whole parts from the left until the next one does not fit; only the first may be cut.
-fn parts(buf: &mut Buffer, area: Rect, parts: &[LegendPart]) {
+/// Writes the parts that fit as a whole, from the left; only the first may be cut. Gives those that do not fit.
+fn parts(buf: &mut Buffer, area: Rect, parts: &[LegendPart]) -> Vec<LegendPart> {
     let mut x = area.x;
+    let mut left = Vec::new();
     for (index, part) in parts.iter().enumerate() {
         let wide: usize = part.iter().map(|(text, _)| text.width()).sum();
         let gap = if index == 0 { 0 } else { GAP };
         let room = usize::from(area.right().saturating_sub(x));
         if index > 0 && gap + wide > room {
+            left.push(part.clone());
             continue;
         }
         x += gap as u16;
@@ -56,6 +61,7 @@ fn parts(buf: &mut Buffer, area: Rect, parts: &[LegendPart]) {
             (x, _) = buf.set_stringn(x, area.y, text, room, *style);
         }
     }
+    left
 }
 
 /// The colours with their numbers: `0 ▒▒▒ ½ ▒▒▒ 1 row's share`.

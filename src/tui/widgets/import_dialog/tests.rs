@@ -14,7 +14,7 @@ fn entry(name: &str, folder: bool, holds: Option<&'static str>) -> FolderEntry {
 }
 
 fn dialog() -> ImportDialog {
-    let mut dialog = ImportDialog::new("overrule", ImportPurpose::Any);
+    let mut dialog = ImportDialog::new(Some("overrule"), ImportPurpose::Any);
     dialog.listed(Ok(vec![
         entry("data.jsonl", false, Some("a dataset")),
         entry("run.trec", false, Some("a run")),
@@ -47,6 +47,7 @@ fn preview() -> SourcePreview {
             "Already here: none of them.".to_owned(),
         ],
         act: "imports it into",
+        is_project: false,
     }
 }
 
@@ -55,7 +56,7 @@ fn a_benchmark_is_looked_into_as_a_whole_and_tab_goes_into_its_folder() {
     let mut dialog = dialog();
     let scifact = || vec![entry("scifact", true, Some("a benchmark (BEIR)"))];
     dialog.listed(Ok(scifact()));
-    let check = Some(Wanted::Check("scifact/".to_owned()));
+    let check = Some(Wanted::Check("scifact/".to_owned(), ImportPurpose::Any));
     assert_eq!(press(&mut dialog, KeyCode::Enter).1, check);
     press(&mut dialog, KeyCode::Esc);
     let folder = Some(Wanted::Folder("scifact/".to_owned()));
@@ -68,7 +69,7 @@ fn a_merge_lists_projects_and_folders_and_pools_folders_only() {
         (ImportPurpose::Merge, "eve.db", "run.trec"),
         (ImportPurpose::Pools, "archive", "eve.db"),
     ] {
-        let mut dialog = ImportDialog::new("overrule", purpose);
+        let mut dialog = ImportDialog::new(Some("overrule"), purpose);
         dialog.listed(Ok(vec![
             entry("run.trec", false, Some("a run")),
             entry("eve.db", false, Some("an Overrule project")),
@@ -86,7 +87,7 @@ fn a_merge_lists_projects_and_folders_and_pools_folders_only() {
 #[test]
 fn a_file_is_looked_into_before_it_is_imported() {
     let mut dialog = dialog();
-    let check = Some(Wanted::Check("data.jsonl".to_owned()));
+    let check = Some(Wanted::Check("data.jsonl".to_owned(), ImportPurpose::Any));
     assert_eq!(
         press(&mut dialog, KeyCode::Enter),
         (KeyOutcome::Consumed, check)
@@ -147,7 +148,10 @@ fn tab_completes_and_a_folder_is_entered() {
     );
     assert!(shown(&dialog, 80, 24).contains("reading the folder"));
     dialog.listed(Ok(vec![entry("old.jsonl", false, Some("a dataset"))]));
-    let check = Some(Wanted::Check("archive/old.jsonl".to_owned()));
+    let check = Some(Wanted::Check(
+        "archive/old.jsonl".to_owned(),
+        ImportPurpose::Any,
+    ));
     assert_eq!(press(&mut dialog, KeyCode::Enter).1, check);
 }
 
@@ -155,7 +159,7 @@ fn tab_completes_and_a_folder_is_entered() {
 fn a_path_that_is_not_listed_is_looked_into_as_typed() {
     let mut dialog = dialog();
     assert!(write(&mut dialog, "absent.jsonl").is_empty());
-    let check = Some(Wanted::Check("absent.jsonl".to_owned()));
+    let check = Some(Wanted::Check("absent.jsonl".to_owned(), ImportPurpose::Any));
     assert_eq!(press(&mut dialog, KeyCode::Enter).1, check);
 }
 
@@ -172,7 +176,7 @@ fn hidden_files_are_listed_when_a_dot_is_typed_and_any_size_is_drawn() {
 
 #[test]
 fn the_open_project_is_not_offered_and_is_meant_by_its_name() {
-    let mut dialog = ImportDialog::new("me", ImportPurpose::Merge);
+    let mut dialog = ImportDialog::new(Some("me"), ImportPurpose::Merge);
     dialog.listed(Ok(vec![
         entry("bob-me.db", false, Some("an Overrule project")),
         entry("me.db", false, Some(THIS_PROJECT)),
@@ -180,5 +184,8 @@ fn the_open_project_is_not_offered_and_is_meant_by_its_name() {
     assert!(!shown(&dialog, 80, 24).contains("this project"));
     write(&mut dialog, "me.db");
     let (_, wanted) = press(&mut dialog, KeyCode::Enter);
-    assert_eq!(wanted, Some(Wanted::Check("me.db".to_owned())));
+    assert_eq!(
+        wanted,
+        Some(Wanted::Check("me.db".to_owned(), ImportPurpose::Merge))
+    );
 }

@@ -1,0 +1,94 @@
+//! A project made of a file: for who looks at the sample and brings data of their own.
+
+use super::error::{AppError, invalid};
+use super::import::ImportOptions;
+use super::import::source::{self, SourcePreview, is_project};
+use super::project::open_or_create;
+use crate::config::Config;
+use crate::store::file::beside;
+use std::path::Path;
+
+/// Makes a project and brings what is at a path into it. Where that fails, there is no project.
+///
+/// # Errors
+/// A file of the project's name exists, or what is at the path cannot be brought in.
+pub fn make_project(
+    source: &Path,
+    project: &Path,
+    config: &Config,
+    options: &ImportOptions,
+    who: (&str, u64),
+) -> Result<Vec<String>, AppError> {
+    let name = project.display();
+    if project.is_dir() {
+        return Err(invalid!("{name}: is a folder; name a file in it"));
+    }
+    if project.exists() {
+        let why = match is_project(project) {
+            true => "is a project already; open it, or choose another name",
+            false => "exists; choose another name",
+        };
+        return Err(invalid!("{name}: {why}"));
+    }
+    let store = open_or_create(project, config)?;
+    let brought = source::bring_in(source, &store, options, who);
+    if brought.is_err() {
+        drop(store);
+        for suffix in ["", "-wal", "-shm"] {
+            drop(std::fs::remove_file(beside(project, suffix)));
+        }
+    }
+    brought
+}
+
+/// Reads what is at a path through, which is to be a project of its own or is one.
+pub fn preview(path: &Path, options: &ImportOptions) -> Result<SourcePreview, AppError> {
+    match is_project(path) {
+        true => Ok(SourcePreview {
+            holds: vec!["It is an Overrule project.".to_owned()],
+            act: "opens",
+            is_project: true,
+        }),
+        false => source::preview(path, None, options),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    const LINE: &str = r#"{"query":{"id":"q","query":"trams"},"documents":[{"id":"a","content":"a tram"},{"id":"b","content":"a bus"}]}"#;
+
+    fn make(source: &Path, project: &Path) -> Result<Vec<String>, AppError> {
+        let options = ImportOptions::default();
+        make_project(source, project, &Config::default(), &options, ("ann", 0))
+    }
+
+    #[test]
+    fn a_file_becomes_a_project_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let (data, project) = (folder.path().join("in.jsonl"), folder.path().join("own.db"));
+        fs::write(&data, LINE).unwrap();
+        let found = preview(&data, &ImportOptions::default()).unwrap();
+        assert_eq!(found.holds, ["It holds a dataset: 1 query, 2 documents."]);
+        assert!(!found.is_project);
+        assert_eq!(make(&data, &project).unwrap().len(), 1);
+        let found = preview(&project, &ImportOptions::default()).unwrap();
+        assert!(found.is_project && found.act == "opens");
+        let again = make(&data, &project).unwrap_err().to_string();
+        assert!(again.contains("is a project already"), "{again}");
+        let other = make(&project, &data).unwrap_err().to_string();
+        assert!(other.ends_with("exists; choose another name"), "{other}");
+    }
+
+    #[test]
+    fn what_cannot_be_imported_leaves_no_project() {
+        let folder = tempfile::tempdir().unwrap();
+        let (data, project) = (folder.path().join("in.jsonl"), folder.path().join("own.db"));
+        fs::write(&data, "{\"query\":").unwrap();
+        assert!(make(&data, &project).is_err());
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+    }
+}

@@ -1,0 +1,37 @@
+//! Leaving a screen, or the workbench: what is still to be stored then.
+
+use super::settings;
+use crate::tui::message::Effect;
+use crate::tui::model::{Model, Overlay, PromptFor};
+use crate::tui::screens::registry::spec;
+use crate::tui::screens::run;
+
+/// Stores what was changed and not kept, on any screen: another one may lie over it.
+pub(super) fn leave_all(model: &mut Model) -> Vec<Effect> {
+    let screens = model.stack.clone().into_iter();
+    screens
+        .flat_map(|screen| (spec(screen).leave)(model))
+        .collect()
+}
+
+/// What is still to be stored when the workbench ends, for whatever reason: a reason that is being typed counts as typed.
+pub(crate) fn keep_all(model: &mut Model) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for overlay in std::mem::take(&mut model.overlays) {
+        if let Overlay::Prompt(prompt, PromptFor::Reason) = overlay {
+            effects.extend((spec(model.screen()).reason)(model, prompt.text()));
+        }
+    }
+    effects.extend(leave_all(model));
+    effects.extend(settings::remember(model));
+    effects
+}
+
+pub(super) fn quit(model: &mut Model) -> Vec<Effect> {
+    let mut effects = keep_all(model);
+    if model.run.running {
+        effects.extend(run::update::stop(model));
+    }
+    effects.push(Effect::Quit);
+    effects
+}

@@ -54,7 +54,7 @@ commands! {
     NextPane "next-pane" "Go to the next pane.";
     PreviousPane "previous-pane" "Go to the previous pane.";
     StartRun "start-run" "Start judging, or resume where it stopped.";
-    Import "import" "Import a file, another project or a benchmark; counted first.";
+    Import "import" "Import a file, a project or a benchmark; counted first.";
     Merge "merge" "Merge another person's project into this one; counted first.";
     BuildPools "build-pools" "Build pools of candidates from a benchmark's folder (BEIR).";
     Pick "pick" "Have judges pick the relevant documents; priced first.";

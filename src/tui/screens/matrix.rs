@@ -16,6 +16,7 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     find: Find::Document,
     copy: update::copy,
     click: update::click,
+    offers: update::offers,
     ..ScreenSpec::new(view::view, update::update)
 };
 

@@ -51,7 +51,7 @@ fn wrapping_prefers_spaces_and_keeps_newlines_and_indentation() {
 
 #[test]
 fn a_number_keeps_what_belongs_to_it() {
-    assert_eq!(wrapped("of them 94 % are", 12), ["of them", "94 % are"]);
+    assert_eq!(wrapped("of them 94 % are", 11), ["of them", "94 % are"]);
     assert_eq!(wrapped("score 4.45 ± 1.26", 14), ["score", "4.45 ± 1.26"]);
     assert_eq!(wrapped("surprise 1.0 σ", 13), ["surprise", "1.0 σ"]);
     assert_eq!(wrapped("none % of them", 6), ["none %", "of", "them"]);

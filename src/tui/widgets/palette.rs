@@ -9,7 +9,7 @@ use ratatui::layout::{Position, Rect};
 use super::prompt::LinePrompt;
 use super::{KeyOutcome, boxed, scroll_to};
 use crate::tui::fuzzy::{WordFilter, rank};
-use crate::tui::keymap::{Command, Scope, key_of};
+use crate::tui::keymap::{Command, Scope, active, key_of};
 use crate::tui::layout::centred;
 use crate::tui::text::{pad_left, truncate, width};
 use crate::tui::theme::Theme;
@@ -163,7 +163,9 @@ impl Palette {
             let space = usize::from(row.width - NAME - KEY);
             let doc = truncate(command.doc(), space.saturating_sub(1));
             buf.set_string(row.x + NAME, row.y, doc, theme.muted());
-            if let Some(key) = key_of(command, self.scope) {
+            // A key of another screen would do something else here, or nothing.
+            let works = active(self.scope).iter().any(|one| one.command == command);
+            if let Some(key) = key_of(command, self.scope).filter(|_| works) {
                 let key = pad_left(&key.to_string(), usize::from(KEY));
                 debug_assert!(width(&key) == usize::from(KEY));
                 buf.set_string(row.right() - KEY, row.y, key, theme.key_hint());
@@ -208,6 +210,16 @@ mod tests {
             palette.handle(key(KeyCode::Enter)),
             KeyOutcome::Submitted(Command::NextLayer)
         );
+    }
+
+    #[test]
+    fn a_key_of_another_screen_is_not_shown() {
+        let scope = Scope::Screen(Screen::Battle);
+        let commands = vec![Command::Export, Command::JudgeA];
+        let page = shown(&Palette::new(scope, commands), 80, 24);
+        let line = |name: &str| page.lines().find(|line| line.contains(name)).unwrap();
+        assert!(line("judge-a").contains("a │"), "{page}");
+        assert!(!line("export").contains('>'), "{page}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Walking the matrix, its layers and its orders.
 
-use super::numbers;
+use super::{numbers, view};
 use crate::domain::ranking::DocumentOrder;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
@@ -168,6 +168,19 @@ fn jump(model: &mut Model, forward: bool) {
     model.matrix.surprise = Some(next);
     model.look_at(battle.a, battle.b);
     model.inform(&format!("surprise {} of {count}: {size:.1} σ", next + 1));
+}
+
+/// What there are votes for: surprises and expectations come from the fit.
+pub(super) fn offers(model: &Model, command: Command) -> bool {
+    let open = model.open.as_ref();
+    match command {
+        Command::NextSurprise | Command::PreviousSurprise => open.is_some_and(|open| {
+            let mut battles = open.view.battles.iter();
+            battles.any(|battle| battle.surprise.is_some())
+        }),
+        Command::ToggleExpectations => open.is_some_and(view::scored),
+        _ => true,
+    }
 }
 
 pub(super) fn copy(model: &Model) -> Copied {

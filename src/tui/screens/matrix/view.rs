@@ -66,8 +66,12 @@ fn side_columns(model: &Model, documents: usize, area: Rect) -> u16 {
 
 /// The ranks that a line is drawn below, where rows stand in the order of their ranks.
 fn cut(model: &Model, open: &OpenQuery) -> Option<usize> {
-    let scored = open.view.fit.is_ok() && !open.view.entered().is_empty();
-    (scored && model.matrix.order == DocumentOrder::Zelo).then(|| open.top())
+    (scored(open) && model.matrix.order == DocumentOrder::Zelo).then(|| open.top())
+}
+
+/// Whether there is a fit of some votes.
+pub(super) fn scored(open: &OpenQuery) -> bool {
+    open.view.fit.is_ok() && !open.view.entered().is_empty()
 }
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
@@ -110,7 +114,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
         },
         ids: model.matrix.ids,
         cut: cut(model, open),
-        expectations: model.matrix.shows_expectations() && open.view.fit.is_ok(),
+        expectations: model.matrix.shows_expectations() && scored(open),
         ..HeatmapOptions::default()
     };
     let viewport = heatmap::render(

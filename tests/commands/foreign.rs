@@ -403,7 +403,7 @@ fn a_dry_run_says_what_would_come_and_keeps_nothing() {
     );
     assert_eq!(sandbox.json("status --json"), before);
     let text = sandbox.done("import votes 2.jsonl --dry-run");
-    text.prints("1 battles and 1 votes of m1");
+    text.prints("1 battle and 1 vote of m1");
 }
 
 #[test]

@@ -208,7 +208,7 @@ impl RunProgressDisplay {
             counted(progress.failures(), "failure"),
             progress.elapsed_s,
             rate_in_words(progress.done() as f64 / progress.elapsed_s.max(1e-9)),
-            progress.already,
+            counted(progress.already, "vote"),
             progress.spent_usd(),
             assumed(progress.assumed_usd()),
         ));

@@ -141,7 +141,7 @@ impl EndedRun {
         let left = counted(missing, self.noun);
         if self.ended.interrupted && missing > 0 {
             output::message(&format!(
-                "stopped; {left} missing, and the same command goes on"
+                "stopped; {left} missing; run the same command again to resume"
             ));
             return Err(CommandFailure::interrupted());
         }

@@ -187,6 +187,10 @@ impl App {
             self.runner.carry_out(effect, self.model.run.control);
         }
         let next = self.model.next_project;
+        if next.is_some() {
+            // What this project leaves on the screen is not the next one's.
+            drop(guard.redraw());
+        }
         let next = next.map(|path| typed_path(&path));
         (end.map(|()| next), self.runner)
     }
@@ -197,8 +201,6 @@ impl App {
         signals: &mut Signals,
         mut inbox: mpsc::Receiver<Msg>,
     ) -> Result<(), TuiError> {
-        // What another project left on the screen is not this one's.
-        guard.redraw()?;
         let mut keys = TerminalEvents::start()?;
         let mut gone = pin!(terminal_events::gone());
         let mut late_replies = ReplyFilter::default();

@@ -6,6 +6,6 @@ mod report;
 mod simulate;
 
 pub use anchors::{anchors, prepare_anchor_run};
-pub use project_scale::{GradeSource, ProjectScale, project_scale};
+pub use project_scale::{GradeSource, LinkedScore, ProjectScale, project_scale};
 pub use report::{ScaleReport, scale_report};
 pub use simulate::{SimulatedDesign, simulate_designs};

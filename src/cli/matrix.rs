@@ -1,5 +1,6 @@
 //! `overrule matrix`: the K×K matrix and the scores, as text, JSON, CSV or SVG.
 
+use crate::app::one_scale::{LinkedScore, ProjectScale, project_scale};
 use crate::app::output_file::write_whole;
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
@@ -89,10 +90,26 @@ impl MatrixCommand {
                 order.len()
             ));
         }
+        let scale = project_scale(&store)?;
+        let linked: Vec<Option<LinkedScore>> = view
+            .standings
+            .iter()
+            .map(|standing| {
+                let (scale, standing) = (scale.as_ref()?, (*standing)?);
+                scale.linked(&query.id, standing.zelo, standing.se)
+            })
+            .collect();
+        let scale = scale.as_ref();
         let text = match layout {
             MatrixFormat::Text => as_text(&query, &documents, &view, &order, offline),
-            MatrixFormat::Json => safe_json::pretty(&as_json(&query, &documents, &view, &order))?,
-            MatrixFormat::Csv => as_csv(&documents, &view, &order)?,
+            MatrixFormat::Json => {
+                let mut json = as_json(&query, &documents, &view, &order);
+                add_linked(&mut json, &order, &linked, scale);
+                safe_json::pretty(&json)?
+            }
+            MatrixFormat::Csv => {
+                as_csv(&documents, &view, &order, scale.map(|_| linked.as_slice()))?
+            }
             MatrixFormat::Svg => as_svg(&query, &documents, &view, &order, offline),
         };
         match &self.out {
@@ -153,11 +170,39 @@ fn as_json(query: &QueryInfo, documents: &[DocumentInfo], view: &View, order: &[
     })
 }
 
-fn as_csv(documents: &[DocumentInfo], view: &View, order: &[usize]) -> anyhow::Result<String> {
+/// Adds the linked scores of a project with a common scale, and what it rests on.
+fn add_linked(
+    json: &mut Value,
+    order: &[usize],
+    linked: &[Option<LinkedScore>],
+    scale: Option<&ProjectScale>,
+) {
+    let Some(scale) = scale else {
+        return;
+    };
+    json["scale"] = json!(scale.basis);
+    for (place, at) in order.iter().enumerate() {
+        let of = linked.get(*at).copied().flatten();
+        let document = &mut json["documents"][place];
+        document["zelo_linked"] = json!(of.map(|of| of.value));
+        document["zelo_linked_se"] = json!(of.and_then(|of| of.se));
+    }
+}
+
+/// `linked` holds the linked scores by document where the project has a common scale.
+fn as_csv(
+    documents: &[DocumentInfo],
+    view: &View,
+    order: &[usize],
+    linked: Option<&[Option<LinkedScore>]>,
+) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut header: Vec<String> = ["rank", "document", "zelo", "se", "rank_low", "rank_high"]
         .map(str::to_owned)
         .to_vec();
+    if linked.is_some() {
+        header.extend(["zelo_linked", "zelo_linked_se"].map(str::to_owned));
+    }
     header.extend(
         order
             .iter()
@@ -176,6 +221,11 @@ fn as_csv(documents: &[DocumentInfo], view: &View, order: &[usize]) -> anyhow::R
             interval.map_or(String::new(), |i| i.low.to_string()),
             interval.map_or(String::new(), |i| i.high.to_string()),
         ];
+        if let Some(linked) = linked {
+            let of = linked.get(*row).copied().flatten();
+            record.push(number(of.map(|of| of.value)));
+            record.push(number(of.and_then(|of| of.se)));
+        }
         record.extend(
             order
                 .iter()

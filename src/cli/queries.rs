@@ -2,6 +2,7 @@
 
 use super::command::{CommandContext, CommandResult};
 use super::output::{JsonArray, TableColumns, clean, shortened, terminal_width};
+use crate::app::one_scale::project_scale;
 use crate::app::status::each_summary;
 use crate::store::StoreError;
 use crate::store::corpus::QueryInfo;
@@ -12,7 +13,7 @@ use std::io::{self, Write as _};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  overrule queries --json | jq '.[] | select(.cyclic > 0) | .query'"
+    after_help = "Where anchors were graded (`overrule scale run`), the relevant documents that are expected of each query stand in a column.\n\nExample:\n  overrule queries --json | jq '.[] | select(.cyclic > 0) | .query'"
 )]
 pub(super) struct QueriesCommand {
     /// Print JSON
@@ -23,6 +24,8 @@ pub(super) struct QueriesCommand {
 impl QueriesCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
+        let scale = project_scale(&store)?;
+        let expected = |info: &QueryInfo| scale.as_ref()?.expected_relevant(&info.id);
         if self.json {
             let mut rows = JsonArray::new();
             each_summary(&store, |info, summary| {
@@ -31,12 +34,15 @@ impl QueriesCommand {
                     (row.as_object_mut(), serde_json::to_value(summary))
                 {
                     row.extend(summary);
+                    if scale.is_some() {
+                        row.insert("expected_relevant".to_owned(), json!(expected(&info)));
+                    }
                 }
                 rows.push(&row)
             })?;
             return rows.end();
         }
-        let header = [
+        let mut header = vec![
             "query",
             ">K",
             ">battles",
@@ -46,12 +52,20 @@ impl QueriesCommand {
             ">cycles",
             ">widest rank interval",
             ">verdicts",
-            "text",
         ];
+        if scale.is_some() {
+            header.push(">expected relevant");
+        }
+        header.push("text");
         let mut columns = TableColumns::new(&header);
         let mut rows: Vec<String> = Vec::new();
         each_summary(&store, |info, summary| {
-            let row = cells(&info, &summary);
+            let mut row = cells(&info, &summary);
+            if scale.is_some() {
+                let relevant = expected(&info).map_or("–".to_owned(), |of| format!("{of:.1}"));
+                row.push(relevant);
+            }
+            row.push(clean(&info.text).chars().take(MOST).collect());
             columns.make_room(&row);
             rows.push(row.join(BETWEEN));
             Ok::<_, StoreError>(())
@@ -101,6 +115,5 @@ fn cells(info: &QueryInfo, summary: &QuerySummary) -> Vec<String> {
             .filter(|_| summary.judged > 0)
             .map_or("–".to_owned(), |ranks| format!("{ranks} ranks")),
         summary.verdicts.to_string(),
-        clean(&info.text).chars().take(MOST).collect(),
     ]
 }

@@ -5,6 +5,7 @@ mod simulate;
 
 use super::command::{CommandContext, CommandResult};
 use super::output::{self, or_dash};
+use crate::app::export::rows::RowFormat;
 use crate::app::one_scale::{GradeSource, ScaleReport, anchors, scale_report};
 use crate::app::output_file::write_whole;
 use crate::app::wording::counted;
@@ -67,7 +68,7 @@ struct FitCommand {
     /// The grades that this judge gave in the project
     #[arg(long, value_name = "NAME")]
     judge: Option<String>,
-    /// Write a JSON line a document here: zelo, zelo_linked, their standard errors, grade, probabilities
+    /// Write a row a document here, as JSON lines or, for .csv, as a table: zelo, zelo_linked, their standard errors, grade, probabilities
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Print JSON
@@ -124,7 +125,14 @@ impl FitCommand {
         };
         let report = scale_report(&store, source)?;
         if let Some(path) = &self.out {
-            write_whole(path, |out| report.write(out))?;
+            let csv = path
+                .extension()
+                .is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+            let format = match csv {
+                true => RowFormat::Csv,
+                false => RowFormat::Jsonl,
+            };
+            write_whole(path, |out| report.write(format, out))?;
             output::message(&format!("wrote {}", path.display()));
         }
         if self.json {

@@ -98,6 +98,7 @@ impl Runner {
             Effect::Pick(way, calls) => self.pick(way, calls, control),
             Effect::StopPicks => self.stop_picks(),
             Effect::ReportJudges(request) => self.report_judges(request),
+            Effect::ReadScale(asked) => self.read_scale(asked),
             Effect::CompareMethods(choice) => self.compare_methods(choice),
             Effect::ReportStudent(name, generation) => self.report_student(name, generation),
             Effect::MakeDuel(request, generation) => self.make_duel(*request, generation),
@@ -412,6 +413,7 @@ pub fn answer(
         | Effect::LoadDuelResult(_)) => return duel::answer(db, effect, annotator, now_ms),
         Effect::ReportJudges(_)
         | Effect::CompareMethods(_)
+        | Effect::ReadScale(_)
         | Effect::ReportStudent(..)
         | Effect::MakeDuel(..)
         | Effect::LookAtFiles(..)

@@ -13,6 +13,7 @@ use crate::app::import::source::SourcePreview;
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
 use crate::app::methods::MethodsReport;
+use crate::app::one_scale::ProjectScale;
 use crate::app::pick::PickProgress;
 use crate::app::pick::prepared::{PickOutcome, PickPrice};
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
@@ -65,6 +66,8 @@ pub enum Msg {
     Listed(Vec<(QueryInfo, Option<QuerySummary>)>),
     /// Summaries that were out of date.
     Summarised(Vec<(QueryKey, QuerySummary)>),
+    /// The common scale of the queries, where there is one, by the number of the question.
+    ScaleRead(u64, Option<Box<ProjectScale>>),
     /// A query, for the given generation.
     Opened(u64, Box<OpenQuery>),
     Texts(QueryKey, Vec<(usize, Arc<str>)>),
@@ -145,6 +148,8 @@ pub enum Msg {
 pub enum Effect {
     List,
     Summarise(Vec<QueryKey>),
+    /// Work out the common scale of the queries, under a number by which the answer is known.
+    ReadScale(u64),
     Open(QueryKey, u64),
     Texts(QueryKey, Vec<usize>),
     Votes(QueryKey, Vec<BattleId>, Vec<JudgeId>),

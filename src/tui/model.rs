@@ -22,6 +22,7 @@ pub mod review;
 pub mod ruling;
 pub mod ruling_session;
 pub mod run;
+pub mod scale;
 pub mod session;
 pub mod student;
 pub mod text_search;
@@ -211,6 +212,7 @@ pub struct Model {
     pub ramp: Ramp,
     pub theme: ThemeChoice,
     pub configured: Configured,
+    pub scale: scale::ScaleState,
     /// What the project remembers as of now.
     pub remembered: Remembered,
     /// The query and the cell of its matrix to go back to, until that is done.
@@ -311,6 +313,7 @@ impl Model {
             typed: None,
             next_project: None,
             explained: None,
+            scale: scale::ScaleState::default(),
         }
     }
 

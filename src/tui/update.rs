@@ -51,6 +51,7 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::Tick => {}
         Msg::Listed(rows) => return queries::update::listed(model, rows),
         Msg::Summarised(summaries) => return queries::update::summarised(model, summaries),
+        Msg::ScaleRead(asked, found) => model.scale.take(asked, found),
         Msg::Opened(generation, open) => return results::opened(model, generation, *open),
         Msg::Texts(key, texts) => {
             if let Some(open) = model.open.as_mut().filter(|open| open.info.key == key) {

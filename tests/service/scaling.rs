@@ -267,3 +267,69 @@ fn graded_labels_rest_on_the_scale_where_all_queries_are_on_it() {
     assert_eq!(sum(&before, "q0 "), sum(&before, "q5 "));
     assert!(sum(&after, "q5 ") > sum(&after, "q0 ") + 5, "{after}");
 }
+
+#[test]
+fn linked_scores_stand_wherever_scores_do_and_only_where_there_is_a_scale() {
+    let desk = desk();
+    let matrix = |query: &str| json_of(&desk.run(&["matrix", "--query", query, "--json"]));
+    let queries = || json_of(&desk.run(&["queries", "--json"]));
+    let pointwise = || {
+        let export = [
+            "student",
+            "export",
+            "--form",
+            "pointwise",
+            "--out",
+            "points.jsonl",
+        ];
+        let output = desk.run(&export);
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+        let text = std::fs::read_to_string(desk.path("points.jsonl")).unwrap();
+        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        lines.collect::<Vec<Value>>()
+    };
+    let csv = |query: &str| told(&desk.run(&["matrix", "--query", query, "--format", "csv"]));
+    assert!(matrix("q0")["documents"][0].get("zelo_linked").is_none());
+    assert!(matrix("q0").get("scale").is_none());
+    assert!(!csv("q0").contains("zelo_linked"));
+    assert!(queries()[0].get("expected_relevant").is_none());
+    assert!(pointwise()[0].get("zelo_linked").is_none());
+    let output = scale(&desk, &["--query", "q0", "--query", "q3", "--query", "q5"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let report = json_of(&output)["scale"].clone();
+    let found = matrix("q5");
+    assert_eq!(found["scale"], "anchors of gpt");
+    for document in found["documents"].as_array().unwrap() {
+        let linked = document["zelo"].as_f64().unwrap() + offset(&report, 5);
+        assert!((document["zelo_linked"].as_f64().unwrap() - linked).abs() < 1e-9);
+        assert!(document["zelo_linked_se"].as_f64() > document["se"].as_f64());
+    }
+    // A query without an anchor has none, and says so by a null.
+    assert!(matrix("q1")["documents"][0]["zelo_linked"].is_null());
+    assert!(
+        csv("q5")
+            .starts_with("rank,document,zelo,se,rank_low,rank_high,zelo_linked,zelo_linked_se,")
+    );
+    let rows = queries();
+    assert_eq!(
+        rows[5]["expected_relevant"],
+        report["queries"][5]["expected_relevant"]
+    );
+    assert!(rows[1]["expected_relevant"].is_null());
+    let told_queries = told(&desk.run(&["queries"]));
+    assert!(told_queries.contains("expected relevant"), "{told_queries}");
+    for line in pointwise() {
+        let on_scale = ["q0", "q3", "q5"].contains(&line["query_id"].as_str().unwrap());
+        assert_eq!(line["zelo_linked"].is_number(), on_scale, "{line}");
+    }
+    let output = desk.run(&["scale", "fit", "--out", "linked.csv"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let table = std::fs::read_to_string(desk.path("linked.csv")).unwrap();
+    assert!(
+        table.starts_with(
+            "query,document,zelo,se,zelo_linked,zelo_linked_se,grade,expected_grade,probabilities"
+        ),
+        "{table}"
+    );
+    assert_eq!(table.lines().count(), 1 + 3 * DOCUMENTS);
+}

@@ -83,6 +83,25 @@ impl ProjectScale {
     }
 }
 
+#[cfg(test)]
+impl ProjectScale {
+    /// A scale with one query on it.
+    pub fn of_query(query: QueryId, offset: Offset, expected: f64) -> Self {
+        Self {
+            basis: "anchors of gpt".to_owned(),
+            offsets: HashMap::from([(query.clone(), offset)]),
+            anchors: HashMap::from([(query.clone(), 5)]),
+            grades: GradeModel::uncalibrated(),
+            cuts: String::new(),
+            spread: 1.0,
+            drift: None,
+            expected: HashMap::from([(query, expected)]),
+            unused: 0,
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// The scale of a project by the grades that its judges gave; `None` where none was asked, and where the grades make no scale.
 pub fn project_scale(store: &Store) -> Result<Option<ProjectScale>, AppError> {
     match stored_grades(store)?.is_empty() {

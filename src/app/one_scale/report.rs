@@ -3,14 +3,26 @@
 use super::anchors::all_queries;
 use super::project_scale::{GradeSource, ProjectScale, scale_by};
 use crate::app::error::AppError;
+use crate::app::export::rows::{RowFormat, RowWriter};
 use crate::app::scored_pools::SURE;
 use crate::app::wording::counted;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::one_scale::Offset;
-use crate::formats::safe_json;
 use crate::store::Store;
 use serde_json::{Value, json};
 use std::io::Write;
+
+const COLUMNS: [&str; 9] = [
+    "query",
+    "document",
+    "zelo",
+    "se",
+    "zelo_linked",
+    "zelo_linked_se",
+    "grade",
+    "expected_grade",
+    "probabilities",
+];
 
 /// What the grades of anchors say of a project.
 #[derive(Clone, Debug)]
@@ -202,8 +214,9 @@ impl ScaleReport {
         })
     }
 
-    /// Writes a line a document that has a linked score, best first within its query.
-    pub fn write(&self, out: &mut dyn Write) -> Result<(), AppError> {
+    /// Writes a row a document that has a linked score, best first within its query.
+    pub fn write(&self, format: RowFormat, out: &mut dyn Write) -> Result<(), AppError> {
+        let mut rows = RowWriter::new(COLUMNS, format, out)?;
         for query in &self.queries {
             let mut documents: Vec<&ScaledDocument> = query.documents.iter().collect();
             documents.sort_by(|x, y| y.linked.total_cmp(&x.linked).then(x.id.cmp(&y.id)));
@@ -212,10 +225,10 @@ impl ScaleReport {
                 if let (Value::Object(line), Value::Object(more)) = (&mut line, document.json()) {
                     line.extend(more);
                 }
-                safe_json::write_line(out, &line)?;
+                rows.write(&line)?;
             }
         }
-        Ok(())
+        rows.finish()
     }
 }
 

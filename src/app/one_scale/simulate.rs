@@ -45,30 +45,38 @@ pub fn simulate_designs(
 ) -> Vec<SimulatedDesign> {
     let mut found = Vec::new();
     for (name, calls, design, drift) in DESIGNS {
-        let correlation = |levels: f64| {
-            let values: Vec<f64> = (0..worlds)
-                .filter_map(|world| {
-                    let world = ScaleWorld {
-                        queries: QUERIES,
-                        documents: DOCUMENTS,
-                        levels,
-                        drift,
-                        seed: seed.wrapping_add(world as u64),
-                    };
-                    simulated_scale(&world, design)
-                })
-                .collect();
-            mean(&values)
-        };
         let one = SimulatedDesign {
             name,
             calls,
-            correlations: LEVELS.map(correlation),
+            correlations: LEVELS.map(|levels| correlation(design, drift, levels, worlds, seed)),
         };
         told(&one);
         found.push(one);
     }
     found
+}
+
+/// The mean correlation with the truth over so many worlds, and its standard error.
+fn correlation(
+    design: ScaleDesign,
+    drift: f64,
+    levels: f64,
+    worlds: usize,
+    seed: u64,
+) -> Option<(f64, Option<f64>)> {
+    let values: Vec<f64> = (0..worlds)
+        .filter_map(|world| {
+            let world = ScaleWorld {
+                queries: QUERIES,
+                documents: DOCUMENTS,
+                levels,
+                drift,
+                seed: seed.wrapping_add(world as u64),
+            };
+            simulated_scale(&world, design)
+        })
+        .collect();
+    mean(&values)
 }
 
 fn mean(values: &[f64]) -> Option<(f64, Option<f64>)> {
@@ -77,4 +85,36 @@ fn mean(values: &[f64]) -> Option<(f64, Option<f64>)> {
     let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
     let error = (values.len() > 1).then(|| (squares / (n - 1.0) / n).sqrt());
     (!values.is_empty()).then_some((mean, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The correlation with the truth of a design on so many worlds, where levels spread half as far as documents within a
+    /// query, and as far.
+    fn correlations(design: ScaleDesign, worlds: usize) -> [f64; 2] {
+        LEVELS.map(|levels| {
+            let found = correlation(design, 0.0, levels, worlds, 0);
+            found.unwrap().0
+        })
+    }
+
+    /// What an independent simulation of the same designs found (three worlds).
+    #[rstest::rstest]
+    #[case(anchors(5, 1), [0.918, 0.928])]
+    #[case(ScaleDesign::Links(4), [0.891, 0.925])]
+    #[case(ScaleDesign::Links(8), [0.930, 0.947])]
+    fn a_design_is_worth_what_the_reference_says(
+        #[case] design: ScaleDesign,
+        #[case] expected: [f64; 2],
+    ) {
+        let found = correlations(design, 6);
+        for (found, expected) in found.iter().zip(expected) {
+            assert!(
+                (found - expected).abs() <= 0.01,
+                "{design:?}: {found} for {expected}"
+            );
+        }
+    }
 }

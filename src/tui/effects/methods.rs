@@ -3,12 +3,29 @@
 use super::Runner;
 use crate::app::error::AppError;
 use crate::app::methods::{MethodsOptions, MethodsReport, compare_methods};
+use crate::app::one_scale::project_scale;
 use crate::app::truth::{GradeBasis, TruthSource, project_truth};
 use crate::store::Store;
 use crate::tui::message::Msg;
 use crate::tui::model::methods::{MethodsChoice, TruthChoice};
 
 impl Runner {
+    /// Works out the common scale of the queries.
+    pub(super) fn read_scale(&self, asked: u64) {
+        let (store, results) = (self.store.clone(), self.results.clone());
+        let written = self.store.write(|_| Ok(()));
+        tokio::spawn(async move {
+            drop(written.await);
+            let work = tokio::task::spawn_blocking(move || project_scale(&store));
+            let msg = match work.await {
+                Ok(Ok(found)) => Msg::ScaleRead(asked, found.map(Box::new)),
+                Ok(Err(error)) => Msg::Failed(error.to_string()),
+                Err(error) => Msg::Failed(error.to_string()),
+            };
+            drop(results.send(msg).await);
+        });
+    }
+
     /// Measures every method as chosen.
     pub(super) fn compare_methods(&self, choice: MethodsChoice) {
         let (store, results) = (self.store.clone(), self.results.clone());

@@ -30,6 +30,10 @@ pub(super) fn lines(
     if columns >= used + BAR + 14 {
         place.extend(bar(open, document, theme));
     }
+    let linked = open.standing(document).and_then(|standing| {
+        let scale = &model.scale;
+        scale.document_words(&open.info.id, standing.zelo, standing.se)
+    });
     let mut lines = vec![
         Line::from(vec![
             Span::styled("query ", theme.muted()),
@@ -48,6 +52,7 @@ pub(super) fn lines(
             theme.muted(),
         ),
     ];
+    lines.extend(linked.map(|words| fitted(&words, theme.text())));
     lines.extend(warnings(open, document).map(|words| fitted(&format!("! {words}"), theme.warn())));
     lines
 }

@@ -1,13 +1,16 @@
 use super::update::{load, update};
+use crate::app::one_scale::ProjectScale;
+use crate::domain::one_scale::Offset;
 use crate::domain::ranking::ScoreWarning;
 use crate::store::corpus::QueryKey;
 use crate::tui::keymap::Command;
-use crate::tui::message::Effect;
+use crate::tui::message::{Effect, Msg};
 use crate::tui::model::Model;
 use crate::tui::model::document::BattleSort;
 use crate::tui::screens::Screen;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, model, sized};
 use crate::tui::theme::ColourDepth;
+use crate::tui::update::update as apply;
 
 fn shown(model: &mut Model, size: (u16, u16)) -> String {
     drawn(model, ColourDepth::None, size)
@@ -228,4 +231,43 @@ fn no_size_and_no_pool_is_too_small() {
     let mut model = on(0);
     model.open = None;
     assert!(shown(&mut model, (80, 22)).contains("loading"));
+}
+
+#[test]
+fn a_linked_score_is_shown_where_the_query_is_on_a_scale_and_nowhere_else() {
+    let mut model = on(0);
+    let page = shown(&mut model, (120, 40));
+    assert!(!page.contains("over all queries"), "{page}");
+    let id = model.open.as_ref().unwrap().info.id.clone();
+    let offset = Offset {
+        value: 1.5,
+        se: 0.4,
+    };
+    let asked = |effect| match effect {
+        Effect::ReadScale(asked) => asked,
+        other => panic!("{other:?}"),
+    };
+    let instant = model.now;
+    let (late, now) = (asked(model.scale.ask()), asked(model.scale.ask()));
+    let scale = ProjectScale::of_query(id, offset, 2.5);
+    apply(
+        &mut model,
+        Msg::ScaleRead(now, Some(Box::new(scale))),
+        instant,
+    );
+    // An answer to an earlier question changes nothing.
+    apply(&mut model, Msg::ScaleRead(late, None), instant);
+    let zelo = model.open.as_ref().unwrap().standing(0).unwrap().zelo;
+    let words = format!(
+        "over all queries {}",
+        crate::tui::text::signed(zelo + 1.5, 2)
+    );
+    for size in SIZES {
+        let page = shown(&mut model, size);
+        assert!(page.contains(&words), "{words} at {size:?}\n{page}");
+    }
+    assert!(shown(&mut model, (120, 40)).contains("anchors of gpt"));
+    model.stack = vec![Screen::Queries];
+    let page = shown(&mut model, (120, 40));
+    assert!(page.contains("expected relevant 2.5"), "{page}");
 }

@@ -71,7 +71,11 @@ pub(crate) fn listed(model: &mut Model, rows: Vec<QueryRow>) -> Vec<Effect> {
     }
     let last = shown.len().saturating_sub(1);
     model.queries.cursor = model.queries.cursor.min(last);
-    stale_summaries(model)
+    let mut effects = stale_summaries(model);
+    if !model.run.running {
+        effects.push(model.scale.ask());
+    }
+    effects
 }
 
 pub(crate) fn summarised(

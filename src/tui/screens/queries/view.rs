@@ -168,7 +168,10 @@ fn render_detail(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
             key_on(Command::StartRun, Screen::Queries),
             key_on(Command::ShowAdjudication, Screen::Queries)
         )],
-        Some(summary) => summary_parts(summary),
+        Some(summary) => {
+            let relevant = model.scale.query_words(&info.id);
+            relevant.into_iter().chain(summary_parts(summary)).collect()
+        }
     };
     let offline = summary.as_ref().is_some_and(|summary| summary.offline);
     let room = usize::from(area.height).saturating_sub(lines.len() + usize::from(offline));

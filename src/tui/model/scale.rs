@@ -1,0 +1,49 @@
+//! The common scale of the queries, where anchors were graded.
+
+use crate::app::one_scale::ProjectScale;
+use crate::domain::corpus::QueryId;
+use crate::tui::message::Effect;
+use crate::tui::text;
+
+#[derive(Debug, Default)]
+pub struct ScaleState {
+    /// How often it was asked for: an answer to an earlier question is dropped.
+    asked: u64,
+    pub found: Option<Box<ProjectScale>>,
+}
+
+impl ScaleState {
+    /// Asks for it anew.
+    pub fn ask(&mut self) -> Effect {
+        self.asked += 1;
+        Effect::ReadScale(self.asked)
+    }
+
+    pub fn take(&mut self, asked: u64, found: Option<Box<ProjectScale>>) {
+        if asked == self.asked {
+            self.found = found;
+        }
+    }
+
+    /// What it says of a document with this zELO and standard error, in words; `None` where nothing compares its query with
+    /// others.
+    pub fn document_words(&self, query: &QueryId, zelo: f64, se: Option<f64>) -> Option<String> {
+        let scale = self.found.as_ref()?;
+        let linked = scale.linked(query, zelo, se)?;
+        let se = linked
+            .se
+            .map_or(" (error unknown)".to_owned(), |se| format!(" ± {se:.2} SE"));
+        Some(format!(
+            "over all queries {}{se} · P(relevant) {} · {}",
+            text::signed(linked.value, 2),
+            text::probability(scale.grades.at_least_one(linked.value)),
+            scale.basis
+        ))
+    }
+
+    /// What it says of a query.
+    pub fn query_words(&self, query: &QueryId) -> Option<String> {
+        let relevant = self.found.as_ref()?.expected_relevant(query)?;
+        Some(format!("expected relevant {relevant:.1}"))
+    }
+}

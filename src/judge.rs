@@ -26,7 +26,7 @@ pub use identity::identity_of;
 pub(crate) use judge_trait::MAX_ADAPTIONS;
 pub use judge_trait::{Judge, JudgeEnsemble, call_adapting, opinion_of};
 pub use parse::{read_answer, read_answer_strictly};
-#[cfg(test)]
-pub use presented::RerankAsk;
-pub use presented::{PoolText, PresentedPair, PresentedPool, PresentedQuestion, RerankKind};
+pub use presented::{
+    PoolText, PresentedPair, PresentedPool, PresentedQuestion, RerankAsk, RerankKind,
+};
 pub use spec::{JudgeLimits, JudgeSpec, OFFLINE, OFFLINE_LABEL};

@@ -26,6 +26,7 @@ pub mod judges;
 pub mod labels;
 pub mod last_run;
 pub mod ledger;
+pub mod links;
 pub mod merge;
 pub mod outstanding;
 mod parallel;

@@ -111,8 +111,11 @@ impl JudgeConfiguration<'_> {
             complete(self.chosen(names, make)?)?,
             names,
             can,
-            "can only compare two documents, in battles (zelo)",
-            "rerank",
+            match kind {
+                RerankKind::Link => "cannot compare documents of two queries",
+                _ => "can only compare two documents, in battles (zelo)",
+            },
+            "answer such questions",
         )
     }
 

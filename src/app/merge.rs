@@ -43,6 +43,7 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
     labels::unite(&mut merger, other)?;
     duels::unite(&mut merger, other)?;
     merger.rerank_calls()?;
+    merger.links()?;
     merger.ledger()?;
     for import in other.imports()? {
         db.add_import(&import)?;
@@ -119,6 +120,7 @@ pub fn taken_over(merged: &MergeCounts) -> Option<String> {
         (merged.rulings, "ruling"),
         (merged.rerank_results, "method ranking"),
         (merged.students, "student"),
+        (merged.link_answers, "link answer"),
         (merged.duels, "duel"),
         (merged.duel_events, "duel event"),
     ];

@@ -1,11 +1,13 @@
 //! One scale over queries: which documents to grade, the grades that judges gave them, and what these make of a project's zELO.
 
 mod anchors;
+mod links;
 mod project_scale;
 mod report;
 mod simulate;
 
 pub use anchors::{anchors, prepare_anchor_run};
+pub use links::{LinkEstimate, LinkRun, prepare_link_run};
 pub use project_scale::{GradeSource, LinkedScore, ProjectScale, project_scale};
 pub use report::{ScaleReport, scale_report};
 pub use simulate::{SimulatedDesign, simulate_designs};

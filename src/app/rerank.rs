@@ -3,6 +3,7 @@
 
 mod candidates;
 pub mod estimate;
+pub mod links;
 mod open_candidates;
 mod plan;
 mod prepare;

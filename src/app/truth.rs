@@ -168,7 +168,8 @@ pub fn zelo_truth(
     let zero = graded.len() - positive;
     let wanted = matches!(basis, GradeBasis::Auto | GradeBasis::Labels);
     let fitted = wanted.then(|| cut_points(&graded)).flatten();
-    let of_judge = scale.filter(|_| basis == GradeBasis::Auto);
+    let of_judge = scale.and_then(|scale| scale.grades.as_ref());
+    let of_judge = of_judge.filter(|_| basis == GradeBasis::Auto);
     let mut truth = Truth {
         name: TruthSource::Zelo.name().to_owned(),
         gains: Some(Gains::new()),
@@ -187,7 +188,7 @@ pub fn zelo_truth(
         (None, GradeBasis::Score) => SCORE_NOTE.to_owned(),
         (None, _) => RANK_NOTE.to_owned(),
     });
-    let model = fitted.or_else(|| of_judge.map(|scale| scale.grades.clone()));
+    let model = fitted.or_else(|| of_judge.cloned());
     let by_place = model.is_none() && basis != GradeBasis::Score;
     let model = model.unwrap_or_else(GradeModel::uncalibrated);
     let (mut doubtful, mut bare, mut judges) = (0, Vec::new(), BTreeSet::new());
@@ -252,7 +253,7 @@ fn on_one_scale(
     let off = off.count();
     if off > 0 {
         let note = format!(
-            "not on one scale: {} of {} without an anchor; `overrule scale run` has them graded",
+            "not on one scale: {} of {}; `overrule scale run` puts them there",
             off,
             counted(scored().count(), "query")
         );

@@ -94,6 +94,7 @@ impl MergeCommand {
             "rulings": merged.rulings,
             "rerank_calls": merged.rerank_calls,
             "rerank_results": merged.rerank_results,
+            "link_answers": merged.link_answers,
             "students": merged.students,
             "duels": merged.duels,
             "duel_events": merged.duel_events,

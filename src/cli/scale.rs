@@ -2,10 +2,10 @@
 
 mod run;
 mod simulate;
+mod watch_links;
 
 use super::command::{CommandContext, CommandResult};
 use super::output::{self, or_dash};
-use crate::app::export::rows::RowFormat;
 use crate::app::one_scale::{GradeSource, ScaleReport, anchors, scale_report};
 use crate::app::output_file::write_whole;
 use crate::app::wording::counted;
@@ -24,7 +24,7 @@ pub(super) struct ScaleCommand {
 
 #[derive(Debug, Subcommand)]
 enum ScaleAction {
-    /// Have a judge grade a few documents of each query, its anchors
+    /// Have a judge grade a few documents of each query, its anchors, or judges compare documents of two queries
     Run(RunCommand),
     /// Which documents of each query to grade yourself
     Anchors(AnchorsCommand),
@@ -128,11 +128,7 @@ impl FitCommand {
             let csv = path
                 .extension()
                 .is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
-            let format = match csv {
-                true => RowFormat::Csv,
-                false => RowFormat::Jsonl,
-            };
-            write_whole(path, |out| report.write(format, out))?;
+            write_whole(path, |out| report.write(csv, out))?;
             output::message(&format!("wrote {}", path.display()));
         }
         if self.json {
@@ -152,16 +148,17 @@ fn describe(report: &ScaleReport) -> String {
         .map(|query| {
             vec![
                 clean(query.id.as_str()),
-                query.anchors.to_string(),
+                query.count.to_string(),
                 or_dash(query.offset, |of| signed(of.value)),
                 or_dash(query.offset, |of| format!("{:.2}", of.se)),
                 or_dash(query.expected_relevant, |of| format!("{of:.1}")),
             ]
         })
         .collect();
+    let count = format!(">{}", report.scale.kind.noun());
     let header = [
         "query",
-        ">anchors",
+        count.as_str(),
         ">offset",
         ">± 1 se",
         ">expected relevant",

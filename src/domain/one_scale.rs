@@ -12,5 +12,5 @@ mod simulated;
 pub use anchors::{anchor_places, more_anchor_places};
 pub use drift::{Drift, GradedTwice, drift};
 pub use links::{LinkBattle, fit_links, near_gap_links};
-pub use offsets::{AnchorGrade, CommonScale, Offset, fit_anchors};
+pub use offsets::{AnchorGrade, Offset, fit_anchors};
 pub use simulated::{ScaleDesign, ScaleWorld, simulated_scale};

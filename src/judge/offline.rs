@@ -9,7 +9,7 @@ pub use super::lexical::{LexicalMethod, NAMES};
 use super::call::{CallError, JudgePrompt, JudgeReply, RateLimits, Usage};
 use super::judge_trait::{Judge, JudgeEnsemble};
 use super::lexical::{self, count_words};
-use super::presented::{PresentedPair, PresentedPool, PresentedQuestion};
+use super::presented::{PresentedPair, PresentedPool, PresentedQuestion, RerankAsk};
 use super::prompt::{rerank_task_text, task_text};
 use super::spec::{JudgeSpec, OFFLINE};
 use crate::domain::adjudication::PickRequest;
@@ -164,6 +164,10 @@ impl Judge for LexicalJudge {
     }
 
     fn rerank_prompt(&self, question: &PresentedQuestion) -> Option<JudgePrompt> {
+        // Its scores are of one query; those of two are on no common scale.
+        if question.ask == RerankAsk::Link {
+            return None;
+        }
         let task = rerank_task_text(question.ask, question.shown.len());
         Some(listed(&question.pool.query, question.texts(), &task))
     }

@@ -10,6 +10,8 @@ use std::sync::{Arc, OnceLock};
 pub struct PoolText {
     pub query: String,
     pub documents: Vec<Arc<str>>,
+    /// The query that the second of two documents was found for, where that is another one.
+    pub second_query: Option<String>,
     analysis: OnceLock<LexicalAnalysis>,
 }
 
@@ -18,7 +20,16 @@ impl PoolText {
         Self {
             query: query.into(),
             documents,
+            second_query: None,
             analysis: OnceLock::new(),
+        }
+    }
+
+    /// Two queries with a document of each.
+    pub fn of_two(first: (String, Arc<str>), second: (String, Arc<str>)) -> Self {
+        Self {
+            second_query: Some(second.0),
+            ..Self::new(first.0, vec![first.1, second.1])
         }
     }
 
@@ -66,6 +77,8 @@ pub enum RerankAsk {
     Rank,
     /// Which of the two is better.
     Compare,
+    /// Which of the two serves its own query better.
+    Link,
     /// Name the `count` best, best first.
     Select { count: usize },
     /// Name the single best.
@@ -79,6 +92,7 @@ pub enum RerankAsk {
 pub enum RerankKind {
     Rank,
     Compare,
+    Link,
     Select,
     Best,
     YesNo,
@@ -90,6 +104,7 @@ impl RerankAsk {
         match self {
             Self::Rank => RerankKind::Rank,
             Self::Compare => RerankKind::Compare,
+            Self::Link => RerankKind::Link,
             Self::Select { .. } => RerankKind::Select,
             Self::Best => RerankKind::Best,
             Self::Grade(GradeScale::YesNo) => RerankKind::YesNo,
@@ -114,6 +129,7 @@ impl PresentedQuestion {
         let ask = match kind {
             RerankKind::Rank => RerankAsk::Rank,
             RerankKind::Compare => RerankAsk::Compare,
+            RerankKind::Link => RerankAsk::Link,
             RerankKind::Select => RerankAsk::Select { count: 1 },
             RerankKind::Best => RerankAsk::Best,
             RerankKind::YesNo => RerankAsk::Grade(GradeScale::YesNo),

@@ -38,6 +38,8 @@ pub const RANKING: &str = include_str!("../../assets/prompts/ranking.md");
 pub const SELECTION: &str = include_str!("../../assets/prompts/selection.md");
 /// The template that asks for the better of two documents, without reasons.
 pub const WINNER: &str = include_str!("../../assets/prompts/winner.md");
+/// The template that asks which of two documents serves its own query better.
+pub const LINK: &str = include_str!("../../assets/prompts/link.md");
 /// The template that asks for the best of several documents.
 pub const BEST: &str = include_str!("../../assets/prompts/best.md");
 /// The template that asks for a grade of one document.
@@ -56,6 +58,7 @@ pub fn embedded(answer: AnswerForm) -> &'static str {
         AnswerForm::Ranking => RANKING,
         AnswerForm::Selection => SELECTION,
         AnswerForm::Winner => WINNER,
+        AnswerForm::Link => LINK,
         AnswerForm::Best => BEST,
         AnswerForm::Grade => GRADE,
         AnswerForm::YesNo => YES_NO,

@@ -6,6 +6,7 @@
 mod corpus;
 mod counts;
 mod ledger;
+mod links;
 mod reranking;
 mod snapshot;
 mod students;

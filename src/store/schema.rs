@@ -36,6 +36,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0019.sql"),
     include_str!("../../assets/migrations/0020.sql"),
     include_str!("../../assets/migrations/0021.sql"),
+    include_str!("../../assets/migrations/0022.sql"),
 ];
 
 /// The schema version in which votes are narrow: the migration that leads to it has more to do than its statements say.

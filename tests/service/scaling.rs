@@ -103,15 +103,19 @@ fn anchors_are_graded_once_and_put_queries_on_one_scale() {
 #[test]
 fn an_answer_that_cannot_be_read_is_no_grade_and_is_asked_again_when_wanted() {
     let desk = desk();
-    // Each is asked once more, in vain.
+    // Asked once more, in vain.
     desk.server.fail_next(&[Fault::Prose, Fault::Prose]);
-    let output = scale(&desk, &["--concurrency", "1"]);
+    let output = scale(&desk, &["--query", "q0", "--anchors", "1"]);
     assert_eq!(output.status.code(), Some(3), "{}", told(&output));
     assert!(
-        told(&output).contains("1 of 30 documents without a grade"),
+        told(&output).contains("1 of 1 document without a grade"),
         "{}",
         told(&output)
     );
+    assert_eq!(desk.server.requests().len(), 2);
+    // Not asked again unasked, and no anchor of the scale.
+    let output = scale(&desk, &[]);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
     let found = json_of(&output);
     assert_eq!(
         (&found["graded"], &found["ungraded"]),
@@ -273,27 +277,11 @@ fn linked_scores_stand_wherever_scores_do_and_only_where_there_is_a_scale() {
     let desk = desk();
     let matrix = |query: &str| json_of(&desk.run(&["matrix", "--query", query, "--json"]));
     let queries = || json_of(&desk.run(&["queries", "--json"]));
-    let pointwise = || {
-        let export = [
-            "student",
-            "export",
-            "--form",
-            "pointwise",
-            "--out",
-            "points.jsonl",
-        ];
-        let output = desk.run(&export);
-        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
-        let text = std::fs::read_to_string(desk.path("points.jsonl")).unwrap();
-        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
-        lines.collect::<Vec<Value>>()
-    };
     let csv = |query: &str| told(&desk.run(&["matrix", "--query", query, "--format", "csv"]));
     assert!(matrix("q0")["documents"][0].get("zelo_linked").is_none());
     assert!(matrix("q0").get("scale").is_none());
     assert!(!csv("q0").contains("zelo_linked"));
     assert!(queries()[0].get("expected_relevant").is_none());
-    assert!(pointwise()[0].get("zelo_linked").is_none());
     let output = scale(&desk, &["--query", "q0", "--query", "q3", "--query", "q5"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     let report = json_of(&output)["scale"].clone();
@@ -318,10 +306,6 @@ fn linked_scores_stand_wherever_scores_do_and_only_where_there_is_a_scale() {
     assert!(rows[1]["expected_relevant"].is_null());
     let told_queries = told(&desk.run(&["queries"]));
     assert!(told_queries.contains("expected relevant"), "{told_queries}");
-    for line in pointwise() {
-        let on_scale = ["q0", "q3", "q5"].contains(&line["query_id"].as_str().unwrap());
-        assert_eq!(line["zelo_linked"].is_number(), on_scale, "{line}");
-    }
     let output = desk.run(&["scale", "fit", "--out", "linked.csv"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     let table = std::fs::read_to_string(desk.path("linked.csv")).unwrap();
@@ -332,4 +316,142 @@ fn linked_scores_stand_wherever_scores_do_and_only_where_there_is_a_scale() {
         "{table}"
     );
     assert_eq!(table.lines().count(), 1 + 3 * DOCUMENTS);
+}
+
+/// Links of the project with answers, and those that a query takes part in at least and at most.
+fn links(desk: &Desk) -> (i64, i64, i64) {
+    let of_query = "SELECT query, count(*) AS n FROM (SELECT query_a AS query FROM link UNION ALL SELECT query_b FROM link) GROUP BY query";
+    (
+        desk.count("SELECT count(DISTINCT link) FROM link_answer"),
+        desk.count(&format!("SELECT min(n) FROM ({of_query})")),
+        desk.count(&format!("SELECT max(n) FROM ({of_query})")),
+    )
+}
+
+fn link(desk: &Desk, more: &[&str]) -> Output {
+    scale(desk, &[&["--link", "4"], more].concat())
+}
+
+/// Four rounds of three pairs.
+const LINKS: usize = 4 * QUERIES / 2;
+
+#[test]
+fn links_are_asked_once_and_put_queries_on_one_scale_without_counting_in_a_query() {
+    let desk = desk();
+    let scores = || json_of(&desk.run(&["matrix", "--query", "q2", "--json"]))["fitted"].clone();
+    let before = scores();
+    let dry = json_of(&link(&desk, &["--dry-run"]));
+    assert_eq!(dry["expected"]["calls"], json!(LINKS as f64));
+    assert!(dry["most"]["usd"].as_f64() > dry["expected"]["usd"].as_f64());
+    assert_eq!(desk.server.requests().len(), 0);
+    let output = link(&desk, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let found = json_of(&output);
+    assert_eq!(desk.server.requests().len(), LINKS);
+    assert_eq!(links(&desk), (LINKS as i64, 4, 4));
+    let report = &found["scale"];
+    assert!(offset(report, 5) > offset(report, 0) + 1.0, "{report}");
+    assert!(
+        report["queries"][0]["expected_relevant"].is_null(),
+        "{report}"
+    );
+    assert_eq!(scores(), before);
+    // The same again asks nobody.
+    assert_eq!(json_of(&link(&desk, &[]))["scale"], *report);
+    assert_eq!(desk.server.requests().len(), LINKS);
+    assert_eq!(json_of(&desk.run(&["scale", "fit", "--json"])), *report);
+    let matrix = json_of(&desk.run(&["matrix", "--query", "q5", "--json"]));
+    assert_eq!(matrix["scale"], "links answered by gpt");
+    // A merged project has them too.
+    for more in [&["import", "pools.jsonl"][..], &["merge", "overrule.db"]] {
+        let output = desk.run(&[&["--project", "other.db"], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    }
+    let other = [
+        "--project",
+        "other.db",
+        "scale",
+        "run",
+        "--judge",
+        "gpt",
+        "--link",
+        "4",
+        "--json",
+    ];
+    assert_eq!(json_of(&desk.run(&other))["scale"], *report);
+    assert_eq!(desk.server.requests().len(), LINKS);
+    let refused = desk.run(&["scale", "run", "--link", "2", "--judge", "bm25"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    assert!(
+        told(&refused).contains("cannot compare documents of two queries"),
+        "{}",
+        told(&refused)
+    );
+}
+
+#[test]
+fn links_keep_a_budget_and_outlive_kills() {
+    let desk = desk();
+    let output = link(&desk, &["--budget", "0.008"]);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    assert!(
+        told(&output).contains("larger --budget"),
+        "{}",
+        told(&output)
+    );
+    assert!(desk.server.requests().len() < LINKS);
+    desk.server.set_latency(Duration::from_millis(20));
+    for _ in 0..2 {
+        let more = [
+            "scale",
+            "run",
+            "--judge",
+            "gpt",
+            "--link",
+            "4",
+            "--concurrency",
+            "1",
+        ];
+        let mut command = desk.command(&more);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let before = desk.server.requests().len();
+        let mut child = command.spawn().unwrap();
+        while desk.server.requests().len() < before + 2 {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    desk.server.set_latency(Duration::ZERO);
+    let output = link(&desk, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(links(&desk), (LINKS as i64, 4, 4));
+    // One in flight and one whose answer came in the moment of each kill.
+    let calls = desk.server.requests().len();
+    assert!((LINKS..=LINKS + 4).contains(&calls), "{calls}");
+}
+
+#[test]
+fn an_answer_to_a_link_that_cannot_be_read_is_none_and_is_asked_again_when_wanted() {
+    let desk = desk();
+    // Three links, each asked once more in vain.
+    desk.server.fail_next(&[Fault::Prose; 6]);
+    let first = ["--link", "1"];
+    let output = scale(&desk, &first);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    assert!(
+        told(&output).contains("3 answers could not be read"),
+        "{}",
+        told(&output)
+    );
+    assert_eq!(desk.server.requests().len(), 6);
+    assert_eq!(links(&desk), (0, 1, 1));
+    let output = link(&desk, &[]);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    assert_eq!(links(&desk), (LINKS as i64 - 3, 4, 4));
+    assert_eq!(desk.server.requests().len(), 6 + LINKS - 3);
+    let output = link(&desk, &["--retry-failed"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(desk.server.requests().len(), 6 + LINKS);
+    assert_eq!(links(&desk), (LINKS as i64, 4, 4));
 }

@@ -7,12 +7,10 @@ use crate::app::scored_pools::{ScoredPool, cut_points, people_labels, scored_poo
 use crate::app::wording::counted;
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{GradeModel, GradedScore, Qrels};
-use crate::domain::one_scale::{
-    AnchorGrade, CommonScale, Drift, GradedTwice, Offset, drift, fit_anchors,
-};
+use crate::domain::one_scale::{AnchorGrade, Drift, GradedTwice, Offset, drift, fit_anchors};
 use crate::domain::sanitise;
 use crate::store::Store;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 /// Where the grades of anchors come from.
@@ -22,8 +20,27 @@ pub enum GradeSource<'a> {
     File(&'a Path),
     /// What this judge was asked in the project.
     Judge(&'a str),
-    /// The judge of the project who graded anchors of the most queries.
+    /// The answers to links, no grades.
+    Links,
+    /// Links or the anchors of one judge of the project, whichever has more queries on one scale.
     Stored,
+}
+
+/// What offsets rest on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScaleKind {
+    Anchors,
+    Links,
+}
+
+impl ScaleKind {
+    /// What is counted of each query.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Anchors => "anchors",
+            Self::Links => "links",
+        }
+    }
 }
 
 /// The common scale of a project's queries.
@@ -33,10 +50,11 @@ pub struct ProjectScale {
     pub basis: String,
     /// Of the queries that are on the scale.
     offsets: HashMap<QueryId, Offset>,
-    /// Graded anchors of each query.
-    anchors: HashMap<QueryId, usize>,
-    /// Makes grades of linked scores.
-    pub grades: GradeModel,
+    pub kind: ScaleKind,
+    /// Graded anchors, or answered links, of each query.
+    counts: HashMap<QueryId, usize>,
+    /// Makes grades of linked scores; `None` where neither people nor a judge of anchors have graded enough.
+    pub grades: Option<GradeModel>,
     /// What sets its cut points, in words.
     pub cuts: String,
     /// Standard deviation of the offsets among queries, in units of zELO.
@@ -65,8 +83,9 @@ impl ProjectScale {
         self.offsets.get(query).copied()
     }
 
-    pub fn anchors(&self, query: &QueryId) -> usize {
-        self.anchors.get(query).copied().unwrap_or_default()
+    /// Graded anchors, or answered links, of a query.
+    pub fn count(&self, query: &QueryId) -> usize {
+        self.counts.get(query).copied().unwrap_or_default()
     }
 
     /// The linked score of a document of `query` with this zELO and its standard error.
@@ -77,7 +96,8 @@ impl ProjectScale {
         })
     }
 
-    /// Documents of grade 1 and above that are expected in a query; `None` where it is not on the scale.
+    /// Documents of grade 1 and above that are expected in a query; `None` where it is not on the scale, or nothing makes
+    /// grades.
     pub fn expected_relevant(&self, query: &QueryId) -> Option<f64> {
         self.expected.get(query).copied()
     }
@@ -90,8 +110,9 @@ impl ProjectScale {
         Self {
             basis: "anchors of gpt".to_owned(),
             offsets: HashMap::from([(query.clone(), offset)]),
-            anchors: HashMap::from([(query.clone(), 5)]),
-            grades: GradeModel::uncalibrated(),
+            kind: ScaleKind::Anchors,
+            counts: HashMap::from([(query.clone(), 5)]),
+            grades: Some(GradeModel::uncalibrated()),
             cuts: String::new(),
             spread: 1.0,
             drift: None,
@@ -102,11 +123,33 @@ impl ProjectScale {
     }
 }
 
-/// The scale of a project by the grades that its judges gave; `None` where none was asked, and where the grades make no scale.
+/// What puts queries on one scale, by pool.
+struct FoundOffsets {
+    basis: String,
+    kind: ScaleKind,
+    offsets: Vec<Option<Offset>>,
+    counts: HashMap<QueryId, usize>,
+    /// What the judge of anchors would grade a document with a linked score.
+    of_judge: Option<GradeModel>,
+    spread: f64,
+    drift: Option<Drift>,
+    unused: usize,
+    notes: Vec<String>,
+}
+
+impl FoundOffsets {
+    fn queries(&self) -> usize {
+        self.offsets.iter().flatten().count()
+    }
+}
+
+/// The scale of a project by what its judges were asked; `None` where none was, and where the answers make no scale.
 pub fn project_scale(store: &Store) -> Result<Option<ProjectScale>, AppError> {
-    match stored_grades(store)?.is_empty() {
-        true => Ok(None),
-        false => Ok(scale_by(store, GradeSource::Stored)?.ok()),
+    let asked = !stored_grades(store)?.is_empty()
+        || store.read_blocking(|db| Ok(!db.links()?.is_empty()))?;
+    match asked {
+        false => Ok(None),
+        true => Ok(scale_by(store, GradeSource::Stored)?.ok()),
     }
 }
 
@@ -115,42 +158,155 @@ pub(super) fn scale_by(
     store: &Store,
     source: GradeSource<'_>,
 ) -> Result<Result<ProjectScale, AppError>, AppError> {
-    let (grades, basis, notes) = grades_of(store, source)?;
     let pools = scored_pools(store, &all_queries(store)?)?;
-    let anchors = anchor_grades(&pools, &grades);
+    let labels = people_labels(store)?;
+    let links = || by_links(store, &pools, &labels);
+    let found = match source {
+        GradeSource::Links => links()?.ok_or_else(no_links),
+        GradeSource::File(_) | GradeSource::Judge(_) => by_grades(store, source, &pools, &labels)?,
+        GradeSource::Stored => match (links()?, stored_grades(store)?.is_empty()) {
+            (Some(links), true) => Ok(links),
+            (links, _) => better(links, by_grades(store, source, &pools, &labels)?),
+        },
+    };
+    Ok(found.map(|found| finished(found, &pools, &labels)))
+}
+
+/// The one that has more queries on the scale; links of equals.
+fn better(
+    links: Option<FoundOffsets>,
+    anchors: Result<FoundOffsets, AppError>,
+) -> Result<FoundOffsets, AppError> {
+    match (links, anchors) {
+        (None, anchors) => anchors,
+        (Some(links), Err(_)) => Ok(links),
+        (Some(links), Ok(anchors)) if links.queries() >= anchors.queries() => Ok(links),
+        (Some(links), Ok(mut anchors)) => {
+            anchors.notes.push(format!(
+                "links put {} on one scale, anchors {}: anchors count",
+                counted(links.queries(), "query"),
+                counted(anchors.queries(), "query")
+            ));
+            Ok(anchors)
+        }
+    }
+}
+
+/// Adds what people say to offsets.
+fn finished(found: FoundOffsets, pools: &[ScoredPool], labels: &Qrels) -> ProjectScale {
+    let (model, cuts) = grade_model(pools, &found, labels);
+    let (mut offsets, mut expected) = (HashMap::new(), HashMap::new());
+    for (pool, offset) in pools.iter().zip(&found.offsets) {
+        let Some(offset) = offset else {
+            continue;
+        };
+        if let Some(model) = &model {
+            let scores = pool.documents.iter().filter_map(|(_, score)| *score);
+            let relevant = scores.map(|score| model.at_least_one(score + offset.value));
+            expected.insert(pool.query.clone(), relevant.sum());
+        }
+        offsets.insert(pool.query.clone(), *offset);
+    }
+    ProjectScale {
+        basis: found.basis,
+        offsets,
+        kind: found.kind,
+        counts: found.counts,
+        grades: model,
+        cuts,
+        spread: found.spread,
+        drift: found.drift,
+        expected,
+        unused: found.unused,
+        notes: found.notes,
+    }
+}
+
+fn by_grades(
+    store: &Store,
+    source: GradeSource<'_>,
+    pools: &[ScoredPool],
+    labels: &Qrels,
+) -> Result<Result<FoundOffsets, AppError>, AppError> {
+    let (grades, basis, notes) = grades_of(store, source)?;
+    let anchors = anchor_grades(pools, &grades);
     let given: usize = grades.values().map(|of| of.len()).sum();
     let Some(scale) = fit_anchors(pools.len(), &anchors) else {
         return Ok(Err(no_scale(&basis, anchors.len(), given)));
     };
-    let labels = people_labels(store)?;
-    let (model, cuts) = grade_model(&pools, &scale, &labels);
-    let graded = grades_and_labels(&pools, &grades, &labels);
     let mut counts: HashMap<QueryId, usize> = HashMap::new();
     for pool in anchors.iter().filter_map(|anchor| pools.get(anchor.query)) {
         *counts.entry(pool.query.clone()).or_default() += 1;
     }
-    let (mut offsets, mut expected) = (HashMap::new(), HashMap::new());
-    for (pool, offset) in pools.iter().zip(&scale.offsets) {
-        let Some(offset) = offset else {
-            continue;
-        };
-        let scores = pool.documents.iter().filter_map(|(_, score)| *score);
-        let relevant = scores.map(|score| model.at_least_one(score + offset.value));
-        expected.insert(pool.query.clone(), relevant.sum());
-        offsets.insert(pool.query.clone(), *offset);
-    }
-    Ok(Ok(ProjectScale {
+    Ok(Ok(FoundOffsets {
         basis,
-        offsets,
-        anchors: counts,
-        grades: model,
-        cuts,
+        kind: ScaleKind::Anchors,
+        offsets: scale.offsets,
+        counts,
+        of_judge: Some(scale.grades),
         spread: scale.spread,
-        drift: drift(&graded),
-        expected,
+        drift: drift(&grades_and_labels(pools, &grades, labels)),
         unused: given - anchors.len(),
         notes,
     }))
+}
+
+/// By the answers to links; `None` without one.
+fn by_links(
+    store: &Store,
+    pools: &[ScoredPool],
+    labels: &Qrels,
+) -> Result<Option<FoundOffsets>, AppError> {
+    let mut links = store.read_blocking(|db| db.links())?;
+    links.retain(|link| !link.answers.is_empty());
+    let Some(offsets) = super::links::fit(pools, &links.iter().collect::<Vec<_>>()) else {
+        return Ok(None);
+    };
+    let mut counts: HashMap<QueryId, usize> = HashMap::new();
+    let mut judges = BTreeSet::new();
+    for link in &links {
+        for query in [&link.a.query, &link.b.query] {
+            *counts.entry(query.clone()).or_default() += 1;
+        }
+        judges.extend(link.answers.iter().map(|(judge, _)| judge.as_str()));
+    }
+    let judges: Vec<_> = judges.into_iter().map(sanitise::line).collect();
+    let values: Vec<f64> = offsets.iter().flatten().map(|of| of.value).collect();
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    // A judge's anchors still say what its grades are, at the place where links have put them.
+    let (mut of_judge, mut drifts) = (None, None);
+    if !stored_grades(store)?.is_empty() {
+        let (grades, ..) = grades_of(store, GradeSource::Stored)?;
+        let graded: Vec<GradedScore> = anchor_grades(pools, &grades)
+            .iter()
+            .filter_map(|anchor| {
+                let offset = offsets.get(anchor.query).copied().flatten()?;
+                Some(GradedScore {
+                    score: anchor.score + offset.value,
+                    grade: anchor.grade,
+                    weight: 1.0,
+                })
+            })
+            .collect();
+        of_judge = cut_points(&graded);
+        drifts = drift(&grades_and_labels(pools, &grades, labels));
+    }
+    Ok(Some(FoundOffsets {
+        basis: format!("links answered by {}", judges.join(", ")),
+        kind: ScaleKind::Links,
+        spread: (squares / values.len() as f64).sqrt(),
+        offsets,
+        counts,
+        of_judge,
+        drift: drifts,
+        unused: 0,
+        notes: Vec::new(),
+    }))
+}
+
+fn no_links() -> AppError {
+    invalid!("no link has an answer; `overrule scale run --link 4 --judge NAME` asks")
 }
 
 fn no_scale(basis: &str, used: usize, given: usize) -> AppError {
@@ -174,7 +330,7 @@ fn grades_of(
             return Ok((read_labels(path)?, display_name(path), Vec::new()));
         }
         GradeSource::Judge(judge) => Some(judge),
-        GradeSource::Stored => None,
+        GradeSource::Stored | GradeSource::Links => None,
     };
     let mut stored = stored_grades(store)?;
     let found = match judge {
@@ -237,9 +393,13 @@ fn anchor_grades(pools: &[ScoredPool], grades: &Qrels) -> Vec<AnchorGrade> {
 }
 
 /// What makes grades of linked scores: the labels of people where there are enough, else the judge of the anchors.
-fn grade_model(pools: &[ScoredPool], scale: &CommonScale, labels: &Qrels) -> (GradeModel, String) {
+fn grade_model(
+    pools: &[ScoredPool],
+    found: &FoundOffsets,
+    labels: &Qrels,
+) -> (Option<GradeModel>, String) {
     let mut graded = Vec::new();
-    for (pool, offset) in pools.iter().zip(&scale.offsets) {
+    for (pool, offset) in pools.iter().zip(&found.offsets) {
         let (Some(offset), Some(labels)) = (offset, labels.get(&pool.query)) else {
             continue;
         };
@@ -252,17 +412,18 @@ fn grade_model(pools: &[ScoredPool], scale: &CommonScale, labels: &Qrels) -> (Gr
             }));
         }
     }
-    match cut_points(&graded) {
-        Some(model) => (
-            model,
-            format!(
-                "cut points from {} of people",
-                counted(graded.len(), "label")
-            ),
-        ),
-        None => (
-            scale.grades.clone(),
+    match (cut_points(&graded), &found.of_judge) {
+        (Some(model), _) => {
+            let labels = counted(graded.len(), "label");
+            (Some(model), format!("cut points from {labels} of people"))
+        }
+        (None, Some(model)) => (
+            Some(model.clone()),
             "cut points of the anchors' judge: too few labels of people to set them".to_owned(),
+        ),
+        (None, None) => (
+            None,
+            "no cut points: too few labels of people, and no graded anchors".to_owned(),
         ),
     }
 }

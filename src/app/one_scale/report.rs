@@ -1,13 +1,14 @@
 //! A project on one scale, as it is printed and written.
 
 use super::anchors::all_queries;
-use super::project_scale::{GradeSource, ProjectScale, scale_by};
+use super::project_scale::{GradeSource, ProjectScale, ScaleKind, scale_by};
 use crate::app::error::AppError;
-use crate::app::export::rows::{RowFormat, RowWriter};
 use crate::app::scored_pools::SURE;
 use crate::app::wording::counted;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::one_scale::Offset;
+use crate::formats::csv_cell::SafeCsv;
+use crate::formats::safe_json;
 use crate::store::Store;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -37,8 +38,9 @@ pub struct ScaleReport {
 #[derive(Clone, Debug)]
 pub struct ScaledQuery {
     pub id: QueryId,
-    pub anchors: usize,
-    /// `None` without an anchor: nothing is said of how it compares.
+    /// Graded anchors, or answered links.
+    pub count: usize,
+    /// `None` without one: nothing is said of how it compares.
     pub offset: Option<Offset>,
     pub expected_relevant: Option<f64>,
     documents: Vec<ScaledDocument>,
@@ -52,17 +54,24 @@ struct ScaledDocument {
     linked: f64,
     /// Of the query's offset and the document's own.
     linked_se: Option<f64>,
+    /// `None` where nothing makes grades.
+    graded: Option<GradedDocument>,
+}
+
+#[derive(Clone, Debug)]
+struct GradedDocument {
     /// Of grade 0, then of each level.
     probabilities: Vec<f64>,
+    /// The most probable.
     grade: i32,
-    gain: f64,
+    expected: f64,
 }
 
 impl ScaledQuery {
     /// The best most probable grade of its documents.
     fn best_grade(&self) -> i32 {
-        let grades = self.documents.iter().map(|of| of.grade);
-        grades.max().unwrap_or_default()
+        let graded = self.documents.iter().filter_map(|of| of.graded.as_ref());
+        graded.map(|of| of.grade).max().unwrap_or_default()
     }
 }
 
@@ -92,14 +101,16 @@ pub fn scale_report(store: &Store, source: GradeSource<'_>) -> Result<ScaleRepor
                         se: standing.se,
                         linked: linked.value,
                         linked_se: linked.se,
-                        probabilities: scale.grades.probabilities(linked.value),
-                        grade: scale.grades.grade(linked.value).0,
-                        gain: scale.grades.gain(linked.value),
+                        graded: scale.grades.as_ref().map(|model| GradedDocument {
+                            probabilities: model.probabilities(linked.value),
+                            grade: model.grade(linked.value).0,
+                            expected: model.gain(linked.value),
+                        }),
                     })
                 }));
             }
             Ok(ScaledQuery {
-                anchors: scale.anchors(&id),
+                count: scale.count(&id),
                 expected_relevant: scale.expected_relevant(&id),
                 id,
                 offset,
@@ -124,28 +135,29 @@ fn notes(scale: &ProjectScale, queries: &[ScaledQuery]) -> Vec<String> {
     let linked = on_scale().count();
     let low = on_scale().filter(|query| query.best_grade() <= 1).count();
     let expected: f64 = on_scale().filter_map(|query| query.expected_relevant).sum();
-    let (mut all, mut unsure) = (0, 0);
-    for document in on_scale().flat_map(|query| &query.documents) {
-        all += 1;
-        let most = document.probabilities.iter().copied().fold(0.0, f64::max);
-        unsure += usize::from(most < SURE);
-    }
+    let documents = on_scale().flat_map(|query| &query.documents);
+    let graded: Vec<_> = documents.filter_map(|of| of.graded.as_ref()).collect();
+    let sure = |of: &GradedDocument| of.probabilities.iter().any(|p| *p >= SURE);
+    let unsure = graded.iter().filter(|of| !sure(of)).count();
     let verb = |count: usize, one: &'static str, more: &'static str| match count {
         1 => one,
         _ => more,
     };
     let mut notes = scale.notes.clone();
-    notes.push(format!(
-        "{low} of {} {} no document above grade 1 (expected {:.1} relevant a query); {}",
-        counted(linked, "query"),
-        verb(low, "has", "have"),
-        expected / linked.max(1) as f64,
-        scale.cuts
-    ));
+    notes.push(match &scale.grades {
+        None => scale.cuts.clone(),
+        Some(_) => format!(
+            "{low} of {} {} no document above grade 1 (expected {:.1} relevant a query); {}",
+            counted(linked, "query"),
+            verb(low, "has", "have"),
+            expected / linked.max(1) as f64,
+            scale.cuts
+        ),
+    });
     if unsure > 0 {
         notes.push(format!(
             "{unsure} of {} {} a grade that is less than {:.0} % sure",
-            counted(all, "document"),
+            counted(graded.len(), "document"),
             verb(unsure, "has", "have"),
             100.0 * SURE
         ));
@@ -153,8 +165,12 @@ fn notes(scale: &ProjectScale, queries: &[ScaledQuery]) -> Vec<String> {
     let off = queries.len() - linked;
     if off > 0 {
         notes.push(format!(
-            "{} without an anchor: nothing says how {} with the others",
+            "{} without {}: nothing says how {} with the others",
             counted(off, "query"),
+            match scale.kind {
+                ScaleKind::Anchors => "an anchor",
+                ScaleKind::Links => "a link to the others",
+            },
             verb(off, "it compares", "they compare"),
         ));
     }
@@ -170,7 +186,10 @@ fn notes(scale: &ProjectScale, queries: &[ScaledQuery]) -> Vec<String> {
 
 /// Whether the judge of the anchors grades all queries alike.
 fn drift_note(scale: &ProjectScale) -> Option<String> {
-    let better = "battles over queries are better: `overrule scale run --link 4`";
+    if scale.kind == ScaleKind::Links {
+        return None;
+    }
+    let better = "battles over queries are better: `overrule scale run --link 4 --judge NAME`";
     match scale.drift {
         Some(drift) if drift.ratio.is_infinite() => Some(format!(
             "the judge of the anchors errs by query alone: within a query its grades differ from the labels by the same; {better}"
@@ -195,7 +214,7 @@ impl ScaleReport {
             .map(|query| {
                 json!({
                     "query": query.id,
-                    "anchors": query.anchors,
+                    (self.scale.kind.noun()): query.count,
                     "offset": query.offset.map(|of| of.value),
                     "offset_se": query.offset.map(|of| of.se),
                     "expected_relevant": query.expected_relevant,
@@ -214,9 +233,13 @@ impl ScaleReport {
         })
     }
 
-    /// Writes a row a document that has a linked score, best first within its query.
-    pub fn write(&self, format: RowFormat, out: &mut dyn Write) -> Result<(), AppError> {
-        let mut rows = RowWriter::new(COLUMNS, format, out)?;
+    /// Writes a row a document that has a linked score, best first within its query: JSON lines, or a table.
+    pub fn write(&self, as_table: bool, out: &mut dyn Write) -> Result<(), AppError> {
+        let mut table = SafeCsv::new(&mut *out);
+        if as_table {
+            table.row(COLUMNS)?;
+        }
+        let mut lines = Vec::new();
         for query in &self.queries {
             let mut documents: Vec<&ScaledDocument> = query.documents.iter().collect();
             documents.sort_by(|x, y| y.linked.total_cmp(&x.linked).then(x.id.cmp(&y.id)));
@@ -225,10 +248,23 @@ impl ScaleReport {
                 if let (Value::Object(line), Value::Object(more)) = (&mut line, document.json()) {
                     line.extend(more);
                 }
-                rows.write(&line)?;
+                match as_table {
+                    true => table.row(COLUMNS.map(|name| cell(&line[name])))?,
+                    false => safe_json::write_line(&mut lines, &line)?,
+                }
             }
         }
-        rows.finish()
+        table.finish()?;
+        Ok(out.write_all(&lines)?)
+    }
+}
+
+/// Nothing stands in the cell of a null.
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }
 
@@ -240,9 +276,9 @@ impl ScaledDocument {
             "se": self.se,
             "zelo_linked": self.linked,
             "zelo_linked_se": self.linked_se,
-            "grade": self.grade,
-            "expected_grade": self.gain,
-            "probabilities": self.probabilities,
+            "grade": self.graded.as_ref().map(|of| of.grade),
+            "expected_grade": self.graded.as_ref().map(|of| of.expected),
+            "probabilities": self.graded.as_ref().map(|of| &of.probabilities),
         })
     }
 }

@@ -108,6 +108,14 @@ pub fn prepare_anchors(
     })
 }
 
+/// A service for each judge.
+pub(super) fn services_of(ensemble: &JudgeEnsemble) -> Vec<RerankService> {
+    let judges = ensemble.iter();
+    judges
+        .map(|judge| RerankService::Judge(Arc::clone(judge)))
+        .collect()
+}
+
 impl PreparedRun {
     /// Refuses a budget that is none, or that cannot be kept by the judges and rerankers that are asked.
     ///

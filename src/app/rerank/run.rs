@@ -29,6 +29,8 @@ const QUERIES: (usize, usize) = (16, 128);
 pub enum RerankEvent {
     /// A method is through with a query, and its result is in the project.
     Ranked(Box<MethodRow>),
+    /// A judge has answered a question over two queries, or said nothing that could be read.
+    Linked { answered: bool, usd: f64 },
     /// An attempt is made again, in words.
     Again(String),
     /// A service makes no more calls.
@@ -46,16 +48,36 @@ pub async fn run(
     events: mpsc::UnboundedSender<RerankEvent>,
 ) -> Result<(), StoreError> {
     let concurrency = control.borrow().concurrency;
-    let (shared, _over) =
-        WorkerContext::of_project(&store, CallPurpose::Reranking, control.clone()).await?;
+    let services = plan.services.clone();
+    let rankings = {
+        let (store, control, events) = (store.clone(), control.clone(), events.clone());
+        move |senders| rank_all(store, plan, senders, control, concurrency, events)
+    };
+    with_workers(&store, &services, control, &events, rankings).await
+}
+
+/// Does `work` on a task of its own, beside a worker for each service that asks what the work sends it. Ends when the work has
+/// ended and the workers have.
+pub(super) async fn with_workers<W, F>(
+    store: &Store,
+    services: &[RerankService],
+    control: watch::Receiver<RunControl>,
+    events: &mpsc::UnboundedSender<RerankEvent>,
+    work: W,
+) -> Result<(), StoreError>
+where
+    W: FnOnce(QuestionSenders) -> F,
+    F: Future<Output = Result<(), StoreError>> + Send + 'static,
+{
+    let concurrency = control.borrow().concurrency;
+    let (shared, _over) = WorkerContext::of_project(store, CallPurpose::Reranking, control).await?;
     let (heard, mut told) = mpsc::channel(WAITING);
     let mut workers = JoinSet::new();
     let mut senders = Vec::new();
-    for ((place, service), gate) in plan
-        .services
+    for ((place, service), gate) in services
         .iter()
         .enumerate()
-        .zip(gates(&plan.services, concurrency))
+        .zip(gates(services, concurrency))
     {
         let (questions, asked) = mpsc::channel(WAITING);
         let (gate, name) = (Arc::new(Mutex::new(gate)), service.name().to_owned());
@@ -65,14 +87,7 @@ pub async fn run(
     }
     // The channel ends with the last worker, and a worker with the last sender of its questions.
     drop(heard);
-    let rankings = tokio::spawn(rank_all(
-        store,
-        Arc::clone(&plan),
-        senders.into(),
-        control,
-        concurrency,
-        events.clone(),
-    ));
+    let work = tokio::spawn(work(senders.into()));
     let mut failure = None;
     while let Some((place, event)) = told.recv().await {
         let event = match event {
@@ -83,8 +98,7 @@ pub async fn run(
             WorkerEvent::Again { line, .. } if line.is_empty() => continue,
             WorkerEvent::Again { line, .. } => RerankEvent::Again(line),
             WorkerEvent::Stopped(why) => RerankEvent::Stopped {
-                service: plan
-                    .services
+                service: services
                     .get(place)
                     .map_or("", |service| service.name())
                     .to_owned(),
@@ -100,12 +114,12 @@ pub async fn run(
         drop(events.send(event));
     }
     while workers.join_next().await.is_some() {}
-    let ranked = rankings.await.unwrap_or_else(|error| {
+    let done = work.await.unwrap_or_else(|error| {
         Err(StoreError::Corrupt(format!(
             "the run ended unexpectedly: {error}"
         )))
     });
-    failure.map_or(ranked, Err)
+    failure.map_or(done, Err)
 }
 
 /// Tells who asked what came of a question.

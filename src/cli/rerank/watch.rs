@@ -62,6 +62,8 @@ pub(super) fn watch(
                     Some(RerankEvent::Stopped { service, why }) => {
                         output::message(&format!("{} stopped: {}", clean(&service), clean(&why)));
                     }
+                    // No method asks over queries.
+                    Some(RerankEvent::Linked { .. }) => {}
                     Some(RerankEvent::BudgetReached) => ended.budget_reached = true,
                 },
                 Some(()) = stops.recv() => {

@@ -1,12 +1,16 @@
 //! `overrule scale run`: a judge grades the anchors of each query.
 
 use super::describe;
-use crate::app::one_scale::{GradeSource, prepare_anchor_run, scale_report};
+use super::watch_links::{describe_links, watch_links};
+use crate::app::one_scale::{GradeSource, prepare_anchor_run, prepare_link_run, scale_report};
 use crate::app::run_lock::RunLock;
 use crate::app::wording::counted;
-use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output::{self, clean};
 use crate::cli::rerank::terms::{EndedRun, RankingTerms};
+use crate::cli::spending::confirm_spending;
+use crate::client::RunControl;
+use crate::store::Store;
 use clap::Args;
 use serde_json::json;
 
@@ -19,15 +23,30 @@ them again, and exports hold linked scores from then on.
 Every answer is in the project before it counts. Run the same command again to go on where it stopped: what was graded is not asked
 again, also where `rerank --method pointwise` asked it. A document whose answer could not be read has no grade.
 
+Where the judge's grades drift from query to query (`scale fit` says so), links are better: each asks which of two documents of two
+queries serves its own query better. The pairs are near equals by what is known so far, in rounds in which every query takes part once.
+
 Examples:
   overrule scale run --judge bm25                 offline, to try it
   overrule scale run --judge gpt --dry-run        calls, tokens and dollars
-  overrule scale run --judge gpt --anchors 8 --budget 5"
+  overrule scale run --judge gpt --anchors 8 --budget 5
+  overrule scale run --link 4 --judge gpt,claude --dry-run"
 )]
 pub(super) struct RunCommand {
-    /// The judge who grades
-    #[arg(long, value_name = "NAME")]
-    judge: String,
+    /// The judge who grades; with --link repeatable
+    #[arg(
+        long = "judge",
+        value_name = "NAME",
+        required = true,
+        value_delimiter = ','
+    )]
+    judges: Vec<String>,
+    /// Instead of grades: links, in which judges compare documents of two queries, until each query takes part in so many
+    #[arg(long, value_name = "L", conflicts_with_all = ["anchors", "query"], value_parser = clap::value_parser!(u8).range(1..))]
+    link: Option<u8>,
+    /// Seed of the links' pairs [default: the configured one]
+    #[arg(long, requires = "link")]
+    seed: Option<u64>,
     /// Documents of each query
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..))]
     anchors: u8,
@@ -65,10 +84,18 @@ impl RunCommand {
             true => None,
             false => Some(RunLock::take(context.project())?),
         };
+        if let Some(links) = self.link {
+            return self.link(context, &store, usize::from(links));
+        }
+        let [judge] = self.judges.as_slice() else {
+            return Err(usage!(
+                "--judge: grades of one judge make a scale: name one (--link takes several)"
+            ));
+        };
         let prepared = prepare_anchor_run(
             &store,
             &context.judges(self.insecure_http),
-            &self.judge,
+            judge,
             usize::from(self.anchors),
             &self.query,
             self.retry_failed,
@@ -85,13 +112,13 @@ impl RunCommand {
             return Ok(());
         };
         let (graded, ungraded) = grades(&made);
-        let report = scale_report(&store, GradeSource::Judge(&self.judge));
+        let report = scale_report(&store, GradeSource::Judge(judge));
         if self.json {
             let effort = made.summary.first().map(|one| one.json());
             let scale = report.as_ref().map(|report| report.json()).ok();
             let why = report.as_ref().err().map(ToString::to_string);
             output::json(&json!({
-                "judge": self.judge,
+                "judge": judge,
                 "queries": made.plan.queries(),
                 "graded": graded,
                 "ungraded": ungraded,
@@ -123,6 +150,73 @@ impl RunCommand {
             0 => Ok(()),
             _ => Err(CommandFailure::incomplete()),
         }
+    }
+}
+
+impl RunCommand {
+    /// Has judges answer links.
+    fn link(&self, context: &CommandContext, store: &Store, links: usize) -> CommandResult {
+        let run = prepare_link_run(
+            store,
+            &context.judges(self.insecure_http),
+            &self.judges,
+            links,
+            self.seed.unwrap_or(context.config.run.seed),
+            self.retry_failed,
+        )?;
+        for note in &run.judges.notes {
+            output::message(&format!("note: {}", clean(note)));
+        }
+        if let Some(budget) = self.budget {
+            run.judges.check_budget(budget)?;
+        }
+        let estimate = run.estimate(store)?;
+        if self.dry_run && self.json {
+            return output::json(&json!({
+                "queries": estimate.queries,
+                "links": estimate.there,
+                "links_to_plan": estimate.planned,
+                "expected": estimate.expected,
+                "most": estimate.most,
+            }));
+        }
+        let words = describe_links(&estimate);
+        if self.dry_run {
+            output::text(&words)?;
+            return output::text("dry run: nothing was called and nothing was changed\n");
+        }
+        if run.judges.are_paid() && estimate.expected.calls > 0.0 {
+            confirm_spending(&words, self.yes)?;
+        }
+        let concurrency = self.concurrency.unwrap_or(context.config.run.concurrency);
+        let control = RunControl {
+            concurrency: concurrency.max(1),
+            budget_usd: self.budget,
+            ..RunControl::default()
+        };
+        let ended = watch_links(run, control, store)?;
+        let report = scale_report(store, GradeSource::Links);
+        if self.json {
+            let scale = report.as_ref().map(|report| report.json()).ok();
+            output::json(&json!({
+                "answered": ended.answered,
+                "unreadable": ended.unreadable,
+                "missing": ended.missing,
+                "scale": scale,
+                "no_scale": report.as_ref().err().map(ToString::to_string),
+            }))?;
+        } else {
+            match &report {
+                Ok(report) => {
+                    for note in &report.notes {
+                        output::message(&format!("note: {}", clean(note)));
+                    }
+                    output::text(&describe(report))?;
+                }
+                Err(why) => output::message(&clean(why.to_string())),
+            }
+        }
+        ended.finish()
     }
 }
 

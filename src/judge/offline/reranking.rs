@@ -29,7 +29,10 @@ pub(super) fn answer(
             );
         }
         RerankAsk::Best => json!({ "best": first }),
-        RerankAsk::Compare => json!({ "winner": if first == 1 { "A" } else { "B" } }),
+        // Lexical scores of two queries compare nothing: such a judge is not asked.
+        RerankAsk::Compare | RerankAsk::Link => {
+            json!({ "winner": if first == 1 { "A" } else { "B" } })
+        }
         RerankAsk::Grade(scale) => {
             let share = share(method, question);
             if scale == GradeScale::YesNo {

@@ -122,7 +122,7 @@ fn contract(ask: RerankAsk) -> (&'static str, &'static str) {
         RerankAsk::Rank => ("ranking", "list"),
         RerankAsk::Select { .. } => ("selected", "list"),
         RerankAsk::Best => ("best", "number"),
-        RerankAsk::Compare => ("winner", "letter"),
+        RerankAsk::Compare | RerankAsk::Link => ("winner", "letter"),
         RerankAsk::Grade(_) => ("grade", "number"),
     }
 }
@@ -149,7 +149,7 @@ fn in_object(
             Ok(Answer::Numbers(numbers.collect::<Result<_, _>>()?))
         }
         RerankAsk::Best => Ok(Answer::Numbers(vec![number(found)?])),
-        RerankAsk::Compare => {
+        RerankAsk::Compare | RerankAsk::Link => {
             let text = found.as_str();
             let wins = text.and_then(winner);
             wins.map(Answer::SecondWins)
@@ -237,7 +237,7 @@ fn tolerant(ask: RerankAsk, text: &str) -> Option<Result<Answer, InvalidAnswer>>
 fn bare(ask: RerankAsk, text: &str) -> Option<Answer> {
     let text = text.trim_matches('`').trim();
     match ask {
-        RerankAsk::Compare => tolerant_winner(text).map(Answer::SecondWins),
+        RerankAsk::Compare | RerankAsk::Link => tolerant_winner(text).map(Answer::SecondWins),
         RerankAsk::Rank | RerankAsk::Select { .. } | RerankAsk::Best => {
             let plain = |c: char| c.is_ascii_digit() || c.is_whitespace() || "[]>,".contains(c);
             if !text.chars().all(plain) {

@@ -7,6 +7,7 @@ use strum::{EnumString, IntoStaticStr};
 
 const PAIR: &[&str] = &["query", "a", "b", "mark", "cut_a", "cut_b"];
 const LINEUP: &[&str] = &["query", "documents", "task", "mark"];
+const LINK: &[&str] = &["query_a", "a", "query_b", "b", "mark", "cut_a", "cut_b"];
 const SINGLE: &[&str] = &["query", "document", "mark", "cut"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr)]
@@ -28,6 +29,8 @@ pub enum AnswerForm {
     Selection,
     /// `{"winner": "A" | "B"}`
     Winner,
+    /// `{"winner": "A" | "B"}`, of two documents of two queries.
+    Link,
     /// `{"best": 2}`
     Best,
     /// `{"grade": 0 | 1 | 2 | 3}`
@@ -50,6 +53,7 @@ impl AnswerForm {
         match kind {
             RerankKind::Rank => Self::Ranking,
             RerankKind::Compare => Self::Winner,
+            RerankKind::Link => Self::Link,
             RerankKind::Select => Self::Selection,
             RerankKind::Best => Self::Best,
             RerankKind::YesNo => Self::YesNo,
@@ -96,7 +100,7 @@ impl AnswerForm {
             // Without thoughts: a method asks for hundreds of these, and words are what costs.
             Self::Ranking => json!({"ranking": numbers()}),
             Self::Selection => json!({"selected": numbers()}),
-            Self::Winner => json!({"winner": {"type": "string", "enum": ["A", "B"]}}),
+            Self::Winner | Self::Link => json!({"winner": {"type": "string", "enum": ["A", "B"]}}),
             Self::Best => json!({"best": {"type": "integer"}}),
             Self::Grade => json!({"grade": {"type": "integer"}}),
             Self::Letter | Self::YesNo => return None,
@@ -125,6 +129,7 @@ impl AnswerForm {
         match self {
             Self::Slots | Self::Verdicts | Self::Ranking | Self::Selection | Self::Best => LINEUP,
             Self::Grade | Self::YesNo => SINGLE,
+            Self::Link => LINK,
             Self::Score | Self::Choice | Self::Letter | Self::Winner => PAIR,
         }
     }
@@ -162,7 +167,7 @@ impl AnswerForm {
                  {\"selected\": [numbers]}, and no other text; keep to the numbers that exist, to how many are asked for, \
                  and name none twice."
             }
-            Self::Winner => {
+            Self::Winner | Self::Link => {
                 "An earlier answer to this message could not be read. Answer with exactly one JSON object, \
                  {\"winner\": \"A\"} or {\"winner\": \"B\"}, and no other text."
             }

@@ -22,7 +22,7 @@ pub enum TemplateError {
     /// The first line is something else.
     #[error(
         "the prompt does not begin with \"answer: \" and one of score, choice, letter (for battles), slots, verdicts (for picks), \
-         ranking, selection, winner, best, grade, yesno (for reranking)"
+         ranking, selection, winner, best, grade, yesno (for reranking), link (for two queries)"
     )]
     Answer,
     /// A divider is missing.
@@ -114,6 +114,24 @@ impl Template {
             RerankAsk::Compare => {
                 let (a, b) = (texts.next().unwrap_or(""), texts.next().unwrap_or(""));
                 self.fill_pair(query, a, b, cut)
+            }
+            RerankAsk::Link => {
+                let second = question.pool.second_query.as_deref().unwrap_or("");
+                let (a, said_a) = cut.apply(texts.next().unwrap_or(""));
+                let (b, said_b) = cut.apply(texts.next().unwrap_or(""));
+                let (first, second) = (clean(query), clean(second));
+                let (a, b) = (clean(a), clean(b));
+                let mark = mark(&[&first, &a, &second, &b]);
+                // In the order of the names.
+                self.filled(&[
+                    first,
+                    a,
+                    second,
+                    b,
+                    mark.into(),
+                    said_a.into(),
+                    said_b.into(),
+                ])
             }
             RerankAsk::Grade(_) => {
                 let (text, remark) = cut.apply(texts.next().unwrap_or(""));
@@ -285,6 +303,10 @@ pub(crate) fn rerank_task_text(ask: RerankAsk, documents: usize) -> String {
         ),
         RerankAsk::Compare => {
             "Name the better of the two documents: \"winner\" is \"A\" or \"B\".".to_owned()
+        }
+        RerankAsk::Link => {
+            "Name the document that serves its own query better: \"winner\" is \"A\" or \"B\"."
+                .to_owned()
         }
         RerankAsk::Grade(GradeScale::ZeroToThree) => {
             "Grade the document: \"grade\" is 0, 1, 2 or 3.".to_owned()

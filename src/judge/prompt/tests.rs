@@ -19,7 +19,8 @@ fn case(query: &str, a: &str, b: &str) -> PresentedPair {
 #[test]
 fn the_embedded_templates_are_templates() {
     let all = [
-        SCORE, CHOICE, LETTER, PICK, VERDICTS, RANKING, SELECTION, WINNER, BEST, GRADE, YES_NO,
+        SCORE, CHOICE, LETTER, PICK, VERDICTS, RANKING, SELECTION, WINNER, LINK, BEST, GRADE,
+        YES_NO,
     ];
     let hashes: std::collections::HashSet<_> = all
         .into_iter()
@@ -243,12 +244,13 @@ fn candidates_cannot_pose_as_the_message_around_them() {
         RerankAsk::Select { count: 2 },
         RerankAsk::Best,
         RerankAsk::Compare,
+        RerankAsk::Link,
         RerankAsk::Grade(GradeScale::YesNo),
         RerankAsk::Grade(GradeScale::ZeroToThree),
     ] {
         let shown = match ask {
             RerankAsk::Grade(_) => vec![1],
-            RerankAsk::Compare => vec![1, 0],
+            RerankAsk::Compare | RerankAsk::Link => vec![1, 0],
             _ => vec![2, 1, 0],
         };
         let question = PresentedQuestion {
@@ -269,8 +271,12 @@ fn candidates_cannot_pose_as_the_message_around_them() {
             "{}",
             prompt.user
         );
-        assert_eq!(lines.count(), 2 + 2 * shown.len());
-        if !matches!(ask, RerankAsk::Compare | RerankAsk::Grade(_)) {
+        let queries = if ask == RerankAsk::Link { 2 } else { 1 };
+        assert_eq!(lines.count(), 2 * queries + 2 * shown.len());
+        if !matches!(
+            ask,
+            RerankAsk::Compare | RerankAsk::Link | RerankAsk::Grade(_)
+        ) {
             assert!(prompt.user.contains("1 to 3"), "{}", prompt.user);
             let at = |text: &str| prompt.user.find(text).unwrap();
             assert!(at("[[document 1 ") < at("last") && at("last") < at("plain"));

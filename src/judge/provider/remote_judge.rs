@@ -302,7 +302,7 @@ impl Judge for RemoteJudge {
 
     fn truncates(&self, question: &PresentedQuestion) -> u64 {
         let cut = match question.ask {
-            RerankAsk::Compare | RerankAsk::Grade(_) => self.settings.cut,
+            RerankAsk::Compare | RerankAsk::Link | RerankAsk::Grade(_) => self.settings.cut,
             RerankAsk::Rank | RerankAsk::Select { .. } | RerankAsk::Best => {
                 self.settings.cut.listed(question.shown.len())
             }

@@ -103,9 +103,11 @@ impl JudgeSettings {
         let typical = match self.template.answer {
             AnswerForm::Verdicts => VERDICTS_OUTPUT,
             AnswerForm::Ranking | AnswerForm::Selection => RANKING_OUTPUT,
-            AnswerForm::Winner | AnswerForm::Best | AnswerForm::Grade | AnswerForm::YesNo => {
-                NAME_OUTPUT
-            }
+            AnswerForm::Winner
+            | AnswerForm::Link
+            | AnswerForm::Best
+            | AnswerForm::Grade
+            | AnswerForm::YesNo => NAME_OUTPUT,
             AnswerForm::Score | AnswerForm::Choice | AnswerForm::Letter | AnswerForm::Slots => {
                 TYPICAL_OUTPUT
             }

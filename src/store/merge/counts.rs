@@ -36,6 +36,8 @@ pub struct MergeCounts {
     pub rerank_results: usize,
     /// Students, each of their checkpoints, that were new.
     pub students: usize,
+    /// Answers of judges to links over queries that were new.
+    pub link_answers: usize,
     /// Duels that were new.
     pub duels: usize,
     /// What participants of duels did and was new.

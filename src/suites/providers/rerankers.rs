@@ -113,11 +113,12 @@ async fn what_is_too_long_is_cut_and_no_key_is_repeated() {
     assert_eq!(scored.exchange.request_id.as_deref(), Some("[key]"));
 }
 
-const ASKS: [RerankAsk; 6] = [
+const ASKS: [RerankAsk; 7] = [
     RerankAsk::Rank,
     RerankAsk::Select { count: 2 },
     RerankAsk::Best,
     RerankAsk::Compare,
+    RerankAsk::Link,
     RerankAsk::Grade(GradeScale::ZeroToThree),
     RerankAsk::Grade(GradeScale::YesNo),
 ];
@@ -127,7 +128,7 @@ fn question(ask: RerankAsk) -> PresentedQuestion {
     PresentedQuestion {
         pool: Arc::new(PoolText::new("what lowers fever", documents)),
         shown: match ask {
-            RerankAsk::Compare => vec![3, 1],
+            RerankAsk::Compare | RerankAsk::Link => vec![3, 1],
             RerankAsk::Grade(_) => vec![2],
             _ => vec![3, 1, 0, 2],
         },
@@ -171,7 +172,7 @@ async fn judges_of_every_provider_answer_reranking_questions() {
                 RerankAsk::Rank => Answer::Numbers(vec![4, 2, 3, 1]),
                 RerankAsk::Select { .. } => Answer::Numbers(vec![4, 2]),
                 RerankAsk::Best => Answer::Numbers(vec![4]),
-                RerankAsk::Compare => Answer::SecondWins(true),
+                RerankAsk::Compare | RerankAsk::Link => Answer::SecondWins(true),
                 RerankAsk::Grade(_) => Answer::Grade(1.0),
             };
             match (answer, expected) {

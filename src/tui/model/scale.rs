@@ -2,7 +2,6 @@
 
 use crate::app::one_scale::ProjectScale;
 use crate::domain::corpus::QueryId;
-use crate::tui::message::Effect;
 use crate::tui::text;
 
 #[derive(Debug, Default)]
@@ -13,10 +12,10 @@ pub struct ScaleState {
 }
 
 impl ScaleState {
-    /// Asks for it anew.
-    pub fn ask(&mut self) -> Effect {
+    /// The number under which it is asked for anew.
+    pub fn ask(&mut self) -> u64 {
         self.asked += 1;
-        Effect::ReadScale(self.asked)
+        self.asked
     }
 
     pub fn take(&mut self, asked: u64, found: Option<Box<ProjectScale>>) {
@@ -33,10 +32,13 @@ impl ScaleState {
         let se = linked
             .se
             .map_or(" (error unknown)".to_owned(), |se| format!(" ± {se:.2} SE"));
+        let relevant = scale.grades.as_ref().map_or(String::new(), |grades| {
+            let relevant = grades.at_least_one(linked.value);
+            format!(" · P(relevant) {}", text::probability(relevant))
+        });
         Some(format!(
-            "over all queries {}{se} · P(relevant) {} · {}",
+            "zELO over all queries {}{se}{relevant} · {}",
             text::signed(linked.value, 2),
-            text::probability(scale.grades.at_least_one(linked.value)),
             scale.basis
         ))
     }

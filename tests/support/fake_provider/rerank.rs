@@ -43,6 +43,7 @@ enum Kind {
     Select(usize),
     Best,
     Winner,
+    Link,
     Grade,
     YesNo,
 }
@@ -56,6 +57,8 @@ impl Asked {
             Kind::Select(count.split(' ').next()?.parse().ok()?)
         } else if prompt.contains("\"best\" is its number") {
             Kind::Best
+        } else if prompt.contains("serves its own query better? Answer") {
+            Kind::Link
         } else if prompt.contains("\"winner\" is \"A\"") {
             Kind::Winner
         } else if prompt.contains("\"grade\" is 0") {
@@ -72,14 +75,14 @@ impl Asked {
             Some(text.to_owned())
         };
         let documents = match kind {
-            Kind::Winner => vec![between("document A")?, between("document B")?],
+            Kind::Winner | Kind::Link => vec![between("document A")?, between("document B")?],
             Kind::Grade | Kind::YesNo => vec![between("document")?],
             _ => (1..)
                 .map_while(|number| between(&format!("document {number}")))
                 .collect(),
         };
         Some(Self {
-            query: between("query")?,
+            query: between("query").or_else(|| between("query A"))?,
             documents,
             kind,
         })
@@ -115,7 +118,7 @@ impl Asked {
             Kind::Rank => json!({ "ranking": order }),
             Kind::Select(count) => json!({ "selected": order[..count.min(order.len())] }),
             Kind::Best => json!({ "best": order[0] }),
-            Kind::Winner => json!({ "winner": if order[0] == 1 { "A" } else { "B" } }),
+            Kind::Winner | Kind::Link => json!({ "winner": if order[0] == 1 { "A" } else { "B" } }),
             Kind::Grade => json!({ "grade": (3.0 * of(&1)).round().clamp(0.0, 3.0) as i64 }),
             Kind::YesNo => return if of(&1) >= 0.5 { "Yes" } else { "No" }.to_owned(),
         };

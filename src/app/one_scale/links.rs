@@ -1,0 +1,326 @@
+//! Links: documents of two queries, near each other by what is known so far, that judges compare.
+
+use super::anchors::all_queries;
+use crate::app::choose_judges::JudgeConfiguration;
+use crate::app::error::{AppError, invalid};
+use crate::app::rerank::estimate::CallVolume;
+use crate::app::rerank::links::{LinkJudges, LinkTexts};
+use crate::app::rerank::run::RerankEvent;
+use crate::app::scored_pools::{ScoredPool, scored_pools};
+use crate::client::{RunControl, now_ms};
+use crate::domain::corpus::QueryId;
+use crate::domain::one_scale::{LinkBattle, Offset, fit_links, near_gap_links};
+use crate::domain::sampling::SeededRng;
+use crate::judge::PoolText;
+use crate::store::corpus::QueryKey;
+use crate::store::links::{LinkedDocument, StoredLink};
+use crate::store::{Db, Store, StoreError};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use tokio::sync::{mpsc, watch};
+use uuid::Uuid;
+
+/// Links whose prompts are measured for an estimate.
+const SAMPLE: usize = 24;
+
+/// A run that has judges answer links until each query takes part in so many.
+#[derive(Debug)]
+pub struct LinkRun {
+    pub judges: LinkJudges,
+    rounds: usize,
+    seed: u64,
+    keys: Vec<QueryKey>,
+    pools: Vec<ScoredPool>,
+    /// Whether questions are asked again whose answer could not be read.
+    retry: bool,
+}
+
+/// What a link run would need.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkEstimate {
+    /// Queries with a score.
+    pub queries: usize,
+    /// Links that are there, answered or not.
+    pub there: usize,
+    /// Links that are still to be planned.
+    pub planned: usize,
+    pub expected: CallVolume,
+    pub most: CallVolume,
+}
+
+/// Puts a link run together.
+///
+/// # Errors
+/// Fewer than two queries have a score, or a judge cannot be asked about two queries.
+pub fn prepare_link_run(
+    store: &Store,
+    configuration: &JudgeConfiguration<'_>,
+    judges: &[String],
+    rounds: usize,
+    seed: u64,
+    retry: bool,
+) -> Result<LinkRun, AppError> {
+    let keys = all_queries(store)?;
+    let pools = scored_pools(store, &keys)?;
+    let run = LinkRun {
+        judges: LinkJudges::choose(configuration, judges)?,
+        rounds,
+        seed,
+        keys,
+        pools,
+        retry,
+    };
+    match run.scored() {
+        0 | 1 => Err(invalid!(
+            "links compare documents of two queries, and {} a zELO score; `overrule annotate` has the pools judged",
+            match run.scored() {
+                0 => "none has",
+                _ => "only one has",
+            }
+        )),
+        _ => Ok(run),
+    }
+}
+
+impl LinkRun {
+    /// Queries with a score.
+    pub fn scored(&self) -> usize {
+        let pools = self.pools.iter();
+        pools.filter(|pool| !pool.ranking().is_empty()).count()
+    }
+
+    /// What is still to be asked and what that takes: measured on links as they would be planned now.
+    pub fn estimate(&self, store: &Store) -> Result<LinkEstimate, AppError> {
+        let links = store.read_blocking(|db| db.links())?;
+        let mut planned = 0;
+        let mut sample = Vec::new();
+        for round in 0..self.rounds {
+            let new = self.plan_round(&links, round);
+            planned += new.len();
+            if sample.is_empty() {
+                sample = new;
+            }
+        }
+        let step = sample.len().div_ceil(SAMPLE).max(1);
+        let sample: Vec<StoredLink> = sample.into_iter().step_by(step).collect();
+        let texts = self.texts(store, &links)?;
+        let (mut expected, mut most) = self.judges.estimate(&texts);
+        let measured = self.texts(store, &sample)?;
+        let (one, dearest) = self.judges.estimate(&measured);
+        let factor = planned as f64 / measured.len().max(1) as f64;
+        for (sum, new) in [(&mut expected, one), (&mut most, dearest)] {
+            sum.calls += (new.calls * factor).round();
+            sum.tokens_input += (new.tokens_input * factor).round();
+            sum.tokens_output += (new.tokens_output * factor).round();
+            sum.usd = sum.usd.zip(new.usd).map(|(sum, usd)| sum + usd * factor);
+        }
+        Ok(LinkEstimate {
+            queries: self.scored(),
+            there: links.len(),
+            planned,
+            expected,
+            most,
+        })
+    }
+
+    /// Plans and asks, round after round: the pairs of a round rest on the answers of those before. Ends with the first round
+    /// in which something stays unasked, and says how many questions that were.
+    pub async fn run(
+        &self,
+        store: &Store,
+        control: watch::Receiver<RunControl>,
+        events: mpsc::UnboundedSender<RerankEvent>,
+    ) -> Result<usize, AppError> {
+        for round in 0..self.rounds {
+            let links = store.read(|db| db.links()).await?;
+            let new = self.plan_round(&links, round);
+            // Planned before anybody is asked: an answer that was paid for has a link to belong to.
+            store
+                .write(move |db| new.iter().try_for_each(|link| db.add_link(link)))
+                .await?;
+            let mut links = store.read(|db| db.links()).await?;
+            links.retain(|link| link.round == round);
+            let (pools, keys) = (self.pools.clone(), self.keys.clone());
+            let texts = store
+                .read(move |db| link_texts(db, &pools, &keys, &links))
+                .await?;
+            let open = self
+                .judges
+                .ask(store, &texts, self.retry, control.clone(), &events)
+                .await?;
+            if open > 0 {
+                return Ok(open);
+            }
+        }
+        Ok(0)
+    }
+
+    fn texts(&self, store: &Store, links: &[StoredLink]) -> Result<Vec<LinkTexts>, AppError> {
+        let (pools, keys, links) = (self.pools.clone(), self.keys.clone(), links.to_vec());
+        Ok(store.read_blocking(move |db| link_texts(db, &pools, &keys, &links))?)
+    }
+
+    /// The links of a round for the queries that take part in none of it.
+    fn plan_round(&self, links: &[StoredLink], round: usize) -> Vec<StoredLink> {
+        let earlier: Vec<&StoredLink> = links.iter().filter(|link| link.round < round).collect();
+        let offsets = match fit(&self.pools, &earlier) {
+            Some(fit) => fit.iter().map(|of| of.map_or(0.0, |of| of.value)).collect(),
+            None => vec![0.0; self.pools.len()],
+        };
+        let of_round = links.iter().filter(|link| link.round == round);
+        let covered: HashSet<&QueryId> = of_round
+            .flat_map(|link| [&link.a.query, &link.b.query])
+            .collect();
+        let rankings: Vec<_> = self.pools.iter().map(ScoredPool::ranking).collect();
+        let takes_part = |at: usize| !rankings[at].is_empty();
+        let mut free: BTreeSet<usize> = (0..self.pools.len())
+            .filter(|at| takes_part(*at) && !covered.contains(&self.pools[*at].query))
+            .collect();
+        if free.is_empty() {
+            return Vec::new();
+        }
+        if free.len() % 2 == 1 {
+            // One more that has its link: nobody has to wait.
+            let others: Vec<usize> = (0..self.pools.len())
+                .filter(|at| takes_part(*at) && !free.contains(at))
+                .collect();
+            let mut rng = SeededRng::new(self.seed, &["odd link", &round.to_string()]);
+            if !others.is_empty() {
+                free.insert(others[rng.below(others.len())]);
+            }
+        }
+        let scores: Vec<Vec<f64>> = rankings
+            .iter()
+            .enumerate()
+            .map(|(at, ranking)| match free.contains(&at) {
+                true => ranking.iter().map(|(_, score)| *score).collect(),
+                false => Vec::new(),
+            })
+            .collect();
+        let document = |(query, place): (usize, usize)| LinkedDocument {
+            query: self.pools[query].query.clone(),
+            document: rankings[query][place].0.clone(),
+        };
+        let made = near_gap_links(&scores, &offsets, self.seed, round);
+        made.into_iter()
+            .map(|link| StoredLink {
+                uid: Uuid::now_v7().into_bytes(),
+                round,
+                a: document(link.a),
+                b: document(link.b),
+                created_ms: now_ms(),
+                answers: Vec::new(),
+            })
+            .collect()
+    }
+}
+
+/// The texts of links; those of documents that are not in the project are left out.
+fn link_texts(
+    db: &Db,
+    pools: &[ScoredPool],
+    keys: &[QueryKey],
+    links: &[StoredLink],
+) -> Result<Vec<LinkTexts>, StoreError> {
+    let places: HashMap<&QueryId, usize> = pools.iter().map(|pool| &pool.query).zip(0..).collect();
+    let text = |of: &LinkedDocument| -> Result<Option<(String, Arc<str>)>, StoreError> {
+        let Some((key, pool)) = places
+            .get(&of.query)
+            .and_then(|at| Some((*keys.get(*at)?, pools.get(*at)?)))
+        else {
+            return Ok(None);
+        };
+        let mut documents = pool.documents.iter();
+        let Some(at) = documents.position(|(id, _)| *id == of.document) else {
+            return Ok(None);
+        };
+        Ok(Some((db.query(key)?.text, db.document_text(key, at)?)))
+    };
+    let mut texts = Vec::new();
+    for link in links {
+        if let (Some(a), Some(b)) = (text(&link.a)?, text(&link.b)?) {
+            texts.push(LinkTexts {
+                uid: link.uid,
+                texts: Arc::new(PoolText::of_two(a, b)),
+                answered: link
+                    .answers
+                    .iter()
+                    .map(|(judge, _)| judge.clone())
+                    .collect(),
+            });
+        }
+    }
+    Ok(texts)
+}
+
+/// The offsets that answered links make most probable, by pool: of the largest set of queries that links connect, none of the
+/// others. `None` without an answer.
+pub(super) fn fit(pools: &[ScoredPool], links: &[&StoredLink]) -> Option<Vec<Option<Offset>>> {
+    let places: HashMap<&QueryId, usize> = pools.iter().map(|pool| &pool.query).zip(0..).collect();
+    let scored = |of: &LinkedDocument| {
+        let at = *places.get(&of.query)?;
+        let mut documents = pools.get(at)?.documents.iter();
+        let (_, score) = documents.find(|(id, _)| *id == of.document)?;
+        Some((at, (*score)?))
+    };
+    let mut battles = Vec::new();
+    let mut answers = 0;
+    for link in links.iter().filter(|link| !link.answers.is_empty()) {
+        let (Some(a), Some(b)) = (scored(&link.a), scored(&link.b)) else {
+            continue;
+        };
+        let second = link.answers.iter().filter(|(_, second)| *second).count();
+        answers += link.answers.len();
+        battles.push(LinkBattle {
+            a,
+            b,
+            score: second as f64 / link.answers.len() as f64,
+            weight: 1.0,
+        });
+    }
+    if battles.is_empty() {
+        return None;
+    }
+    let phi = battles.len() as f64 / answers as f64;
+    let offsets = fit_links(pools.len(), &battles, phi).ok()?;
+    let edges: Vec<(usize, usize)> = battles.iter().map(|of| (of.a.0, of.b.0)).collect();
+    let connected = largest_component(pools.len(), &edges);
+    let offsets = offsets.into_iter().zip(connected);
+    Some(offsets.map(|(of, on)| on.then_some(of)).collect())
+}
+
+/// Which nodes are in the largest set that edges connect; the first of equals.
+fn largest_component(nodes: usize, edges: &[(usize, usize)]) -> Vec<bool> {
+    let mut root: Vec<usize> = (0..nodes).collect();
+    fn find(root: &mut [usize], mut at: usize) -> usize {
+        while root[at] != at {
+            root[at] = root[root[at]];
+            at = root[at];
+        }
+        at
+    }
+    for (a, b) in edges {
+        let (a, b) = (find(&mut root, *a), find(&mut root, *b));
+        root[a.max(b)] = a.min(b);
+    }
+    let roots: Vec<usize> = (0..nodes).map(|at| find(&mut root, at)).collect();
+    let mut sizes = vec![0usize; nodes];
+    roots.iter().for_each(|at| sizes[*at] += 1);
+    let largest = (0..nodes).rev().max_by_key(|at| sizes[*at]);
+    roots.iter().map(|at| Some(*at) == largest).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_connected_set_is_found() {
+        let edges = [(0, 1), (2, 3), (3, 4), (6, 2)];
+        let found = largest_component(8, &edges);
+        let expected = [false, false, true, true, true, false, true, false];
+        assert_eq!(found, expected);
+        assert_eq!(largest_component(2, &[]), [true, false]);
+        assert_eq!(largest_component(0, &[]), Vec::<bool>::new());
+    }
+}

@@ -1,0 +1,218 @@
+//! Questions over two queries, asked of judges: which of two documents serves its own query better.
+
+use super::estimate::CallVolume;
+use super::prepare::services_of;
+use super::query_run::QuestionSenders;
+use super::question::{FailedCalls, RerankQuestion, Target};
+use super::run::{RerankEvent, with_workers};
+use super::service::RerankService;
+use crate::app::choose_judges::{JudgeConfiguration, check_budget, is_paid};
+use crate::app::error::AppError;
+use crate::client::{RunControl, now_ms};
+use crate::domain::reranking::Answer;
+use crate::judge::{Judge, JudgeEnsemble, PoolText, PresentedQuestion, RerankAsk, RerankKind};
+use crate::store::{Store, StoreError};
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// The judges of links.
+#[derive(Debug)]
+pub struct LinkJudges {
+    services: Vec<RerankService>,
+    pub ensemble: JudgeEnsemble,
+    pub notes: Vec<String>,
+}
+
+/// A link with its texts.
+#[derive(Clone, Debug)]
+pub struct LinkTexts {
+    pub uid: [u8; 16],
+    /// Both queries and both documents.
+    pub texts: Arc<PoolText>,
+    /// Judges who have answered.
+    pub answered: Vec<String>,
+}
+
+impl LinkJudges {
+    /// The judges named, made for questions over two queries.
+    ///
+    /// # Errors
+    /// A judge is not there, or cannot be asked such a question, as the offline ones cannot.
+    pub fn choose(
+        configuration: &JudgeConfiguration<'_>,
+        names: &[String],
+    ) -> Result<Self, AppError> {
+        let chosen = configuration.choose_rerankers(names, RerankKind::Link)?;
+        Ok(Self {
+            services: services_of(&chosen.ensemble),
+            ensemble: chosen.ensemble,
+            notes: chosen.notes,
+        })
+    }
+
+    pub fn are_paid(&self) -> bool {
+        self.ensemble.iter().any(|judge| is_paid(judge.as_ref()))
+    }
+
+    /// # Errors
+    /// It is no number of dollars, or nothing says what a call costs at most.
+    pub fn check_budget(&self, budget: f64) -> Result<(), AppError> {
+        check_budget(budget, &self.ensemble)
+    }
+
+    /// What asking these links takes, and what it takes at most where each call is made twice at its worst price.
+    pub fn estimate(&self, links: &[LinkTexts]) -> (CallVolume, CallVolume) {
+        let none = CallVolume {
+            usd: Some(0.0),
+            ..CallVolume::default()
+        };
+        let (mut expected, mut most) = (none, none);
+        for (judge, link) in self.outstanding(links) {
+            let Some((_, prompt)) = put(judge, &link.texts) else {
+                continue;
+            };
+            let (usage, usd) = judge.estimate(&prompt);
+            add(&mut expected, 1.0, usage.input, usage.output, usd);
+            let (worst, _) = judge.worst(&prompt);
+            let usd = judge.worst_with_reask(&prompt);
+            add(&mut most, 2.0, 2 * worst.input, 2 * worst.output, usd);
+        }
+        (expected, most)
+    }
+
+    fn outstanding<'a>(
+        &'a self,
+        links: &'a [LinkTexts],
+    ) -> impl Iterator<Item = (&'a Arc<dyn Judge>, &'a LinkTexts)> {
+        let open = |link: &LinkTexts, name: &str| !link.answered.iter().any(|known| known == name);
+        links.iter().flat_map(move |link| {
+            let judges = self.ensemble.iter();
+            let judges = judges.filter(move |judge| open(link, &judge.spec().name));
+            judges.map(move |judge| (judge, link))
+        })
+    }
+
+    /// Asks what judges have not answered; what was answered before is not asked again, with `retry` answers that could not be
+    /// read are. Every answer is in the project before anybody is told. Says how many questions were not asked or not answered.
+    pub async fn ask(
+        &self,
+        store: &Store,
+        links: &[LinkTexts],
+        retry: bool,
+        control: watch::Receiver<RunControl>,
+        events: &mpsc::UnboundedSender<RerankEvent>,
+    ) -> Result<usize, StoreError> {
+        let mut targets = Vec::new();
+        for (judge, link) in self.outstanding(links) {
+            let service = self
+                .services
+                .iter()
+                .position(|service| service.name() == judge.spec().name);
+            let question = put(judge, &link.texts);
+            let (Some(service), Some((shown, prompt))) = (service, question) else {
+                continue;
+            };
+            let target = Target::Judge {
+                judge: Arc::clone(judge),
+                shown,
+                prompt,
+                strict: false,
+            };
+            targets.push((service, link.uid, target));
+        }
+        if targets.is_empty() {
+            return Ok(0);
+        }
+        let open = Arc::new(AtomicUsize::new(0));
+        let work = {
+            let (store, events, open) = (store.clone(), events.clone(), Arc::clone(&open));
+            move |senders| ask_all(store, targets, senders, retry, events, open)
+        };
+        with_workers(store, &self.services, control, events, work).await?;
+        Ok(open.load(Ordering::Relaxed))
+    }
+}
+
+fn add(sum: &mut CallVolume, calls: f64, input: u64, output: u64, usd: Option<f64>) {
+    sum.calls += calls;
+    sum.tokens_input += input as f64;
+    sum.tokens_output += output as f64;
+    sum.usd = sum.usd.zip(usd).map(|(sum, usd)| sum + usd);
+}
+
+/// How a judge is asked about a link; `None` where it cannot be.
+fn put(
+    judge: &Arc<dyn Judge>,
+    texts: &Arc<PoolText>,
+) -> Option<(PresentedQuestion, crate::judge::JudgePrompt)> {
+    let shown = PresentedQuestion {
+        pool: Arc::clone(texts),
+        shown: vec![0, 1],
+        ask: RerankAsk::Link,
+    };
+    let prompt = judge.rerank_prompt(&shown)?;
+    Some((shown, prompt))
+}
+
+async fn ask_all(
+    store: Store,
+    targets: Vec<(usize, [u8; 16], Target)>,
+    senders: QuestionSenders,
+    retry: bool,
+    events: mpsc::UnboundedSender<RerankEvent>,
+    open: Arc<AtomicUsize>,
+) -> Result<(), StoreError> {
+    let failed = Arc::new(Mutex::new(FailedCalls::default()));
+    let mut waiting = FuturesUnordered::new();
+    for (service, link, target) in targets {
+        let (key, judge) = (target.key(), target.service().to_owned());
+        let known = match target.is_kept() {
+            true => store.read(move |db| db.rerank_answer(&key, retry)).await?,
+            false => None,
+        };
+        let (tell, told) = oneshot::channel();
+        let reused = known.is_some();
+        let (question, sender) = match known {
+            Some(known) => {
+                let answer = super::question::GivenAnswer { known, reused };
+                drop(tell.send(Ok(answer)));
+                (None, None)
+            }
+            None => {
+                let question = RerankQuestion::new(target, key, tell, Arc::clone(&failed));
+                (Some(question), senders.get(service).cloned())
+            }
+        };
+        waiting.push(async move {
+            if let (Some(question), Some(sender)) = (question, sender) {
+                // A worker that is gone drops the question, and with it the sender.
+                drop(sender.send(question).await);
+            }
+            (link, judge, told.await)
+        });
+    }
+    // Workers end with the last sender.
+    drop(senders);
+    while let Some((link, judge, told)) = waiting.next().await {
+        // Not asked any more, or not answered: it stays outstanding.
+        let Ok(Ok(given)) = told else {
+            open.fetch_add(1, Ordering::Relaxed);
+            continue;
+        };
+        let answered = matches!(given.known.answer, Answer::SecondWins(_));
+        if let Answer::SecondWins(second) = given.known.answer {
+            store
+                .write(move |db| db.add_link_answer(&link, &judge, second, now_ms()))
+                .await?;
+        }
+        let usd = match given.reused {
+            true => 0.0,
+            false => given.known.cost_usd.unwrap_or(0.0),
+        };
+        drop(events.send(RerankEvent::Linked { answered, usd }));
+    }
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! Links on their way: what they cost, progress on stderr, the end on a signal.
+
+use crate::app::one_scale::{LinkEstimate, LinkRun};
+use crate::app::rerank::run::RerankEvent;
+use crate::app::wording::counted;
+use crate::cli::command::{CommandFailure, CommandResult};
+use crate::cli::output::{self, ProgressPace, clean};
+use crate::cli::signals::{self, RunEnd};
+use crate::cli::spending::usd;
+use crate::client::RunControl;
+use crate::domain::sanitise;
+use crate::store::Store;
+use anyhow::anyhow;
+use tokio::sync::{mpsc, watch};
+
+/// How a link run ended.
+#[derive(Default)]
+pub(super) struct EndedLinks {
+    /// Answers that came in this run, those found in the project included.
+    pub(super) answered: usize,
+    pub(super) unreadable: usize,
+    /// Questions that were planned and not answered.
+    pub(super) missing: usize,
+    spent_usd: f64,
+    ended: RunEnd,
+}
+
+/// What a link run would need.
+pub(super) fn describe_links(estimate: &LinkEstimate) -> String {
+    let header = [
+        ">calls expected",
+        ">at most",
+        ">tokens in (est.)",
+        ">tokens out (est.)",
+        ">expected",
+        ">at most",
+    ];
+    let (expected, most) = (&estimate.expected, &estimate.most);
+    let row = vec![
+        format!("{:.0}", expected.calls),
+        format!("{:.0}", most.calls),
+        format!("{:.0}", expected.tokens_input),
+        format!("{:.0}", expected.tokens_output),
+        usd(expected.usd),
+        usd(most.usd),
+    ];
+    format!(
+        "{}, {} there already, {} to plan\n{}",
+        counted(estimate.queries, "query"),
+        counted(estimate.there, "link"),
+        counted(estimate.planned, "link"),
+        output::table(&header, &[row])
+    )
+}
+
+/// Runs the links and shows progress on stderr. A signal stops it in order, another one at once.
+pub(super) fn watch_links(
+    run: LinkRun,
+    control: RunControl,
+    store: &Store,
+) -> Result<EndedLinks, CommandFailure> {
+    let runtime = signals::runtime()?;
+    let result = runtime.block_on(async {
+        let (events_to, mut events) = mpsc::unbounded_channel();
+        let (steer, control) = watch::channel(control);
+        let mut stops = signals::stops()?;
+        let task = {
+            let store = store.clone();
+            tokio::spawn(async move { run.run(&store, control, events_to).await })
+        };
+        let mut ended = EndedLinks::default();
+        let mut pace = ProgressPace::new();
+        loop {
+            tokio::select! {
+                event = events.recv() => match event {
+                    None => break,
+                    Some(RerankEvent::Linked { answered, usd }) => {
+                        match answered {
+                            true => ended.answered += 1,
+                            false => ended.unreadable += 1,
+                        }
+                        ended.spent_usd += usd;
+                        if pace.is_due() {
+                            output::message(&ended.describe());
+                        }
+                    }
+                    Some(RerankEvent::Again(line)) => tracing::warn!("{}", sanitise::line(&line)),
+                    Some(RerankEvent::Stopped { service, why }) => {
+                        output::message(&format!("{} stopped: {}", clean(&service), clean(&why)));
+                    }
+                    Some(RerankEvent::BudgetReached) => ended.ended.budget_reached = true,
+                    // Links are no rankings.
+                    Some(RerankEvent::Ranked(_)) => {}
+                },
+                Some(()) = stops.recv() => {
+                    ended.ended.interrupted = true;
+                    steer.send_modify(RunControl::stop);
+                    output::message(&signals::stopping(&steer.borrow()));
+                }
+            }
+        }
+        ended.missing = task
+            .await
+            .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
+        output::message(&ended.describe());
+        Ok(ended)
+    });
+    runtime.shutdown_background();
+    result
+}
+
+impl EndedLinks {
+    fn describe(&self) -> String {
+        format!(
+            "{}, {} unreadable, ${:.4}",
+            counted(self.answered, "answer"),
+            self.unreadable,
+            self.spent_usd
+        )
+    }
+
+    /// Says what is left to do, and ends accordingly.
+    pub(super) fn finish(&self) -> CommandResult {
+        let missing = counted(self.missing, "answer");
+        if self.ended.interrupted && self.missing > 0 {
+            output::message("stopped; the same command goes on");
+            return Err(CommandFailure::interrupted());
+        }
+        output::message(&match (self.missing, self.unreadable) {
+            (0, 0) => return Ok(()),
+            (0, _) => format!(
+                "{} could not be read: --retry-failed asks again",
+                counted(self.unreadable, "answer")
+            ),
+            _ if self.ended.budget_reached => {
+                format!(
+                    "missing: {missing}, and later rounds; the budget is reached; go on with a larger --budget"
+                )
+            }
+            _ => format!("missing: {missing}, and later rounds; run the same command again"),
+        });
+        Err(CommandFailure::incomplete())
+    }
+}

@@ -1,0 +1,99 @@
+//! Links: questions about two documents of two queries, and what judges answered.
+
+use super::{Db, Result};
+use crate::domain::corpus::{DocId, QueryId};
+use rusqlite::params;
+
+/// A document with the query that it is to serve.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LinkedDocument {
+    pub query: QueryId,
+    pub document: DocId,
+}
+
+/// A question about two documents of two queries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredLink {
+    /// Globally unique.
+    pub uid: [u8; 16],
+    /// From 0; the pairs of a round rest on the answers of those before.
+    pub round: usize,
+    /// Shown first.
+    pub a: LinkedDocument,
+    pub b: LinkedDocument,
+    /// When it was planned, in milliseconds since the Unix epoch.
+    pub created_ms: i64,
+    /// What judges answered, by name: whether B serves its query better.
+    pub answers: Vec<(String, bool)>,
+}
+
+impl Db {
+    /// Stores a link that is about to be asked about.
+    pub fn add_link(&self, link: &StoredLink) -> Result<()> {
+        self.change(
+            "INSERT INTO link (uid, round, query_a, document_a, query_b, document_b, created_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
+            params![
+                &link.uid[..],
+                link.round,
+                link.a.query.as_str(),
+                link.a.document.as_str(),
+                link.b.query.as_str(),
+                link.b.document.as_str(),
+                link.created_ms,
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// Stores what a judge answered to a link; the first answer stays.
+    pub fn add_link_answer(
+        &self,
+        link: &[u8; 16],
+        judge: &str,
+        second: bool,
+        now_ms: i64,
+    ) -> Result<()> {
+        self.change(
+            "INSERT INTO link_answer (link, judge, second, created_ms) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
+            params![&link[..], judge, second, now_ms],
+        )?;
+        Ok(())
+    }
+
+    /// All links with their answers, by round.
+    pub fn links(&self) -> Result<Vec<StoredLink>> {
+        let rows: Vec<(StoredLink, Option<(String, bool)>)> = self.all(
+            "SELECT uid, round, query_a, document_a, query_b, document_b, link.created_ms, judge, second
+             FROM link LEFT JOIN link_answer ON link_answer.link = link.uid ORDER BY round, uid, judge",
+            [],
+            |row| {
+                let document = |query: String, document: String| LinkedDocument {
+                    query: QueryId::new(query),
+                    document: DocId::new(document),
+                };
+                let link = StoredLink {
+                    uid: row.get(0)?,
+                    round: row.get(1)?,
+                    a: document(row.get(2)?, row.get(3)?),
+                    b: document(row.get(4)?, row.get(5)?),
+                    created_ms: row.get(6)?,
+                    answers: Vec::new(),
+                };
+                let judge: Option<String> = row.get(7)?;
+                let second: Option<bool> = row.get(8)?;
+                Ok((link, judge.zip(second)))
+            },
+        )?;
+        let mut links: Vec<StoredLink> = Vec::new();
+        for (link, answer) in rows {
+            if links.last().is_none_or(|last| last.uid != link.uid) {
+                links.push(link);
+            }
+            if let Some(last) = links.last_mut() {
+                last.answers.extend(answer);
+            }
+        }
+        Ok(links)
+    }
+}

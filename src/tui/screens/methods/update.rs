@@ -88,6 +88,13 @@ fn chosen(model: &mut Model, command: Command) -> Option<MethodsChoice> {
     })
 }
 
+fn say_that_no_query_differs(model: &mut Model) {
+    model.inform(match model.methods.is_baseline() {
+        true => "this is the baseline: choose a method to compare with it",
+        false => "this method and the baseline are equal on every query",
+    });
+}
+
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     if matches!(
         command,
@@ -107,9 +114,8 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     };
     let deltas = model.methods.deltas();
     match command {
-        Command::NextPane => {
-            model.methods.in_queries = !model.methods.in_queries && !deltas.is_empty()
-        }
+        Command::NextPane if deltas.is_empty() => say_that_no_query_differs(model),
+        Command::NextPane => model.methods.in_queries = !model.methods.in_queries,
         Command::Open => {
             let at = if model.methods.in_queries {
                 model.methods.query_cursor
@@ -120,10 +126,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             let query = chosen.and_then(|of| model.methods.found()?.queries.get(of.query).cloned());
             match query {
                 Some(query) => return rankings::update::show(model, query),
-                None if model.methods.is_baseline() => {
-                    model.inform("this is the baseline: choose a method to compare with it");
-                }
-                None => model.inform("this method and the baseline are equal on every query"),
+                None => say_that_no_query_differs(model),
             }
         }
         _ if model.methods.in_queries => {

@@ -52,6 +52,7 @@ fn rows(k: usize, cycles: usize) -> QueryRows {
     QueryRows {
         probes: Vec::new(),
         curves: Vec::new(),
+        student: None,
         responses: Vec::new(),
         documents: k,
         depth: Some(k),

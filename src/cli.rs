@@ -7,6 +7,7 @@ mod battles;
 mod bench_duel;
 mod bench_methods;
 mod bench_sampler;
+mod bench_student;
 mod command;
 mod compare;
 mod config;
@@ -140,6 +141,8 @@ enum CliCommand {
     BenchMethods(bench_methods::BenchMethodsCommand),
     /// How often a duel finds the better ranking, in simulation
     BenchDuel(bench_duel::BenchDuelCommand),
+    /// What a student beside the votes is worth, in simulation
+    BenchStudent(bench_student::BenchStudentCommand),
     /// Give a verdict on a pair of documents
     Override(override_pair::OverrideCommand),
     /// Take back your latest verdict, or ruling
@@ -252,6 +255,7 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::BenchSampler(command)) => command.run(&context),
         Some(CliCommand::BenchMethods(command)) => command.run(),
         Some(CliCommand::BenchDuel(command)) => command.run(),
+        Some(CliCommand::BenchStudent(command)) => command.run(),
         Some(CliCommand::Override(command)) => command.run(&context),
         Some(CliCommand::Undo(command)) => command.run(&context),
         Some(CliCommand::Log(command)) => command.run(&context),

@@ -167,6 +167,7 @@ impl RunConfig {
         rounds.then(|| AdaptivePlan {
             strategy: self.strategy(self.sampler, self.judging),
             battles: self.cycles as f64,
+            student: false,
         })
     }
 

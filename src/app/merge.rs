@@ -19,7 +19,7 @@ pub fn merge(db: &mut Db, from: &Snapshot, keep: bool) -> Result<MergeCounts> {
 
 fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
     let mut merger = Merger::new(db, other);
-    merger.students()?;
+    let students = merger.students()?;
     let mut changed = Vec::new();
     for theirs in merger.queries()? {
         let Some(mut query) = merger.matched(&theirs)? else {
@@ -39,6 +39,7 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
         }
     }
     merger.weights()?;
+    db.students_changed(&students)?;
     db.cache_changed(&changed)?;
     labels::unite(&mut merger, other)?;
     duels::unite(&mut merger, other)?;

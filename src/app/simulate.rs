@@ -6,6 +6,7 @@ mod every;
 mod methods;
 mod project_worlds;
 mod strategy;
+mod students;
 
 use super::error::{AppError, invalid};
 use crate::domain::ranking::PriorPrecision;
@@ -17,6 +18,7 @@ use every::every;
 pub use methods::{MethodOnQuery, MethodResult, MethodSimulation};
 pub use project_worlds::ProjectWorlds;
 pub use strategy::StrategyOnQuery;
+pub use students::{StudentSimulation, StudentWorth};
 
 #[derive(Debug)]
 pub enum WorldSource {

@@ -1,5 +1,6 @@
 //! A student of the ensemble: what it learns from, what it predicts of judged pairs, and how far that can be believed.
 
+mod cards;
 pub mod export;
 mod found;
 mod import;
@@ -12,6 +13,7 @@ mod stored;
 pub mod train;
 mod vectors;
 
+pub use cards::{StudentCard, student_cards};
 pub use found::{StudentsFound, students_found};
 pub use import::{check_name, import_student, keep_trained};
 pub use report::{ReportedBattle, StepReport, StudentReport, report_file, report_student};

@@ -149,6 +149,18 @@ impl AnnotateCommand {
             listed: None,
         };
         let campaign = self.sampling.plan(&dataset, &ensemble, &request, usual)?;
+        if campaign.is_some_and(|campaign| campaign.student) {
+            let project = context.project().exists().then(|| context.open());
+            let named = match project.transpose()? {
+                Some(store) => store.read_blocking(|db| db.named_student())?,
+                None => None,
+            };
+            if named.is_none() {
+                return Err(usage!(
+                    "--prior student: which student? `overrule config project --student NAME` says so"
+                ));
+            }
+        }
         if self.batch {
             sampling_options::check_batch(campaign.as_ref())?;
             batch::check(&ensemble)?;

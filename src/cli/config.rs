@@ -1,19 +1,23 @@
 //! `overrule config`: what is configured, and the project's own settings.
 
 use crate::app::settings::{ProjectSettings, calibrate_margins, fit_judges};
+use crate::app::student::known_student;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::judges::basis;
 use crate::cli::output;
 use crate::cli::output::clean;
 use crate::config::{DEFAULT, user_file};
 use crate::domain::judge_report::{CalibratedMargins, MarginReference};
-use crate::domain::ranking::{JudgeWeights, PriorPrecision, RankingSettings};
+use crate::domain::ranking::{
+    JudgeWeights, NamedStudent, PriorPrecision, RankingSettings, StudentWeight,
+};
 use crate::domain::rating::RatingModel;
 use crate::domain::sanitise;
 use crate::domain::verdict::{FinalRule, OverrideMode};
 use crate::domain::vote::VoteRule;
 use crate::formats::file;
 use crate::judge::ensemble;
+use crate::store::{Store, StoreError};
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 use serde_json::json;
@@ -42,6 +46,7 @@ enum ConfigAction {
     #[command(after_help = "Examples:
   overrule config project --top 5
   overrule config project --override-mode beside
+  overrule config project --student llama-8b --student-weight auto
   overrule config project --final adjudicator --adjudicator ada")]
     Project(ProjectOptions),
 }
@@ -111,6 +116,26 @@ struct SettingsWithGuideline<'a> {
     shown: RatingSettings<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     guideline: Option<GuidelineExcerpt>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    student: Option<StudentInForce>,
+}
+
+/// The student that the project has named, and what it counts for.
+#[derive(Serialize)]
+pub(super) struct StudentInForce {
+    /// In battles a document.
+    weight_in_force: f64,
+    #[serde(flatten)]
+    named: NamedStudent,
+}
+
+impl From<NamedStudent> for StudentInForce {
+    fn from(named: NamedStudent) -> Self {
+        Self {
+            weight_in_force: named.in_force(),
+            named,
+        }
+    }
 }
 
 /// Enough of a guideline to tell which one it is.
@@ -162,6 +187,12 @@ struct ProjectOptions {
     /// How many ranks count as the top, for what is settled and what a verdict is worth; half of a small pool at most
     #[arg(long, value_name = "K")]
     top: Option<usize>,
+    /// A student of the project that may stand beside the votes, or - for none
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    student: Option<String>,
+    /// What it counts for in scores, in battles a document: 0 is nothing [default], auto what the votes bear out, estimated now
+    #[arg(long, value_name = "auto|NUMBER", allow_hyphen_values = true)]
+    student_weight: Option<StudentWeight>,
     /// How people are to judge: a Markdown file that one key shows while judging, or - for none
     #[arg(long, value_name = "FILE")]
     guideline: Option<PathBuf>,
@@ -241,6 +272,7 @@ impl ProjectOptions {
             }
         }
         after.store(&store, &before)?;
+        self.name_student(&store)?;
         if let (true, FinalRule::Adjudicator(name)) = (after.rule != before.rule, &after.rule) {
             let people = store.read_blocking(|db| db.annotators())?;
             if !people.contains(name) {
@@ -254,15 +286,58 @@ impl ProjectOptions {
                 ));
             }
         }
-        let in_force = store.read_blocking(|db| db.settings_in_force())?;
+        let (in_force, student) = store.read_blocking(|db| {
+            Ok::<_, StoreError>((db.settings_in_force()?, db.named_student()?))
+        })?;
         let shown = SettingsWithGuideline {
             shown: RatingSettings::new(in_force, &after.rule),
             guideline: after.guideline.as_deref().map(GuidelineExcerpt::of),
+            student: student.map(StudentInForce::from),
         };
         match self.json {
             true => output::json(&shown),
             false => output::text(&toml::to_string(&shown)?),
         }
+    }
+
+    /// Names the student, or changes what it counts for, where that was asked for.
+    fn name_student(&self, store: &Store) -> CommandResult {
+        if self.student.is_none() && self.student_weight.is_none() {
+            return Ok(());
+        }
+        let before = store.read_blocking(|db| db.named_student())?;
+        let after = match (self.student.as_deref(), &before) {
+            (Some("-"), _) => {
+                store.write_blocking(|db| db.name_student(None))?;
+                return Ok(());
+            }
+            (Some(name), _) => {
+                known_student(store, name)?;
+                let weight = self.student_weight.unwrap_or(StudentWeight::Set(0.0));
+                (name.to_owned(), weight)
+            }
+            (None, Some(named)) => (
+                named.name.clone(),
+                self.student_weight.unwrap_or(named.weight),
+            ),
+            (None, None) => {
+                return Err(usage!(
+                    "--student-weight: of which student? --student NAME says so"
+                ));
+            }
+        };
+        let named = store.write_blocking(move |db| {
+            db.name_student(Some((&after.0, after.1)))?;
+            db.named_student()
+        })?;
+        if let Some(named) = named {
+            output::message(&format!(
+                "student {}: {}",
+                clean(&named.name),
+                named.words()
+            ));
+        }
+        Ok(())
     }
 
     fn rule(&self, now: &FinalRule) -> Result<FinalRule, CommandFailure> {

@@ -1,11 +1,14 @@
 //! `overrule judges`: a card a judge, and who agrees with whom.
 
+mod students;
+
 use crate::app::annotate::progress::replaced_weights;
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::ranking_shift::ranking_with_responses;
 use crate::app::judge_report::rater_data::all_ratings;
 use crate::app::judge_report::report::RaterReport;
 use crate::app::judge_report::report::rater_report;
+use crate::app::student::{StudentCard, student_cards};
 use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
@@ -31,7 +34,8 @@ random. Verdicts given outside of a queue count in `raw` alone, and so do those 
 queries, not battles, for what was drawn. `flip` is the share of pairs on which a judge that saw both orders did
 not name the same document both times. `position_shift` is the mean vote with B shown first minus the mean vote with A
 shown first, from -1 to 1 (`lean`): positive favours the document shown first. `names the 1st` is the share of its votes that are no
-ties which name the document shown first: half, for a judge that reads them.
+ties which name the document shown first: half, for a judge that reads them. Students of the project have a table of their own:
+how often they prefer what all votes name, what the order does to them, P(tie), and calibration against the scores that the fit counts.
 
 Examples:
   overrule judges
@@ -76,7 +80,7 @@ impl JudgesCommand {
             }
             None => None,
         };
-        let report = JudgeReportText(report, changed);
+        let report = JudgeReportText(report, changed, student_cards(&store, scope)?);
         if self.json {
             output::json(&report.json())
         } else {
@@ -86,7 +90,7 @@ impl JudgesCommand {
 }
 
 /// The report as JSON and as words.
-struct JudgeReportText(RaterReport, Option<RankingShift>);
+struct JudgeReportText(RaterReport, Option<RankingShift>, Vec<StudentCard>);
 
 impl JudgeReportText {
     fn json(&self) -> Value {
@@ -140,6 +144,7 @@ impl JudgeReportText {
             .collect();
         json!({
             "judges": judges,
+            "students": self.2,
             "ensemble": self.0.ensemble.as_ref().map(|card| described("ensemble", "ensemble", Some(card))),
             "kappa": kappa,
             "alpha": {
@@ -198,6 +203,7 @@ impl JudgeReportText {
         text.push_str(&output::table(&header, &rows));
         text.push_str(&self.revealed_words());
         text.push('\n');
+        text.push_str(&students::table(&self.2));
         let pairs: Vec<Vec<String>> = self
             .0
             .pairs

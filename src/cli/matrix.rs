@@ -2,15 +2,18 @@
 
 use crate::app::one_scale::{LinkedScore, ProjectScale, project_scale};
 use crate::app::output_file::write_whole;
+use crate::app::student::known_student;
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::domain::ranking::{DocumentOrder, View};
 use crate::domain::sanitise;
+use crate::domain::student::{OutcomeProbabilities, QueryPredictions, prediction_of};
 use crate::formats::csv_cell::spreadsheet_safe;
 use crate::formats::{safe_json, svg};
 use crate::judge::OFFLINE_LABEL;
 use crate::store::corpus::{DocumentInfo, QueryInfo};
+use crate::store::students::StoredStudent;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -37,12 +40,32 @@ enum MatrixOrder {
     Zelo,
 }
 
+/// What the cells hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum MatrixLayer {
+    Observed,
+    /// A student's expectation, by its name.
+    Student(String),
+}
+
+fn layer(text: &str) -> Result<MatrixLayer, String> {
+    match (text, text.strip_prefix("student:")) {
+        ("observed", _) => Ok(MatrixLayer::Observed),
+        (_, Some(name)) if !name.is_empty() => Ok(MatrixLayer::Student(name.to_owned())),
+        _ => Err("expected observed or student:NAME".to_owned()),
+    }
+}
+
+/// A cell's value from the row document's side, and whether somebody has voted on the pair.
+type Cells<'a> = dyn Fn(usize, usize) -> (Option<f64>, bool) + 'a;
+
 #[derive(Debug, Args)]
 #[command(
     after_help = "Cells are the row document's share of its battles with the column document: 0 worse … 1 better.
 
 Examples:
   overrule matrix --query scifact-641
+  overrule matrix --query scifact-641 --layer student:llama-8b
   overrule matrix --query scifact-641 --order hybrid --format svg --out matrix.svg"
 )]
 pub(super) struct MatrixCommand {
@@ -52,6 +75,9 @@ pub(super) struct MatrixCommand {
     /// Order of rows and columns
     #[arg(long, value_enum, default_value = "zelo")]
     order: MatrixOrder,
+    /// What the cells hold: observed, or student:NAME, the score that a student of the project expects
+    #[arg(long, value_name = "LAYER", default_value = "observed", value_parser = layer)]
+    layer: MatrixLayer,
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: MatrixFormat,
@@ -70,11 +96,33 @@ impl MatrixCommand {
         }
         let store = context.open()?;
         let id = self.query.clone();
-        let (query, documents, view, offline) = store.read_blocking(move |db| {
+        let student = match &self.layer {
+            MatrixLayer::Observed => None,
+            MatrixLayer::Student(name) => known_student(&store, name)?.pop(),
+        };
+        let student_key = student.as_ref().map(|student| student.key);
+        let (query, documents, view, offline, predictions) = store.read_blocking(move |db| {
             let key = db.find_query(&id)?;
             let offline = db.judges_of(key)?.iter().any(|(_, spec)| spec.is_offline());
-            Ok((db.query(key)?, db.documents(key)?, db.view(key)?, offline))
+            let predictions = student_key.map(|student| db.predictions_of(student, key));
+            Ok((
+                db.query(key)?,
+                db.documents(key)?,
+                db.view(key)?,
+                offline,
+                predictions.transpose()?,
+            ))
         })?;
+        let cells = |row: usize, column: usize| {
+            let observed = view.cell(row, column).observed;
+            match &predictions {
+                None => (observed, true),
+                Some(predictions) => {
+                    let of = prediction_of(predictions, column, row);
+                    (of.map(OutcomeProbabilities::score), observed.is_some())
+                }
+            }
+        };
         let order = view.order(match self.order {
             MatrixOrder::Hybrid => DocumentOrder::Hybrid,
             MatrixOrder::Zelo => DocumentOrder::Zelo,
@@ -101,16 +149,43 @@ impl MatrixCommand {
             .collect();
         let scale = scale.as_ref();
         let text = match layout {
-            MatrixFormat::Text => as_text(&query, &documents, &view, &order, offline),
+            MatrixFormat::Text => {
+                let legend = match &student {
+                    None => "row's share of battles, in tenths (· not fought)".to_owned(),
+                    Some(student) => format!(
+                        "row's score as {} expects it, in tenths (₀–₉ₓ nobody has voted, · not predicted)",
+                        clean(&student.name)
+                    ),
+                };
+                as_text(
+                    &query,
+                    &documents,
+                    &view,
+                    &order,
+                    offline,
+                    (&legend, &cells),
+                )
+            }
             MatrixFormat::Json => {
-                let mut json = as_json(&query, &documents, &view, &order);
-                add_linked(&mut json, &order, &linked, scale);
-                safe_json::pretty(&json)?
+                let mut value = as_json(&query, &documents, &view, &order);
+                add_linked(&mut value, &order, &linked, scale);
+                if let (Some(student), Some(predictions)) = (&student, &predictions) {
+                    value["student"] = student_json(student, predictions, &order);
+                }
+                safe_json::pretty(&value)?
             }
             MatrixFormat::Csv => {
-                as_csv(&documents, &view, &order, scale.map(|_| linked.as_slice()))?
+                let linked = scale.map(|_| linked.as_slice());
+                as_csv(&documents, &view, &order, &cells, linked)?
             }
-            MatrixFormat::Svg => as_svg(&query, &documents, &view, &order, offline),
+            MatrixFormat::Svg => as_svg(
+                &query,
+                &documents,
+                &view,
+                &order,
+                offline,
+                predictions.is_some().then_some(&cells),
+            ),
         };
         match &self.out {
             None => output::text(&text)?,
@@ -166,6 +241,9 @@ fn as_json(query: &QueryInfo, documents: &[DocumentInfo], view: &View, order: &[
             Ok(fit) => json!({ "iterations": fit.iterations, "gradient": fit.gradient, "converged": fit.converged }),
             Err(error) => json!({ "error": format!("{error}{}", error.blamed(name)) }),
         },
+        "student_in_fit": view.student_in_fit().map(|(student, pairs)| json!({
+            "student": &*student.name, "weight": student.weight, "pairs": pairs,
+        })),
         "warnings": view.warnings.iter().map(|warning| warning.words(name)).collect::<Vec<_>>(),
     })
 }
@@ -189,11 +267,32 @@ fn add_linked(
     }
 }
 
+/// What a student predicts, the row document as A.
+fn student_json(student: &StoredStudent, predictions: &QueryPredictions, order: &[usize]) -> Value {
+    let layer = |of: fn(OutcomeProbabilities) -> f64| -> Vec<Vec<Option<f64>>> {
+        let row = |row: &usize| {
+            let cells = order.iter();
+            cells
+                .map(|column| prediction_of(predictions, *row, *column).map(of))
+                .collect()
+        };
+        order.iter().map(row).collect()
+    };
+    json!({
+        "student": student.name,
+        "step": student.step,
+        "p_row": layer(OutcomeProbabilities::a),
+        "p_tie": layer(OutcomeProbabilities::tie),
+        "p_column": layer(OutcomeProbabilities::b),
+    })
+}
+
 /// `linked` holds the linked scores by document where the project has a common scale.
 fn as_csv(
     documents: &[DocumentInfo],
     view: &View,
     order: &[usize],
+    cells: &Cells<'_>,
     linked: Option<&[Option<LinkedScore>]>,
 ) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -226,11 +325,7 @@ fn as_csv(
             record.push(number(of.map(|of| of.value)));
             record.push(number(of.and_then(|of| of.se)));
         }
-        record.extend(
-            order
-                .iter()
-                .map(|column| number(view.cell(*row, *column).observed)),
-        );
+        record.extend(order.iter().map(|column| number(cells(*row, *column).0)));
         writer.write_record(&record)?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
@@ -242,6 +337,7 @@ fn as_text(
     view: &View,
     order: &[usize],
     offline: bool,
+    (legend, cells): (&str, &Cells<'_>),
 ) -> String {
     let mut text = format!(
         "{}  {}\n",
@@ -256,7 +352,7 @@ fn as_text(
         ">SE",
         "ranks 95 %",
         "all at once",
-        "row's share of battles, in tenths (· not fought)",
+        legend,
     ];
     let rows: Vec<Vec<String>> = order
         .iter()
@@ -265,16 +361,11 @@ fn as_text(
             let cells: String = order
                 .iter()
                 .filter(|_| drawn)
-                .map(
-                    |column| match (row == column, view.cell(*row, *column).observed) {
-                        (true, _) => '\\',
-                        (false, None) => '·',
-                        (false, Some(share)) if share >= 0.95 => 'W',
-                        (false, Some(share)) => {
-                            char::from_digit((share * 10.0).round() as u32, 10).unwrap_or('?')
-                        }
-                    },
-                )
+                .map(|column| match (row == column, cells(*row, *column)) {
+                    (true, _) => '\\',
+                    (false, (None, _)) => '·',
+                    (false, (Some(share), voted)) => tenths(share, voted),
+                })
                 .collect();
             vec![
                 or_dash(standing, |s| s.rank.to_string()),
@@ -305,6 +396,9 @@ fn as_text(
     if let Err(error) = &view.fit {
         text.push_str(&format!("no scores: {error}{}\n", error.blamed(name)));
     }
+    if let Some((student, pairs)) = view.student_in_fit() {
+        text.push_str(&format!("note: {}\n", student.words(pairs)));
+    }
     for warning in &view.warnings {
         text.push_str(&format!("note: {}\n", warning.words(name)));
     }
@@ -314,20 +408,41 @@ fn as_text(
     text
 }
 
+/// A share in tenths: a digit, a small one where nobody has voted.
+fn tenths(share: f64, voted: bool) -> char {
+    const SMALL: [char; 11] = ['₀', '₁', '₂', '₃', '₄', '₅', '₆', '₇', '₈', '₉', 'ₓ'];
+    let tenths = (share.clamp(0.0, 1.0) * 10.0).round() as u32;
+    match (voted, tenths) {
+        (false, _) => SMALL.get(tenths as usize).copied().unwrap_or('?'),
+        (true, 10) => 'W',
+        (true, _) => char::from_digit(tenths, 10).unwrap_or('?'),
+    }
+}
+
 fn as_svg(
     query: &QueryInfo,
     documents: &[DocumentInfo],
     view: &View,
     order: &[usize],
     offline: bool,
+    student: Option<&Cells<'_>>,
 ) -> String {
     let cell = |row: usize, column: usize| {
+        if let Some(cells) = student {
+            let (value, voted) = cells(order[row], order[column]);
+            return svg::SvgCell {
+                value,
+                expected: !voted,
+                ..svg::SvgCell::default()
+            };
+        }
         let cell = view.cell(order[row], order[column]);
         svg::SvgCell {
             value: cell.verdict.flatten().or(cell.observed),
             planned: cell.planned,
             missing: cell.missing > 0,
             overruled: cell.verdict.is_some(),
+            expected: false,
         }
     };
     let labels = order
@@ -342,11 +457,19 @@ fn as_svg(
             }
         })
         .collect::<Vec<_>>();
-    let caption = if offline { OFFLINE_LABEL } else { "" };
+    let mut captions: Vec<String> = Vec::new();
+    if student.is_some() {
+        captions.push("what a student expects; small squares: nobody has voted".to_owned());
+    } else if offline {
+        captions.push(OFFLINE_LABEL.to_owned());
+    }
+    let in_fit = view.student_in_fit();
+    captions.extend(in_fit.map(|(student, pairs)| student.words(pairs)));
+    let caption = captions.join(" · ");
     svg::matrix_svg(
         &cell,
         &labels,
         &format!("{}: {}", query.id, query.text),
-        caption,
+        &caption,
     )
 }

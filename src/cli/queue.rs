@@ -98,6 +98,12 @@ impl QueueCommand {
             None => None,
         };
         let policy = self.policy.unwrap_or(context.config.judging.policy);
+        let named = store.read_blocking(|db| db.named_student())?;
+        if policy == Policy::Student && named.is_none() {
+            return Err(usage!(
+                "--policy student: which student? `overrule config project --student NAME` says so"
+            ));
+        }
         let request = QueueRequest {
             only: None,
             conflicts: self.conflicts,

@@ -3,7 +3,7 @@
 mod certainty;
 
 use super::command::{CommandContext, CommandResult};
-use super::config::RatingSettings;
+use super::config::{RatingSettings, StudentInForce};
 use super::output::{self, clean};
 use crate::app::status::{PartOf, ProjectStatus, Spending};
 use crate::app::wording::{counted, first_names};
@@ -94,6 +94,7 @@ fn as_json(project: &str, status: &ProjectStatus) -> Value {
             "student": of.name, "step": of.step, "queries": of.queries, "pairs": of.pairs,
         })).collect::<Vec<_>>(),
         "anchors": status.anchors,
+        "student": status.student.clone().map(StudentInForce::from),
         "rating": RatingSettings::new(status.settings, &status.rule),
     })
 }
@@ -189,6 +190,13 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
             clean(&count.judge),
             counted(count.grades, "grade"),
             counted(count.queries, "query")
+        ));
+    }
+    if let Some(student) = &status.student {
+        lines.push(format!(
+            "student       {} {}",
+            clean(&student.name),
+            student.words()
         ));
     }
     let (calls, usd) = status.batched;

@@ -128,7 +128,7 @@ mod tests {
         );
         check!(
             Policy,
-            "value impact uncertain split surprise cycle failed random mixed"
+            "value impact uncertain split surprise cycle student failed random mixed"
         );
         check!(RatingModel, "map mle zbench thurstone");
         check!(Sampler, "cycles swiss eig top");

@@ -2,19 +2,27 @@
 
 mod fit_inputs;
 mod matrix_grid;
+mod named_student;
 mod order_evidence;
 mod pair_targets;
 mod pair_votes;
 mod prior;
 mod rows;
+mod student_battles;
+mod student_opinion;
 mod warning;
 
 pub use matrix_grid::MatrixGrid;
+pub use named_student::{
+    CHOOSING_WEIGHT, LearnedWeight, NamedStudent, STUDENT_WEIGHTS, StudentWeight,
+};
 pub use order_evidence::OrderEvidence;
 pub use pair_targets::{PairTarget, pair_targets};
 pub use pair_votes::{OrderEffect, VoteCount, share_bar};
 pub use prior::{LearnedPrior, PriorPrecision};
 pub use rows::{BattleRecord, JudgeWeights, QueryRows, RankingSettings};
+pub use student_battles::{held_out_likelihood, student_battles, student_evidence, unvoted};
+pub use student_opinion::StudentOpinion;
 pub use warning::{ScoreWarning, fit_warnings};
 
 use super::analysis;
@@ -25,6 +33,7 @@ use fit_inputs::{FitInputs, consensus, votes_in_force};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
+use student_battles::student_observations;
 
 /// The seed of the draws behind rank intervals: the same rows give the same intervals everywhere.
 const INTERVAL_SEED: u64 = 0x5eed;
@@ -124,6 +133,7 @@ pub struct View {
     rows: QueryRows,
     by_pair: HashMap<Pair, Vec<usize>>,
     verdict_of: HashMap<Pair, usize>,
+    student_pairs: usize,
     compact: Vec<Option<usize>>,
     entered: Vec<usize>,
     observations: Vec<Observation>,
@@ -150,8 +160,13 @@ impl View {
             entered,
             compact,
             verdict_of,
-            observations,
+            mut observations,
         } = FitInputs::new(&rows, &settings);
+        // What the votes alone leave open is told even where a student fills it.
+        let structure = rating::structure(entered.len(), &observations);
+        let student = student_observations(&rows, &settings, entered.len(), &compact);
+        let student_pairs = student.len();
+        observations.extend(student);
         let mut by_pair: HashMap<Pair, Vec<usize>> = HashMap::new();
         for (index, record) in rows.battles.iter().enumerate() {
             if let Some(pair) = Pair::new(record.battle.a, record.battle.b) {
@@ -168,7 +183,6 @@ impl View {
             .ok()
             .filter(|_| entered.len() <= errors_up_to)
             .and_then(|fit| rating::covariance(entered.len(), &observations, fit, &options, phi));
-        let structure = rating::structure(entered.len(), &observations);
         let standings = standings(
             rows.documents,
             &entered,
@@ -203,6 +217,7 @@ impl View {
             rows,
             by_pair,
             verdict_of,
+            student_pairs,
             compact,
             entered,
             observations,
@@ -234,7 +249,13 @@ impl View {
         &self.entered
     }
 
-    /// What the fit was made of: the votes in force and the verdicts.
+    /// The student that counts in the fit, and on how many pairs; `None` where scores rest on votes and verdicts alone.
+    pub fn student_in_fit(&self) -> Option<(&StudentOpinion, usize)> {
+        let student = self.rows.student.as_ref()?;
+        (self.student_pairs > 0).then_some((student, self.student_pairs))
+    }
+
+    /// What the fit was made of: the votes in force and the verdicts, then what a student counts.
     pub fn observations(&self) -> &[Observation] {
         &self.observations
     }
@@ -461,13 +482,11 @@ pub fn scores(
     rows: &QueryRows,
     settings: &RankingSettings,
 ) -> Result<Vec<Option<f64>>, RatingError> {
-    let inputs = FitInputs::new(rows, settings);
-    let fit = rating::fit(
-        inputs.entered.len(),
-        &inputs.observations,
-        &settings.rating(),
-        None,
-    )?;
+    let mut inputs = FitInputs::new(rows, settings);
+    let entered = inputs.entered.len();
+    let student = student_observations(rows, settings, entered, &inputs.compact);
+    inputs.observations.extend(student);
+    let fit = rating::fit(entered, &inputs.observations, &settings.rating(), None)?;
     let score = |place: &Option<usize>| fit.scores.get((*place)?).copied();
     Ok(inputs.compact.iter().map(score).collect())
 }

@@ -12,6 +12,7 @@ mod quality;
 mod simulated_answers;
 mod simulated_duel;
 mod simulated_query;
+mod simulated_student;
 
 pub use coverage::Coverage;
 pub use fitted_noise::{ObservedQuery, ObservedVote, fitted_noise, plausible_scores};
@@ -23,7 +24,9 @@ pub use simulated_duel::{DuelPlay, SimulatedDuel};
 pub use simulated_query::{SimulatedQuery, Theta};
 
 use super::battle::Pair;
+use super::ranking::{student_battles, unvoted};
 use super::sampling::adaptive::{self, AskedPair, Round, SamplingState, Strategy, next_round};
+use super::student::QueryPredictions;
 use std::collections::HashMap;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -50,12 +53,35 @@ pub fn run(
     lambda: f64,
     seed: u64,
 ) -> SimulationResult {
+    run_with_student(world, strategy, battles, lambda, seed, None)
+}
+
+/// The same with pairs chosen by what a student predicts too, at a weight in battles a document. The state at the end, and its
+/// quality, are of the votes alone.
+pub fn run_with_student(
+    world: &SimulatedQuery,
+    strategy: &Strategy,
+    battles: f64,
+    lambda: f64,
+    seed: u64,
+    student: Option<(f64, &QueryPredictions)>,
+) -> SimulationResult {
     let (documents, judges) = (world.truth().len(), world.judges());
     let budget = adaptive::calls(battles, documents, judges);
     let mut asked: Vec<AskedPair> = Vec::new();
     let mut place: HashMap<Pair, usize> = HashMap::new();
     let (mut spent, mut rounds) = (0, 0);
-    let mut state = SamplingState::new(documents, judges, &asked, lambda);
+    let known = |asked: &[AskedPair]| {
+        let state = SamplingState::new(documents, judges, asked, lambda);
+        match student {
+            Some((weight, predictions)) => {
+                let pairs = unvoted(documents, state.votes(), predictions);
+                state.with_student(student_battles(documents, judges, weight, &pairs))
+            }
+            None => state,
+        }
+    };
+    let mut state = known(&asked);
     while spent < budget {
         let round = Round {
             seed,
@@ -87,6 +113,9 @@ pub fn run(
             }
         }
         rounds += 1;
+        state = known(&asked);
+    }
+    if student.is_some() {
         state = SamplingState::new(documents, judges, &asked, lambda);
     }
     SimulationResult {

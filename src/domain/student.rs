@@ -11,4 +11,4 @@ pub mod sample;
 
 pub use order_effect::OrderShift;
 pub use outcome::OutcomeProbabilities;
-pub use pair_prediction::{PairPrediction, QueryPredictions};
+pub use pair_prediction::{PairPrediction, QueryPredictions, prediction_of};

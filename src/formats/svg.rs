@@ -33,6 +33,8 @@ pub struct SvgCell {
     pub planned: bool,
     pub missing: bool,
     pub overruled: bool,
+    /// Whether the value is an expectation and no vote: drawn as a smaller square.
+    pub expected: bool,
 }
 
 /// The picture's colour for a value between 0 (row worse, red) and 1 (row better, green), as `#rrggbb`.
@@ -154,10 +156,14 @@ fn square(
         }
         return;
     };
+    let inset = if cell.expected { CELL / 4 } else { 0 };
     let _ = write!(
         svg,
-        r#"<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{}""#,
-        ramp(value)
+        r#"<rect x="{}" y="{}" width="{side}" height="{side}" fill="{}""#,
+        x + inset,
+        y + inset,
+        ramp(value),
+        side = CELL - 2 * inset,
     );
     if k <= TITLED_CELLS_MAX {
         let _ = write!(
@@ -181,7 +187,7 @@ fn square(
     let ink = if value < 0.2 { "#fff" } else { "#222" };
     if cell.overruled {
         diamond(svg, (x, y), ink);
-    } else if k <= NUMBERED_CELLS_MAX && !cell.missing {
+    } else if k <= NUMBERED_CELLS_MAX && !cell.missing && !cell.expected {
         let hundredths = (value.clamp(0.0, 1.0) * 100.0).round();
         let _ = writeln!(
             svg,

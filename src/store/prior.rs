@@ -43,7 +43,7 @@ impl Db {
     }
 
     /// Queries of an ensemble, evenly spaced, as many as the work allows, and how many there are to choose from.
-    fn sampled(&self, ensemble: EnsembleId) -> Result<(Vec<QueryKey>, usize)> {
+    pub(super) fn sampled(&self, ensemble: EnsembleId) -> Result<(Vec<QueryKey>, usize)> {
         let sized: Vec<(QueryKey, usize)> = self.all(
             "SELECT id, documents FROM query WHERE ensemble = ?1 AND documents <= ?2 ORDER BY id",
             (ensemble.0, MAX_DENSE),

@@ -8,7 +8,7 @@ use crate::domain::ranking::View;
 use rusqlite::params;
 
 /// The policies that have numbers of their own; `Random` has none and `Mixed` uses those of `Value`.
-const SCORED: [Policy; 7] = [
+const SCORED: [Policy; 8] = [
     Policy::Value,
     Policy::Impact,
     Policy::Uncertain,
@@ -16,10 +16,11 @@ const SCORED: [Policy; 7] = [
     Policy::Surprise,
     Policy::Cycle,
     Policy::Failed,
+    Policy::Student,
 ];
 
 /// Marks the form in which urgencies are kept; another one is read by nobody.
-const FORM: u8 = 0xa2;
+const FORM: u8 = 0xa3;
 /// Bytes before the pairs: the form, and how many pairs there are.
 const HEAD: usize = 5;
 /// Bytes of a pair: both documents, and whether a judge has voted.

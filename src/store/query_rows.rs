@@ -119,6 +119,7 @@ impl Db {
         Ok(QueryRows {
             responses: Vec::new(),
             curves: Vec::new(),
+            student: None,
             documents,
             depth,
             judges,
@@ -195,7 +196,8 @@ impl Db {
         }
     }
 
-    /// A query's rows, with the judges' responses and the curves of their margins where the fit takes them.
+    /// A query's rows, with the judges' responses and the curves of their margins where the fit takes them, and with the
+    /// student that the project has named.
     pub(super) fn fitted_rows(
         &self,
         query: QueryKey,
@@ -207,6 +209,7 @@ impl Db {
             let of = |judge: &JudgeId| known.get(&judge.0).copied().unwrap_or((1.0, 0.0));
             rows.responses = rows.judges.iter().map(of).collect();
         }
+        rows.student = self.student_opinion(query)?;
         if settings.vote_rule == VoteRule::Calibrated {
             let mut known = self.margin_curves()?;
             let judges = rows.judges.iter();

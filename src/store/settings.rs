@@ -121,7 +121,7 @@ impl Db {
     }
 
     /// Marks every query's numbers as changed.
-    fn touch_all(&self) -> Result<()> {
+    pub(super) fn touch_all(&self) -> Result<()> {
         self.change("UPDATE query SET revision = revision + 1", [])?;
         Ok(())
     }

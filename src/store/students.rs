@@ -4,6 +4,7 @@ use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::Pair;
 use crate::domain::corpus::DocId;
+use crate::domain::ranking::{self, LearnedWeight, NamedStudent, StudentOpinion, StudentWeight};
 use crate::domain::student::{OutcomeProbabilities, QueryPredictions};
 use rusqlite::{Row, params};
 use sha2::{Digest as _, Sha256};
@@ -47,6 +48,9 @@ pub struct StoredStudent {
     /// Pairs that it was asked about in both orders.
     pub both: usize,
 }
+
+/// The setting that names the student of the project.
+const NAMED: &str = "student";
 
 /// Bytes of one prediction: two places and two probabilities.
 const PREDICTION: usize = 4 + 4 + 8 + 8;
@@ -175,6 +179,106 @@ impl Db {
             [student.0, query.0],
         )?;
         unpacked(packed.as_deref().unwrap_or_default())
+    }
+
+    /// What each student, its latest checkpoint, predicts of a query; without those that say nothing of it.
+    pub fn students_of(&self, query: QueryKey) -> Result<Vec<(String, QueryPredictions)>> {
+        let mut found = Vec::new();
+        for (name, student) in self.latest_checkpoints()? {
+            let predictions = self.predictions_of(student.key, query)?;
+            if !predictions.is_empty() {
+                found.push((name, predictions));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The student that the project has named.
+    pub fn named_student(&self) -> Result<Option<NamedStudent>> {
+        let stored = self.remembered(NAMED)?;
+        stored
+            .map(|text| {
+                serde_json::from_str(&text).map_err(|error| {
+                    StoreError::Corrupt(format!("the project's student cannot be read: {error}"))
+                })
+            })
+            .transpose()
+    }
+
+    /// Names a student of the project, or none, and with it changes every query's numbers. What the votes bear out of it is
+    /// estimated now where its weight is to follow from that.
+    pub fn name_student(&self, student: Option<(&str, StudentWeight)>) -> Result<()> {
+        match student {
+            None => {
+                self.change("DELETE FROM setting WHERE name = 'student'", [])?;
+            }
+            Some((name, weight)) => {
+                let learned = match weight {
+                    StudentWeight::Auto => self.learn_student_weight(name)?,
+                    StudentWeight::Set(_) => None,
+                };
+                let named = NamedStudent {
+                    name: name.to_owned(),
+                    weight,
+                    learned,
+                };
+                self.remember(NAMED, &serde_json::to_string(&named)?)?;
+            }
+        }
+        self.touch_all()
+    }
+
+    /// Takes the student that the project has named as it is now, where it is one of these.
+    pub(crate) fn students_changed(&self, names: &[String]) -> Result<()> {
+        match self.named_student()? {
+            Some(named) if names.contains(&named.name) => {
+                self.name_student(Some((&named.name, named.weight)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The student that the project has named, where it says something of a query.
+    pub fn student_opinion(&self, query: QueryKey) -> Result<Option<StudentOpinion>> {
+        let Some(named) = self.named_student()? else {
+            return Ok(None);
+        };
+        let Some(student) = self.latest_checkpoint(&named.name)? else {
+            return Ok(None);
+        };
+        let predictions = self.predictions_of(student, query)?;
+        Ok((!predictions.is_empty()).then(|| StudentOpinion {
+            weight: named.in_force(),
+            name: named.name.into(),
+            predictions: predictions.into(),
+        }))
+    }
+
+    /// The weight of a student that the votes bear out; `None` where there are too few of them to tell.
+    fn learn_student_weight(&self, name: &str) -> Result<Option<LearnedWeight>> {
+        let Some(student) = self.latest_checkpoint(name)? else {
+            return Ok(None);
+        };
+        let mut evidence = Vec::new();
+        for ensemble in self.ensembles_in_force()? {
+            let settings = self.settings_under(Some(ensemble))?;
+            let (sampled, _) = self.sampled(ensemble)?;
+            for query in sampled {
+                let rows = self.fitted_rows(query, &settings)?;
+                let predictions = self.predictions_of(student, query)?;
+                evidence.extend(ranking::student_evidence(&rows, &settings, &predictions));
+            }
+        }
+        Ok(LearnedWeight::of(&evidence))
+    }
+
+    /// The latest checkpoint of a student: the highest step, or the one without.
+    fn latest_checkpoint(&self, name: &str) -> Result<Option<StudentKey>> {
+        let key = self.maybe_value(
+            "SELECT id FROM student WHERE name = ?1 ORDER BY step DESC, created_ms DESC, uid DESC LIMIT 1",
+            [name],
+        )?;
+        Ok(key.map(StudentKey))
     }
 
     /// The queries that a student says something of.

@@ -294,6 +294,7 @@ fn opened(db: &Db, key: QueryKey) -> Result<OpenQuery> {
         documents: db.documents(key)?,
         judges: db.judges_of(key)?,
         view,
+        students: db.students_of(key)?,
         people: db.people(key)?,
         texts: HashMap::new(),
         votes: HashMap::new(),

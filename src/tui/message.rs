@@ -20,6 +20,7 @@ use crate::app::review::annotator_statistics::AnnotatorStatistics;
 use crate::app::review::pair_description::PairDescription;
 use crate::app::review::review_queue::{QueueItem, QueueRequest};
 use crate::app::settings::ProjectSettings;
+use crate::app::student::StudentCard;
 use crate::app::student::StudentsFound;
 use crate::client::RunControl;
 use crate::domain::adjudication::{DisagreementRule, PickMode};
@@ -82,7 +83,7 @@ pub enum Msg {
     /// A queue and what the verdicts so far say, for the given generation.
     Queued(u64, Vec<QueueItem>, AnnotatorStatistics),
     PairDescribed(QueryKey, Pair, PairDescription),
-    JudgesReported(Box<RaterReport>),
+    JudgesReported(Box<RaterReport>, Vec<StudentCard>),
     Without(JudgeId, RankingShift),
     /// The comparison of reranking methods, or why there is none.
     MethodsCompared(Result<Box<MethodsReport>, String>),

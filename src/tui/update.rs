@@ -80,7 +80,10 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             student::update::reported(model, generation, found);
         }
         Msg::MethodsCompared(report) => methods::update::compared(model, report),
-        Msg::JudgesReported(report) => model.judges.report = Some(report),
+        Msg::JudgesReported(report, students) => {
+            model.judges.report = Some(report);
+            model.judges.students = students;
+        }
         Msg::Without(judge, without) => model.judges.without = Some((judge, without)),
         Msg::Disagreements(generation, overview) => {
             return adjudication::update::overviewed(model, generation, overview);

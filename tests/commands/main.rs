@@ -41,4 +41,5 @@ mod sampling;
 mod sbr;
 mod scaling;
 mod simulated_duels;
+mod simulated_students;
 mod students;

@@ -20,4 +20,5 @@ mod runs;
 mod scaling;
 mod secrets;
 mod student;
+mod student_weight;
 mod tls;

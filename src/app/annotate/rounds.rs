@@ -7,6 +7,7 @@
 use super::error::RunError;
 use super::plan::entered;
 use super::request::RunRequest;
+use crate::domain::ranking::{CHOOSING_WEIGHT, student_battles, unvoted};
 use crate::domain::sampling::adaptive::{AdaptivePlan, Round, SamplingState, next_round};
 use crate::domain::vote::JudgeId;
 use crate::store::Store;
@@ -107,11 +108,16 @@ async fn next(
     // Read, plan and write need no lock over all three: the run's lock keeps other processes out, and a query is planned
     // again only when no call of its last round is waited for.
     let (of, judge_indices) = (Arc::clone(&request), Arc::clone(&judges));
-    let (name, depth, played) = store
+    let (name, depth, played, student) = store
         .read(move |db| {
             let info = db.query(query)?;
             let depth = entered(&of, info.documents);
-            Ok((info.id, depth, db.played(query, depth, &judge_indices)?))
+            let student = match campaign.student {
+                true => db.student_opinion(query)?,
+                false => None,
+            };
+            let played = db.played(query, depth, &judge_indices)?;
+            Ok((info.id, depth, played, student))
         })
         .await?;
     let (number, judge_indices) = (played.rounds, judges.len());
@@ -125,7 +131,15 @@ async fn next(
                 .calls(depth, judge_indices)
                 .saturating_sub(played.calls()),
         };
-        let state = SamplingState::new(depth, judge_indices, &played.asked, lambda);
+        let mut state = SamplingState::new(depth, judge_indices, &played.asked, lambda);
+        if let Some(student) = student {
+            let weight = match student.weight > 0.0 {
+                true => student.weight,
+                false => CHOOSING_WEIGHT,
+            };
+            let pairs = unvoted(depth, state.votes(), &student.predictions);
+            state = state.with_student(student_battles(depth, judge_indices, weight, &pairs));
+        }
         next_round(&state, &campaign.strategy, &round)
     })
     .await

@@ -18,6 +18,7 @@ use crate::app::truth::{AGAINST_JUDGES, GradeBasis, TruthSource, zelo_truth};
 use crate::app::wording::counted;
 use crate::domain::adjudication::{RulingGrades, corrected_labels};
 use crate::domain::corpus::QueryId;
+use crate::domain::sanitise;
 use crate::formats::file::unpacked_name;
 use crate::formats::{beir, trec};
 use crate::store::Store;
@@ -154,6 +155,19 @@ impl ExportRequest {
         out: &mut dyn Write,
         tell: &mut dyn FnMut(&str),
     ) -> Result<(), AppError> {
+        let of_scores = match self.kind {
+            ExportKind::Annotated | ExportKind::Run => true,
+            ExportKind::Qrels => self.from == TruthSource::Zelo,
+            _ => false,
+        };
+        let student = store.read_blocking(|db| db.named_student())?;
+        if let Some(student) = student.filter(|of| of_scores && of.in_force() > 0.0) {
+            tell(&format!(
+                "scores count student {} too: {} battles a document, on pairs that nobody has judged",
+                sanitise::line(&student.name),
+                student.in_force()
+            ));
+        }
         match self.kind {
             ExportKind::Annotated => {
                 let left_out = write_annotated(store, keys, self.keep_unscored, out, |_| {})?;

@@ -2,7 +2,7 @@
 
 use super::{Spending, summaries};
 use crate::app::judge_report::report::telling_margins;
-use crate::domain::ranking::RankingSettings;
+use crate::domain::ranking::{NamedStudent, RankingSettings};
 use crate::domain::verdict::FinalRule;
 use crate::domain::vote::VoteRule;
 use crate::store::corpus::QueryInfo;
@@ -53,6 +53,8 @@ pub struct ProjectStatus {
     pub students: Vec<StoredStudent>,
     /// What each judge has graded of anchors.
     pub anchors: Vec<AnchorCount>,
+    /// The one that the project has named.
+    pub student: Option<NamedStudent>,
     pub settings: RankingSettings,
     pub rule: FinalRule,
     /// Judges whose margins said more than their direction at the last look at the judges, where the rule of votes takes the
@@ -97,6 +99,7 @@ impl ProjectStatus {
                 duels: db.duel_counts()?,
                 students: db.students()?,
                 anchors: db.anchor_counts()?,
+                student: db.named_student()?,
                 telling_margins: match db.settings()?.vote_rule {
                     VoteRule::Margin | VoteRule::Calibrated => Vec::new(),
                     _ => telling_margins(db)?,

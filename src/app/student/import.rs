@@ -13,9 +13,9 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::sanitise;
 use crate::domain::student::{OrderShift, PairPrediction, QueryPredictions};
 use crate::formats::safe_json;
-use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use crate::store::students::NewStudent;
+use crate::store::{Store, StoreError};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Display};
@@ -148,8 +148,15 @@ fn put(store: &Store, students: Vec<NewStudent>) -> Result<StudentImport, AppErr
     }
     let now = now_ms();
     let stored: Vec<bool> = store.write_blocking(move |db| {
-        let students = students.iter();
-        students.map(|of| db.add_student(of, now)).collect()
+        let stored: Vec<bool> = students
+            .iter()
+            .map(|of| db.add_student(of, now))
+            .collect::<Result<_, StoreError>>()?;
+        if stored.contains(&true) {
+            let names: Vec<String> = students.iter().map(|of| of.name.clone()).collect();
+            db.students_changed(&names)?;
+        }
+        Ok::<_, StoreError>(stored)
     })?;
     for (step, stored) in import.steps.iter_mut().zip(stored) {
         step.stored = stored;

@@ -192,18 +192,28 @@ fn check_judges(
 
 /// The judged pairs of all queries.
 pub(super) fn all_judged(store: &Store) -> Result<JudgedPairs, AppError> {
-    let keys: Vec<QueryKey> = store
-        .read_blocking(|db| db.queries())?
-        .into_iter()
-        .map(|query| query.key)
-        .collect();
-    let judged = JudgedPairs::read(store, &keys)?;
+    let judged = judged_pairs(store, None)?;
     match judged.len() {
         0 => Err(invalid!(
             "no pair of the project is judged; `overrule annotate` has pairs judged"
         )),
         _ => Ok(judged),
     }
+}
+
+/// The judged pairs of one query or of all; there may be none.
+pub(super) fn judged_pairs(
+    store: &Store,
+    scope: Option<QueryKey>,
+) -> Result<JudgedPairs, AppError> {
+    let keys: Vec<QueryKey> = match scope {
+        Some(key) => vec![key],
+        None => {
+            let queries = store.read_blocking(|db| db.query_names())?;
+            queries.into_iter().map(|(key, _)| key).collect()
+        }
+    };
+    JudgedPairs::read(store, &keys)
 }
 
 impl DrawnSample {

@@ -6,7 +6,7 @@ use crate::cli::command::{CommandFailure, CommandResult, usage};
 use crate::config::RunConfig;
 use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice, MAX_JUDGES, Sampler, Strategy};
 use crate::judge::JudgeEnsemble;
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sampling")]
@@ -32,9 +32,19 @@ pub(super) struct SamplingOptions {
     /// Calls a document, earlier ones included, in battles of the whole ensemble [default: as many as --cycles]
     #[arg(long, value_name = "B")]
     battles: Option<f64>,
+    /// What pairs are chosen by before there are votes: none, or student, what the student of the project predicts (overrule config
+    /// project --student NAME). Scores are not touched by it. Goes with swiss, eig and top
+    #[arg(long, value_enum, value_name = "PRIOR")]
+    prior: Option<PriorName>,
     /// Calls in all at most, earlier ones included, shared out by the number of documents
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_calls: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PriorName {
+    None,
+    Student,
 }
 
 impl SamplingOptions {
@@ -57,6 +67,12 @@ impl SamplingOptions {
                 sampler
             ));
         }
+        let student = self.prior == Some(PriorName::Student);
+        if student && sampler == Sampler::Cycles {
+            return Err(usage!(
+                "--prior student goes with --sampler swiss, eig or top: random cycles do not look at scores"
+            ));
+        }
         let sized = self.round.is_some() || self.battles.is_some() || self.max_calls.is_some();
         if Strategy::new(sampler, judging) == Strategy::default() && !sized {
             return Ok(None);
@@ -71,6 +87,7 @@ impl SamplingOptions {
         let plan = AdaptivePlan {
             strategy,
             battles: self.battles.unwrap_or(request.cycles as f64),
+            student,
         };
         let plan = plan
             .checked()

@@ -19,6 +19,8 @@ named! {
         Surprise,
         /// The weakest pair of every cycle of three (SCIENCE §9d).
         Cycle,
+        /// What the votes are to the student that the project has named: mean −log₂ P(vote), in bits.
+        Student,
         Failed,
         Random,
         /// The order of `Value` with random controls, and some battles twice.
@@ -35,6 +37,7 @@ impl Policy {
             Self::Split => "the judges disagree",
             Self::Surprise => "the votes contradict all other battles",
             Self::Cycle => "the weakest link of A over B over C over A",
+            Self::Student => "votes that the project's student would not have cast",
             Self::Failed => "votes are missing",
             Self::Random => "every battle alike, in random order",
             Self::Mixed => "most valuable first, with random controls and a few repeats",

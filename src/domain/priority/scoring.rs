@@ -5,6 +5,7 @@ use super::{Policy, impact, intransitive};
 use crate::domain::battle::Pair;
 use crate::domain::ranking::View;
 use crate::domain::rating;
+use crate::domain::student::prediction_of;
 use crate::domain::vote::Outcome;
 
 /// A pair of one query with its priority. A verdict is about a pair, so the pair's battles are one item.
@@ -82,6 +83,7 @@ pub fn score_pairs(view: &View, scoring: &Scoring) -> Vec<PairPriority> {
         Policy::Uncertain => Box::new(|pair| uncertainty(view, pair)),
         Policy::Split => Box::new(|pair| split(view, pair)),
         Policy::Surprise => Box::new(|pair| surprise(view, pair)),
+        Policy::Student => Box::new(|pair| against_student(view, pair)),
         Policy::Failed => Box::new(|pair| failed(view, pair)),
         Policy::Random => Box::new(|_| None),
     };
@@ -182,8 +184,26 @@ fn uncertainty(view: &View, pair: Pair) -> Option<f64> {
     Some(above.min(1.0 - above))
 }
 
-/// Entropy of the votes on the pair over its low document, tie and its high document, in bits; `None` without a vote.
-fn split(view: &View, pair: Pair) -> Option<f64> {
+/// How far the votes on a pair surprise the project's student: the mean of −log₂ P(vote) over them, in bits; `None` without a
+/// vote, without a student, and where it does not know the pair.
+pub(crate) fn against_student(view: &View, pair: Pair) -> Option<f64> {
+    let student = view.rows().student.as_ref()?;
+    let predicted = prediction_of(&student.predictions, pair.low(), pair.high())?;
+    let counts = outcome_counts(view, pair);
+    let votes: u32 = counts.iter().sum();
+    let bits = |(count, p): (&u32, f64)| f64::from(*count) * -p.max(LEAST_PROBABILITY).log2();
+    let probabilities = [predicted.a(), predicted.b(), predicted.tie()];
+    (votes > 0).then(|| {
+        let sum: f64 = counts.iter().zip(probabilities).map(bits).sum();
+        (sum / f64::from(votes)).abs()
+    })
+}
+
+/// A probability below it counts as this one: a student that is wrong and was certain is not infinitely surprised.
+const LEAST_PROBABILITY: f64 = 1e-6;
+
+/// The votes on a pair for its low document, its high document, and for a tie.
+fn outcome_counts(view: &View, pair: Pair) -> [u32; 3] {
     let mut counts = [0u32; 3];
     for record in view
         .battles_of(pair)
@@ -199,6 +219,12 @@ fn split(view: &View, pair: Pair) -> Option<f64> {
             counts[slot] += 1;
         }
     }
+    counts
+}
+
+/// Entropy of the votes on the pair over its low document, tie and its high document, in bits; `None` without a vote.
+fn split(view: &View, pair: Pair) -> Option<f64> {
+    let counts = outcome_counts(view, pair);
     let votes: u32 = counts.iter().sum();
     (votes > 0).then(|| {
         counts

@@ -234,6 +234,7 @@ mod tests {
         let rows = QueryRows {
             responses: Vec::new(),
             curves: Vec::new(),
+            student: None,
             documents: 9,
             depth: None,
             judges: judges.to_vec(),

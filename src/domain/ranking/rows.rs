@@ -1,7 +1,7 @@
 //! What a view is computed from: the query's rows, and the settings that turn them into numbers.
 
-use super::VerdictRelation;
 use super::prior::{LearnedPrior, PriorPrecision};
+use super::{StudentOpinion, VerdictRelation};
 use crate::domain::battle::Battle;
 use crate::domain::rating::{self, RatingModel};
 use crate::domain::verdict::{Decision, OverrideMode, Verdict};
@@ -170,6 +170,8 @@ pub struct QueryRows {
     pub responses: Vec<(f64, f64)>,
     /// What each judge's margins are worth, in the order of `judges`; empty where the rule of votes does not ask for it.
     pub curves: Vec<Option<MarginCurve>>,
+    /// The student that the project has named, where it says something of the query.
+    pub student: Option<StudentOpinion>,
 }
 
 impl QueryRows {

@@ -35,3 +35,17 @@ impl PairPrediction {
         self.orders[0].zip(self.orders[1])
     }
 }
+
+/// What a student predicts of two documents, the first of them as A, in whatever order it was asked.
+pub fn prediction_of(
+    predictions: &QueryPredictions,
+    first: usize,
+    second: usize,
+) -> Option<OutcomeProbabilities> {
+    let pair = Pair::new(first, second)?;
+    let predicted = predictions.get(&pair)?.predicted()?;
+    Some(match first == pair.low() {
+        true => predicted,
+        false => predicted.swapped(),
+    })
+}

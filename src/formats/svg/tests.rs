@@ -18,6 +18,7 @@ fn cell(row: usize, col: usize) -> SvgCell {
         planned: apart.is_multiple_of(3),
         missing: apart == 4,
         overruled: apart == 2,
+        expected: false,
     }
 }
 

@@ -11,7 +11,8 @@ const STUDENT: &str = "uid, name, step, source, hash, model, annotator, created_
 
 impl Merger<'_> {
     /// Takes over students that are not here. Of a name and step the latest counts, wherever it came from.
-    pub(crate) fn students(&mut self) -> Result<()> {
+    /// Returns the names of those that were new.
+    pub(crate) fn students(&mut self) -> Result<Vec<String>> {
         let mut statement = self
             .from
             .prepare(&format!("SELECT id, {STUDENT} FROM student ORDER BY id"))?;
@@ -19,18 +20,22 @@ impl Merger<'_> {
         let sql = format!(
             "INSERT INTO student ({STUDENT}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING"
         );
+        let mut new = Vec::new();
         while let Some(row) = rows.next()? {
             let values: Vec<rusqlite::types::Value> = (1..=8)
                 .map(|at| row.get(at))
                 .collect::<rusqlite::Result<_>>()?;
-            self.merged.students += self.db.change(&sql, rusqlite::params_from_iter(values))?;
+            if self.db.change(&sql, rusqlite::params_from_iter(values))? > 0 {
+                self.merged.students += 1;
+                new.push(row.get("name")?);
+            }
             let here = self.db.value(
                 "SELECT id FROM student WHERE uid = ?1",
                 [row.get::<_, String>(1)?],
             )?;
             self.students.insert(row.get(0)?, here);
         }
-        Ok(())
+        Ok(new)
     }
 
     /// Takes over what students predict of a query.

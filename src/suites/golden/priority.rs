@@ -111,6 +111,7 @@ fn view(documents: usize, battles: &[Row]) -> View {
     let rows = QueryRows {
         responses: Vec::new(),
         curves: Vec::new(),
+        student: None,
         documents,
         depth: Some(documents),
         judges: judges.clone(),

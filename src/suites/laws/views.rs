@@ -29,6 +29,7 @@ fn rows() -> impl Strategy<Value = QueryRows> {
             QueryRows {
                 responses: Vec::new(),
                 curves: Vec::new(),
+                student: None,
                 documents,
                 depth: Some(documents),
                 judges: (1..=3).map(JudgeId).collect(),
@@ -191,6 +192,7 @@ fn ten_thousand_documents_in_one_query_have_a_plan_and_a_view() {
     let rows = QueryRows {
         responses: Vec::new(),
         curves: Vec::new(),
+        student: None,
         documents,
         depth: Some(documents),
         judges: (1..=3).map(JudgeId).collect(),

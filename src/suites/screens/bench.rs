@@ -4,6 +4,7 @@ use crate::app::annotate::pair_question::PricedQuestion;
 use crate::app::annotate::{RunHandle, RunRequest};
 use crate::app::judge_report::report::rater_report;
 use crate::app::pick::run::{PickSession, PickTask, PoolAt, ShownPool, call_id, run};
+use crate::app::student::student_cards;
 use crate::client::RunControl;
 use crate::domain::adjudication::PickRequest;
 use crate::formats::dataset;
@@ -209,7 +210,8 @@ impl Bench {
             let answered = match effect {
                 Effect::ReportJudges(_) => {
                     let report = rater_report(&self.store, None, &|| true).unwrap();
-                    report.map(|report| Msg::JudgesReported(Box::new(report)))
+                    let students = student_cards(&self.store, None).unwrap();
+                    report.map(|report| Msg::JudgesReported(Box::new(report), students))
                 }
                 Effect::PricePair(query, pair) => {
                     let (judges, usual) = (offline::ensemble(), RunRequest::default());

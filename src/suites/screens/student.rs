@@ -2,6 +2,10 @@
 
 use super::bench::Bench;
 use super::{SIZES, name, snapshot};
+use crate::app::student::keep_trained;
+use crate::app::student::train::{TrainOptions, train};
+use crate::domain::ranking::StudentWeight;
+use crate::tui::model::matrix::Layer;
 use crate::tui::screens::Screen;
 use crate::tui::theme::{ColourDepth, Theme};
 
@@ -75,4 +79,31 @@ fn from_a_bucket_to_a_verdict_and_back() {
     assert!(before > 0 && !bench.model.student.battles.is_empty());
     bench.press("esc esc");
     assert_eq!(bench.model.screen(), Screen::Judges);
+}
+
+#[test]
+fn a_student_of_the_project_stands_beside_judges_and_votes() {
+    for size in SIZES {
+        let mut bench = Bench::judged(size.0, size.1);
+        let options = TrainOptions {
+            other_battles: false,
+            folds: 5,
+            seed: 0,
+            all_pairs: true,
+        };
+        let trained = train(&bench.store, options).unwrap();
+        keep_trained(&bench.store, &trained, "own", "ann").unwrap();
+        let weight = StudentWeight::Set(0.5);
+        bench
+            .store
+            .write_blocking(move |db| db.name_student(Some(("own", weight))))
+            .unwrap();
+        bench.press("J G");
+        snapshot(name("student-beside-judges", size), bench.shot());
+        bench.press("esc enter V V");
+        assert_eq!(bench.model.matrix.layer, Layer::Student(0));
+        snapshot(name("student-layer", size), bench.shot());
+        bench.press("enter");
+        snapshot(name("student-in-battle", size), bench.shot());
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
+use crate::app::student::StudentCard;
 use crate::domain::vote::JudgeId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +32,9 @@ pub struct JudgesScreen {
     /// The report that was asked for last.
     pub request: ReportRequest,
     pub report: Option<Box<RaterReport>>,
-    /// The judge under the cursor; the ensemble comes last.
+    /// The students of the project.
+    pub students: Vec<StudentCard>,
+    /// The judge under the cursor; the ensemble comes after the judges, then the students.
     pub cursor: usize,
     pub without: Option<(JudgeId, RankingShift)>,
 }

@@ -13,6 +13,8 @@ pub enum Layer {
     Residual,
     /// One judge's votes, by its place in the ensemble.
     Judge(usize),
+    /// The score that a student expects, by its place among the students.
+    Student(usize),
     Verdicts,
 }
 

@@ -4,6 +4,7 @@ use crate::domain::battle::{Battle, BattleId, Pair};
 use crate::domain::priority::effective_top;
 use crate::domain::ranking::{Standing, View};
 use crate::domain::sanitise;
+use crate::domain::student::QueryPredictions;
 use crate::domain::verdict::{AnnotatorVerdicts, Decision};
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
@@ -20,6 +21,8 @@ pub struct OpenQuery {
     /// The judges that count.
     pub judges: Vec<(JudgeId, JudgeSpec)>,
     pub view: View,
+    /// What the students of the project predict of its pairs, by their names.
+    pub students: Vec<(String, QueryPredictions)>,
     /// What each person says of its pairs.
     pub people: AnnotatorVerdicts,
     /// Texts that have been asked for.
@@ -61,6 +64,12 @@ impl OpenQuery {
     pub fn judge_name(&self, index: usize) -> String {
         let found = self.judges.get(index);
         found.map_or(String::new(), |(_, spec)| line(&spec.name))
+    }
+
+    /// A student's sanitised name, by its place.
+    pub fn student_name(&self, index: usize) -> String {
+        let found = self.students.get(index);
+        found.map_or(String::new(), |(name, _)| line(name))
     }
 
     pub fn judge_index(&self, judge: JudgeId) -> Option<usize> {

@@ -2,6 +2,7 @@
 
 mod details;
 mod kappas;
+mod students;
 mod table;
 pub(crate) mod update;
 mod view;

@@ -116,6 +116,7 @@ fn rows(judges: usize, documents: usize) -> QueryRows {
     QueryRows {
         responses: Vec::new(),
         curves: Vec::new(),
+        student: None,
         documents,
         depth: Some(documents.min(5)),
         judges: (1..=judges as i64).map(JudgeId).collect(),
@@ -224,6 +225,7 @@ pub(crate) fn sized(screen: Screen, documents: usize, judges: usize) -> Model {
             .collect(),
         votes: details(&rows),
         view: View::new(rows, RankingSettings::default()),
+        students: Vec::new(),
         people: AnnotatorVerdicts::default(),
         texts: DOCUMENTS
             .iter()

@@ -12,6 +12,9 @@ pub struct AdaptivePlan {
     pub strategy: Strategy,
     /// The budget: ensemble battles a document, see [`calls`].
     pub battles: f64,
+    /// Whether pairs are chosen with the student of the project in the scores.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub student: bool,
 }
 
 impl AdaptivePlan {
@@ -71,6 +74,7 @@ impl FromStr for AdaptivePlan {
         Self {
             strategy: Strategy::new(sampler, judging),
             battles: battles.parse().map_err(|_| wrong())?,
+            student: false,
         }
         .checked()
         .map_err(|why| format!("{text:?}: {why}"))

@@ -6,6 +6,7 @@ use crate::domain::rating::{
     self, Covariance, Dispersion, Fit, Observation, PriorEvidence, RatingOptions,
 };
 use crate::domain::vote::Outcome;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 /// What has been asked about a pair, and what was answered.
@@ -52,6 +53,8 @@ pub struct SamplingState {
     judges: usize,
     asked: HashMap<Pair, JudgeSet>,
     observations: Vec<Observation>,
+    /// What a student counts besides; the dispersion and the prior do not follow from it.
+    student: Vec<Observation>,
     options: RatingOptions,
     fit: Option<Fit>,
 }
@@ -93,9 +96,38 @@ impl SamplingState {
             judges,
             asked,
             observations,
+            student: Vec::new(),
             options,
             fit,
         }
+    }
+
+    /// The state with scores that rest on what a student counts too.
+    #[must_use]
+    pub fn with_student(mut self, student: Vec<Observation>) -> Self {
+        self.student = student;
+        self.refit();
+        self
+    }
+
+    fn refit(&mut self) {
+        self.fit = rating::fit(self.documents, &self.battles(), &self.options, None).ok();
+    }
+
+    /// Votes and what a student counts.
+    fn battles(&self) -> Cow<'_, [Observation]> {
+        match self.student.is_empty() {
+            true => Cow::Borrowed(&self.observations),
+            false => {
+                let votes = self.observations.iter();
+                Cow::Owned(votes.chain(&self.student).copied().collect())
+            }
+        }
+    }
+
+    /// The votes as the fit counts them, without a student.
+    pub fn votes(&self) -> &[Observation] {
+        &self.observations
     }
 
     /// The precision of the prior under its scores.
@@ -106,7 +138,7 @@ impl SamplingState {
     /// Fits the same answers under another prior.
     pub fn set_prior(&mut self, lambda: f64) {
         self.options.lambda = lambda;
-        self.fit = rating::fit(self.documents, &self.observations, &self.options, None).ok();
+        self.refit();
     }
 
     /// What the answers say about the prior, to be pooled over queries.
@@ -150,7 +182,7 @@ impl SamplingState {
     pub fn covariance(&self) -> Option<Covariance> {
         let phi = 1.0 / self.judges.max(1) as f64;
         let fit = self.fit.as_ref()?;
-        rating::covariance(self.documents, &self.observations, fit, &self.options, phi)
+        rating::covariance(self.documents, &self.battles(), fit, &self.options, phi)
     }
 
     /// How noisy the battles turned out to be, to be pooled over queries. `None` where there is no covariance.

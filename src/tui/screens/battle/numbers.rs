@@ -3,6 +3,7 @@
 use super::calls::{self, CallResult};
 use crate::domain::battle::Pair;
 use crate::domain::ranking::share_bar;
+use crate::domain::student::prediction_of;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text::{self, count_of};
 use crate::tui::theme::Theme;
@@ -25,7 +26,27 @@ pub(super) fn lines(
         columns,
         theme.muted(),
     ));
+    for words in students(open, a, b) {
+        lines.extend(text::lines(&words, columns, theme.muted()));
+    }
     lines
+}
+
+/// What each student predicts, a line each.
+pub(crate) fn students(open: &OpenQuery, a: usize, b: usize) -> Vec<String> {
+    let students = open.students.iter().enumerate();
+    students
+        .filter_map(|(index, (_, predictions))| {
+            let of = prediction_of(predictions, a, b)?;
+            Some(format!(
+                "student {}: P(A) {} · P(tie) {} · P(B) {}",
+                open.student_name(index),
+                percent(of.a()),
+                percent(of.tie()),
+                percent(of.b())
+            ))
+        })
+        .collect()
 }
 
 /// The votes in words and as a bar, with the calls that gave none.

@@ -22,7 +22,7 @@ pub(super) fn detail_lines(
     columns: usize,
 ) -> Vec<Line<'static>> {
     let rows = rows(report);
-    let Some(row) = rows.get(model.judges.cursor.min(rows.len() - 1)) else {
+    let Some(row) = rows.get(model.judges.cursor.min(rows.len().saturating_sub(1))) else {
         return Vec::new();
     };
     let name = &row.name;

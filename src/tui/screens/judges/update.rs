@@ -32,7 +32,8 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         (Command::DropJudge, Some(judge)) => return vec![Effect::Without(judge)],
         (Command::Open, judge) => return queue::update::show_against(model, judge),
         _ => {
-            let (count, page) = (rows(report).len(), model.areas.page);
+            let count = rows(report).len() + model.judges.students.len();
+            let page = model.areas.page;
             model.judges.cursor = moved(model.judges.cursor, command, count, page);
         }
     }

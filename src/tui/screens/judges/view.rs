@@ -2,6 +2,7 @@
 
 use super::details::detail_lines;
 use super::kappas;
+use super::students;
 use super::table::{rows, table};
 use crate::app::judge_report::report::RaterReport;
 use crate::tui::canvas::Canvas;
@@ -26,21 +27,29 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         return Areas::default();
     };
     let count = rows(report).len();
-    if count == 0 {
+    let cards = &model.judges.students;
+    if count + cards.len() == 0 {
         let words = "No judge has voted yet. s on the list of queries starts a run.";
         notice(words, theme, area, buf);
         return Areas::default();
     }
     let headline = headline(report, theme, usize::from(area.width));
-    let [head, judges, rule, below] = Layout::vertical([
+    let student_rows = match cards.len() {
+        0 => 0,
+        rows => rows as u16 + 1,
+    };
+    let [head, judges, beside, rule, below] = Layout::vertical([
         Constraint::Length(headline.len() as u16),
         Constraint::Length(count as u16 + 1),
+        Constraint::Length(student_rows),
         Constraint::Length(1),
         Constraint::Min(1),
     ])
     .areas(area);
     Paragraph::new(headline).render(head, buf);
     let areas = table(model, report, Canvas::new(theme, judges, buf));
+    let student = model.judges.cursor.checked_sub(count);
+    students::render(cards, student, Canvas::new(theme, beside, buf));
     text::rule(usize::from(area.width), theme.faint()).render(rule, buf);
     let mut detail = below;
     if let Some((width, height)) = kappas::size(report)
@@ -56,7 +65,11 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         detail = beside;
         kappas::render(report, Canvas::new(theme, grid, buf));
     }
-    let lines = detail_lines(model, report, theme, usize::from(detail.width));
+    let columns = usize::from(detail.width);
+    let lines = match student.and_then(|at| cards.get(at)) {
+        Some(card) => students::lines(card, theme, columns),
+        None => detail_lines(model, report, theme, columns),
+    };
     let lines = folded_rows(lines, detail.height, theme);
     Paragraph::new(lines).render(detail, buf);
     areas

@@ -143,6 +143,8 @@ pub(super) fn sentences(
     if let Some(words) = fit_text(open, row, column, &cell) {
         sentences.push((words, Style::new()));
     }
+    let students = numbers::students(open, row, column).into_iter();
+    sentences.extend(students.map(|words| (words, theme.muted())));
     sentences
 }
 

@@ -1,6 +1,7 @@
 //! The open query as the cells and margins of a heatmap.
 
 use crate::domain::ranking::MatrixGrid;
+use crate::domain::student::prediction_of;
 use crate::tui::model::Model;
 use crate::tui::model::battle::RankingBefore;
 use crate::tui::model::matrix::Layer;
@@ -94,18 +95,31 @@ impl<'a> MatrixCells<'a> {
                 signed.map(|signed| (0.5 + signed / (2.0 * reach)).clamp(0.0, 1.0))
             }
             Layer::Verdicts => cell.verdict,
+            // What nobody has voted on is an expectation, and drawn as one.
+            Layer::Student(_) => self
+                .student(*row, *column)
+                .filter(|_| cell.observed.is_some()),
         };
         HeatCell {
             value,
             signed,
             expected: None,
-            planned: cell.planned && self.layer != Layer::Verdicts,
+            planned: cell.planned && !matches!(self.layer, Layer::Verdicts | Layer::Student(_)),
             missing: cell.planned
                 && cell.missing
                 && matches!(self.layer, Layer::Observed | Layer::Judge(_)),
-            overruled: cell.verdict.is_some(),
+            overruled: cell.verdict.is_some() && !matches!(self.layer, Layer::Student(_)),
             diagonal: row == column,
         }
+    }
+
+    /// The score that the layer's student expects of the row's document, in 0..=1.
+    fn student(&self, row: usize, column: usize) -> Option<f64> {
+        let Layer::Student(index) = self.layer else {
+            return None;
+        };
+        let (_, predictions) = self.open.students.get(index)?;
+        Some(prediction_of(predictions, column, row)?.score())
     }
 
     /// What is known of a cell.
@@ -157,7 +171,8 @@ fn layer_number(layer: Layer) -> usize {
         Layer::Fitted => 1,
         Layer::Residual => 2,
         Layer::Verdicts => 3,
-        Layer::Judge(index) => 4 + index,
+        Layer::Judge(index) => 4 + 2 * index,
+        Layer::Student(index) => 5 + 2 * index,
     }
 }
 
@@ -171,8 +186,12 @@ impl CellSource for MatrixCells<'_> {
         let silent = cell.value.is_none() && !cell.planned && !cell.overruled && !cell.diagonal;
         let pair = self.order.get(row).zip(self.order.get(column));
         let expected = pair
-            .filter(|_| silent && self.expectations)
-            .and_then(|(row, column)| self.open.view.expected(*row, *column));
+            .filter(|_| silent)
+            .and_then(|(row, column)| match self.layer {
+                Layer::Student(_) => self.student(*row, *column),
+                _ if self.expectations => self.open.view.expected(*row, *column),
+                _ => None,
+            });
         HeatCell { expected, ..cell }
     }
 

@@ -43,6 +43,9 @@ pub(super) fn text_of(open: &OpenQuery) -> String {
         format!("A verdict {verdicts}. Its weight is that of {}.", weight(settings.override_weight)),
         "All intervals hold the true value in 95 of 100 cases.".to_owned(),
     ]
+    .into_iter()
+    .chain(view.student_in_fit().map(|(student, pairs)| format!("The {}.", student.words(pairs))))
+    .collect::<Vec<_>>()
     .join("\n\n")
 }
 

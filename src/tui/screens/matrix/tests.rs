@@ -1,14 +1,20 @@
+use super::cells::MatrixCells;
 use super::update::{follow, update};
 use crate::domain::battle::Pair;
+use crate::domain::ranking::DocumentOrder;
+use crate::domain::student::{OutcomeProbabilities, PairPrediction};
 use crate::domain::verdict::{Decision, Verdict};
 use crate::store::verdicts::NewVerdict;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::matrix::Layer;
 use crate::tui::model::run::RunScope;
 use crate::tui::screens::Screen;
+use crate::tui::screens::battle::numbers;
 use crate::tui::screens::battle::update::update as in_battle;
 use crate::tui::screens::testing::{SIZES, TINY, flat, model, sized};
+use crate::tui::widgets::heatmap::CellSource as _;
 use proptest::prelude::*;
 
 /// Every verdict key, and the key that says the same with the two documents exchanged.
@@ -184,4 +190,51 @@ fn no_size_breaks_the_matrix() {
             flat(&mut model, size);
         }
     }
+}
+
+/// A student that knows two pairs, and nothing of the others.
+fn with_student(model: &mut Model) {
+    let p = |a, b| PairPrediction::in_order(OutcomeProbabilities::new(a, b).unwrap());
+    let open = model.open.as_mut().unwrap();
+    let (fought, unfought): (Vec<Pair>, Vec<Pair>) = (0..open.documents.len())
+        .flat_map(|low| {
+            (low + 1..open.documents.len()).filter_map(move |high| Pair::new(low, high))
+        })
+        .partition(|pair| open.view.cell(pair.low(), pair.high()).observed.is_some());
+    let predictions = [(fought[0], p(0.7, 0.1)), (unfought[0], p(0.2, 0.7))];
+    open.students = vec![("tiny\u{1b}[1m".to_owned(), predictions.into())];
+}
+
+#[test]
+fn the_layer_of_a_student_shows_votes_and_expectations_apart() {
+    let mut model = model(Screen::Matrix);
+    with_student(&mut model);
+    let (judges, places) = {
+        let open = model.open.as_ref().unwrap();
+        let places: Vec<Pair> = open.students[0].1.keys().copied().collect();
+        (open.judges.len(), places)
+    };
+    for _ in 0..3 + judges {
+        update(&mut model, Command::NextLayer);
+    }
+    assert_eq!(model.matrix.layer, Layer::Student(0));
+    model.matrix.order = DocumentOrder::Hybrid;
+    let order = model.matrix_order();
+    let open = model.open.as_ref().unwrap();
+    let cells = MatrixCells::new(&model, open, &order);
+    let mut told = Vec::new();
+    for pair in places {
+        let cell = cells.cell(pair.low(), pair.high());
+        let other = cells.cell(pair.high(), pair.low());
+        let value = cell.value.or(cell.expected).unwrap();
+        let mirrored = other.value.or(other.expected).unwrap();
+        assert!((value + mirrored - 1.0).abs() < 1e-12);
+        told.push((cell.value.is_some(), cell.expected.is_some()));
+        let words = numbers::students(open, pair.low(), pair.high());
+        assert!(words[0].starts_with("student tiny") && !words[0].contains('\u{1b}'));
+    }
+    told.sort_unstable();
+    assert_eq!(told, [(false, true), (true, false)]);
+    update(&mut model, Command::NextLayer);
+    assert_eq!(model.matrix.layer, Layer::Verdicts);
 }

@@ -32,12 +32,8 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::First => heat.move_to(0, column, count),
         Command::Last => heat.move_to(count.saturating_sub(1), column, count),
         Command::FlipOrder => flip(&mut model.matrix, open, &order),
-        Command::NextLayer => {
-            model.matrix.layer = next_layer(model.matrix.layer, open.judges.len(), true)
-        }
-        Command::PreviousLayer => {
-            model.matrix.layer = next_layer(model.matrix.layer, open.judges.len(), false)
-        }
+        Command::NextLayer => model.matrix.layer = next_layer(model.matrix.layer, open, true),
+        Command::PreviousLayer => model.matrix.layer = next_layer(model.matrix.layer, open, false),
         Command::NextJudgeLayer => {
             let index = match model.matrix.layer {
                 Layer::Judge(index) => (index + 1) % open.judges.len().max(1),
@@ -110,9 +106,10 @@ pub(crate) fn follow(matrix: &mut MatrixScreen, open: &OpenQuery, before: &[usiz
         .move_to(place(pair.0), place(pair.1), order.len());
 }
 
-fn next_layer(layer: Layer, judges: usize, forward: bool) -> Layer {
+fn next_layer(layer: Layer, open: &OpenQuery, forward: bool) -> Layer {
     let mut layers = vec![Layer::Observed, Layer::Fitted, Layer::Residual];
-    layers.extend((0..judges).map(Layer::Judge));
+    layers.extend((0..open.judges.len()).map(Layer::Judge));
+    layers.extend((0..open.students.len()).map(Layer::Student));
     layers.push(Layer::Verdicts);
     navigation::cycled(&layers, layer, forward)
 }

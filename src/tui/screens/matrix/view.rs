@@ -30,6 +30,12 @@ fn layer_text(open: &OpenQuery, layer: Layer) -> String {
         Layer::Judge(index) => {
             format!("judge {}: its margin", open.judge_name(index))
         }
+        Layer::Student(index) => {
+            format!(
+                "student {}: the score it expects, no vote",
+                open.student_name(index)
+            )
+        }
         Layer::Verdicts => "verdicts: what people decided".to_owned(),
     }
 }
@@ -114,7 +120,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
         },
         ids: model.matrix.ids,
         cut: cut(model, open),
-        expectations: model.matrix.shows_expectations() && scored(open),
+        expectations: match model.matrix.layer {
+            Layer::Student(_) => Some("not fought: the student's expectation"),
+            _ if model.matrix.shows_expectations() && scored(open) => {
+                Some("not fought: the fit's expectation")
+            }
+            _ => None,
+        },
         ..HeatmapOptions::default()
     };
     let viewport = heatmap::render(
@@ -161,6 +173,12 @@ fn render_head(open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
         second.push(Span::styled(OFFLINE_LABEL, theme.warn()));
         second.push(Span::raw("  "));
         room = room.saturating_sub(text::width(OFFLINE_LABEL) + 2);
+    }
+    if let Some((student, _)) = open.view.student_in_fit() {
+        let words = format!("scores count student {}", sanitise::line(&student.name));
+        room = room.saturating_sub(text::width(&words) + 2);
+        second.push(Span::styled(words, theme.warn()));
+        second.push(Span::raw("  "));
     }
     let list = match judges.len() {
         0 => format!(

@@ -205,6 +205,7 @@ fn unit(policy: Policy) -> &'static str {
         Policy::Split => "entropy",
         Policy::Surprise => "surprise",
         Policy::Cycle => "weight",
+        Policy::Student => "bits",
         Policy::Failed => "votes",
         Policy::Mixed | Policy::Random => "",
     }
@@ -218,7 +219,7 @@ fn priority_text(policy: Policy, item: &QueueItem) -> String {
         (QueueItemState::Later, ..) => "put off".to_owned(),
         (_, Policy::Mixed | Policy::Random, _) | (.., None) => String::new(),
         (_, Policy::Failed, Some(missing)) => format!("{missing:.0} missing"),
-        (_, Policy::Split, Some(bits)) => format!("{bits:.2} bit"),
+        (_, Policy::Split | Policy::Student, Some(bits)) => format!("{bits:.2} bit"),
         (_, Policy::Surprise, Some(residual)) => format!("{residual:.1} sd"),
         (_, _, Some(priority)) => format!("{priority:.3}"),
     }

@@ -127,14 +127,14 @@ fn marks(painter: &Painter<'_>) -> Vec<LegendPart> {
             ],
         );
     }
-    if painter.options.expectations && zoom > Zoom::Dense {
+    if let Some(meaning) = painter.options.expectations.filter(|_| zoom > Zoom::Dense) {
         let mut signs: LegendPart = [0.9, 0.1, 0.5]
             .map(|expected| {
                 let style = expectation_style(theme, expected);
                 (format!("{} ", expectation(expected)), style)
             })
             .to_vec();
-        signs.push(("not fought: the fit's expectation".to_owned(), muted));
+        signs.push((meaning.to_owned(), muted));
         all.insert(0, signs);
     } else if zoom <= Zoom::Dense || few_colours(theme) {
         all.push(vec![("blank not fought".to_owned(), muted)]);

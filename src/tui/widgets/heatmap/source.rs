@@ -87,8 +87,8 @@ pub struct HeatmapOptions<'a> {
     pub ids: bool,
     /// How many rows from the top belong together; a line is drawn below them.
     pub cut: Option<usize>,
-    /// Whether cells may hold an expectation, for the legend.
-    pub expectations: bool,
+    /// What an expectation in a cell means, for the legend, where cells may hold one.
+    pub expectations: Option<&'static str>,
     /// Whether free room beside a small picture magnifies the cells around the cursor.
     pub lens: bool,
 }
@@ -101,7 +101,7 @@ impl Default for HeatmapOptions<'_> {
             scale: CellScale::Share,
             ids: false,
             cut: None,
-            expectations: false,
+            expectations: None,
             lens: true,
         }
     }

@@ -385,7 +385,7 @@ fn an_expectation_is_told_apart_from_a_vote_and_a_cut_is_drawn() {
             };
             let options = HeatmapOptions {
                 cut: Some(2),
-                expectations: true,
+                expectations: Some("not fought: the fit's expectation"),
                 ..HeatmapOptions::default()
             };
             let mut cache = HeatmapCache::default();

@@ -1,0 +1,117 @@
+//! A card a student: how far it agrees with the ensemble, what the order does to it, its ties and its calibration.
+
+use super::predictions::Predictions;
+use super::report::report_predictions;
+use super::sample::judged_pairs;
+use super::stored::stored_predictions;
+use crate::app::error::AppError;
+use crate::domain::student::OrderShift;
+use crate::domain::student::figures::{FoldedRow, Measured};
+use crate::store::Store;
+use crate::store::corpus::QueryKey;
+use serde::Serialize;
+
+/// What is known of a student's latest checkpoint, on the pairs that are judged.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StudentCard {
+    pub student: String,
+    pub step: Option<u64>,
+    /// Judged pairs that it predicts; 0 where it predicts none, and what follows is then unknown.
+    pub pairs: usize,
+    /// Battles on which all votes name the same document, and the share of them whose document the student prefers.
+    pub consensus: usize,
+    pub consensus_accuracy: Option<Measured>,
+    /// What the order of the documents does, where it was asked in both.
+    pub order: Option<OrderShift>,
+    /// Mean of P(tie), and of the ensemble's 1 − |C|.
+    pub ties_expected: Option<f64>,
+    pub ties_observed: Option<f64>,
+    /// Mean distance of expected and observed score over buckets of equal population.
+    pub ece: Option<Measured>,
+}
+
+/// A card for every student of the project, by name, on one query or on all.
+pub fn student_cards(store: &Store, scope: Option<QueryKey>) -> Result<Vec<StudentCard>, AppError> {
+    let students = store.read_blocking(|db| db.latest_checkpoints())?;
+    if students.is_empty() {
+        return Ok(Vec::new());
+    }
+    let judged = judged_pairs(store, scope)?;
+    let mut cards = Vec::new();
+    for (name, latest) in students {
+        let mut predictions = stored_predictions(store, &name, &judged)?;
+        let pairs = predictions.steps.remove(&latest.step).unwrap_or_default();
+        let only = Predictions {
+            steps: [(latest.step, pairs)].into(),
+            foreign: 0,
+        };
+        let report = report_predictions(name.clone(), &only, &judged);
+        let step = report.as_ref().and_then(|report| report.steps.first());
+        let figures = step.map(|step| &step.figures);
+        let mean = |of: fn(&FoldedRow) -> f64| {
+            let rows = &figures?.rows;
+            Some(1.0 - rows.iter().map(of).sum::<f64>() / rows.len() as f64)
+        };
+        cards.push(StudentCard {
+            student: name,
+            step: latest.step,
+            pairs: figures.map_or(0, |figures| figures.n),
+            consensus: figures.map_or(0, |figures| figures.consensus),
+            consensus_accuracy: figures.and_then(|figures| figures.consensus_accuracy),
+            order: step.and_then(|step| step.order),
+            ties_expected: mean(FoldedRow::decisiveness),
+            ties_observed: mean(FoldedRow::observed_decisiveness),
+            ece: figures.map(|figures| figures.calibration.ece),
+        });
+    }
+    Ok(cards)
+}
+
+impl StudentCard {
+    /// What is known, in the order of [`StudentCard::HEADER`]; `–` for what is not.
+    pub fn cells(&self) -> [String; 8] {
+        let dash = || "–".to_owned();
+        let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+        let measured = |of: Option<Measured>, scale: f64, unit: &str| match of {
+            None => dash(),
+            Some(of) => {
+                let digits = if scale > 1.0 { 0 } else { 3 };
+                let value = format!("{:.digits$}{unit}", scale * of.value);
+                match of.interval {
+                    None => value,
+                    Some((low, high)) => format!(
+                        "{value} ({:.digits$}–{:.digits$})",
+                        scale * low,
+                        scale * high
+                    ),
+                }
+            }
+        };
+        let name = match self.step {
+            Some(step) => format!("{} step {step}", self.student),
+            None => self.student.clone(),
+        };
+        [
+            name,
+            self.pairs.to_string(),
+            measured(self.consensus_accuracy, 100.0, " %"),
+            self.order.map_or_else(dash, |of| percent(of.flips)),
+            self.order
+                .map_or_else(dash, |of| format!("{:+.3}", of.toward_first)),
+            self.ties_expected.map_or_else(dash, percent),
+            self.ties_observed.map_or_else(dash, percent),
+            measured(self.ece, 1.0, ""),
+        ]
+    }
+
+    pub const HEADER: [&'static str; 8] = [
+        "student",
+        ">judged pairs",
+        ">agrees with consensus",
+        ">flips",
+        ">lean",
+        ">ties expected",
+        ">ties observed",
+        ">ECE",
+    ];
+}

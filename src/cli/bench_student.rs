@@ -1,0 +1,208 @@
+//! `overrule bench-student`: what a student beside the votes is worth, in simulation.
+
+use super::bench_sampler::{describe, mean_json, noise};
+use super::command::CommandResult;
+use super::output::{self, or_dash};
+use super::simulation_progress::SimulationProgress;
+use crate::app::simulate::{StudentSimulation, StudentWorth};
+use crate::domain::ranking::LearnedWeight;
+use crate::domain::rating::RatingOptions;
+use crate::domain::sampling::adaptive::AdaptivePlan;
+use crate::domain::simulation::{
+    MeanInterval, Quality, Theta, quality_differences, summarise_quality,
+};
+use clap::Args;
+use serde_json::{Value, json};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A student is one of --students: the correlation of its picture of a query's documents with the truth. It knows how well it knows them, \
+and errs about a document on all of its pairs. Calls are the same in all columns. `in the fit` is `overrule config project --student NAME \
+--student-weight auto`: it counts as many battles a document as the votes bear out, which may be none. `in the choice` is `annotate --prior \
+student`: pairs are chosen by it too, and scores rest on votes alone. Changes are against no student, query by query; ± is half of the 95 % \
+interval of a mean over queries (Student's t).
+
+Examples:
+  overrule bench-student
+  overrule bench-student --documents 50 --students 0.5 --noise 1 --strategies swiss:2,top:4 --json"
+)]
+pub(super) struct BenchStudentCommand {
+    /// Documents a query
+    #[arg(long, default_value_t = 30, value_name = "K", value_parser = clap::value_parser!(u32).range(2..=200))]
+    documents: u32,
+    /// Queries
+    #[arg(long, default_value_t = 60, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    queries: u32,
+    /// How true scores are spread: gaussian, skew (a long upper tail) or graded (four grades)
+    #[arg(long, default_value = "gaussian")]
+    theta: Theta,
+    /// How far each judge's own reading of a pair strays, where the true scores have a standard deviation of 1.82
+    #[arg(long, value_delimiter = ',', default_value = "0.5,1,2", value_name = "X,…", value_parser = noise)]
+    noise: Vec<f64>,
+    /// How well students know the documents: correlations with the truth
+    #[arg(long, value_delimiter = ',', default_value = "0.4,0.6,0.8", value_name = "R,…", value_parser = correlation)]
+    students: Vec<f64>,
+    /// How pairs are chosen and what that may cost, as in bench-sampler
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "STRATEGY,…",
+        default_value = "cycles:2,top:2"
+    )]
+    strategies: Vec<AdaptivePlan>,
+    /// Threads [default: one a processor]; the result does not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Seed of worlds, votes, students and plans
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn correlation(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok();
+    let number = number.filter(|of| *of > 0.0 && *of < 1.0);
+    number.ok_or_else(|| "expected a number above 0 and below 1".to_owned())
+}
+
+/// One level of noise and one student.
+struct Case {
+    noise: f64,
+    correlation: f64,
+    worth: Vec<StudentWorth>,
+}
+
+impl BenchStudentCommand {
+    pub(super) fn run(self) -> CommandResult {
+        let queries = self.queries as usize;
+        let count = self.noise.len() * self.students.len();
+        let mut progress = SimulationProgress::new(queries * count, "queries played");
+        let mut cases: Vec<Case> = Vec::new();
+        for noise in &self.noise {
+            for correlation in &self.students {
+                let simulation = StudentSimulation {
+                    theta: self.theta,
+                    documents: self.documents as usize,
+                    queries,
+                    noise: *noise,
+                    correlation: *correlation,
+                    plans: self.strategies.clone(),
+                    lambda: RatingOptions::default().lambda,
+                    threads: self.threads.map(usize::from),
+                    seed: self.seed,
+                };
+                let before = queries * cases.len();
+                let worth = simulation.run(&mut |done| progress.show(before + done))?;
+                cases.push(Case {
+                    noise: *noise,
+                    correlation: *correlation,
+                    worth,
+                });
+            }
+        }
+        match self.json {
+            true => output::json(&self.as_json(&cases)),
+            false => output::text(&self.as_text(&cases)),
+        }
+    }
+
+    fn as_text(&self, cases: &[Case]) -> String {
+        let mut rows = Vec::new();
+        for case in cases {
+            for of in &case.worth {
+                let alone = summarise_quality(&of.alone);
+                let change = |with: Option<&Vec<Quality>>| {
+                    let change = with.map(|with| quality_differences(with, &of.alone));
+                    [
+                        or_dash(change, |change| describe(change.ndcg, true)),
+                        or_dash(change, |change| describe(change.tau, true)),
+                    ]
+                };
+                let mut row = vec![
+                    case.noise.to_string(),
+                    case.correlation.to_string(),
+                    of.plan.to_string(),
+                    describe(alone.ndcg, false),
+                    describe(alone.tau, false),
+                    or_dash(of.learned, |learned| learned.weight.to_string()),
+                ];
+                row.extend(change(Some(&of.in_fit)));
+                row.extend(change(of.in_choice.as_ref()));
+                row.extend(change(of.in_both.as_ref()));
+                rows.push(row);
+            }
+        }
+        let header = [
+            ">noise",
+            ">student r",
+            "strategy",
+            ">NDCG@10",
+            ">Kendall τ",
+            ">weight",
+            ">in the fit: NDCG@10",
+            ">τ",
+            ">in the choice: NDCG@10",
+            ">τ",
+            ">in both: NDCG@10",
+            ">τ",
+        ];
+        format!(
+            "{} simulated queries of {} documents, {} scores, 3 simulated judges, seed {}\n\n{}\n\
+             ± is half of the 95 % interval of a mean over queries; changes are against no student, at the same calls, query by query.\n\
+             The weight is in battles a document, as the votes bear it out. Simulated: no model was asked.\n",
+            self.queries,
+            self.documents,
+            self.theta,
+            self.seed,
+            output::table(&header, &rows)
+        )
+    }
+
+    fn as_json(&self, cases: &[Case]) -> Value {
+        let cases = cases.iter().flat_map(|case| {
+            let rows = case.worth.iter();
+            rows.map(move |of| {
+                let change = |with: Option<&Vec<Quality>>| {
+                    with.map(|with| {
+                        let change = quality_differences(with, &of.alone);
+                        pair(change.ndcg, change.tau)
+                    })
+                };
+                let alone = summarise_quality(&of.alone);
+                json!({
+                    "noise": case.noise,
+                    "student": case.correlation,
+                    "strategy": of.plan.to_string(),
+                    "alone": pair(alone.ndcg, alone.tau),
+                    "learned": of.learned.map(learned_json),
+                    "in_fit": change(Some(&of.in_fit)),
+                    "in_choice": change(of.in_choice.as_ref()),
+                    "in_both": change(of.in_both.as_ref()),
+                })
+            })
+        });
+        json!({
+            "simulated": true,
+            "scores": self.theta.name(),
+            "documents": self.documents,
+            "queries": self.queries,
+            "seed": self.seed,
+            "cases": cases.collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn pair(ndcg: Option<MeanInterval>, tau: Option<MeanInterval>) -> Value {
+    json!({ "ndcg@10": ndcg.map(mean_json), "tau": tau.map(mean_json) })
+}
+
+fn learned_json(learned: LearnedWeight) -> Value {
+    json!({
+        "weight": learned.weight,
+        "gain_nats": learned.gain,
+        "interval_95": [learned.low, learned.high],
+        "queries": learned.queries,
+    })
+}

@@ -1,0 +1,98 @@
+//! The students of the project below its judges: they do not vote, and their columns are others.
+
+use crate::app::student::StudentCard;
+use crate::domain::sanitise;
+use crate::tui::canvas::Canvas;
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+/// Columns of a cell at least, by its place in a card; 0 for cells that a narrow screen leaves out.
+const WIDTHS: [usize; 8] = [0, 12, 21, 5, 6, 13, 13, 20];
+/// Columns of the screen from which on a cell is shown.
+const FROM: [u16; 8] = [0, 110, 0, 60, 60, 125, 125, 74];
+
+/// Draws a header and a row a student; `selected` is the row under the cursor.
+pub(super) fn render(cards: &[StudentCard], selected: Option<usize>, canvas: Canvas<'_>) {
+    let Canvas { theme, area, buf } = canvas;
+    let shown: Vec<usize> = (1..WIDTHS.len())
+        .filter(|at| area.width + 2 >= FROM[*at])
+        .collect();
+    let fixed: usize = shown.iter().map(|at| WIDTHS[*at] + 1).sum();
+    let room = usize::from(area.width)
+        .saturating_sub(fixed + 2)
+        .clamp(8, 32);
+    let mut lines = area.rows();
+    let mut header = vec![Span::styled(
+        format!("  {}", text::pad_right("student", room)),
+        theme.muted(),
+    )];
+    for at in &shown {
+        let name = StudentCard::HEADER[*at].trim_start_matches('>');
+        let cell = format!(" {}", text::pad_left(name, WIDTHS[*at]));
+        header.push(Span::styled(cell, theme.muted()));
+    }
+    if let Some(line) = lines.next() {
+        Line::from(header).render(line, buf);
+    }
+    for (line, (at, card)) in lines.zip(cards.iter().enumerate()) {
+        let here = selected == Some(at);
+        if here {
+            buf.set_style(line, theme.selection());
+        }
+        let cells = card.cells();
+        let name = sanitise::line(&cells[0]);
+        let mut spans = vec![
+            Span::raw(if here { "▌ " } else { "  " }),
+            Span::styled(text::pad_right(&name, room), theme.strong()),
+        ];
+        for cell in &shown {
+            let words = &cells[*cell];
+            let style = if words == "–" {
+                theme.faint()
+            } else {
+                Style::new()
+            };
+            let words = format!(" {}", text::pad_left(words, WIDTHS[*cell]));
+            spans.push(Span::styled(words, style));
+        }
+        Line::from(spans).render(line, buf);
+    }
+}
+
+/// What is told of a student in words.
+pub(super) fn lines(card: &StudentCard, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let name = sanitise::line(&card.student).into_owned();
+    let mut words = match card.pairs {
+        0 => vec![format!("{name} predicts no judged pair.")],
+        pairs => vec![format!(
+            "{name} predicts {pairs} judged pairs; on {} of them all votes name the same document.",
+            card.consensus
+        )],
+    };
+    if let Some(order) = card.order {
+        words.push(format!(
+            "Asked about {} pairs in both orders it leans {:+.3} toward the first document (0: no effect) and changes its favourite on {:.1} %.",
+            order.pairs,
+            order.toward_first,
+            100.0 * order.flips
+        ));
+    }
+    if let (Some(expected), Some(observed)) = (card.ties_expected, card.ties_observed) {
+        words.push(format!(
+            "Mean P(tie) {:.1} %; the ensemble's 1 − |C| {:.1} %.",
+            100.0 * expected,
+            100.0 * observed
+        ));
+    }
+    words.push(
+        "ECE: mean distance of expected and observed score, with a 95 % interval. It is not a judge whose votes count."
+            .to_owned(),
+    );
+    let lines = words.iter();
+    lines
+        .flat_map(|line| text::lines(line, columns, theme.muted()))
+        .collect()
+}

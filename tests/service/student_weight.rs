@@ -5,8 +5,8 @@ use crate::fake_provider::normal;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-const QUERIES: usize = 20;
-const DOCUMENTS: usize = 12;
+const QUERIES: usize = 40;
+const DOCUMENTS: usize = 16;
 /// Standard deviation of the true relevance.
 const SPREAD: f64 = 1.82;
 /// The correlation of what the student believes with the truth.
@@ -33,13 +33,13 @@ fn desk() -> Desk {
                 json!({ "id": format!("d{at}"), "content": format!("relevance {:.4} of document {at}", relevance(query, at)) })
             })
             .collect();
-        let pool = json!({ "query": { "id": format!("q{query}"), "query": format!("noise 1.0 number {query}") }, "documents": documents });
+        let pool = json!({ "query": { "id": format!("q{query}"), "query": format!("noise 2.0 number {query}") }, "documents": documents });
         writeln!(pools, "{pool}").unwrap();
         for a in 0..DOCUMENTS {
             for b in a + 1..DOCUMENTS {
                 let gap = believed(query, b) - believed(query, a);
                 // What is not known of the gap, and what the judges misread, flatten the curve.
-                let q = 1.0 / (1.0 + (-gap / 1.2).exp());
+                let q = 1.0 / (1.0 + (-gap / 1.5).exp());
                 let line = json!({
                     "query": format!("q{query}"), "a": format!("d{a}"), "b": format!("d{b}"),
                     "p_a": (1.0 - q) * (1.0 - q), "p_b": q * q, "p_tie": 2.0 * q * (1.0 - q),
@@ -120,13 +120,13 @@ fn ndcgs(scores: &[Vec<f64>]) -> Vec<f64> {
     scores.iter().enumerate().map(of).collect()
 }
 
-/// The mean of the differences, and half of its 95 % interval (Student's t with 19 degrees of freedom).
+/// The mean of the differences, and half of its 95 % interval (Student's t with 39 degrees of freedom).
 fn change(with: &[f64], without: &[f64]) -> (f64, f64) {
     let n = with.len() as f64;
     let gains: Vec<f64> = with.iter().zip(without).map(|(x, y)| x - y).collect();
     let mean = gains.iter().sum::<f64>() / n;
     let squares: f64 = gains.iter().map(|gain| (gain - mean).powi(2)).sum();
-    (mean, 2.093 * (squares / (n - 1.0) / n).sqrt())
+    (mean, 2.023 * (squares / (n - 1.0) / n).sqrt())
 }
 
 #[test]

@@ -764,7 +764,7 @@ fn a_student_stands_beside_the_judges_and_is_a_layer_of_the_matrix() {
 
 #[test]
 fn a_student_counts_in_scores_only_where_it_is_told_to() {
-    let sandbox = judged();
+    let sandbox = judged_in(2);
     let scores = || sandbox.done("export annotated").text().to_owned();
     let alone = scores();
     sandbox.refused(

@@ -27,8 +27,17 @@ fn what_is_judged_after_the_result_was_seen_is_marked() {
     assert_eq!([&told["judgments"], &told["after_reveal"]], [11, 3]);
     assert_eq!(told["controls"][0]["after_reveal"], 3);
     assert_eq!(told["controls"][1]["after_reveal"], 0);
+    // Bob's are the first blind ones of the three queries that ada judged after the result.
+    let stop = &told["stop"];
+    let firsts = ["wins_a", "wins_b", "ties"].map(|name| stop[name].as_u64().unwrap());
+    assert_eq!(
+        (firsts.iter().sum::<u64>(), &stop["people"]),
+        (6, &json!(1))
+    );
     let words = sandbox.done("duel --result");
-    words.prints("3 judgments are not blind: given or changed after the result was seen");
+    words.prints(
+        "3 judgments are not blind: given or changed after the result was seen, and left out of the stop rule",
+    );
     words.prints("ada: 5 judgments, 3 not blind");
     words.prints("bob: 6 judgments ·");
     // A judgment that was blind and is changed now is not any more.

@@ -100,7 +100,8 @@ pub fn result_lines(result: &DuelResult) -> Vec<String> {
 fn stop_words(result: &DuelResult) -> String {
     let stop = &result.stop;
     let decided = stop.wins_a + stop.wins_b;
-    let left = result.queries - result.per_query.len();
+    // Those judged after the result was seen only are not judged for the rule.
+    let left = result.queries - (decided + stop.ties);
     match (stop.better, stop.further) {
         (Some(Side::A), _) => "may stop: A is better, error ≤ 5 %".to_owned(),
         (Some(Side::B), _) => "may stop: B is better, error ≤ 5 %".to_owned(),
@@ -130,7 +131,7 @@ fn after_reveal(result: &DuelResult) -> Option<String> {
     (count > 0).then(|| {
         let verb = if count == 1 { "is" } else { "are" };
         format!(
-            "{} {verb} not blind: given or changed after the result was seen",
+            "{} {verb} not blind: given or changed after the result was seen, and left out of the stop rule",
             counted(count, "judgment")
         )
     })
@@ -394,8 +395,8 @@ mod tests {
             "median time of a judgment: 42 s",
             "all alike: p < 0.001",
             "33 % (95 % 6 to 79 %)",
-            "1 judgment is not blind: given or changed after the result was seen",
-            "go on: about 40 further judgments of other queries expected until one may be called better with error ≤ 5 %; this duel has 9 queries left",
+            "1 judgment is not blind: given or changed after the result was seen, and left out of the stop rule",
+            "go on: about 40 further judgments of other queries expected until one may be called better with error ≤ 5 %; this duel has 7 queries left",
             "ana: 3 judgments, 1 not blind · repeated the same 8 of 9 · two same lists 3 to 2 in 1 task · attention –",
             "B  −0.50  q1",
         ] {
@@ -420,9 +421,9 @@ mod tests {
         assert!(words(stop(0, 0, None, None), 10).contains("no query decided yet"));
         assert!(words(stop(3, 3, None, None), 10).contains("too near one half"));
         let missing = |queries| words(stop(1, 4, None, Some(5)), queries);
-        assert!(missing(6).ends_with("with error ≤ 5 %"));
-        assert!(missing(5).ends_with("; this duel has 4 queries left"));
-        assert!(missing(1).ends_with("only further people can add to it"));
+        assert!(missing(10).ends_with("with error ≤ 5 %"));
+        assert!(missing(9).ends_with("; this duel has 4 queries left"));
+        assert!(missing(5).ends_with("only further people can add to it"));
     }
 
     #[test]

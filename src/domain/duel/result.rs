@@ -49,7 +49,8 @@ pub struct DuelResult {
     pub participants: usize,
     /// Finished judgments of queries, controls left out.
     pub judgments: usize,
-    /// Those of them that were given or changed after their participant had seen the result: they are not blind.
+    /// Those of them that were given or changed after their participant had seen the result: they are not blind, and
+    /// [`DuelResult::stop`] leaves them out.
     pub after_reveal: usize,
     pub credit: Credit,
     /// `None` where nothing was chosen.
@@ -75,6 +76,7 @@ pub struct DuelResult {
     pub median_seconds: Option<f64>,
     /// By participant, in the order of joining.
     pub controls: Vec<ControlResult>,
+    /// Of the blind judgments.
     pub stop: StopState,
     /// In the duel's order; those without a finished judgment are left out.
     pub per_query: Vec<DuelQueryResult>,
@@ -202,16 +204,20 @@ fn query_result(duel: &Duel, judgments: &[&Judgment<'_>]) -> Option<DuelQueryRes
     })
 }
 
-/// The finished judgments of queries in the order in which they were finished; of two at the same time that of the earlier
-/// participant comes first.
-fn in_time<'a, 'b>(mut judgments: Vec<&'b Judgment<'a>>) -> Vec<&'b Judgment<'a>> {
-    judgments.sort_by_key(|one| (one.answer.finished_ms, one.participant));
-    judgments
+/// The blind ones of these judgments in the order in which they were finished; of two at the same time that of the earlier
+/// participant comes first. Who has seen which ranking leads may judge by that: such a judgment is no even bet.
+fn blind_in_time<'a, 'b>(judgments: impl Iterator<Item = &'b Judgment<'a>>) -> Vec<&'b Judgment<'a>>
+where
+    'a: 'b,
+{
+    let mut blind: Vec<_> = judgments.filter(|one| !one.answer.after_reveal).collect();
+    blind.sort_by_key(|one| (one.answer.finished_ms, one.participant));
+    blind
 }
 
 fn stop_state(judgments: &[&Judgment<'_>]) -> StopState {
     let mut rule = StopRule::default();
-    for one in in_time(judgments.to_vec()) {
+    for one in blind_in_time(judgments.iter().copied()) {
         rule.add(one.query, one.preference);
     }
     rule.state()
@@ -226,7 +232,7 @@ pub struct Look {
     pub better: Option<Side>,
 }
 
-/// What somebody would have seen who looked after every finished judgment.
+/// What somebody would have seen who looked after every finished judgment that is blind.
 pub fn looks(duel: &Duel, participants: &[Participant]) -> Vec<Look> {
     let all = judgments(duel, participants);
     let on_queries = all.iter().filter(|one| one.kind == TaskKind::Query);
@@ -238,10 +244,7 @@ pub fn looks(duel: &Duel, participants: &[Participant]) -> Vec<Look> {
             better: rule.claim(),
         }
     };
-    in_time(on_queries.collect())
-        .into_iter()
-        .map(look)
-        .collect()
+    blind_in_time(on_queries).into_iter().map(look).collect()
 }
 
 fn agreement(form: DuelForm, by_query: &[&[&Judgment<'_>]], participants: usize) -> Option<Alpha> {

@@ -50,6 +50,31 @@ fn turn(place: &Place) -> Option<u32> {
 }
 
 #[test]
+fn judgments_that_are_not_blind_are_no_evidence_to_stop() {
+    let duel = duel(DuelForm::Grid, 12, 1);
+    let of_a = |_: &TaskKey, _: usize, place: &Place| turn(place).is_some_and(|turn| turn % 2 == 0);
+    let of_b = |_: &TaskKey, _: usize, place: &Place| turn(place).is_some_and(|turn| turn % 2 == 1);
+    let mut seen = participant(&duel, 0, of_a);
+    let blind = participant(&duel, 1, of_b);
+    let one_side = result(&duel, std::slice::from_ref(&seen));
+    assert_eq!(one_side.stop.better, Some(Side::A));
+    for answer in seen.answers.values_mut() {
+        answer.after_reveal = true;
+    }
+    let alone = result(&duel, std::slice::from_ref(&seen));
+    assert_eq!((alone.judgments, alone.after_reveal), (12, 12));
+    assert_eq!(alone.wins_a, one_side.wins_a);
+    assert_eq!(alone.stop, StopRule::default().state());
+    assert_eq!(looks(&duel, std::slice::from_ref(&seen)), []);
+    // The blind one is the first of each query, though it came later.
+    let people = [seen, blind];
+    let both = result(&duel, &people);
+    assert_eq!(both.stop, result(&duel, &people[1..]).stop);
+    assert_eq!(both.stop.better, Some(Side::B));
+    assert_eq!(looks(&duel, &people), looks(&duel, &people[1..]));
+}
+
+#[test]
 fn who_chooses_of_b_only_makes_b_win() {
     let duel = duel(DuelForm::Grid, 12, 1);
     let b_only =

@@ -242,7 +242,15 @@ fn a_student_looks_at_vectors_that_are_there_and_asks_for_none() {
     assert_eq!(found["model"]["features"][6], "cosine with query");
     // The constant, seven sizes, seven sums, and how near both documents are.
     assert_eq!(found["model"]["even"].as_array().unwrap().len(), 16);
+    assert_eq!(found["model"]["odd"].as_array().unwrap().len(), 7);
+    assert_eq!(found["model"]["features"][7], "cosine of both");
+    assert_eq!(found["model"]["features"].as_array().unwrap().len(), 8);
+    assert_eq!(
+        found["model"]["embedder"],
+        serde_json::json!({"name": "vectors", "model": "openai counter"})
+    );
     let plain = sandbox.json("student train --json");
+    assert_eq!(plain["model"]["embedder"], serde_json::Value::Null);
     assert_ne!(
         found["model"]["training_hash"],
         plain["model"]["training_hash"]

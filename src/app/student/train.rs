@@ -4,7 +4,7 @@ use super::judged_pairs::{JudgedPairs, JudgedQuery};
 use super::predictions::{ForeignLine, PairPlace, Predictions, StepPredictions};
 use super::sample::all_judged;
 use super::stored::stored_predictions;
-use super::vectors::{KnownVectors, PoolVectors};
+use super::vectors::{KnownVectors, NamedEmbedder, PoolVectors};
 use crate::app::error::{AppError, invalid};
 use crate::app::wording::first_names;
 use crate::domain::battle::{Pair, all_pairs};
@@ -57,8 +57,8 @@ pub struct TrainOptions {
 #[derive(Clone, Debug)]
 pub struct TrainedStudent {
     options: TrainOptions,
-    /// Whether it was told what vectors say.
-    has_vectors: bool,
+    /// Whose vectors it was told of.
+    embedder: Option<NamedEmbedder>,
     pub model: StudentModel,
     /// Precision of its penalty.
     pub precision: f64,
@@ -188,7 +188,7 @@ pub fn train_with(
         .map(|(query, pair, features)| (*query, *pair, found.model.predict(features)));
     Ok(TrainedStudent {
         options,
-        has_vectors: vectors.is_some(),
+        embedder: vectors.map(KnownVectors::embedder),
         precision: found.precision,
         folds: found.folds,
         accuracies: compared(
@@ -385,18 +385,18 @@ impl TrainedStudent {
     /// for their sums.
     pub fn weights(&self) -> Vec<FeatureWeights> {
         let (odd, even) = (&self.model.odd, &self.model.even);
-        let by_document = FEATURES.len() + usize::from(self.has_vectors);
+        let by_document = FEATURES.len() + usize::from(self.embedder.is_some());
         // The constant, sizes of all differences, sums of what documents have by themselves, what both have together.
         let size = |at: usize| even.get(1 + at).copied();
         let sum = |at: usize| even.get(1 + odd.len() + at).copied();
-        let names = feature_names(self.options, self.has_vectors).enumerate();
+        let names = feature_names(self.options, self.embedder.is_some()).enumerate();
         let mut weights: Vec<_> = names
             .map(|(at, name)| {
                 let sum = sum(at).filter(|_| at < by_document);
                 (name, [odd.get(at).copied(), size(at), sum])
             })
             .collect();
-        if self.has_vectors {
+        if self.embedder.is_some() {
             weights.push((BOTH_NEAR, [None, None, sum(by_document)]));
         }
         weights
@@ -424,10 +424,17 @@ impl TrainedStudent {
         })
     }
 
+    /// The model with what it was made of. `odd` has a weight for the difference of each of `features` in their order, but for
+    /// the cosine of both, which stands last. `even` has the constant, a weight for the size of each difference, one for the
+    /// sum of each feature that a document has by itself, and that of the cosine of both.
     pub(super) fn model_json(&self) -> Value {
-        let features: Vec<&str> = feature_names(self.options, self.has_vectors).collect();
+        let both = self.embedder.is_some().then_some(BOTH_NEAR);
+        let features: Vec<&str> = feature_names(self.options, self.embedder.is_some())
+            .chain(both)
+            .collect();
         json!({
             "features": features,
+            "embedder": self.embedder,
             "odd": self.model.odd,
             "even": self.model.even,
             "temperature": self.model.temperature,

@@ -6,6 +6,7 @@ use crate::app::wording::counted;
 use crate::embedding::Embedder;
 use crate::embedding::cache::VectorCache;
 use crate::judge::PoolText;
+use serde::Serialize;
 use std::path::Path;
 
 /// The vectors of one embedder on disk.
@@ -13,6 +14,14 @@ use std::path::Path;
 pub struct KnownVectors {
     embedder: Embedder,
     cache: VectorCache,
+}
+
+/// Which embedder made vectors.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NamedEmbedder {
+    pub name: String,
+    /// Provider and model, in words.
+    pub model: String,
 }
 
 /// How near the texts of one query are, by the cosine of their vectors.
@@ -37,6 +46,13 @@ impl KnownVectors {
         }
         let cache = vector_cache(path, false)?;
         Ok(Self { embedder, cache })
+    }
+
+    pub(super) fn embedder(&self) -> NamedEmbedder {
+        NamedEmbedder {
+            name: self.embedder.name.clone(),
+            model: self.embedder.model.clone(),
+        }
     }
 
     pub(super) fn of_pool(&self, pool: &PoolText) -> Result<PoolVectors, AppError> {

@@ -184,7 +184,10 @@ fn a_budget_ends_a_run_that_goes_on_with_a_larger_one() {
 
 #[test]
 fn a_killed_run_goes_on_where_it_was() {
-    const KILLS: usize = 5;
+    const KILLS: usize = 3;
+    // Two in flight, and two whose answers came in the moment of the kill. With twice as many a kill the count is beyond the
+    // bound if nothing outlasts one.
+    const LOST: usize = 4;
     let desk = desk();
     desk.server.set_latency(Duration::from_millis(20));
     let more = ["scale", "run", "--judge", "gpt", "--concurrency", "2"];
@@ -193,7 +196,9 @@ fn a_killed_run_goes_on_where_it_was() {
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let before = desk.server.requests().len();
-        while desk.server.requests().len() < before + 4 {
+        while desk.server.requests().len() < before + 2 * LOST
+            && child.try_wait().unwrap().is_none()
+        {
             std::thread::sleep(Duration::from_millis(2));
         }
         child.kill().unwrap();
@@ -204,8 +209,7 @@ fn a_killed_run_goes_on_where_it_was() {
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     assert_eq!(json_of(&output)["graded"], json!(ALL));
     let calls = desk.server.requests().len();
-    // Two in flight, and two whose answers came in the moment of the kill.
-    assert!((ALL..=ALL + KILLS * 4).contains(&calls), "{calls}");
+    assert!((ALL..=ALL + KILLS * LOST).contains(&calls), "{calls}");
 }
 
 #[test]

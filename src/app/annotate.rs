@@ -25,5 +25,5 @@ mod rounds;
 
 pub use error::RunError;
 pub use handle::RunHandle;
-pub use plan::enter_listed;
+pub use plan::{check_judges, enter_listed};
 pub use request::{ListedBattles, RunOutcome, RunRequest};

@@ -142,12 +142,11 @@ impl Db {
     }
 
     /// Enters one battle for some judges and leaves the rest of a query's plan as it is. A query that has judges keeps them;
-    /// one that has none gets this ensemble, and so many documents.
+    /// one that has none gets this ensemble, and no documents but the two.
     pub fn add_pair(
         &self,
         query: QueryKey,
         battle: &PlannedBattle,
-        depth: usize,
         (ensemble, asked): (EnsembleId, &[JudgeId]),
     ) -> Result<()> {
         let (low, high) = (battle.pair.low(), battle.pair.high());
@@ -171,9 +170,9 @@ impl Db {
         // documents beyond it are no part of the plan, but for the two.
         self.change(
             "UPDATE query SET revision = revision + 1, ensemble = coalesce(ensemble, ?2),
-                 depth = CASE WHEN ensemble IS NULL THEN max(coalesce(depth, 0), ?3, ?4) ELSE depth END
+                 depth = CASE WHEN ensemble IS NULL THEN coalesce(depth, 0) ELSE depth END
              WHERE id = ?1",
-            params![query.0, ensemble.0, depth, high + 1],
+            params![query.0, ensemble.0],
         )?;
         Ok(())
     }

@@ -163,6 +163,43 @@ fn planned_pairs_are_new_and_a_run_judges_them_and_nothing_else() {
 }
 
 #[test]
+fn documents_that_only_a_sample_has_touched_have_a_score_and_no_others_do() {
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", crate::support::dataset([8; 3]));
+    sandbox.done("import in.jsonl");
+    let plan = "student sample --pairs 3 --train 2 --plan --out new.jsonl --judges";
+    sandbox.done(&format!("{plan} {JUDGES}"));
+    // Judges that this was not planned for.
+    sandbox.refused(
+        "annotate --sample new.jsonl --judges bm25",
+        2,
+        &["is judged by bm25,ngram,proximity"],
+    );
+    sandbox.done(&format!("annotate --sample new.jsonl --judges {JUDGES}"));
+    let labelled = sandbox.done("export qrels --from zelo");
+    let drawn = names(&lines(&sandbox.read("new.jsonl")), "a", "b");
+    let graded: BTreeSet<(String, String)> = labelled
+        .text()
+        .lines()
+        .map(|line| {
+            let words: Vec<&str> = line.split(' ').collect();
+            (words[0].to_owned(), words[2].to_owned())
+        })
+        .collect();
+    let of_sample = |(query, pair): (String, BTreeSet<String>)| {
+        pair.into_iter()
+            .map(move |document| (query.clone(), document))
+    };
+    assert_eq!(graded, drawn.into_iter().flat_map(of_sample).collect());
+    // A run of everything enters the others too.
+    sandbox.done(&format!(
+        "annotate in.jsonl out.jsonl --cycles 1 --judges {JUDGES}"
+    ));
+    let labelled = sandbox.done("export qrels --from zelo");
+    assert_eq!(labelled.text().lines().count(), 24);
+}
+
+#[test]
 fn training_files_have_the_same_keys_and_types_on_every_line() {
     let sandbox = judged();
     sandbox.done("student sample --pairs 12 --train 8 --out sample.jsonl");

@@ -9,6 +9,7 @@ mod fake_provider;
 mod init;
 mod leaving;
 mod review;
+mod sampling;
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};

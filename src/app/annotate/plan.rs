@@ -19,7 +19,7 @@ pub(super) struct QueryPlan {
     pub(super) planned: Vec<PlannedBattle>,
     /// For each judge, in the order of `planned`, whether it is shown B first; `None` where it is not asked.
     pub(super) shown: Vec<Vec<Option<bool>>>,
-    /// Documents entered, from the top.
+    /// Documents entered, from the top, beside those of the battles.
     pub(super) depth: usize,
 }
 
@@ -70,12 +70,16 @@ pub(super) fn plan_query(
     probed: &[Pair],
 ) -> QueryPlan {
     if let Some(battle) = request.pair {
-        return pair_plan(request, name, documents, judges, battle);
+        return pair_plan(request, name, judges, battle);
     }
-    let depth = entered(request, documents);
-    let planned = match &request.listed {
-        Some(listed) => listed.of(name),
-        None => sampling::plan(request.seed, name, depth, request.cycles),
+    let (planned, depth) = match &request.listed {
+        // Documents without a battle get no score.
+        Some(listed) => (listed.of(name), 0),
+        None => {
+            let depth = entered(request, documents);
+            let planned = sampling::plan(request.seed, name, depth, request.cycles);
+            (planned, depth)
+        }
     };
     let shown = judges
         .iter()
@@ -97,7 +101,6 @@ pub(super) fn plan_query(
 fn pair_plan(
     request: &RunRequest,
     name: &str,
-    documents: usize,
     judges: &[JudgeSpec],
     battle: PlannedBattle,
 ) -> QueryPlan {
@@ -118,7 +121,7 @@ fn pair_plan(
     QueryPlan {
         planned: vec![battle],
         shown: shown.collect(),
-        depth: entered(request, documents),
+        depth: 0,
     }
 }
 
@@ -187,7 +190,7 @@ pub(super) fn plan_so_far(
 ) -> Result<QueryPlan, StoreError> {
     let info = db.query(query)?;
     if let Some(battle) = request.pair {
-        let mut plan = pair_plan(request, info.id.as_str(), info.documents, specs, battle);
+        let mut plan = pair_plan(request, info.id.as_str(), specs, battle);
         turn(db, query, battle, judges, &mut plan.shown)?;
         return Ok(plan);
     }
@@ -269,8 +272,7 @@ pub(super) fn enter_plan(
     probe: usize,
 ) -> Result<CallForecast, StoreError> {
     if let Some(battle) = request.pair {
-        let depth = entered(request, db.query(query)?.documents);
-        db.add_pair(query, &battle, depth, (ensemble, judges))?;
+        db.add_pair(query, &battle, (ensemble, judges))?;
         let plan = plan_so_far(db, query, request, specs, judges)?;
         let (calls, missing) = count(db, query, request, &plan, judges)?;
         return Ok(CallForecast {
@@ -286,6 +288,9 @@ pub(super) fn enter_plan(
         let depth = entered(request, db.query(query)?.documents);
         db.add_plan(query, &[], depth, ensemble)?;
         return forecast_calls(db, query, request, campaign, specs, judges);
+    }
+    if request.listed.is_some() {
+        check_judges(db, query, judges)?;
     }
     let info = db.query(query)?;
     let name = info.id.as_str();
@@ -316,6 +321,21 @@ pub(super) fn enter_plan(
         missing,
         is_probed: !plan.probed().is_empty(),
     })
+}
+
+/// Refuses judges that are not those whose votes count for a query: the votes that are there would count no more.
+pub fn check_judges(db: &Db, query: QueryKey, asked: &[JudgeId]) -> Result<(), StoreError> {
+    let known = db.judges_of(query)?;
+    let ids: HashSet<&JudgeId> = known.iter().map(|(id, _)| id).collect();
+    if ids.is_empty() || ids == asked.iter().collect() {
+        return Ok(());
+    }
+    let names: Vec<String> = known.into_iter().map(|(_, spec)| spec.name).collect();
+    Err(StoreError::Conflict(format!(
+        "query {:?} is judged by {}: a sample is judged by the same judges; name them with --judges",
+        db.query(query)?.id.as_str(),
+        names.join(",")
+    )))
 }
 
 /// Enters the battles that a request names, so that a run with the same request asks about them; calls nobody.

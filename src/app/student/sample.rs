@@ -2,7 +2,7 @@
 
 use super::judged_pairs::{JudgedPairs, JudgedQuery};
 use crate::app::annotate::estimate::CostEstimate;
-use crate::app::annotate::{ListedBattles, RunRequest};
+use crate::app::annotate::{ListedBattles, RunRequest, check_judges};
 use crate::app::error::{AppError, FileProblems, invalid};
 use crate::app::input_files::{display_name, open};
 use crate::domain::battle::Pair;
@@ -10,7 +10,6 @@ use crate::domain::corpus::DocId;
 use crate::domain::student::sample::{
     AllowedPairs, PairSample, SampleQuery, SampleRequest, SampledPair, sample,
 };
-use crate::domain::vote::JudgeId;
 use crate::formats::problem::Problem;
 use crate::formats::safe_json;
 use crate::formats::student_sample::{SampleLine, SampleSide, read_sample};
@@ -85,7 +84,7 @@ pub fn plan_sample(
     usual: &RunRequest,
 ) -> Result<SamplePlan, AppError> {
     let keys = store.read_blocking(|db| db.runnable_queries())?;
-    check_judges(store, &keys, ensemble)?;
+    check_all(store, &keys, ensemble)?;
     let judged = JudgedPairs::read(store, &keys)?;
     let depth = usual.depth.unwrap_or(usize::MAX);
     let allowed = |query: &JudgedQuery| {
@@ -129,7 +128,7 @@ pub fn sample_request(
     let judged = JudgedPairs::read(store, &keys)?;
     let places = read_pairs(path, &judged, |_, _| true)?;
     let request = run_request(&keys, &judged, places.into_keys(), usual);
-    check_judges(
+    check_all(
         store,
         request.queries.as_deref().unwrap_or_default(),
         ensemble,
@@ -160,34 +159,15 @@ fn run_request(
     }
 }
 
-/// Refuses judges that are not those whose votes count for the queries: the votes that are there would count no more.
-fn check_judges(
-    store: &Store,
-    keys: &[QueryKey],
-    ensemble: &JudgeEnsemble,
-) -> Result<(), AppError> {
+/// Refuses what the run would refuse.
+fn check_all(store: &Store, keys: &[QueryKey], ensemble: &JudgeEnsemble) -> Result<(), AppError> {
     let specs: Vec<JudgeSpec> = ensemble.iter().map(|judge| judge.spec().clone()).collect();
     let keys = keys.to_vec();
-    let others = store.read_blocking(move |db| {
-        let asked: BTreeSet<JudgeId> = db.known_judges(&specs)?.into_iter().collect();
-        for key in keys {
-            let known = db.judges_of(key)?;
-            let ids: BTreeSet<JudgeId> = known.iter().map(|(id, _)| *id).collect();
-            if !ids.is_empty() && ids != asked {
-                let names = known.into_iter().map(|(_, spec)| spec.name);
-                return Ok(Some((db.query(key)?.id, names.collect::<Vec<String>>())));
-            }
-        }
-        Ok(None)
-    })?;
-    match others {
-        None => Ok(()),
-        Some((query, names)) => Err(invalid!(
-            "query {:?} is judged by {}: a sample is judged by the same judges; name them with --judges",
-            query.as_str(),
-            names.join(",")
-        )),
-    }
+    Ok(store.read_blocking(move |db| {
+        let asked = db.known_judges(&specs)?;
+        keys.into_iter()
+            .try_for_each(|key| check_judges(db, key, &asked))
+    })?)
 }
 
 /// The judged pairs of all queries.

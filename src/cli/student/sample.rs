@@ -106,6 +106,11 @@ impl SampleCommand {
         let chosen = context.judges(self.insecure_http).choose(&self.judges)?;
         chosen.notes.iter().for_each(|note| output::message(note));
         let ensemble = chosen.ensemble;
+        // Held to the end: a run that began while the question is open could take other judges.
+        let _lock = match self.dry_run {
+            true => None,
+            false => Some(RunLock::take(context.project())?),
+        };
         let latest = store.read_blocking(|db| db.latest_run())?;
         let usual = RunRequest::continuing(latest, &context.config.run);
         let plan = plan_sample(store, request, &ensemble, &usual)?;
@@ -117,7 +122,6 @@ impl SampleCommand {
             output::text(&cost::describe(&plan.estimate, &ensemble))?;
             return output::text("dry run: nothing was called and nothing was changed\n");
         }
-        drop(RunLock::take(context.project())?);
         let words = cost::describe(&plan.estimate, &ensemble);
         match ensemble.iter().any(|judge| is_paid(judge.as_ref())) {
             true => confirm_spending(&words, self.yes)?,

@@ -3,9 +3,14 @@
 use super::bench::bench;
 use super::rounds::{SIZES, Vote, played, votes};
 use super::scripted::{Act, trio};
+use crate::app::annotate::{ListedBattles, RunRequest, enter_listed};
 use crate::client::RunControl;
+use crate::domain::battle::Pair;
+use crate::judge::JudgeEnsemble;
+use crate::store::StoreError;
 use crate::store::outstanding::CallSelection;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Each judge's presentations of each query, how often each.
 fn repeated(votes: &[Vec<Vote>]) -> usize {
@@ -100,4 +105,39 @@ async fn a_battle_of_one_judge_misses_nothing_and_weighs_a_third() {
     assert_eq!(view.consensus.1, double.count());
     assert!((view.phi - 1.0 / 3.0).abs() < 1e-12);
     assert!(view.battles.iter().all(|battle| battle.surprise.is_some()));
+}
+
+#[test]
+fn named_battles_are_not_entered_for_judges_that_a_query_does_not_have() {
+    let bench = bench(&[6, 6]);
+    let key = bench.keys[0];
+    let id = bench.store.read_blocking(move |db| Ok(db.query(key)?.id));
+    let named = |x, y| (id.as_ref().unwrap().clone(), Pair::new(x, y).unwrap());
+    let request = |pair| RunRequest {
+        listed: Some(Arc::new(ListedBattles::new([pair]))),
+        queries: Some(vec![key]),
+        ..RunRequest::default()
+    };
+    let state = || {
+        let state = bench.store.read_blocking(move |db| {
+            let judges: Vec<_> = db.judges_of(key)?.into_iter().map(|(id, _)| id).collect();
+            let rows = db.rows(key)?;
+            Ok((judges, rows.battles.len(), rows.depth))
+        });
+        state.unwrap()
+    };
+    let three = trio(|_, _| Act::Answer);
+    enter_listed(&bench.store, &three, &request(named(4, 1))).unwrap();
+    let entered = state();
+    // No document but the two has been entered.
+    assert_eq!((entered.0.len(), entered.1, entered.2), (3, 1, Some(0)));
+    let one: JudgeEnsemble = three.iter().take(1).cloned().collect();
+    let refused = enter_listed(&bench.store, &one, &request(named(2, 3)));
+    assert!(
+        matches!(refused, Err(StoreError::Conflict(_))),
+        "{refused:?}"
+    );
+    assert_eq!(state(), entered);
+    enter_listed(&bench.store, &three, &request(named(2, 3))).unwrap();
+    assert_eq!(state().1, 2);
 }

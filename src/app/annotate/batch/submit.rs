@@ -191,7 +191,9 @@ impl BatchSubmitter<'_> {
                 let plan = plan_so_far(db, query, &request, &[spec], &[id])?;
                 let calls =
                     db.outstanding(query, &plan.planned, &[id], &plan.shown, request.selection)?;
-                let wanted = if calls.is_empty() { 0 } else { plan.depth };
+                let depth = request.text_depth();
+                let depth = depth.map_or(info.documents, |limit| limit.min(info.documents));
+                let wanted = if calls.is_empty() { 0 } else { depth };
                 let documents = (0..wanted)
                     .map(|at| db.document_text(query, at))
                     .collect::<Result<Vec<_>, _>>()?;

@@ -113,6 +113,7 @@ impl Db {
         let uid = Uuid::now_v7().to_string();
         let mut new = verdict.clone();
         new.created_ms = self.next_verdict_ms(&verdict.annotator, verdict.created_ms)?;
+        new.blind &= !self.has_taken_back(verdict)?;
         let before = match (&verdict.replaces, verdict.after_reveal) {
             (Some(_), _) => None,
             (None, true) => self.own_standing(verdict)?,
@@ -152,6 +153,17 @@ impl Db {
             [annotator],
         )?;
         Ok(latest.map_or(now_ms, |latest| now_ms.max(latest.saturating_add(1))))
+    }
+
+    /// Whether the annotator has seen what the judges say of the pair by a verdict that was taken back, and given none since. A
+    /// pair that is laid before somebody twice, to see whether they say the same, has a verdict that stands.
+    fn has_taken_back(&self, new: &NewVerdict) -> Result<bool> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT 1 FROM verdict WHERE query = ?1 AND ((a = ?2 AND b = ?3) OR (a = ?3 AND b = ?2)) AND annotator = ?4
+             AND EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)",
+        )?;
+        let taken_back = statement.exists(params![new.query.0, new.a, new.b, new.annotator])?;
+        Ok(taken_back && self.own_standing(new)?.is_none())
     }
 
     /// The annotator's verdict on the pair as it stands.

@@ -163,7 +163,10 @@ fn undo_in_the_queue_brings_the_pair_back_first() {
         (current.item.query, current.item.pair),
         (first.query, first.pair)
     );
-    assert!(current.is_hidden());
+    assert!(
+        current.is_undecided() && current.in_sight,
+        "the judges have been seen"
+    );
     assert_eq!(bench.model.queue.stats.judged, 0);
 }
 

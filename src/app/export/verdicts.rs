@@ -3,12 +3,15 @@
 use super::rows::{RowFormat, RowWriter};
 use crate::app::error::AppError;
 use crate::app::review::pair_verdicts::PairVerdicts;
+use crate::domain::verdict::Decision;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
+use crate::store::verdicts::StoredVerdict;
 use serde_json::json;
+use std::collections::HashMap;
 use std::io::Write;
 
-const COLUMNS: [&str; 19] = [
+const COLUMNS: [&str; 20] = [
     "uid",
     "query",
     "a",
@@ -28,7 +31,17 @@ const COLUMNS: [&str; 19] = [
     "revealed_ms",
     "shown",
     "replaces",
+    "blind_verdict",
 ];
+
+/// What the annotator said before the judges were shown, with the row's own document A as A: the verdict itself, or the one
+/// that it replaces. `None` where nothing was said blind.
+fn blind_verdict(row: &StoredVerdict, given: &HashMap<&str, &StoredVerdict>) -> Option<Decision> {
+    let earlier = |of: &&StoredVerdict| given.get(of.replaces.as_deref()?).copied();
+    std::iter::successors(Some(row), earlier)
+        .find(|of| of.blind)
+        .map(|of| of.verdict.seen_from(row.verdict.a))
+}
 
 /// Writes everyone's verdicts on the pairs of some queries.
 pub fn write_verdicts(
@@ -40,13 +53,18 @@ pub fn write_verdicts(
     let mut rows = RowWriter::new(COLUMNS, format, out)?;
     for key in keys {
         let key = *key;
-        let (info, documents, verdicts) = store.read_blocking(move |db| {
+        let (info, documents, verdicts, given) = store.read_blocking(move |db| {
             Ok((
                 db.query(key)?,
                 db.documents(key)?,
                 PairVerdicts::load(db, key)?,
+                db.verdict_rows(Some(key))?,
             ))
         })?;
+        let given: HashMap<&str, &StoredVerdict> = given
+            .iter()
+            .map(|row| (row.verdict.uid.as_str(), row))
+            .collect();
         for (row, in_force) in verdicts.rows() {
             let verdict = &row.verdict;
             rows.write(&json!({
@@ -69,6 +87,7 @@ pub fn write_verdicts(
                 "revealed_ms": row.revealed_ms,
                 "shown": row.shown,
                 "replaces": row.replaces,
+                "blind_verdict": blind_verdict(row, &given).map(Decision::name),
             }))?;
         }
     }

@@ -2,6 +2,8 @@
 
 use super::bench::{bench, bits};
 use super::scripted::{Act, spoiled, trio};
+use crate::app::export::rows::RowFormat;
+use crate::app::export::write_verdicts;
 use crate::client::RunControl;
 use crate::domain::ranking::View;
 use crate::domain::verdict::Decision;
@@ -282,4 +284,56 @@ fn a_clock_that_was_set_back_changes_no_order_of_verdicts() {
     let stand = stand.unwrap();
     assert_eq!(stand.len(), 1);
     assert_eq!(stand[0].decision, Decision::Tie);
+}
+
+/// What was said before the judges were shown stays on record; what is said after it was taken back is not blind.
+#[test]
+fn a_verdict_on_a_pair_that_was_taken_back_is_not_blind() {
+    let bench = bench(&[3]);
+    let key = bench.keys[0];
+    let blind = |decision, created_ms, annotator| NewVerdict {
+        blind: true,
+        created_ms,
+        ..NewVerdict::open(key, 0, 1, decision, annotator)
+    };
+    let after = NewVerdict {
+        after_reveal: true,
+        created_ms: 6,
+        ..NewVerdict::open(key, 1, 0, Decision::A, "bob")
+    };
+    let given = [
+        blind(Decision::A, 1, "eve"),
+        blind(Decision::B, 3, "eve"),
+        blind(Decision::A, 4, "eve"),
+        blind(Decision::A, 5, "bob"),
+        after,
+    ];
+    let rows = bench.store.write_blocking(move |db| {
+        db.add_verdict(&given[0])?;
+        db.undo_verdict("eve", 2)?;
+        given[1..]
+            .iter()
+            .try_for_each(|one| db.add_verdict(one).map(drop))?;
+        db.verdict_rows(Some(key))
+    });
+    let rows = rows.unwrap();
+    let said: Vec<(&str, bool)> = rows
+        .iter()
+        .map(|row| (row.verdict.annotator.as_str(), row.blind))
+        .collect();
+    // Her third is a repetition of a verdict that stands.
+    assert_eq!(
+        said,
+        [("eve", false), ("eve", true), ("bob", true), ("bob", false)]
+    );
+    let mut out = Vec::new();
+    write_verdicts(&bench.store, &bench.keys, RowFormat::Jsonl, &mut out).unwrap();
+    let bob = String::from_utf8(out).unwrap();
+    let bob = bob.lines().find(|line| line.contains("\"bob\"")).unwrap();
+    let bob: serde_json::Value = serde_json::from_str(bob).unwrap();
+    // He said A of the first document, then of the second: seen from the latter, B before the reveal.
+    assert_eq!(
+        (&bob["verdict"], &bob["blind_verdict"]),
+        (&"a".into(), &"b".into())
+    );
 }

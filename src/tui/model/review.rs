@@ -15,7 +15,7 @@ pub struct CurrentItem {
     pub first: bool,
     /// Whether it comes from the queue, and not from a matrix or a document.
     pub queued: bool,
-    /// Whether judges and people are in sight from the start, because people differ on it.
+    /// Whether judges and people are in sight from the start: people differ on it, or it was judged and that taken back.
     pub in_sight: bool,
     /// Since when the texts have been in sight.
     pub since: Option<Instant>,

@@ -141,7 +141,9 @@ fn undo_returns_to_the_pair_whose_verdict_it_took_back() {
     on_command(&mut model, Command::JudgeA);
     tell(&mut model, undone(1, 0));
     let current = model.queue.current.clone().unwrap();
-    assert!(current.is_hidden() && !current.queued && model.battle.blind);
+    assert!(
+        current.is_undecided() && !current.is_hidden() && !current.queued && !model.battle.blind
+    );
     assert!(current.is_about(QueryKey(7), Pair::new(0, 1).unwrap()));
     let effects = on_command(&mut model, Command::Redo);
     assert_eq!(effects, [Effect::Redo("v".to_owned())]);

@@ -102,7 +102,7 @@ pub(crate) fn review_item(model: &mut Model, at: usize) -> Vec<Effect> {
         return Vec::new();
     };
     model.queue.current = Some(CurrentItem {
-        in_sight: model.queue.conflicts,
+        in_sight: model.queue.conflicts || item.standing == QueueItemState::Again,
         ..CurrentItem::new(item, at == 0 && !model.queue.narrowed)
     });
     show_pair(model, &item);
@@ -355,7 +355,8 @@ fn begin_chosen(model: &mut Model, item: QueueItem) {
     ready(model);
 }
 
-/// Takes up a pair whose verdict was taken back: it is judged blind once more.
+/// Takes up a pair whose verdict was taken back. What the judges say has been seen: it stays in sight, and the next verdict is
+/// not blind.
 pub(crate) fn take_up(model: &mut Model, query: QueryKey, pair: Pair, queued: bool) -> Vec<Effect> {
     let at = model
         .queue
@@ -378,7 +379,7 @@ pub(crate) fn take_up(model: &mut Model, query: QueryKey, pair: Pair, queued: bo
     );
     model.queue.current = Some(CurrentItem {
         queued,
-        in_sight: queued && model.queue.conflicts,
+        in_sight: true,
         ..CurrentItem::new(item, done.is_some_and(|done| done.first))
     });
     show_pair(model, &item);

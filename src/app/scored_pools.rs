@@ -1,11 +1,13 @@
 //! The zELO scores of a project's queries, the labels of people, and the cut points that follow from both.
 
 use super::error::{AppError, invalid};
+use super::wording::counted;
 use crate::domain::adjudication::{
     LabelCorrection, corrected_labels, label_corrections, rulings_in_force,
 };
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{GradeModel, GradedScore, Qrels};
+use crate::domain::rating::RatingError;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 
@@ -37,9 +39,48 @@ impl ScoredPool {
     }
 }
 
+/// A query whose votes have no fit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unfitted {
+    pub query: QueryId,
+    pub why: RatingError,
+}
+
+impl Unfitted {
+    fn describe(&self) -> String {
+        format!("query {:?}: {}", self.query.as_str(), self.why)
+    }
+
+    /// What is to be said of queries that are left out; `None` without one.
+    pub fn note(unfitted: &[Self]) -> Option<String> {
+        let first = unfitted.first()?;
+        Some(format!(
+            "left out: {} without a fit, the first: {}",
+            counted(unfitted.len(), "query"),
+            first.describe()
+        ))
+    }
+}
+
 /// The zELO scores of some queries, in the order of the keys.
+///
+/// # Errors
+/// The votes of a query have no fit.
 pub fn scored_pools(store: &Store, keys: &[QueryKey]) -> Result<Vec<ScoredPool>, AppError> {
+    let (pools, unfitted) = fitted_pools(store, keys)?;
+    match unfitted.first() {
+        Some(first) => Err(invalid!("{}", first.describe())),
+        None => Ok(pools),
+    }
+}
+
+/// The zELO scores of some queries, in the order of the keys: a query whose votes have no fit has none, and is named.
+pub fn fitted_pools(
+    store: &Store,
+    keys: &[QueryKey],
+) -> Result<(Vec<ScoredPool>, Vec<Unfitted>), AppError> {
     let mut pools = Vec::with_capacity(keys.len());
+    let mut unfitted = Vec::new();
     store.read_each(
         keys,
         |db, key| {
@@ -50,7 +91,11 @@ pub fn scored_pools(store: &Store, keys: &[QueryKey]) -> Result<Vec<ScoredPool>,
             Ok((query, ids.collect::<Vec<_>>(), judges, db.scores(key)?))
         },
         |_, (query, ids, judges, scores)| {
-            let scores = scores.map_err(|error| invalid!("query {:?}: {error}", query.as_str()))?;
+            let scores = scores.unwrap_or_else(|why| {
+                let query = query.clone();
+                unfitted.push(Unfitted { query, why });
+                vec![None; ids.len()]
+            });
             pools.push(ScoredPool {
                 query,
                 documents: ids.into_iter().zip(scores).collect(),
@@ -59,7 +104,7 @@ pub fn scored_pools(store: &Store, keys: &[QueryKey]) -> Result<Vec<ScoredPool>,
             Ok::<(), AppError>(())
         },
     )?;
-    Ok(pools)
+    Ok((pools, unfitted))
 }
 
 /// The labels of a project, and the rulings in force on them.

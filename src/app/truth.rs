@@ -161,6 +161,16 @@ pub fn zelo_truth(
         GradeBasis::Auto | GradeBasis::Labels => on_one_scale(pools, scale),
         GradeBasis::Rank | GradeBasis::Score => (None, None),
     };
+    // Without cut points nothing says what a linked score is worth: each query stays by itself.
+    let cuts = |linked: &[ScoredPool]| {
+        let of_judge = scale.is_some_and(|scale| scale.grades.is_some());
+        of_judge && basis == GradeBasis::Auto
+            || cut_points(&graded_scores(linked, labels)).is_some()
+    };
+    let (linked, scale_note) = match linked {
+        Some(linked) if !cuts(&linked) => (None, Some(NO_CUTS_NOTE.to_owned())),
+        linked => (linked, scale_note),
+    };
     let scale = scale.filter(|_| linked.is_some());
     let pools = linked.as_deref().unwrap_or(pools);
     let graded = graded_scores(pools, labels);
@@ -237,6 +247,7 @@ const RANK_NOTE: &str = "grades by place, not calibrated: the best 3, 7 and 15 %
 const SCORE_NOTE: &str = "grades by score, not calibrated: the cut points are those of simulated pools of 40 documents; labels or \
                           rulings would set them";
 
+const NO_CUTS_NOTE: &str = "the scores on one scale are not used: nothing sets cut points on it; labels, rulings or graded anchors would";
 const JUDGE_NOTE: &str =
     "grades by the cut points of the anchors' judge: too few labels of people to set them";
 
@@ -309,6 +320,7 @@ fn graded_scores(pools: &[ScoredPool], labels: &Qrels) -> Vec<GradedScore> {
 mod tests {
     use super::*;
     use crate::domain::corpus::{DocId, QueryId};
+    use crate::domain::one_scale::Offset;
 
     fn pool(query: &str, scores: &[Option<f64>]) -> ScoredPool {
         let documents = scores.iter().enumerate();
@@ -361,5 +373,35 @@ mod tests {
             None,
         );
         assert!(none.unwrap_err().to_string().contains("there are 0 and 0"));
+    }
+
+    #[test]
+    fn linked_scores_count_only_where_something_sets_cut_points_on_their_scale() {
+        let scores: Vec<Option<f64>> = (0..40).map(|at| Some(f64::from(at) / 4.0)).collect();
+        let pools = [pool("q", &scores)];
+        let offset = Offset {
+            value: 5.0,
+            se: 0.5,
+        };
+        let mut scale = ProjectScale::of_query(QueryId::new("q"), offset, 3.0);
+        let truth = |scale: Option<&ProjectScale>, labels: &Qrels| {
+            zelo_truth(&pools, labels, GradeBasis::Auto, scale).unwrap()
+        };
+        let none = Qrels::new();
+        let plain = truth(None, &none);
+        assert_ne!(truth(Some(&scale), &none).gains, plain.gains);
+        scale.grades = None;
+        let found = truth(Some(&scale), &none);
+        assert_eq!((&found.gains, &found.qrels), (&plain.gains, &plain.qrels));
+        assert_eq!(found.notes, [NO_CUTS_NOTE, RANK_NOTE]);
+        let of = |at: usize| i32::from(at + at % 3 > 20);
+        let grades = (0..40).map(|at| (DocId::new(format!("d{at:02}")), of(at)));
+        let labels = Qrels::from([(QueryId::new("q"), grades.collect())]);
+        let found = truth(Some(&scale), &labels);
+        assert!(
+            found.notes[0].contains("on one scale by"),
+            "{:?}",
+            found.notes
+        );
     }
 }

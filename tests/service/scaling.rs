@@ -16,6 +16,10 @@ const ALL: usize = QUERIES * ANCHORS;
 /// Queries whose battles an offline judge has fought, and a judge who sees how relevant a document is: less and less from the
 /// top of the ranking down, and more from query to query.
 fn desk() -> Desk {
+    desk_of(QUERIES)
+}
+
+fn desk_of(queries: usize) -> Desk {
     let desk = Desk::new("");
     let config = format!(
         "[[judge]]\nname = \"gpt\"\nprovider = \"compatible\"\nmodel = \"gpt\"\nbase_url = {:?}\n\
@@ -24,7 +28,7 @@ fn desk() -> Desk {
     );
     std::fs::write(desk.path("overrule.toml"), config).unwrap();
     let mut lines = String::new();
-    for query in 0..QUERIES {
+    for query in 0..queries {
         let documents: Vec<Value> = (0..DOCUMENTS)
             .map(|at| {
                 let relevance = (at + query) as f64 / 12.0 - 0.2;
@@ -395,8 +399,11 @@ fn links_are_asked_once_and_put_queries_on_one_scale_without_counting_in_a_query
 
 #[test]
 fn links_keep_a_budget_and_outlive_kills() {
+    const ROUNDS: usize = 8;
+    const LINKS: usize = ROUNDS * QUERIES / 2;
+    const KILLS: usize = 2;
     let desk = desk();
-    let output = link(&desk, &["--budget", "0.008"]);
+    let output = scale(&desk, &["--link", "8", "--budget", "0.008"]);
     assert_eq!(output.status.code(), Some(3), "{}", told(&output));
     assert!(
         told(&output).contains("larger --budget"),
@@ -405,14 +412,14 @@ fn links_keep_a_budget_and_outlive_kills() {
     );
     assert!(desk.server.requests().len() < LINKS);
     desk.server.set_latency(Duration::from_millis(20));
-    for _ in 0..2 {
+    for _ in 0..KILLS {
         let more = [
             "scale",
             "run",
             "--judge",
             "gpt",
             "--link",
-            "4",
+            "8",
             "--concurrency",
             "1",
         ];
@@ -420,19 +427,23 @@ fn links_keep_a_budget_and_outlive_kills() {
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let before = desk.server.requests().len();
         let mut child = command.spawn().unwrap();
-        while desk.server.requests().len() < before + 2 {
+        while desk.server.requests().len() < before + 5 {
             std::thread::sleep(Duration::from_millis(2));
         }
         child.kill().unwrap();
         child.wait().unwrap();
     }
+    assert!(
+        desk.server.requests().len() < LINKS,
+        "nothing is left to do"
+    );
     desk.server.set_latency(Duration::ZERO);
-    let output = link(&desk, &[]);
+    let output = scale(&desk, &["--link", "8"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
-    assert_eq!(links(&desk), (LINKS as i64, 4, 4));
-    // One in flight and one whose answer came in the moment of each kill.
+    assert_eq!(links(&desk), (LINKS as i64, 8, 8));
+    // One in flight and one whose answer came in the moment of each kill: less than each of them was asked.
     let calls = desk.server.requests().len();
-    assert!((LINKS..=LINKS + 4).contains(&calls), "{calls}");
+    assert!((LINKS..=LINKS + 2 * KILLS).contains(&calls), "{calls}");
 }
 
 #[test]
@@ -458,4 +469,41 @@ fn an_answer_to_a_link_that_cannot_be_read_is_none_and_is_asked_again_when_wante
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     assert_eq!(desk.server.requests().len(), 6 + LINKS);
     assert_eq!(links(&desk), (LINKS as i64, 4, 4));
+}
+
+#[test]
+fn each_round_has_links_for_an_odd_number_of_queries_and_the_same_command_buys_nothing_more() {
+    const ROUNDS: usize = 4;
+    let desk = desk_of(7);
+    let dry = json_of(&link(&desk, &["--dry-run"]));
+    assert_eq!(dry["links_to_plan"], json!(4 * ROUNDS));
+    for _ in 0..2 {
+        let output = link(&desk, &[]);
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+        assert_eq!(desk.server.requests().len(), 4 * ROUNDS);
+        let (answered, least, _) = links(&desk);
+        assert_eq!((answered, least), (4 * ROUNDS as i64, ROUNDS as i64));
+    }
+}
+
+#[test]
+fn queries_without_a_fit_are_on_no_scale_and_break_no_reading() {
+    let desk = desk();
+    let output = scale(&desk, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    // Without a prior the votes do not fix the scores.
+    let output = desk.run(&["config", "project", "--model", "mle"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    for command in [&["matrix", "--query", "q2", "--json"][..], &["queries"]] {
+        let output = desk.run(command);
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+        assert!(!told(&output).contains("zelo_linked"), "{}", told(&output));
+    }
+    let output = desk.run(&["scale", "fit"]);
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert!(
+        told(&output).contains("left out: 6 queries without a fit"),
+        "{}",
+        told(&output)
+    );
 }

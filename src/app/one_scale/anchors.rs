@@ -3,7 +3,7 @@
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
 use crate::app::rerank::{PreparedRun, prepare_anchors};
-use crate::app::scored_pools::{ScoredPool, scored_pools};
+use crate::app::scored_pools::{ScoredPool, Unfitted, fitted_pools};
 use crate::app::wording::counted;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Qrels;
@@ -33,7 +33,7 @@ pub(super) fn all_queries(store: &Store) -> Result<Vec<QueryKey>, AppError> {
 
 /// So many documents of each query, spread over its ranking by zELO.
 pub fn anchors(store: &Store, count: usize) -> Result<Vec<AnchorDocument>, AppError> {
-    let pools = scored_pools(store, &all_queries(store)?)?;
+    let (pools, _) = fitted_pools(store, &all_queries(store)?)?;
     let mut found = Vec::new();
     for pool in pools {
         let ranking = pool.ranking();
@@ -78,7 +78,7 @@ pub fn prepare_anchor_run(
         })?;
         keys.retain(|key| wanted.contains(key));
     }
-    let pools = scored_pools(store, &keys)?;
+    let (pools, unfitted) = fitted_pools(store, &keys)?;
     let known = stored_grades(store)?.remove(judge);
     let known = known.unwrap_or_default();
     let mut chosen: HashMap<QueryKey, Vec<DocId>> = HashMap::new();
@@ -94,6 +94,8 @@ pub fn prepare_anchor_run(
         return Err(unscored());
     }
     let mut prepared = prepare_anchors(store, configuration, judge, &chosen, retry_failed)?;
+    prepared.notes.extend(Unfitted::note(&unfitted));
+    let bare = bare - unfitted.len();
     if bare > 0 {
         prepared.notes.push(format!(
             "left out: {} without a zELO score; `overrule annotate` has them judged",

@@ -6,7 +6,7 @@ use crate::app::error::{AppError, invalid};
 use crate::app::rerank::estimate::CallVolume;
 use crate::app::rerank::links::{LinkJudges, LinkTexts};
 use crate::app::rerank::run::RerankEvent;
-use crate::app::scored_pools::{ScoredPool, scored_pools};
+use crate::app::scored_pools::{ScoredPool, fitted_pools};
 use crate::client::{RunControl, now_ms};
 use crate::domain::corpus::QueryId;
 use crate::domain::one_scale::{LinkBattle, Offset, fit_links, near_gap_links};
@@ -61,7 +61,7 @@ pub fn prepare_link_run(
     retry: bool,
 ) -> Result<LinkRun, AppError> {
     let keys = all_queries(store)?;
-    let pools = scored_pools(store, &keys)?;
+    let (pools, _) = fitted_pools(store, &keys)?;
     let run = LinkRun {
         judges: LinkJudges::choose(configuration, judges)?,
         rounds,
@@ -160,8 +160,22 @@ impl LinkRun {
         Ok(store.read_blocking(move |db| link_texts(db, &pools, &keys, &links))?)
     }
 
-    /// The links of a round for the queries that take part in none of it.
+    /// The links of a round for the queries that take part in none of it, until each does: with an odd number, one takes part
+    /// twice.
     fn plan_round(&self, links: &[StoredLink], round: usize) -> Vec<StoredLink> {
+        let mut known = links.to_vec();
+        loop {
+            let new = self.plan_free(&known, round);
+            if new.is_empty() {
+                return known.split_off(links.len());
+            }
+            known.extend(new);
+        }
+    }
+
+    /// Pairs of queries that take part in no link of a round. Of an odd number one is paired with a query that has its link, or
+    /// has to wait where there is none.
+    fn plan_free(&self, links: &[StoredLink], round: usize) -> Vec<StoredLink> {
         let earlier: Vec<&StoredLink> = links.iter().filter(|link| link.round < round).collect();
         let offsets = match fit(&self.pools, &earlier) {
             Some(fit) => fit.iter().map(|of| of.map_or(0.0, |of| of.value)).collect(),
@@ -180,7 +194,6 @@ impl LinkRun {
             return Vec::new();
         }
         if free.len() % 2 == 1 {
-            // One more that has its link: nobody has to wait.
             let others: Vec<usize> = (0..self.pools.len())
                 .filter(|at| takes_part(*at) && !free.contains(at))
                 .collect();

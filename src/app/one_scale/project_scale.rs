@@ -3,7 +3,7 @@
 use super::anchors::{all_queries, stored_grades};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, read_labels};
-use crate::app::scored_pools::{ScoredPool, cut_points, people_labels, scored_pools};
+use crate::app::scored_pools::{ScoredPool, Unfitted, cut_points, fitted_pools, people_labels};
 use crate::app::wording::counted;
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{GradeModel, GradedScore, Qrels};
@@ -158,7 +158,7 @@ pub(super) fn scale_by(
     store: &Store,
     source: GradeSource<'_>,
 ) -> Result<Result<ProjectScale, AppError>, AppError> {
-    let pools = scored_pools(store, &all_queries(store)?)?;
+    let (pools, unfitted) = fitted_pools(store, &all_queries(store)?)?;
     let labels = people_labels(store)?;
     let links = || by_links(store, &pools, &labels);
     let found = match source {
@@ -169,7 +169,15 @@ pub(super) fn scale_by(
             (links, _) => better(links, by_grades(store, source, &pools, &labels)?),
         },
     };
-    Ok(found.map(|found| finished(found, &pools, &labels)))
+    let note = Unfitted::note(&unfitted);
+    Ok(match (found, note) {
+        (Ok(mut found), note) => {
+            found.notes.extend(note);
+            Ok(finished(found, &pools, &labels))
+        }
+        (Err(why), Some(note)) => Err(invalid!("{why}; {note}")),
+        (Err(why), None) => Err(why),
+    })
 }
 
 /// The one that has more queries on the scale; links of equals.
@@ -180,7 +188,14 @@ fn better(
     match (links, anchors) {
         (None, anchors) => anchors,
         (Some(links), Err(_)) => Ok(links),
-        (Some(links), Ok(anchors)) if links.queries() >= anchors.queries() => Ok(links),
+        (Some(mut links), Ok(anchors)) if links.queries() >= anchors.queries() => {
+            links.notes.push(format!(
+                "links put {} on one scale, anchors {}: links count",
+                counted(links.queries(), "query"),
+                counted(anchors.queries(), "query")
+            ));
+            Ok(links)
+        }
         (Some(links), Ok(mut anchors)) => {
             anchors.notes.push(format!(
                 "links put {} on one scale, anchors {}: anchors count",
@@ -275,9 +290,10 @@ fn by_links(
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     // A judge's anchors still say what its grades are, at the place where links have put them.
-    let (mut of_judge, mut drifts) = (None, None);
+    let (mut of_judge, mut drifts, mut notes) = (None, None, Vec::new());
     if !stored_grades(store)?.is_empty() {
-        let (grades, ..) = grades_of(store, GradeSource::Stored)?;
+        let (grades, _, of_whom) = grades_of(store, GradeSource::Stored)?;
+        notes.extend(of_whom);
         let graded: Vec<GradedScore> = anchor_grades(pools, &grades)
             .iter()
             .filter_map(|anchor| {
@@ -301,7 +317,7 @@ fn by_links(
         of_judge,
         drift: drifts,
         unused: 0,
-        notes: Vec::new(),
+        notes,
     }))
 }
 

@@ -2,7 +2,10 @@
 
 use super::describe;
 use super::watch_links::{describe_links, watch_links};
-use crate::app::one_scale::{GradeSource, prepare_anchor_run, prepare_link_run, scale_report};
+use crate::app::error::AppError;
+use crate::app::one_scale::{
+    GradeSource, ScaleReport, prepare_anchor_run, prepare_link_run, scale_report,
+};
 use crate::app::run_lock::RunLock;
 use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
@@ -24,7 +27,8 @@ Every answer is in the project before it counts. Run the same command again to g
 again, also where `rerank --method pointwise` asked it. A document whose answer could not be read has no grade.
 
 Where the judge's grades drift from query to query (`scale fit` says so), links are better: each asks which of two documents of two
-queries serves its own query better. The pairs are near equals by what is known so far, in rounds in which every query takes part once.
+queries serves its own query better. The pairs are near equals by what is known so far, in rounds in which every query takes part once
+(with an odd number one of them twice).
 
 Examples:
   overrule scale run --judge bm25                 offline, to try it
@@ -128,15 +132,7 @@ impl RunCommand {
                 "warnings": made.notes,
             }))?;
         } else {
-            match &report {
-                Ok(report) => {
-                    for note in &report.notes {
-                        output::message(&format!("note: {}", clean(note)));
-                    }
-                    output::text(&describe(report))?;
-                }
-                Err(why) => output::message(&clean(why.to_string())),
-            }
+            print_scale(&report)?;
         }
         if ungraded > 0 {
             output::message(&format!(
@@ -206,17 +202,25 @@ impl RunCommand {
                 "no_scale": report.as_ref().err().map(ToString::to_string),
             }))?;
         } else {
-            match &report {
-                Ok(report) => {
-                    for note in &report.notes {
-                        output::message(&format!("note: {}", clean(note)));
-                    }
-                    output::text(&describe(report))?;
-                }
-                Err(why) => output::message(&clean(why.to_string())),
-            }
+            print_scale(&report)?;
         }
         ended.finish()
+    }
+}
+
+/// Prints the scale, or why there is none.
+fn print_scale(report: &Result<ScaleReport, AppError>) -> CommandResult {
+    match report {
+        Ok(report) => {
+            for note in &report.notes {
+                output::message(&format!("note: {}", clean(note)));
+            }
+            output::text(&describe(report))
+        }
+        Err(why) => {
+            output::message(&clean(why.to_string()));
+            Ok(())
+        }
     }
 }
 

@@ -123,7 +123,9 @@ impl EndedLinks {
     pub(super) fn finish(&self) -> CommandResult {
         let missing = counted(self.missing, "answer");
         if self.ended.interrupted && self.missing > 0 {
-            output::message("stopped; the same command goes on");
+            output::message(&format!(
+                "stopped; {missing} missing, and later rounds; run the same command again to resume"
+            ));
             return Err(CommandFailure::interrupted());
         }
         output::message(&match (self.missing, self.unreadable) {

@@ -110,8 +110,19 @@ impl Runner {
                     sender.send_replace(control);
                 }
             }
+            Effect::KeepBudget(usd) => {
+                self.limit_spending(usd);
+                self.ask(effect);
+            }
             Effect::Copy(_) | Effect::Suspend | Effect::Redraw | Effect::Quit => {}
             effect => self.ask(effect),
+        }
+    }
+
+    /// Holds the run and the picks that are going on to a budget.
+    fn limit_spending(&self, usd: Option<f64>) {
+        for control in [&self.control, &self.picking].into_iter().flatten() {
+            control.send_modify(|control| control.budget_usd = usd);
         }
     }
 

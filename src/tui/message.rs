@@ -218,7 +218,7 @@ pub enum Effect {
     /// Look up what the latest run did.
     LoadLastRun,
     Steer(RunControl),
-    /// Keep in the project how many dollars it may have spent.
+    /// Keep in the project how many dollars it may have spent, and hold to it whoever is asking judges.
     KeepBudget(Option<f64>),
     /// Put text on the clipboard.
     Copy(String),

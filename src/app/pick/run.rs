@@ -315,10 +315,11 @@ pub async fn run(
     let PickSession {
         store,
         ensemble,
-        control,
+        mut control,
     } = picking;
     let concurrency = control.borrow().concurrency;
-    let (shared, _over) = WorkerContext::of_project(&store, CallPurpose::Pick, control).await?;
+    let (shared, _over) =
+        WorkerContext::of_project(&store, CallPurpose::Pick, control.clone()).await?;
     let mut by_judge: Vec<Vec<PickTask>> = ensemble.iter().map(|_| Vec::new()).collect();
     for job in jobs {
         if let Some(jobs) = by_judge.get_mut(job.seat) {
@@ -347,7 +348,21 @@ pub async fn run(
     }
     // The channel ends with the last worker.
     drop(heard);
-    while let Some((seat, event)) = told.recv().await {
+    let mut steered = true;
+    loop {
+        // The workers share one budget; its limit is changed here only, and a new one before anything else.
+        let (seat, event) = tokio::select! {
+            biased;
+            changed = control.changed(), if steered => {
+                steered = changed.is_ok();
+                shared.budget.set_limit(control.borrow_and_update().budget_usd);
+                continue;
+            }
+            event = told.recv() => match event {
+                Some(event) => event,
+                None => break,
+            },
+        };
         let event = match event {
             // Told with its record.
             worker::WorkerEvent::Ended { .. } => continue,
@@ -400,3 +415,6 @@ async fn feed(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -101,3 +101,34 @@ impl Runner {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::message::Effect;
+
+    #[tokio::test]
+    async fn a_budget_that_is_changed_holds_for_picks_and_a_run_that_are_going_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("project.db")).unwrap();
+        let (results, _told) = mpsc::channel(1);
+        let mut runner = Runner::new(store.clone(), Vec::new(), TuiOptions::default(), results);
+        let dropped = RunControl {
+            dropped: 2,
+            ..RunControl::default()
+        };
+        let (picking, picks) = watch::channel(RunControl::default());
+        let (control, run) = watch::channel(dropped);
+        (runner.picking, runner.control) = (Some(picking), Some(control));
+        runner.carry_out(Effect::KeepBudget(Some(2.5)), RunControl::default());
+        let limited = |control| RunControl {
+            budget_usd: Some(2.5),
+            ..control
+        };
+        assert_eq!(*picks.borrow(), limited(RunControl::default()));
+        assert_eq!(*run.borrow(), limited(dropped));
+        runner.finish(std::future::pending(), &mut |_| {}).await;
+        let kept = store.read(|db| db.project_budget()).await.unwrap();
+        assert_eq!(kept, Some(Some(2.5)), "and it stays in the project");
+    }
+}

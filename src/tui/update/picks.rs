@@ -43,12 +43,11 @@ fn dialog(model: &mut Model) -> Option<&mut PickDialog> {
     })
 }
 
-/// Asks what the chosen way would take, where that is not known.
+/// Asks what the chosen way would take, where that was not asked yet.
 pub(super) fn look(model: &mut Model) -> Vec<Effect> {
     let generation = model.picks.generation;
-    let wanted = dialog(model).and_then(|dialog| dialog.wanted());
-    wanted
-        .map(|way| Effect::PricePicks(way, generation))
+    let way = dialog(model).and_then(PickDialog::ask);
+    way.map(|way| Effect::PricePicks(way, generation))
         .into_iter()
         .collect()
 }
@@ -229,6 +228,19 @@ mod tests {
         assert_eq!(open(&mut model), [], "asks whether to stop");
         let effects = update(&mut model, pressed(KeyCode::Char('y')), now);
         assert_eq!(effects, [Effect::StopPicks]);
+    }
+
+    #[test]
+    fn the_price_of_a_way_is_worked_out_once() {
+        let mut model = model(Screen::Queries);
+        let now = Instant::now();
+        let mut effects = open(&mut model);
+        for code in [KeyCode::Down, KeyCode::Up, KeyCode::Down, KeyCode::Up] {
+            effects.extend(update(&mut model, pressed(code), now));
+        }
+        let generation = model.picks.generation;
+        let once = [PickMode::Exactly, PickMode::AnyNumber];
+        assert_eq!(effects, once.map(|way| Effect::PricePicks(way, generation)));
     }
 
     #[test]

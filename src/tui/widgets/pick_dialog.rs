@@ -37,8 +37,16 @@ const WAYS: [(PickMode, &str, &str); 3] = [
     ),
 ];
 
-/// What a way to pick would take, or why it cannot be had; `None` while it is worked out.
-type Priced = Option<Result<PickPrice, String>>;
+/// What is known of the price of a way to pick.
+#[derive(Clone, Debug, Default)]
+enum Priced {
+    #[default]
+    Unknown,
+    /// It is being worked out.
+    Asked,
+    /// What it would take, or why it cannot be had.
+    Known(Result<PickPrice, String>),
+}
 
 #[derive(Clone, Debug, Default)]
 pub struct PickDialog {
@@ -63,15 +71,20 @@ impl PickDialog {
         }
     }
 
-    /// The way under the cursor, where its price is not known yet.
-    pub fn wanted(&self) -> Option<PickMode> {
-        let unknown = self.priced[self.selected].is_none();
-        unknown.then(|| WAYS[self.selected].0)
+    /// The way under the cursor, where its price is still to be asked for. It counts as asked for from now on: a price is
+    /// worked out from the whole project, and one at a time is enough for a way.
+    pub fn ask(&mut self) -> Option<PickMode> {
+        let price = &mut self.priced[self.selected];
+        let unknown = matches!(price, Priced::Unknown);
+        unknown.then(|| {
+            *price = Priced::Asked;
+            WAYS[self.selected].0
+        })
     }
 
     pub fn priced(&mut self, way: PickMode, price: Result<PickPrice, String>) {
         if let Some(at) = WAYS.iter().position(|(known, ..)| *known == way) {
-            self.priced[at] = Some(price);
+            self.priced[at] = Priced::Known(price);
         }
     }
 
@@ -79,7 +92,7 @@ impl PickDialog {
     pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome<PickOrder> {
         match event.code {
             KeyCode::Enter => {
-                if let Some(Ok(price)) = &self.priced[self.selected]
+                if let Priced::Known(Ok(price)) = &self.priced[self.selected]
                     && price.calls > 0
                 {
                     return KeyOutcome::Submitted(PickOrder {
@@ -102,7 +115,8 @@ impl PickDialog {
 
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let mut inner = boxed("Picks", theme, centred(area, WIDTH, HEIGHT), buf);
-        let asks = matches!(&self.priced[self.selected], Some(Ok(price)) if price.calls > 0);
+        let asks =
+            matches!(&self.priced[self.selected], Priced::Known(Ok(price)) if price.calls > 0);
         let choose: &[(&str, &str)] = &[("↑ ↓", "choose"), ("Esc", "give up")];
         let ask: &[(&str, &str)] = if asks {
             &[("Enter", "ask the judges")]
@@ -128,9 +142,9 @@ impl PickDialog {
             .render(row, buf);
         }
         let lines: Vec<Line<'static>> = match &self.priced[self.selected] {
-            None => vec![Line::styled("counting …", theme.muted())],
-            Some(Err(why)) => text::lines(&sanitise::line(why), columns, theme.error()),
-            Some(Ok(price)) => {
+            Priced::Unknown | Priced::Asked => vec![Line::styled("counting …", theme.muted())],
+            Priced::Known(Err(why)) => text::lines(&sanitise::line(why), columns, theme.error()),
+            Priced::Known(Ok(price)) => {
                 let said = words(price, &self.budget);
                 let said = said.iter();
                 said.flat_map(|words| text::lines(words, columns, theme.text()))
@@ -201,13 +215,13 @@ mod tests {
     #[test]
     fn a_way_is_accepted_once_its_price_is_on_screen() {
         let mut dialog = PickDialog::new("No budget is set.".to_owned());
-        assert_eq!(dialog.wanted(), Some(PickMode::Exactly));
+        assert_eq!(dialog.ask(), Some(PickMode::Exactly));
         assert_eq!(dialog.handle(key(KeyCode::Enter)), KeyOutcome::Consumed);
         dialog.priced(PickMode::Exactly, Err("no label".to_owned()));
         assert_eq!(dialog.handle(key(KeyCode::Enter)), KeyOutcome::Consumed);
         assert!(shown(&dialog).contains("no label"));
         dialog.handle(key(KeyCode::Down));
-        assert_eq!(dialog.wanted(), Some(PickMode::AnyNumber));
+        assert_eq!(dialog.ask(), Some(PickMode::AnyNumber));
         dialog.priced(PickMode::AnyNumber, Ok(price(40, Some(0.5))));
         let page = shown(&dialog);
         for words in [

@@ -179,11 +179,7 @@ pub fn set_budget(model: &mut Model, typed: &str) -> Vec<Effect> {
     };
     model.run.control.budget_usd = budget;
     model.say(Level::Good, &begin::budget_words(model));
-    let mut effects = vec![Effect::KeepBudget(budget)];
-    if model.run.running {
-        effects.push(Effect::Steer(model.run.control));
-    }
-    effects
+    vec![Effect::KeepBudget(budget)]
 }
 
 pub(crate) fn pause(model: &mut Model) -> Vec<Effect> {

@@ -9,7 +9,7 @@ mod watch;
 
 use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output;
-use super::spending::confirm_spending;
+use super::spending::{budget_in_force, confirm_spending};
 use crate::app::annotate::changed_judges::ChangedJudge;
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::{RunOutcome, RunRequest};
@@ -88,7 +88,8 @@ pub(super) struct AnnotateCommand {
     /// Write documents without a score too, with "score":null (zBench refuses such a file)
     #[arg(long)]
     keep_unscored: bool,
-    /// Dollars that the project may have spent in all; a run that reaches them ends with exit code 3
+    /// Dollars that the project may have spent in all; a run that reaches them ends with exit code 3 [default: those set in
+    /// the project, else the configured ones]
     #[arg(long, value_name = "USD")]
     budget: Option<f64>,
     /// Hand the calls to the providers' batch endpoints: half the price, answers within a day
@@ -204,16 +205,9 @@ impl AnnotateCommand {
                 ),
             });
         }
-        let of_project = match context.project().exists() && self.budget.is_none() {
-            true => context.open()?.read_blocking(|db| db.project_budget())?,
-            false => None,
-        };
-        if let Some(Some(usd)) = of_project {
-            output::message(&format!(
-                "budget ${usd:.2}, set in this project (--budget changes it for one run)"
-            ));
-        }
-        let budget = self.budget.or(of_project.unwrap_or(usual.budget));
+        let project = context.project().exists().then(|| context.open());
+        let project = project.transpose()?;
+        let budget = budget_in_force(context, self.budget, project.as_ref())?;
         if let Some(budget) = budget {
             check_budget(budget, &ensemble)?;
         }

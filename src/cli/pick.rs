@@ -5,7 +5,7 @@ mod watch;
 use super::command::{CommandContext, CommandFailure, CommandResult};
 use super::output::{self, clean};
 use super::signals::RunEnd;
-use super::spending::{confirm_spending, estimate_table, usd};
+use super::spending::{budget_in_force, confirm_spending, estimate_table, usd};
 use crate::app::choose_judges::{check_budget, is_paid};
 use crate::app::import::datasets;
 use crate::app::pick::{JudgePicks, PickAnswers, PickInputs, PickOptions, PickPlan};
@@ -68,7 +68,8 @@ pub(super) struct PickCommand {
     /// Calls in flight of each judge at most
     #[arg(long)]
     concurrency: Option<usize>,
-    /// Dollars that the project may have spent in all; a run that reaches them ends with exit code 3
+    /// Dollars that the project may have spent in all; a run that reaches them ends with exit code 3 [default: those set in
+    /// the project, else the configured ones]
     #[arg(long, value_name = "USD")]
     budget: Option<f64>,
     /// Do not ask before money is spent
@@ -96,13 +97,17 @@ impl PickCommand {
         let chosen = judges.choose_pickers(&self.judges, way)?;
         chosen.notes.iter().for_each(|note| output::message(note));
         let ensemble = chosen.ensemble;
-        if let Some(budget) = self.budget {
-            check_budget(budget, &ensemble)?;
-        }
         let (dataset, exists) = (self.dataset.as_deref(), context.project().exists());
         // Opened before the lock is taken: an upgrade asks whether another version holds it.
         let project = (exists || dataset.is_none()).then(|| context.open());
         let project = project.transpose()?;
+        let budget = match self.dry_run {
+            true => self.budget,
+            false => budget_in_force(context, self.budget, project.as_ref())?,
+        };
+        if let Some(budget) = budget {
+            check_budget(budget, &ensemble)?;
+        }
         // What another run is buying must not be planned here too. Where there is no project nobody runs.
         let _lock = match self.dry_run || (dataset.is_none() && !exists) {
             true => None,
@@ -138,7 +143,7 @@ impl PickCommand {
         let concurrency = self.concurrency.unwrap_or(context.config.run.concurrency);
         let control = RunControl {
             concurrency: concurrency.max(1),
-            budget_usd: self.budget,
+            budget_usd: budget,
             ..RunControl::default()
         };
         let ended = watch::watch(&plan, &ensemble, control, &store, &mut answers)?;

@@ -70,7 +70,8 @@ pub(super) struct RerankCommand {
     /// Rank one query after the other: slower, but p50 and p95 are then the method's own, without waiting for other queries
     #[arg(long)]
     one_at_a_time: bool,
-    /// Dollars that the project may have spent in all; a run that reaches them ends with exit code 3
+    /// Dollars that the project may have spent in all; a run that reaches them ends with exit code 3 [default: those set in
+    /// the project, else the configured ones]
     #[arg(long, value_name = "USD")]
     budget: Option<f64>,
     /// Do not ask before money is spent

@@ -1,9 +1,30 @@
 //! What calls would cost, and whether to make them.
 
-use super::command::{CommandResult, usage};
+use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output::{self, clean};
 use crate::app::annotate::estimate::JudgeEstimate;
+use crate::store::Store;
 use std::io::{self, BufRead as _, IsTerminal as _};
+
+/// Dollars that the project may have spent in all when a command has asked judges: those of its `--budget`, else those that the
+/// project keeps, else the configured ones. `None` is no limit.
+pub(super) fn budget_in_force(
+    context: &CommandContext,
+    given: Option<f64>,
+    project: Option<&Store>,
+) -> Result<Option<f64>, CommandFailure> {
+    if given.is_some() {
+        return Ok(given);
+    }
+    let kept = project.map(|store| store.read_blocking(|db| db.project_budget()));
+    let kept = kept.transpose()?.flatten();
+    if let Some(Some(usd)) = kept {
+        output::message(&format!(
+            "budget ${usd}, set in this project (--budget changes it for one run)"
+        ));
+    }
+    Ok(kept.unwrap_or(context.config.run.budget))
+}
 
 /// Says what is about to be spent and asks, where there is somebody to ask.
 pub(super) fn confirm_spending(words: &str, yes: bool) -> CommandResult {

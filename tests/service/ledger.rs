@@ -128,6 +128,33 @@ fn picks_and_votes_are_paid_from_one_budget() {
 }
 
 #[test]
+fn the_budget_kept_in_the_project_holds_for_every_command_that_spends() {
+    let desk = priced("");
+    ended(&desk.annotate(&["--judges", "gpt"]), 0);
+    let calls = desk.server.total_calls();
+    let limit = spent(&desk).0 + 0.01;
+    desk.change(&format!(
+        "INSERT INTO setting (name, value) VALUES ('budget', '{limit}')"
+    ));
+    let commands: [&[&str]; 3] = [
+        &["pick", "--open", "--judges", "gpt"],
+        &["rerank", "--method", "pointwise@9", "--judges", "gpt"],
+        &["scale", "run", "--judge", "gpt"],
+    ];
+    for command in commands {
+        let output = desk.run(command);
+        ended(&output, 3);
+        let said = told(&output);
+        assert!(said.contains("set in this project"), "{said}");
+        assert!(said.contains("the budget is reached"), "{said}");
+        assert_eq!(desk.server.total_calls(), calls, "{command:?}");
+    }
+    // For one run only.
+    ended(&desk.run(&[commands[0], &["--budget", "1000"]].concat()), 0);
+    assert!(desk.server.total_calls() > calls);
+}
+
+#[test]
 fn calls_cut_short_by_a_kill_are_counted() {
     let desk = priced("");
     desk.server.set_latency(Duration::from_secs(3_600));

@@ -8,7 +8,7 @@ use crate::app::run_lock::RunLock;
 use crate::app::wording::first_names;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output::{self, clean};
-use crate::cli::spending::confirm_spending;
+use crate::cli::spending::{budget_in_force, confirm_spending};
 use crate::client::RunControl;
 use crate::domain::battle::Pair;
 use crate::domain::ranking::VoteCount;
@@ -50,19 +50,13 @@ impl AnnotateCommand {
         chosen.notes.iter().for_each(|note| output::message(note));
         let store = context.open()?;
         let (id, first, second) = (query.clone(), a.clone(), b.clone());
-        let (key, a_at, b_at, latest, of_project) = store.read_blocking(move |db| {
+        let (key, a_at, b_at, latest) = store.read_blocking(move |db| {
             let key = db.find_query(&id)?;
             let documents = (
                 db.find_document(key, &first)?,
                 db.find_document(key, &second)?,
             );
-            Ok((
-                key,
-                documents.0,
-                documents.1,
-                db.latest_run()?,
-                db.project_budget()?,
-            ))
+            Ok((key, documents.0, documents.1, db.latest_run()?))
         })?;
         let Some(pair) = Pair::new(a_at, b_at) else {
             return Err(usage!(
@@ -81,7 +75,7 @@ impl AnnotateCommand {
             output::text(&cost::describe(&priced.estimate, &ensemble))?;
             return output::text("dry run: nothing was called and nothing was changed\n");
         }
-        let budget = self.budget.or(of_project.unwrap_or(usual.budget));
+        let budget = budget_in_force(context, self.budget, Some(&store))?;
         if let Some(budget) = budget {
             check_budget(budget, &ensemble)?;
         }

@@ -8,7 +8,7 @@ use crate::app::run_lock::RunLock;
 use crate::app::student::sample::sample_request;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
-use crate::cli::spending::confirm_spending;
+use crate::cli::spending::{budget_in_force, confirm_spending};
 use crate::client::RunControl;
 use crate::store::outstanding::CallSelection;
 use std::path::Path;
@@ -22,8 +22,7 @@ impl AnnotateCommand {
             batch::check(&ensemble)?;
         }
         let store = context.open()?;
-        let (latest, of_project) =
-            store.read_blocking(|db| Ok((db.latest_run()?, db.project_budget()?)))?;
+        let latest = store.read_blocking(|db| db.latest_run())?;
         let usual = &context.config.run;
         let request = RunRequest {
             selection: match self.retry_failed {
@@ -50,7 +49,7 @@ impl AnnotateCommand {
             output::text(&cost::describe(&estimate, &ensemble))?;
             return output::text("dry run: nothing was called and nothing was changed\n");
         }
-        let budget = self.budget.or(of_project.unwrap_or(usual.budget));
+        let budget = budget_in_force(context, self.budget, Some(&store))?;
         if let Some(budget) = budget {
             check_budget(budget, &ensemble)?;
         }

@@ -8,7 +8,7 @@ use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output::{self, clean};
 use crate::cli::signals::RunEnd;
-use crate::cli::spending::{confirm_spending, usd};
+use crate::cli::spending::{budget_in_force, confirm_spending, usd};
 use crate::client::RunControl;
 use crate::domain::methods::{MethodEffort, MethodRow};
 use crate::judge::{OFFLINE_LABEL, provider};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// What a person allows a run.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cli) struct RankingTerms {
-    /// Dollars that the project may have spent in all.
+    /// The dollars of `--budget`.
     pub(in crate::cli) budget: Option<f64>,
     /// Calls in flight of each service at most; the configured number where none is given.
     pub(in crate::cli) concurrency: Option<usize>,
@@ -54,7 +54,11 @@ impl RankingTerms {
         for note in &prepared.notes {
             output::message(&format!("note: {}", clean(note)));
         }
-        if let Some(budget) = self.budget {
+        let budget = match self.dry_run {
+            true => self.budget,
+            false => budget_in_force(context, self.budget, Some(store))?,
+        };
+        if let Some(budget) = budget {
             prepared.check_budget(budget)?;
         }
         let PreparedRun {
@@ -82,7 +86,7 @@ impl RankingTerms {
         let concurrency = self.concurrency.unwrap_or(context.config.run.concurrency);
         let control = RunControl {
             concurrency: concurrency.max(1),
-            budget_usd: self.budget,
+            budget_usd: budget,
             ..RunControl::default()
         };
         let plan = Arc::new(plan);

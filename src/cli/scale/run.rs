@@ -63,7 +63,8 @@ pub(super) struct RunCommand {
     /// Calls in flight at most
     #[arg(long)]
     concurrency: Option<usize>,
-    /// Dollars that the project may have spent in all; a run that reaches them ends with exit code 3
+    /// Dollars that the project may have spent in all; a run that reaches them ends with exit code 3 [default: those set in
+    /// the project, else the configured ones]
     #[arg(long, value_name = "USD")]
     budget: Option<f64>,
     /// Do not ask before money is spent

@@ -398,6 +398,20 @@ fn links_are_asked_once_and_put_queries_on_one_scale_without_counting_in_a_query
 }
 
 #[test]
+fn links_keep_to_the_budget_set_in_the_project() {
+    let desk = desk();
+    desk.change("INSERT INTO setting (name, value) VALUES ('budget', '0')");
+    let output = link(&desk, &[]);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    assert!(
+        told(&output).contains("set in this project"),
+        "{}",
+        told(&output)
+    );
+    assert_eq!(desk.server.requests().len(), 0);
+}
+
+#[test]
 fn links_keep_a_budget_and_outlive_kills() {
     const ROUNDS: usize = 8;
     const LINKS: usize = ROUNDS * QUERIES / 2;

@@ -11,7 +11,7 @@ use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output::{self, clean};
 use crate::cli::rerank::terms::{EndedRun, RankingTerms};
-use crate::cli::spending::confirm_spending;
+use crate::cli::spending::{budget_in_force, confirm_spending};
 use crate::client::RunControl;
 use crate::store::Store;
 use clap::Args;
@@ -164,7 +164,11 @@ impl RunCommand {
         for note in &run.judges.notes {
             output::message(&format!("note: {}", clean(note)));
         }
-        if let Some(budget) = self.budget {
+        let budget = match self.dry_run {
+            true => self.budget,
+            false => budget_in_force(context, self.budget, Some(store))?,
+        };
+        if let Some(budget) = budget {
             run.judges.check_budget(budget)?;
         }
         let estimate = run.estimate(store)?;
@@ -188,7 +192,7 @@ impl RunCommand {
         let concurrency = self.concurrency.unwrap_or(context.config.run.concurrency);
         let control = RunControl {
             concurrency: concurrency.max(1),
-            budget_usd: self.budget,
+            budget_usd: budget,
             ..RunControl::default()
         };
         let ended = watch_links(run, control, store)?;

@@ -10,6 +10,7 @@ use crate::app::one_scale::{GradeSource, ScaleReport, anchors, scale_report};
 use crate::app::output_file::write_whole;
 use crate::app::wording::counted;
 use crate::cli::output::clean;
+use crate::domain::numeric::signed;
 use clap::{Args, Subcommand};
 use run::RunCommand;
 use serde_json::json;
@@ -149,7 +150,7 @@ fn describe(report: &ScaleReport) -> String {
             vec![
                 clean(query.id.as_str()),
                 query.count.to_string(),
-                or_dash(query.offset, |of| signed(of.value)),
+                or_dash(query.offset, |of| signed(of.value, 2)),
                 or_dash(query.offset, |of| format!("{:.2}", of.se)),
                 or_dash(query.expected_relevant, |of| format!("{of:.1}")),
             ]
@@ -175,13 +176,4 @@ fn describe(report: &ScaleReport) -> String {
         clean(&report.scale.basis),
         report.scale.spread
     )
-}
-
-/// A number with its sign and two decimals; 0 has none.
-fn signed(value: f64) -> String {
-    let hundredths = (100.0 * value).round() / 100.0;
-    match hundredths == 0.0 {
-        true => "0.00".to_owned(),
-        false => format!("{hundredths:+.2}").replace('-', "−"),
-    }
 }

@@ -13,7 +13,8 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
-pub use number::{count, count_of, duration, fixed, probability, signed, usd};
+pub use crate::domain::numeric::signed;
+pub use number::{count, count_of, duration, fixed, probability, usd};
 
 const ELLIPSIS: &str = "…";
 

@@ -2,6 +2,7 @@
 
 use crate::app::wording::{counted, duration_words};
 use crate::domain::duel::{ControlResult, DuelEstimate, DuelForm, DuelResult, Side};
+use crate::domain::numeric::signed;
 use crate::domain::sanitise;
 use crate::store::duels::StoredDuel;
 
@@ -88,7 +89,7 @@ pub fn result_lines(result: &DuelResult) -> Vec<String> {
             };
             format!(
                 "{better}  {}  {}{judgments}",
-                signed(query.preference),
+                signed(query.preference, 2),
                 sanitise::line(query.query.as_str())
             )
         }));
@@ -173,9 +174,9 @@ fn preference(result: &DuelResult) -> Vec<String> {
             let interval = mean
                 .interval
                 .map_or("no interval".to_owned(), |(low, high)| {
-                    format!("95 % {} to {}", signed(low), signed(high))
+                    format!("95 % {} to {}", signed(low, 2), signed(high, 2))
                 });
-            format!("{} ({interval})", signed(mean.value))
+            format!("{} ({interval})", signed(mean.value, 2))
         });
     vec![
         format!("mean preference {mean}, from −1.00 (all to B) to +1.00 (all to A)"),
@@ -219,13 +220,13 @@ fn agreement(result: &DuelResult) -> String {
             let interval = alpha.interval.as_ref().map_or(String::new(), |interval| {
                 format!(
                     ", 95 % {} to {}",
-                    signed(interval.low),
-                    signed(interval.high)
+                    signed(interval.low, 2),
+                    signed(interval.high, 2)
                 )
             });
             format!(
                 "agreement between participants: Krippendorff's α {}{interval}, {}",
-                signed(alpha.value),
+                signed(alpha.value, 2),
                 counted(alpha.units, "unit")
             )
         }
@@ -278,15 +279,6 @@ fn p_words(p: Option<f64>) -> String {
         Some(p) if p < 0.001 => "p < 0.001".to_owned(),
         Some(p) => format!("p {p:.3}"),
     }
-}
-
-/// Two decimals with a sign.
-fn signed(value: f64) -> String {
-    // What rounds to nothing has no sign.
-    if value.abs() < 0.005 {
-        return "0.00".to_owned();
-    }
-    format!("{value:+.2}").replace('-', "−")
 }
 
 #[cfg(test)]

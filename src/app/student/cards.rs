@@ -5,6 +5,7 @@ use super::report::report_predictions;
 use super::sample::judged_pairs;
 use super::stored::stored_predictions;
 use crate::app::error::AppError;
+use crate::domain::numeric::signed;
 use crate::domain::student::OrderShift;
 use crate::domain::student::figures::{FoldedRow, Measured};
 use crate::store::Store;
@@ -97,7 +98,7 @@ impl StudentCard {
             measured(self.consensus_accuracy, 100.0, " %"),
             self.order.map_or_else(dash, |of| percent(of.flips)),
             self.order
-                .map_or_else(dash, |of| format!("{:+.3}", of.toward_first)),
+                .map_or_else(dash, |of| signed(of.toward_first, 3)),
             self.ties_expected.map_or_else(dash, percent),
             self.ties_observed.map_or_else(dash, percent),
             measured(self.ece, 1.0, ""),
@@ -114,4 +115,29 @@ impl StudentCard {
         ">ties observed",
         ">ECE",
     ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lean_has_a_real_minus_sign() {
+        let card = StudentCard {
+            student: "own".to_owned(),
+            step: None,
+            pairs: 1,
+            consensus: 0,
+            consensus_accuracy: None,
+            order: Some(OrderShift {
+                pairs: 4,
+                toward_first: -0.05,
+                flips: 0.25,
+            }),
+            ties_expected: None,
+            ties_observed: None,
+            ece: None,
+        };
+        assert_eq!(card.cells()[3..5], ["25 %", "−0.050"]);
+    }
 }

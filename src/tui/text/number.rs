@@ -1,24 +1,9 @@
 //! Numbers as an analyst reads them: real minus signs, thousands separated, units on times and money.
 
+use crate::domain::numeric::signed;
 use std::time::Duration;
 
-const MINUS: char = '−';
 const UNKNOWN: &str = "–";
-
-/// `+1.25`, `−0.50`, `0.00`: the sign is always shown and zero has none.
-pub fn signed(value: f64, decimals: usize) -> String {
-    if !value.is_finite() {
-        return UNKNOWN.into();
-    }
-    let digits = format!("{:.decimals$}", value.abs());
-    if digits.bytes().all(|byte| matches!(byte, b'0' | b'.')) {
-        digits
-    } else if value < 0.0 {
-        format!("{MINUS}{digits}")
-    } else {
-        format!("+{digits}")
-    }
-}
 
 /// `1.25`, `−0.50`: a minus sign where there is one, and no plus.
 pub fn fixed(value: f64, decimals: usize) -> String {

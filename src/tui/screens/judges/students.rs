@@ -74,9 +74,9 @@ pub(super) fn lines(card: &StudentCard, theme: &Theme, columns: usize) -> Vec<Li
     };
     if let Some(order) = card.order {
         words.push(format!(
-            "Asked about {} pairs in both orders it leans {:+.3} toward the first document (0: no effect) and changes its favourite on {:.1} %.",
+            "Asked about {} pairs in both orders it leans {} toward the first document (0: no effect) and changes its favourite on {:.1} %.",
             order.pairs,
-            order.toward_first,
+            text::signed(order.toward_first, 3),
             100.0 * order.flips
         ));
     }

@@ -6,7 +6,7 @@ mod labels;
 
 use crate::app::wording::counted;
 use crate::store::merge::{MatchedQuery, MergeCounts, Merger, Snapshot};
-use crate::store::{Db, Result};
+use crate::store::{Db, Result, Store};
 
 /// Takes over what another project has and this one has not. With `keep` false nothing is changed, and what would be is
 /// reported.
@@ -15,6 +15,15 @@ pub fn merge(db: &mut Db, from: &Snapshot, keep: bool) -> Result<MergeCounts> {
         true => db.atomically(|db| unite(db, from.db()?)),
         false => db.rehearsed(|db| unite(db, from.db()?)),
     }
+}
+
+/// Takes over what another project has, or says what that would be, and then estimates what has to be estimated anew.
+pub fn merge_into(store: &Store, from: Snapshot, keep: bool) -> Result<MergeCounts> {
+    let merged = store.write_blocking(move |db| merge(db, &from, keep))?;
+    if keep {
+        store.estimate_student()?;
+    }
+    Ok(merged)
 }
 
 fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {

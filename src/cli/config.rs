@@ -326,17 +326,15 @@ impl ProjectOptions {
                 ));
             }
         };
-        let named = store.write_blocking(move |db| {
-            db.name_student(Some((&after.0, after.1)))?;
-            db.named_student()
-        })?;
-        if let Some(named) = named {
-            output::message(&format!(
-                "student {}: {}",
-                clean(&named.name),
-                named.words()
-            ));
-        }
+        let (name, weight) = after;
+        // Estimated before the write: that fits many queries, and other writers would wait for it.
+        let named = store.read_blocking(move |db| db.estimated_student(&name, weight))?;
+        output::message(&format!(
+            "student {}: {}",
+            clean(&named.name),
+            named.words()
+        ));
+        store.write_blocking(move |db| db.name_student(Some(&named)))?;
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! `overrule merge`: what another analyst's file has and this one has not.
 
-use crate::app::merge::{merge, notes, taken_over};
+use crate::app::merge::{merge_into, notes, taken_over};
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output;
 use crate::domain::sanitise;
@@ -45,8 +45,7 @@ impl MergeCommand {
         }
         let keep = !self.dry_run;
         let snapshot = Snapshot::of(&self.other)?;
-        let merged = store
-            .write_blocking(move |db| merge(db, &snapshot, keep))
+        let merged = merge_into(&store, snapshot, keep)
             .with_context(|| format!("{}: nothing is merged", self.other.display()))?;
         if self.json {
             output::json(&self.as_json(&merged))?;

@@ -14,7 +14,7 @@ mod warning;
 
 pub use matrix_grid::MatrixGrid;
 pub use named_student::{
-    CHOOSING_WEIGHT, LearnedWeight, NamedStudent, STUDENT_WEIGHTS, StudentWeight,
+    CHOOSING_WEIGHT, LearnedWeight, NamedStudent, NotLearned, STUDENT_WEIGHTS, StudentWeight,
 };
 pub use order_evidence::OrderEvidence;
 pub use pair_targets::{PairTarget, pair_targets};

@@ -1,12 +1,16 @@
 //! Students and what they predict: rows that are only added; of a name and step the latest is in force.
 
 use super::corpus::QueryKey;
-use super::{Db, Result, StoreError};
+use super::{Db, Result, Store, StoreError};
 use crate::domain::battle::Pair;
 use crate::domain::corpus::DocId;
-use crate::domain::ranking::{self, LearnedWeight, NamedStudent, StudentOpinion, StudentWeight};
+use crate::domain::ranking::{
+    self, LearnedWeight, NamedStudent, NotLearned, StudentOpinion, StudentWeight,
+};
+use crate::domain::student::features::OTHER_BATTLES;
 use crate::domain::student::{OutcomeProbabilities, QueryPredictions};
 use rusqlite::{Row, params};
+use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -205,35 +209,61 @@ impl Db {
             .transpose()
     }
 
-    /// Names a student of the project, or none, and with it changes every query's numbers. What the votes bear out of it is
-    /// estimated now where its weight is to follow from that.
-    pub fn name_student(&self, student: Option<(&str, StudentWeight)>) -> Result<()> {
+    /// Names a student of the project, or none, and with it changes every query's numbers.
+    pub fn name_student(&self, student: Option<&NamedStudent>) -> Result<()> {
         match student {
             None => {
                 self.change("DELETE FROM setting WHERE name = 'student'", [])?;
             }
-            Some((name, weight)) => {
-                let learned = match weight {
-                    StudentWeight::Auto => self.learn_student_weight(name)?,
-                    StudentWeight::Set(_) => None,
-                };
-                let named = NamedStudent {
-                    name: name.to_owned(),
-                    weight,
-                    learned,
-                };
-                self.remember(NAMED, &serde_json::to_string(&named)?)?;
-            }
+            Some(named) => self.remember(NAMED, &serde_json::to_string(named)?)?,
         }
         self.touch_all()
     }
 
-    /// Takes the student that the project has named as it is now, where it is one of these.
+    /// A student with what the votes bear out of it, where its weight is to follow from that. Changes nothing; fits many
+    /// queries over and over, so that it is no work for a transaction that others wait for.
+    pub fn estimated_student(&self, name: &str, weight: StudentWeight) -> Result<NamedStudent> {
+        let (learned, not_learned) = match weight {
+            StudentWeight::Set(_) => (None, None),
+            StudentWeight::Auto => match self.learn_student_weight(name)? {
+                Ok(learned) => (Some(learned), None),
+                Err(reason) => (None, Some(reason)),
+            },
+        };
+        Ok(NamedStudent {
+            name: name.to_owned(),
+            weight,
+            learned,
+            not_learned,
+        })
+    }
+
+    /// Forgets the estimated weight of the student that the project has named, where it is one of these: it is another
+    /// student's. Until it is estimated anew, by [`Store::estimate_student`], the student counts for nothing.
     pub(crate) fn students_changed(&self, names: &[String]) -> Result<()> {
         match self.named_student()? {
             Some(named) if names.contains(&named.name) => {
-                self.name_student(Some((&named.name, named.weight)))
+                let estimated = named.weight == StudentWeight::Auto;
+                self.name_student(Some(&NamedStudent {
+                    learned: None,
+                    not_learned: estimated.then_some(NotLearned::Changed),
+                    ..named
+                }))
             }
+            _ => Ok(()),
+        }
+    }
+
+    /// The student that the project has named, if its weight is to be estimated anew.
+    fn outdated_student(&self) -> Result<Option<NamedStudent>> {
+        let named = self.named_student()?;
+        Ok(named.filter(|named| named.not_learned == Some(NotLearned::Changed)))
+    }
+
+    /// Keeps an estimate, if the project's student is still the one that it was made for and waits for one.
+    fn keep_estimated_student(&self, estimated: &NamedStudent) -> Result<()> {
+        match self.outdated_student()? {
+            Some(named) if named.name == estimated.name => self.name_student(Some(estimated)),
             _ => Ok(()),
         }
     }
@@ -254,11 +284,17 @@ impl Db {
         }))
     }
 
-    /// The weight of a student that the votes bear out; `None` where there are too few of them to tell.
-    fn learn_student_weight(&self, name: &str) -> Result<Option<LearnedWeight>> {
+    /// The weight of a student that the votes bear out, or why that cannot be told.
+    fn learn_student_weight(
+        &self,
+        name: &str,
+    ) -> Result<std::result::Result<LearnedWeight, NotLearned>> {
         let Some(student) = self.latest_checkpoint(name)? else {
-            return Ok(None);
+            return Ok(Err(NotLearned::FewQueries));
         };
+        if self.saw_votes(student)? {
+            return Ok(Err(NotLearned::SawVotes));
+        }
         let mut evidence = Vec::new();
         for ensemble in self.ensembles_in_force()? {
             let settings = self.settings_under(Some(ensemble))?;
@@ -269,7 +305,26 @@ impl Db {
                 evidence.extend(ranking::student_evidence(&rows, &settings, &predictions));
             }
         }
-        Ok(LearnedWeight::of(&evidence))
+        Ok(LearnedWeight::of(&evidence).ok_or(NotLearned::FewQueries))
+    }
+
+    /// Whether a student predicts pairs from the votes on other pairs of the same query. What it says of pairs without a vote
+    /// then holds every vote, and no vote can be held out from it.
+    fn saw_votes(&self, student: StudentKey) -> Result<bool> {
+        #[derive(Deserialize)]
+        struct Model {
+            #[serde(default)]
+            features: Vec<String>,
+        }
+        let model: Option<String> =
+            self.value("SELECT model FROM student WHERE id = ?1", [student.0])?;
+        let Some(model) = model else {
+            return Ok(false);
+        };
+        let model: Model = serde_json::from_str(&model).map_err(|error| {
+            StoreError::Corrupt(format!("the model of a student cannot be read: {error}"))
+        })?;
+        Ok(model.features.iter().any(|name| name == OTHER_BATTLES))
     }
 
     /// The latest checkpoint of a student: the highest step, or the one without.
@@ -288,6 +343,22 @@ impl Db {
             [student.0],
             |row| Ok(QueryKey(row.get(0)?)),
         )
+    }
+}
+
+impl Store {
+    /// Estimates the weight of the project's student anew where the student has changed. Called after the write that changed it
+    /// and not in it: many queries are fitted, and other writers would wait for that.
+    pub fn estimate_student(&self) -> Result<()> {
+        let estimated = self.read_blocking(|db| {
+            let named = db.outdated_student()?;
+            let estimated = named.map(|named| db.estimated_student(&named.name, named.weight));
+            estimated.transpose()
+        })?;
+        match estimated {
+            Some(estimated) => self.write_blocking(move |db| db.keep_estimated_student(&estimated)),
+            None => Ok(()),
+        }
     }
 }
 

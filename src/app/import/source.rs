@@ -112,7 +112,7 @@ pub fn bring_in(
     }
     if is_project_file(path) {
         let snapshot = Snapshot::of(path)?;
-        let counts = store.write_blocking(move |db| merge::merge(db, &snapshot, true))?;
+        let counts = merge::merge_into(store, snapshot, true)?;
         let words = match merge::taken_over(&counts) {
             None => format!("{name}: nothing in it was new"),
             Some(new) => format!("{name}: merged: {new}"),

@@ -158,6 +158,7 @@ fn put(store: &Store, students: Vec<NewStudent>) -> Result<StudentImport, AppErr
         }
         Ok::<_, StoreError>(stored)
     })?;
+    store.estimate_student()?;
     for (step, stored) in import.steps.iter_mut().zip(stored) {
         step.stored = stored;
     }

@@ -11,7 +11,9 @@ use crate::domain::battle::{Pair, all_pairs};
 use crate::domain::metrics::Resampling;
 use crate::domain::rating::{self, Observation, RatingOptions};
 use crate::domain::student::OutcomeProbabilities;
-use crate::domain::student::features::{DocumentNumbers, PairFeatures, QueryFeatures};
+use crate::domain::student::features::{
+    DocumentNumbers, OTHER_BATTLES, PairFeatures, QueryFeatures,
+};
 use crate::domain::student::figures::{
     FigureOptions, Figures, ModelAccuracy, PreferenceRow, StudentRow, accuracies,
 };
@@ -39,8 +41,6 @@ const FEATURES: [&str; 6] = [
 /// What vectors say of a document, and of two.
 const NEARNESS: &str = "cosine with query";
 const BOTH_NEAR: &str = "cosine of both";
-/// The difference that other battles make.
-const OTHER_BATTLES: &str = "zELO of other battles";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrainOptions {

@@ -1,10 +1,17 @@
 //! The student that a project has named, and what it counts for: set, or what the votes bear out.
 
+use crate::domain::numeric::signed;
+use crate::domain::sanitise;
+use crate::domain::student::features::OTHER_BATTLES;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::str::FromStr;
 
 const AUTO: &str = "auto";
+
+/// Queries from which on a weight is estimated: with fewer, a mean over queries is too far from normal for its interval.
+const ENOUGH_QUERIES: usize = 5;
 
 /// The weights that are tried against the votes, in battles a document; 0 is no student.
 pub const STUDENT_WEIGHTS: [f64; 8] = [0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4];
@@ -32,6 +39,37 @@ pub struct NamedStudent {
     pub weight: StudentWeight,
     /// What the votes bear out, where that was asked for and there were enough.
     pub learned: Option<LearnedWeight>,
+    /// Why nothing was learned though it was asked for.
+    #[serde(default)]
+    pub not_learned: Option<NotLearned>,
+}
+
+/// Why no weight of a student was estimated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NotLearned {
+    /// Fewer than [`ENOUGH_QUERIES`] queries with enough battles and with predictions of pairs that nobody has judged.
+    FewQueries,
+    /// It predicts from the votes of the same query, so that no vote can be held out from it.
+    SawVotes,
+    /// The student has changed since, and the estimate did not come to its end.
+    Changed,
+}
+
+impl NotLearned {
+    fn words(self) -> String {
+        match self {
+            Self::FewQueries => format!(
+                "too few votes to tell: {ENOUGH_QUERIES} queries with votes are needed, and predictions of their other pairs"
+            ),
+            Self::SawVotes => format!(
+                "no weight is estimated: it predicts from {OTHER_BATTLES}, so that it has seen every vote that could test it"
+            ),
+            Self::Changed => "no weight is estimated since the student changed; \
+                 `overrule config project --student-weight auto` does it"
+                .to_owned(),
+        }
+    }
 }
 
 impl NamedStudent {
@@ -43,6 +81,17 @@ impl NamedStudent {
         }
     }
 
+    /// What is said beside scores in which it counts; `None` where it does not.
+    pub fn in_scores(&self) -> Option<String> {
+        let weight = self.in_force();
+        (weight > 0.0).then(|| {
+            format!(
+                "scores count student {} too: {weight} battles a document, on pairs that nobody has judged",
+                sanitise::line(&self.name)
+            )
+        })
+    }
+
     /// Whether it counts, for how much, and why.
     pub fn words(&self) -> String {
         let weight = self.in_force();
@@ -52,10 +101,15 @@ impl NamedStudent {
         };
         let why = match (self.weight, self.learned) {
             (StudentWeight::Set(_), _) => "set".to_owned(),
-            (StudentWeight::Auto, None) => "too few votes to tell".to_owned(),
+            (StudentWeight::Auto, None) => {
+                self.not_learned.unwrap_or(NotLearned::FewQueries).words()
+            }
             (StudentWeight::Auto, Some(of)) => format!(
-                "held-out votes of a query are likelier by {:+.2} nats, 95 % {:+.2} to {:+.2}, {} queries",
-                of.gain, of.low, of.high, of.queries
+                "held-out votes of a query are likelier by {} nats, 95 % {} to {}, {} queries",
+                signed(of.gain, 2),
+                signed(of.low, 2),
+                signed(of.high, 2),
+                of.queries
             ),
         };
         format!("{counts} ({why})")
@@ -108,7 +162,7 @@ pub struct LearnedWeight {
     /// In battles a document; 0 where no weight predicts votes better than none, beyond chance.
     pub weight: f64,
     /// What the best weight adds to the log-likelihood of a query's held-out votes, in nats, with the ends of its 95 % interval
-    /// over queries.
+    /// over queries. The interval allows for the choice of the best of the weights.
     pub gain: f64,
     pub low: f64,
     pub high: f64,
@@ -116,11 +170,13 @@ pub struct LearnedWeight {
 }
 
 impl LearnedWeight {
-    /// The weight under which held-out votes are likeliest, where it is better than no student beyond chance: the 95 % interval
-    /// of the mean gain over queries, by the normal distribution, is above 0. `None` for fewer than two queries.
+    /// The weight under which held-out votes are likeliest, where it is better than no student beyond chance: the interval of
+    /// the mean gain over queries, by Student's t, is above 0. It is the best of several weights on the same queries, so that
+    /// the interval holds for all of them at once in 95 of 100 cases (Bonferroni): each by itself at 1 − .05 / 7. `None` for
+    /// fewer than [`ENOUGH_QUERIES`].
     pub fn of(evidence: &[[f64; STUDENT_WEIGHTS.len()]]) -> Option<Self> {
         let queries = evidence.len();
-        if queries < 2 {
+        if queries < ENOUGH_QUERIES {
             return None;
         }
         let total = |at: usize| evidence.iter().map(|of| of[at]).sum::<f64>();
@@ -129,7 +185,9 @@ impl LearnedWeight {
         let gains: Vec<f64> = evidence.iter().map(|of| of[best] - of[0]).collect();
         let mean = gains.iter().sum::<f64>() / n;
         let squares: f64 = gains.iter().map(|gain| (gain - mean).powi(2)).sum();
-        let half = 1.96 * (squares / (n - 1.0) / n).sqrt();
+        let tried = (STUDENT_WEIGHTS.len() - 1) as f64;
+        let t = StudentsT::new(0.0, 1.0, n - 1.0).ok()?;
+        let half = t.inverse_cdf(1.0 - 0.025 / tried) * (squares / (n - 1.0) / n).sqrt();
         Some(Self {
             weight: if mean - half > 0.0 {
                 STUDENT_WEIGHTS[best]
@@ -169,12 +227,65 @@ mod tests {
             of[3] += gain;
             of
         };
-        let sure = LearnedWeight::of(&[with(1.0), with(1.2), with(0.9)]).unwrap();
-        assert_eq!((sure.weight, sure.queries), (0.4, 3));
-        assert!((sure.gain - 3.1 / 3.0).abs() < 1e-12 && sure.low > 0.0);
-        let chance = LearnedWeight::of(&[with(3.0), with(-2.0), with(0.1)]).unwrap();
+        let evidence = |gains: [f64; 5]| {
+            [gains, gains]
+                .concat()
+                .into_iter()
+                .map(with)
+                .collect::<Vec<_>>()
+        };
+        let sure = LearnedWeight::of(&evidence([1.0, 1.2, 0.9, 1.1, 0.8])).unwrap();
+        assert_eq!((sure.weight, sure.queries), (0.4, 10));
+        assert!((sure.gain - 1.0).abs() < 1e-12 && sure.low > 0.0);
+        // Student's t with 9 degrees of freedom at 1 − .025 / 7 is 3.4616; the standard error is √(.2 / 9 / 10).
+        assert!((sure.high - sure.gain - 3.461_6 * (0.2f64 / 90.0).sqrt()).abs() < 1e-4);
+        let chance = LearnedWeight::of(&evidence([3.0, -2.0, 0.1, 1.0, 0.2])).unwrap();
         assert_eq!(chance.weight, 0.0);
         assert!(chance.low < 0.0 && chance.high > 0.0);
-        assert_eq!(LearnedWeight::of(&[with(1.0)]), None);
+        assert_eq!(LearnedWeight::of(&evidence([1.0; 5])[..4]), None);
+    }
+
+    #[test]
+    fn what_helps_by_chance_is_seldom_given_a_weight() {
+        // Each weight moves the likelihood of a query by noise alone; at most 5 of 200 projects may be taken in by that, and
+        // the normal distribution without a correction for the choice takes in some 20.
+        let mut seed = 7u64;
+        let mut noise = || {
+            (0..12)
+                .map(|_| {
+                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    (seed >> 33) as f64 / (1u64 << 31) as f64
+                })
+                .sum::<f64>()
+                - 6.0
+        };
+        let fooled = (0..200).filter(|_| {
+            let evidence: Vec<_> = (0..ENOUGH_QUERIES)
+                .map(|_| {
+                    let mut of = [0.0; STUDENT_WEIGHTS.len()];
+                    of.iter_mut().skip(1).for_each(|gain| *gain = noise());
+                    of
+                })
+                .collect();
+            LearnedWeight::of(&evidence).unwrap().weight > 0.0
+        });
+        let fooled = fooled.count();
+        assert!(fooled <= 10, "{fooled}");
+    }
+
+    #[test]
+    fn why_a_student_counts_for_nothing_is_said() {
+        let words = |not_learned| {
+            NamedStudent {
+                name: "own".to_owned(),
+                weight: StudentWeight::Auto,
+                learned: None,
+                not_learned: Some(not_learned),
+            }
+            .words()
+        };
+        assert!(words(NotLearned::SawVotes).contains("it has seen every vote"));
+        assert!(words(NotLearned::FewQueries).contains("5 queries with votes"));
+        assert!(words(NotLearned::Changed).contains("--student-weight auto"));
     }
 }

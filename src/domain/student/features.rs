@@ -1,6 +1,9 @@
 //! What a pair looks like to the built-in student: differences of its documents, which change sign when the documents are
 //! exchanged, and what stays the same then.
 
+/// The name of the difference that other battles make: the zELO of both documents, fitted to the query's own votes.
+pub const OTHER_BATTLES: &str = "zELO of other battles";
+
 /// A document's numbers, one a feature; `None` where there is none.
 pub type DocumentNumbers = Vec<Option<f64>>;
 

@@ -4,7 +4,8 @@ use super::bench::Bench;
 use super::{SIZES, name, snapshot};
 use crate::app::student::keep_trained;
 use crate::app::student::train::{TrainOptions, train};
-use crate::domain::ranking::StudentWeight;
+use crate::domain::ranking::{NotLearned, StudentWeight};
+use crate::store::StoreError;
 use crate::tui::model::matrix::Layer;
 use crate::tui::screens::Screen;
 use crate::tui::theme::{ColourDepth, Theme};
@@ -93,10 +94,13 @@ fn a_student_of_the_project_stands_beside_judges_and_votes() {
         };
         let trained = train(&bench.store, options).unwrap();
         keep_trained(&bench.store, &trained, "own", "ann").unwrap();
-        let weight = StudentWeight::Set(0.5);
+        let named = bench
+            .store
+            .read_blocking(|db| db.estimated_student("own", StudentWeight::Set(0.5)))
+            .unwrap();
         bench
             .store
-            .write_blocking(move |db| db.name_student(Some(("own", weight))))
+            .write_blocking(move |db| db.name_student(Some(&named)))
             .unwrap();
         bench.press("J G");
         snapshot(name("student-beside-judges", size), bench.shot());
@@ -106,4 +110,35 @@ fn a_student_of_the_project_stands_beside_judges_and_votes() {
         bench.press("enter");
         snapshot(name("student-in-battle", size), bench.shot());
     }
+}
+
+#[test]
+fn a_student_that_changed_counts_for_nothing_until_its_weight_is_estimated_outside_of_the_write() {
+    let bench = Bench::judged(80, 24);
+    let options = TrainOptions {
+        other_battles: false,
+        folds: 5,
+        seed: 0,
+        all_pairs: true,
+    };
+    let trained = train(&bench.store, options).unwrap();
+    keep_trained(&bench.store, &trained, "own", "ann").unwrap();
+    let store = &bench.store;
+    let named = store
+        .read_blocking(|db| db.estimated_student("own", StudentWeight::Auto))
+        .unwrap();
+    let written = named.clone();
+    let (name, in_write) = store
+        .write_blocking(move |db| {
+            db.name_student(Some(&written))?;
+            db.students_changed(&["own".to_owned()])?;
+            Ok::<_, StoreError>((written.name, db.named_student()?))
+        })
+        .unwrap();
+    let in_write = in_write.unwrap();
+    assert_eq!((name, in_write.in_force()), ("own".to_owned(), 0.0));
+    assert_eq!(in_write.not_learned, Some(NotLearned::Changed));
+    store.estimate_student().unwrap();
+    let after = store.read_blocking(|db| db.named_student()).unwrap();
+    assert_eq!(after, Some(named));
 }

@@ -182,7 +182,12 @@ impl View {
             .as_ref()
             .ok()
             .filter(|_| entered.len() <= errors_up_to)
-            .and_then(|fit| rating::covariance(entered.len(), &observations, fit, &options, phi));
+            .and_then(|fit| {
+                // A student's predictions are wrong together, and by what it is not known: they move scores and narrow no
+                // interval.
+                let judged = &observations[..observations.len() - student_pairs];
+                rating::covariance(entered.len(), judged, fit, &options, phi)
+            });
         let standings = standings(
             rows.documents,
             &entered,
@@ -260,7 +265,13 @@ impl View {
         &self.observations
     }
 
-    /// The covariance of the fit's scores, where the model has one and the pool is not too large.
+    /// What the fit was made of without what a student counts.
+    pub fn judged_observations(&self) -> &[Observation] {
+        &self.observations[..self.observations.len() - self.student_pairs]
+    }
+
+    /// The covariance of the fit's scores by votes and verdicts alone, where the model has one and the pool is not too large.
+    /// A student that counts makes no score surer.
     pub fn covariance(&self) -> Option<&Covariance> {
         self.covariance.as_ref()
     }

@@ -131,6 +131,18 @@ impl Db {
 
     /// A query's view under the project's settings.
     pub fn view(&self, query: QueryKey) -> Result<View> {
+        let (rows, settings) = self.view_inputs(query)?;
+        Ok(View::new(rows, settings))
+    }
+
+    /// The view of votes and verdicts alone, whatever student counts in the project: what another student may learn from.
+    pub fn view_without_student(&self, query: QueryKey) -> Result<View> {
+        let (mut rows, settings) = self.view_inputs(query)?;
+        rows.student = None;
+        Ok(View::new(rows, settings))
+    }
+
+    fn view_inputs(&self, query: QueryKey) -> Result<(QueryRows, RankingSettings)> {
         let mut settings = self.settings_under(self.ensemble_of(query)?)?;
         if settings.phi.is_none()
             && let Some((phi, battles)) = self.estimated_phi(query)?
@@ -138,7 +150,7 @@ impl Db {
             settings.phi = Some(phi);
             settings.phi_battles = Some(battles);
         }
-        Ok(View::new(self.fitted_rows(query, &settings)?, settings))
+        Ok((self.fitted_rows(query, &settings)?, settings))
     }
 
     /// The scores of a query's view, to the last bit, without what else a view holds: those that were kept, where nothing

@@ -338,7 +338,7 @@ fn messages(prompt: JudgePrompt) -> Cell {
 /// The texts and scores of a query.
 struct QueryTexts {
     pool: Arc<PoolText>,
-    /// By pool index: zELO and its standard error.
+    /// By pool index: zELO and its standard error, of votes and verdicts alone.
     scores: Vec<Option<(f64, Option<f64>)>>,
 }
 
@@ -348,7 +348,7 @@ impl QueryTexts {
         let info = db.query(key)?;
         let texts = (0..info.documents).map(|at| db.document_text(key, at));
         let texts = texts.collect::<Result<Vec<_>, _>>()?;
-        let standings = db.view(key)?.standings.into_iter();
+        let standings = db.view_without_student(key)?.standings.into_iter();
         Ok(Self {
             pool: Arc::new(PoolText::new(info.text, texts)),
             scores: standings.map(|of| of.map(|of| (of.zelo, of.se))).collect(),

@@ -125,7 +125,7 @@ pub(super) struct FlipContext<'a> {
     options: RatingOptions,
     order: Vec<usize>,
     top: usize,
-    /// The observations of each pair.
+    /// The votes and verdicts of each pair, by their places among the observations.
     on: BTreeMap<Pair, Vec<usize>>,
 }
 
@@ -134,7 +134,7 @@ impl<'a> FlipContext<'a> {
         let fit = view.fit.as_ref().ok()?;
         let entered = view.entered();
         let mut on: BTreeMap<Pair, Vec<usize>> = BTreeMap::new();
-        for (index, o) in view.observations().iter().enumerate() {
+        for (index, o) in view.judged_observations().iter().enumerate() {
             let pair = Pair::new(*entered.get(o.a)?, *entered.get(o.b)?);
             on.entry(pair?).or_default().push(index);
         }

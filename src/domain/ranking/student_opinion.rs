@@ -17,7 +17,7 @@ impl StudentOpinion {
     /// What is said beside scores in which it counts on so many pairs.
     pub fn words(&self, pairs: usize) -> String {
         format!(
-            "scores count student {} too: {} battles a document, on {pairs} pairs that nobody has judged",
+            "scores count student {} too: {} battles a document, on {pairs} pairs that nobody has judged; intervals are of the votes alone",
             sanitise::line(&self.name),
             self.weight
         )

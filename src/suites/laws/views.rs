@@ -2,12 +2,16 @@
 
 use super::bench::{bench, bits};
 use crate::app::annotate::RunRequest;
-use crate::domain::battle::{Battle, BattleId};
-use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
+use crate::domain::battle::{Battle, BattleId, Pair};
+use crate::domain::priority::impact::impacts;
+use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, StudentOpinion, View};
+use crate::domain::rating;
 use crate::domain::sampling::{self, SeededRng};
+use crate::domain::student::{OutcomeProbabilities, PairPrediction, QueryPredictions};
 use crate::domain::verdict::{Decision, Verdict};
 use crate::domain::vote::{JudgeId, Margin, Vote};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 /// A pool that has been judged by dice: battles with up to three votes and some failures, and a few verdicts.
 fn rows() -> impl Strategy<Value = QueryRows> {
@@ -247,4 +251,50 @@ fn a_pool_of_two_thousand_documents_goes_through_the_store() {
             .flatten()
             .all(|standing| standing.zelo == 0.0)
     );
+}
+
+#[test]
+fn a_student_moves_scores_makes_none_surer_and_is_no_pair_to_check() {
+    let documents = 12;
+    let battles = (0..documents).map(|a| record(a, a, (a + 1) % documents, [Some(0.6); 3]));
+    let predictions: QueryPredictions = (0..documents)
+        .flat_map(|low| (low + 2..documents).map(move |high| (low, high)))
+        .filter_map(|(low, high)| {
+            let predicted = OutcomeProbabilities::new(0.2, 0.6)?;
+            Some((Pair::new(low, high)?, PairPrediction::in_order(predicted)))
+        })
+        .collect();
+    let rows = |weight: Option<f64>| QueryRows {
+        documents,
+        depth: Some(documents),
+        judges: (1..=3).map(JudgeId).collect(),
+        battles: battles.clone().collect(),
+        student: weight.map(|weight| StudentOpinion {
+            name: "own".into(),
+            predictions: predictions.clone().into(),
+            weight,
+        }),
+        ..QueryRows::default()
+    };
+    let settings = RankingSettings::default();
+    let alone = View::new(rows(None), settings);
+    let with = View::new(rows(Some(3.0)), settings);
+    assert!(with.student_in_fit().unwrap().1 > 40);
+    assert_ne!(with.scores(), alone.scores());
+    let fit = with.fit.as_ref().unwrap();
+    let of_votes = rating::covariance(
+        documents,
+        alone.observations(),
+        fit,
+        &settings.rating(),
+        with.phi,
+    );
+    let of_votes = of_votes.unwrap();
+    for document in 0..documents {
+        let se = with.standings[document].unwrap().se.unwrap();
+        assert!((se - of_votes.se(document)).abs() < 1e-12);
+    }
+    let judged: BTreeSet<Pair> = alone.pairs().collect();
+    let checked: BTreeSet<Pair> = impacts(&with, 5, 100).into_iter().map(|of| of.0).collect();
+    assert_eq!(checked, judged);
 }

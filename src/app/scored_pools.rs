@@ -25,6 +25,8 @@ pub struct ScoredPool {
     /// In hybrid order; `None` where nothing says how a document compares.
     pub documents: Vec<(DocId, Option<f64>)>,
     pub judges: Vec<String>,
+    /// What is to be said of the student that counts in the scores; `None` where none does.
+    pub student: Option<String>,
 }
 
 impl ScoredPool {
@@ -88,9 +90,11 @@ pub fn fitted_pools(
             let ids = db.documents(key)?.into_iter().map(|document| document.id);
             let judges = db.judges_of(key)?.into_iter();
             let judges = judges.map(|(_, judge)| judge.name).collect();
-            Ok((query, ids.collect::<Vec<_>>(), judges, db.scores(key)?))
+            let student = db.named_student()?.and_then(|named| named.in_scores());
+            let ids = ids.collect::<Vec<_>>();
+            Ok((query, ids, judges, student, db.scores(key)?))
         },
-        |_, (query, ids, judges, scores)| {
+        |_, (query, ids, judges, student, scores)| {
             let scores = scores.unwrap_or_else(|why| {
                 let query = query.clone();
                 unfitted.push(Unfitted { query, why });
@@ -100,6 +104,7 @@ pub fn fitted_pools(
                 query,
                 documents: ids.into_iter().zip(scores).collect(),
                 judges,
+                student,
             });
             Ok::<(), AppError>(())
         },

@@ -185,6 +185,8 @@ pub fn zelo_truth(
         gains: Some(Gains::new()),
         ..Truth::default()
     };
+    let student = pools.iter().find_map(|pool| pool.student.clone());
+    truth.notes.extend(student);
     truth.notes.extend(scale_note);
     truth.notes.push(match (&fitted, basis) {
         (Some(_), _) => fitted_note(graded.len(), zero, scale.is_some()),
@@ -330,7 +332,25 @@ mod tests {
                 .map(|(at, score)| (DocId::new(format!("d{at:02}")), *score))
                 .collect(),
             judges: vec!["judge".to_owned()],
+            student: None,
         }
+    }
+
+    #[test]
+    fn a_student_in_the_scores_is_said() {
+        let mut of = pool("q", &[Some(1.0), Some(0.0)]);
+        let notes = |of: &ScoredPool| {
+            let pools = std::slice::from_ref(of);
+            zelo_truth(pools, &Qrels::new(), GradeBasis::Auto, None)
+                .unwrap()
+                .notes
+        };
+        let without = notes(&of);
+        of.student = Some("scores count student own too".to_owned());
+        assert_eq!(
+            notes(&of),
+            [vec!["scores count student own too".to_owned()], without].concat()
+        );
     }
 
     #[test]

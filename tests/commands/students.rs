@@ -824,11 +824,23 @@ fn a_student_counts_in_scores_only_where_it_is_told_to() {
         2,
         &["--student-weight"],
     );
+    let taught = sandbox
+        .done("student export --form pointwise")
+        .text()
+        .to_owned();
     let counted = sandbox.json("config project --student-weight 0.5 --json");
     assert_eq!(counted["student"]["weight"], 0.5);
     let with = scores();
     assert_ne!(with, alone);
     let note = "scores count student own too: 0.5 battles a document, on";
+    // No student learns what a student said, and grades made of scores say what is in them.
+    assert_eq!(
+        sandbox.done("student export --form pointwise").text(),
+        taught
+    );
+    sandbox
+        .done("export qrels --from zelo")
+        .says("scores count student own too: 0.5 battles a document");
     sandbox.done("matrix --query q0").prints(note);
     sandbox
         .done("export run")
@@ -858,6 +870,23 @@ fn a_student_counts_in_scores_only_where_it_is_told_to() {
     assert!(sandbox.json("status --json")["student"].is_null());
     let auto = sandbox.done("config project --student own --student-weight auto");
     auto.says("6 queries)");
+    // What changes the student has its weight estimated anew.
+    sandbox.done("override --query q0 --a q0-d0 --b q0-d1 --verdict a");
+    sandbox.done("student train --name own");
+    sandbox.done("status").prints("6 queries)");
+    sandbox
+        .done("student report --student own")
+        .says("each predicted by a model that never saw its query");
+    // A student that is told the zELO of a query has seen each of its votes.
+    sandbox.done("student train --other-battles --name told");
+    let told = sandbox.done("config project --student told --student-weight auto");
+    told.says("it has seen every vote that could test it");
+    let told = sandbox.json("config project --json");
+    assert_eq!(told["student"]["weight_in_force"], 0.0);
+    assert_eq!(told["student"]["not_learned"], "saw-votes");
+    sandbox
+        .done("student import --help")
+        .prints("--student-weight auto");
 }
 
 #[test]

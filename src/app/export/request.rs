@@ -18,7 +18,6 @@ use crate::app::truth::{AGAINST_JUDGES, GradeBasis, TruthSource, zelo_truth};
 use crate::app::wording::counted;
 use crate::domain::adjudication::{RulingGrades, corrected_labels};
 use crate::domain::corpus::QueryId;
-use crate::domain::sanitise;
 use crate::formats::file::unpacked_name;
 use crate::formats::{beir, trec};
 use crate::store::Store;
@@ -157,16 +156,11 @@ impl ExportRequest {
     ) -> Result<(), AppError> {
         let of_scores = match self.kind {
             ExportKind::Annotated | ExportKind::Run => true,
-            ExportKind::Qrels => self.from == TruthSource::Zelo,
             _ => false,
         };
         let student = store.read_blocking(|db| db.named_student())?;
-        if let Some(student) = student.filter(|of| of_scores && of.in_force() > 0.0) {
-            tell(&format!(
-                "scores count student {} too: {} battles a document, on pairs that nobody has judged",
-                sanitise::line(&student.name),
-                student.in_force()
-            ));
+        if let Some(note) = student.filter(|_| of_scores).and_then(|of| of.in_scores()) {
+            tell(&note);
         }
         match self.kind {
             ExportKind::Annotated => {

@@ -80,6 +80,8 @@ fn means_without_judges(
 ) -> Result<Option<Vec<Option<f64>>>, AppError> {
     let keys = store.read_blocking(|db| db.queries())?;
     let keys: Vec<_> = keys.into_iter().map(|query| query.key).collect();
+    let named = store.read_blocking(|db| db.named_student())?;
+    let student = named.and_then(|named| named.in_scores());
     let mut pools = Vec::with_capacity(keys.len());
     store.read_each(
         &keys,
@@ -97,6 +99,7 @@ fn means_without_judges(
                 query,
                 documents: ids.into_iter().zip(scores).collect(),
                 judges: Vec::new(),
+                student: student.clone(),
             });
             Ok::<(), AppError>(())
         },

@@ -222,8 +222,12 @@ fn finished(found: FoundOffsets, pools: &[ScoredPool], labels: &Qrels) -> Projec
         }
         offsets.insert(pool.query.clone(), *offset);
     }
+    let student = pools.iter().find_map(|pool| pool.student.as_deref());
     ProjectScale {
-        basis: found.basis,
+        basis: match student {
+            Some(student) => format!("{}; {student}", found.basis),
+            None => found.basis,
+        },
         offsets,
         kind: found.kind,
         counts: found.counts,

@@ -2,9 +2,8 @@
 
 use super::judged_pairs::JudgedPairs;
 use super::predictions::Predictions;
-use super::report::{StudentReport, report_predictions};
+use super::report::{StudentReport, report_predictions, stored_report};
 use super::sample::all_judged;
-use super::stored::stored_predictions;
 use super::train::{TrainOptions, TrainedStudent, train};
 use crate::app::error::AppError;
 use crate::domain::battle::Pair;
@@ -35,11 +34,7 @@ pub fn students_found(store: &Store, name: Option<&str>) -> Result<StudentsFound
     let names: Vec<String> = built_in.chain(stored.into_keys()).collect();
     let known = name.filter(|name| names.iter().any(|known| known == name));
     let report = match known.filter(|name| *name != BUILT_IN) {
-        Some(name) => {
-            let judged = all_judged(store)?;
-            let predictions = stored_predictions(store, name, &judged)?;
-            report_predictions(name.to_owned(), &predictions, &judged)
-        }
+        Some(name) => stored_report(store, name)?,
         None => built_in_report(store)?,
     };
     Ok(StudentsFound { names, report })

@@ -3,7 +3,7 @@
 use super::judged_pairs::JudgedPairs;
 use super::predictions::{ForeignLine, Predictions, StepPredictions};
 use super::sample::all_judged;
-use super::stored::stored_predictions;
+use super::stored::{known_student, stored_predictions};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, stem};
 use crate::app::wording::counted;
@@ -12,6 +12,8 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::student::figures::{FigureOptions, Figures, StudentRow};
 use crate::domain::student::{OrderShift, OutcomeProbabilities};
 use crate::store::Store;
+use crate::store::students::StoredStudent;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -71,10 +73,50 @@ pub fn report_file(store: &Store, path: &Path) -> Result<StudentReport, AppError
 
 /// The report of a student of the project on its judged pairs, all checkpoints.
 pub fn report_student(store: &Store, name: &str) -> Result<StudentReport, AppError> {
+    stored_report(store, name)?
+        .ok_or_else(|| invalid!("none of the predictions of student {name} is about a judged pair"))
+}
+
+/// The same; `None` where it predicts no judged pair.
+pub(super) fn stored_report(store: &Store, name: &str) -> Result<Option<StudentReport>, AppError> {
     let judged = all_judged(store)?;
     let predictions = stored_predictions(store, name, &judged)?;
-    report_predictions(name.to_owned(), &predictions, &judged)
-        .ok_or_else(|| invalid!("none of the predictions of student {name} is about a judged pair"))
+    let mut report = report_predictions(name.to_owned(), &predictions, &judged);
+    let latest = known_student(store, name)?.pop();
+    if let (Some(report), Some(latest)) = (&mut report, latest) {
+        report.notes.extend(trained_note(&latest, report)?);
+    }
+    Ok(report)
+}
+
+/// How the built-in student predicted what it is measured on; `None` for students that came in a file.
+fn trained_note(
+    student: &StoredStudent,
+    report: &StudentReport,
+) -> Result<Option<String>, AppError> {
+    #[derive(Deserialize)]
+    struct Model {
+        pairs: usize,
+    }
+    let (Some(model), Some(last)) = (&student.model, report.steps.last()) else {
+        return Ok(None);
+    };
+    let model: Model = serde_json::from_str(model).map_err(|error| {
+        invalid!(
+            "the model of student {} cannot be read: {error}",
+            student.name
+        )
+    })?;
+    Ok(Some(format!(
+        "trained on {}, each predicted by a model that never saw its query; {} with a prediction now: those judged since are \
+         predicted by a model that learned from all queries, their own too, so that figures on them flatter it; \
+         `overrule student train` measures it anew",
+        counted(model.pairs, "judged pair"),
+        match last.figures.n {
+            1 => "1 judged pair is".to_owned(),
+            n => format!("{n} judged pairs are"),
+        }
+    )))
 }
 
 /// The report of predictions on judged pairs; `None` where none of them is about one.

@@ -10,11 +10,13 @@ CREATE TABLE link (
     created_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- What a judge answered: whether B serves its query better. A failed call has no row.
+-- What a judge answered: whether B serves its query better. A failed call has no row. The identity is the hash of the judge's
+-- provider, model, prompt and parameters: with others it is asked again.
 CREATE TABLE link_answer (
     link       BLOB NOT NULL REFERENCES link (uid),
     judge      TEXT NOT NULL,
+    identity   BLOB NOT NULL,
     second     INTEGER NOT NULL,
     created_ms INTEGER NOT NULL,
-    PRIMARY KEY (link, judge)
+    PRIMARY KEY (link, judge, identity)
 ) STRICT, WITHOUT ROWID;

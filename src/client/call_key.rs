@@ -10,16 +10,35 @@ pub(crate) fn call_key(judge: &dyn Judge, prompt: &JudgePrompt) -> Option<[u8; 3
 
 /// The hash of a judge and of every character it is sent.
 pub(crate) fn key_of(spec: &JudgeSpec, prompt: &JudgePrompt) -> [u8; 32] {
-    let mut hash = Sha256::new();
-    let parts = [
+    let [name, provider, model, words, params] = parts_of(spec);
+    hash_of(&[
+        name,
+        provider,
+        model,
+        words,
+        params,
+        &prompt.system,
+        &prompt.user,
+    ])
+}
+
+/// The hash of a judge: its name and all that changes what its answers mean.
+pub(crate) fn identity_of(spec: &JudgeSpec) -> [u8; 32] {
+    hash_of(&parts_of(spec))
+}
+
+fn parts_of(spec: &JudgeSpec) -> [&str; 5] {
+    [
         &spec.name,
         &spec.provider,
         &spec.model,
         &spec.prompt_hash,
         &spec.params,
-        &prompt.system,
-        &prompt.user,
-    ];
+    ]
+}
+
+fn hash_of(parts: &[&str]) -> [u8; 32] {
+    let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part.as_bytes());

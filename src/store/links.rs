@@ -23,8 +23,20 @@ pub struct StoredLink {
     pub b: LinkedDocument,
     /// When it was planned, in milliseconds since the Unix epoch.
     pub created_ms: i64,
-    /// What judges answered, by name: whether B serves its query better.
-    pub answers: Vec<(String, bool)>,
+    /// By judge.
+    pub answers: Vec<LinkAnswer>,
+}
+
+/// What a judge answered to a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkAnswer {
+    pub judge: String,
+    /// The hash of all that makes the judge what it is.
+    pub identity: [u8; 32],
+    /// Whether B serves its query better.
+    pub second: bool,
+    /// In milliseconds since the Unix epoch.
+    pub created_ms: i64,
 }
 
 impl Db {
@@ -47,25 +59,26 @@ impl Db {
     }
 
     /// Stores what a judge answered to a link; the first answer stays.
-    pub fn add_link_answer(
-        &self,
-        link: &[u8; 16],
-        judge: &str,
-        second: bool,
-        now_ms: i64,
-    ) -> Result<()> {
+    pub fn add_link_answer(&self, link: &[u8; 16], answer: &LinkAnswer) -> Result<usize> {
         self.change(
-            "INSERT INTO link_answer (link, judge, second, created_ms) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
-            params![&link[..], judge, second, now_ms],
-        )?;
-        Ok(())
+            "INSERT INTO link_answer (link, judge, identity, second, created_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT DO NOTHING",
+            params![
+                &link[..],
+                answer.judge,
+                answer.identity,
+                answer.second,
+                answer.created_ms
+            ],
+        )
     }
 
     /// All links with their answers, by round.
     pub fn links(&self) -> Result<Vec<StoredLink>> {
-        let rows: Vec<(StoredLink, Option<(String, bool)>)> = self.all(
-            "SELECT uid, round, query_a, document_a, query_b, document_b, link.created_ms, judge, second
-             FROM link LEFT JOIN link_answer ON link_answer.link = link.uid ORDER BY round, uid, judge",
+        let rows: Vec<(StoredLink, Option<LinkAnswer>)> = self.all(
+            "SELECT uid, round, query_a, document_a, query_b, document_b, link.created_ms, judge, identity, second,
+                 link_answer.created_ms
+             FROM link LEFT JOIN link_answer ON link_answer.link = link.uid ORDER BY round, uid, judge, identity",
             [],
             |row| {
                 let document = |query: String, document: String| LinkedDocument {
@@ -81,8 +94,15 @@ impl Db {
                     answers: Vec::new(),
                 };
                 let judge: Option<String> = row.get(7)?;
-                let second: Option<bool> = row.get(8)?;
-                Ok((link, judge.zip(second)))
+                let answer = judge.map(|judge| {
+                    Ok::<_, rusqlite::Error>(LinkAnswer {
+                        judge,
+                        identity: row.get(8)?,
+                        second: row.get(9)?,
+                        created_ms: row.get(10)?,
+                    })
+                });
+                Ok((link, answer.transpose()?))
             },
         )?;
         let mut links: Vec<StoredLink> = Vec::new();

@@ -68,9 +68,12 @@ pub struct AnchorCount {
 /// spaces.
 const ANCHORS: &str = "anchors of a scale/";
 
-/// The name under which grades of a judge's anchors are kept.
-pub fn anchors_method(judge: &str) -> String {
-    format!("{ANCHORS}{judge}")
+/// The name under which grades of a judge's anchors are kept: with another model, prompt or parameters, which make another
+/// identity, it is another one.
+pub fn anchors_method(judge: &str, identity: &[u8; 32]) -> String {
+    let number = identity.iter().take(8);
+    let number = number.fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
+    format!("{ANCHORS}{number:016x}/{judge}")
 }
 
 impl Db {
@@ -196,16 +199,16 @@ impl Db {
         self.latest_results(None, Some(true))
     }
 
-    /// How much each judge has graded, by its name.
+    /// How much each judge has graded, by its name; a row for each model, prompt and parameters that it had.
     pub fn anchor_counts(&self) -> Result<Vec<AnchorCount>> {
         self.all(
-            "SELECT substr(method, 1 + length(?1)), count(DISTINCT latest.query), count(score.value)
+            "SELECT latest.judges ->> '$[0]', count(DISTINCT latest.query), count(score.value)
              FROM rerank_result AS latest, json_each(latest.scores) AS score
              WHERE substr(method, 1, length(?1)) = ?1 AND NOT EXISTS (
                  SELECT 1 FROM rerank_result AS later
                  WHERE later.query = latest.query AND later.method = latest.method AND later.ranking IS NOT NULL
                      AND (later.created_ms, later.id) > (latest.created_ms, latest.id))
-             GROUP BY method ORDER BY method",
+             GROUP BY method ORDER BY 1, method",
             [ANCHORS],
             |row| {
                 Ok(AnchorCount {

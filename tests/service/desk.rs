@@ -57,7 +57,13 @@ impl Desk {
     }
 
     pub(crate) fn count(&self, sql: &str) -> i64 {
+        self.count_after("", sql)
+    }
+
+    /// The same on a connection that has done something first.
+    pub(crate) fn count_after(&self, first: &str, sql: &str) -> i64 {
         let project = Connection::open(self.path("overrule.db")).unwrap();
+        project.execute_batch(first).unwrap();
         project.query_row(sql, [], |row| row.get(0)).unwrap()
     }
 

@@ -388,6 +388,14 @@ fn links_are_asked_once_and_put_queries_on_one_scale_without_counting_in_a_query
     ];
     assert_eq!(json_of(&desk.run(&other))["scale"], *report);
     assert_eq!(desk.server.requests().len(), LINKS);
+    // With the time at which each was given.
+    let same = "ATTACH 'other.db' AS other; ";
+    let same = same.replace("other.db", desk.path("other.db").to_str().unwrap());
+    let differing = desk.count_after(
+        &same,
+        "SELECT count(*) FROM (SELECT * FROM link_answer EXCEPT SELECT * FROM other.link_answer)",
+    );
+    assert_eq!(differing, 0);
     let refused = desk.run(&["scale", "run", "--link", "2", "--judge", "bm25"]);
     assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
     assert!(
@@ -475,6 +483,10 @@ fn an_answer_to_a_link_that_cannot_be_read_is_none_and_is_asked_again_when_wante
     );
     assert_eq!(desk.server.requests().len(), 6);
     assert_eq!(links(&desk), (0, 1, 1));
+    // Calls that said nothing cost money too.
+    let spent = json_of(&desk.run(&["status", "--json"]))["spent_usd"].clone();
+    assert!(spent.as_f64() > Some(0.0), "{spent}");
+    assert_eq!(json_of(&output)["spent_usd"], spent);
     let output = link(&desk, &[]);
     assert_eq!(output.status.code(), Some(3), "{}", told(&output));
     assert_eq!(links(&desk), (LINKS as i64 - 3, 4, 4));
@@ -520,4 +532,40 @@ fn queries_without_a_fit_are_on_no_scale_and_break_no_reading() {
         "{}",
         told(&output)
     );
+}
+
+#[test]
+fn another_model_of_the_same_name_is_asked_again_and_not_mixed_with_the_first() {
+    let desk = desk();
+    for more in [&["--link", "4"][..], &[]] {
+        let output = scale(&desk, more);
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    }
+    let asked = LINKS + ALL;
+    assert_eq!(desk.server.requests().len(), asked);
+    let config = std::fs::read_to_string(desk.path("overrule.toml")).unwrap();
+    let config = config.replace("model = \"gpt\"", "model = \"gpt-new\"");
+    std::fs::write(desk.path("overrule.toml"), config).unwrap();
+    // Of one query only: the grades of the others are those of the first model, and all of them count.
+    let output = desk.run(&["scale", "run", "--judge", "gpt", "--query", "q0"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(desk.server.requests().len(), asked + ANCHORS);
+    let words = format!("not counted: {ANCHORS} grades of gpt with another model");
+    assert!(told(&output).contains(&words), "{}", told(&output));
+    let found = json_of(&desk.run(&["scale", "fit", "--judge", "gpt", "--json"]));
+    assert_eq!(found["queries"][0]["anchors"], json!(ANCHORS));
+    assert_eq!(found["queries"][5]["anchors"], json!(ANCHORS));
+    // Every link is put to the new model too, and its answers count.
+    let output = desk.run(&["scale", "run", "--judge", "gpt", "--link", "4"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(desk.server.requests().len(), asked + ANCHORS + LINKS);
+    assert_eq!(
+        desk.count("SELECT count(*) FROM link_answer"),
+        2 * LINKS as i64
+    );
+    let words = format!("not counted: {LINKS} answers of gpt with another model");
+    assert!(told(&output).contains(&words), "{}", told(&output));
+    let again = link(&desk, &[]);
+    assert_eq!(again.status.code(), Some(0), "{}", told(&again));
+    assert_eq!(desk.server.requests().len(), asked + ANCHORS + LINKS);
 }

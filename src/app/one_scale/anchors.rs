@@ -79,8 +79,15 @@ pub fn prepare_anchor_run(
         keys.retain(|key| wanted.contains(key));
     }
     let (pools, unfitted) = fitted_pools(store, &keys)?;
-    let known = stored_grades(store)?.remove(judge);
-    let known = known.unwrap_or_default();
+    let mut known = Qrels::new();
+    for (query, grades) in grades_by_setting(store)?
+        .remove(judge)
+        .into_iter()
+        .flatten()
+        .flat_map(|of| of.grades)
+    {
+        known.entry(query).or_default().extend(grades);
+    }
     let mut chosen: HashMap<QueryKey, Vec<DocId>> = HashMap::new();
     let mut bare = 0;
     for (key, pool) in keys.iter().zip(&pools) {
@@ -135,9 +142,42 @@ fn documents_of(pool: &ScoredPool, count: usize, known: &Qrels) -> Vec<DocId> {
     documents.map(|(document, _)| document.clone()).collect()
 }
 
-/// The grades that judges gave anchors, 0 to 3, by judge. A document whose grading failed has none.
-pub(super) fn stored_grades(store: &Store) -> Result<BTreeMap<String, Qrels>, AppError> {
-    let mut grades: BTreeMap<String, Qrels> = BTreeMap::new();
+/// The grades that a judge gave anchors, 0 to 3, with one model, prompt and parameters.
+#[derive(Debug, Default)]
+struct SettingGrades {
+    grades: Qrels,
+    /// When the last of them were given, in milliseconds since the Unix epoch.
+    latest_ms: i64,
+}
+
+/// The grades that a judge gave anchors, 0 to 3, and how many more it gave with another model, prompt or parameters.
+#[derive(Debug)]
+pub(super) struct StoredGrades {
+    pub(super) grades: Qrels,
+    pub(super) others: usize,
+}
+
+/// The grades that judges gave anchors, by judge: those with the model, prompt and parameters with which it graded the most
+/// queries, the latest of equals. A document whose grading failed has none.
+pub(super) fn stored_grades(store: &Store) -> Result<BTreeMap<String, StoredGrades>, AppError> {
+    let given = |grades: &Qrels| -> usize { grades.values().map(BTreeMap::len).sum() };
+    let found = grades_by_setting(store)?.into_iter();
+    let counted = found.filter_map(|(judge, settings)| {
+        let all: usize = settings.iter().map(|of| given(&of.grades)).sum();
+        let most = settings.into_iter();
+        let most = most.max_by_key(|of| (of.grades.len(), of.latest_ms))?;
+        let grades = StoredGrades {
+            others: all - given(&most.grades),
+            grades: most.grades,
+        };
+        Some((judge, grades))
+    });
+    Ok(counted.collect())
+}
+
+/// All grades of anchors, by judge and then by what the judge was.
+fn grades_by_setting(store: &Store) -> Result<BTreeMap<String, Vec<SettingGrades>>, AppError> {
+    let mut settings: BTreeMap<(String, String), SettingGrades> = BTreeMap::new();
     for result in store.read_blocking(|db| db.anchor_results())? {
         let row = result.row;
         let Some(judge) = row.judges.into_iter().next() else {
@@ -147,8 +187,14 @@ pub(super) fn stored_grades(store: &Store) -> Result<BTreeMap<String, Qrels>, Ap
         let graded = row.order.into_iter().zip(scores);
         let graded = graded
             .filter_map(|(document, share)| Some((document, (HIGHEST * share?).round() as i32)));
-        let of_judge = grades.entry(judge).or_default();
-        of_judge.entry(row.query).or_default().extend(graded);
+        let of_setting = settings.entry((judge, row.method)).or_default();
+        let of_query = of_setting.grades.entry(row.query).or_default();
+        of_query.extend(graded);
+        of_setting.latest_ms = of_setting.latest_ms.max(row.created_ms);
+    }
+    let mut grades: BTreeMap<String, Vec<SettingGrades>> = BTreeMap::new();
+    for ((judge, _), of_setting) in settings {
+        grades.entry(judge).or_default().push(of_setting);
     }
     Ok(grades)
 }

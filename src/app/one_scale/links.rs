@@ -15,7 +15,7 @@ use crate::judge::PoolText;
 use crate::store::corpus::QueryKey;
 use crate::store::links::{LinkedDocument, StoredLink};
 use crate::store::{Db, Store, StoreError};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
@@ -176,8 +176,9 @@ impl LinkRun {
     /// Pairs of queries that take part in no link of a round. Of an odd number one is paired with a query that has its link, or
     /// has to wait where there is none.
     fn plan_free(&self, links: &[StoredLink], round: usize) -> Vec<StoredLink> {
-        let earlier: Vec<&StoredLink> = links.iter().filter(|link| link.round < round).collect();
-        let offsets = match fit(&self.pools, &earlier) {
+        let earlier = links.iter().filter(|link| link.round < round);
+        let (earlier, _) = of_one_setting(earlier.cloned().collect());
+        let offsets = match fit(&self.pools, &earlier.iter().collect::<Vec<_>>()) {
             Some(fit) => fit.iter().map(|of| of.map_or(0.0, |of| of.value)).collect(),
             None => vec![0.0; self.pools.len()],
         };
@@ -255,15 +256,42 @@ fn link_texts(
             texts.push(LinkTexts {
                 uid: link.uid,
                 texts: Arc::new(PoolText::of_two(a, b)),
-                answered: link
-                    .answers
-                    .iter()
-                    .map(|(judge, _)| judge.clone())
-                    .collect(),
+                answered: link.answers.iter().map(|answer| answer.identity).collect(),
             });
         }
     }
     Ok(texts)
+}
+
+/// The links with the answers that each judge gave with one model, prompt and parameters: those of which there are most, the latest
+/// of equals. Answers with others stay in the project; they are counted by judge.
+pub(super) fn of_one_setting(
+    mut links: Vec<StoredLink>,
+) -> (Vec<StoredLink>, BTreeMap<String, usize>) {
+    let mut settings: BTreeMap<String, BTreeMap<[u8; 32], (usize, i64)>> = BTreeMap::new();
+    for answer in links.iter().flat_map(|link| &link.answers) {
+        let of_judge = settings.entry(answer.judge.clone()).or_default();
+        let (count, latest) = of_judge
+            .entry(answer.identity)
+            .or_insert((0, answer.created_ms));
+        *count += 1;
+        *latest = answer.created_ms.max(*latest);
+    }
+    let in_force: BTreeSet<[u8; 32]> = settings
+        .values()
+        .filter_map(|of| of.iter().max_by_key(|(_, of)| **of).map(|(at, _)| *at))
+        .collect();
+    let mut others: BTreeMap<String, usize> = BTreeMap::new();
+    for link in &mut links {
+        link.answers.retain(|answer| {
+            let counts = in_force.contains(&answer.identity);
+            if !counts {
+                *others.entry(answer.judge.clone()).or_default() += 1;
+            }
+            counts
+        });
+    }
+    (links, others)
 }
 
 /// The offsets that answered links make most probable, by pool: of the largest set of queries that links connect, none of the
@@ -282,7 +310,7 @@ pub(super) fn fit(pools: &[ScoredPool], links: &[&StoredLink]) -> Option<Vec<Opt
         let (Some(a), Some(b)) = (scored(&link.a), scored(&link.b)) else {
             continue;
         };
-        let second = link.answers.iter().filter(|(_, second)| *second).count();
+        let second = link.answers.iter().filter(|answer| answer.second).count();
         answers += link.answers.len();
         battles.push(LinkBattle {
             a,

@@ -1,6 +1,7 @@
 //! What puts a project's queries on one scale: an offset for each, and what makes grades of linked scores.
 
-use super::anchors::{all_queries, stored_grades};
+use super::anchors::{StoredGrades, all_queries, stored_grades};
+use super::links::{fit, of_one_setting};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, read_labels};
 use crate::app::scored_pools::{ScoredPool, Unfitted, cut_points, fitted_pools, people_labels};
@@ -276,9 +277,9 @@ fn by_links(
     pools: &[ScoredPool],
     labels: &Qrels,
 ) -> Result<Option<FoundOffsets>, AppError> {
-    let mut links = store.read_blocking(|db| db.links())?;
+    let (mut links, others) = of_one_setting(store.read_blocking(|db| db.links())?);
     links.retain(|link| !link.answers.is_empty());
-    let Some(offsets) = super::links::fit(pools, &links.iter().collect::<Vec<_>>()) else {
+    let Some(offsets) = fit(pools, &links.iter().collect::<Vec<_>>()) else {
         return Ok(None);
     };
     let mut counts: HashMap<QueryId, usize> = HashMap::new();
@@ -287,14 +288,18 @@ fn by_links(
         for query in [&link.a.query, &link.b.query] {
             *counts.entry(query.clone()).or_default() += 1;
         }
-        judges.extend(link.answers.iter().map(|(judge, _)| judge.as_str()));
+        judges.extend(link.answers.iter().map(|answer| answer.judge.as_str()));
     }
     let judges: Vec<_> = judges.into_iter().map(sanitise::line).collect();
     let values: Vec<f64> = offsets.iter().flatten().map(|of| of.value).collect();
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     // A judge's anchors still say what its grades are, at the place where links have put them.
-    let (mut of_judge, mut drifts, mut notes) = (None, None, Vec::new());
+    let (mut of_judge, mut drifts) = (None, None);
+    let mut notes: Vec<String> = others
+        .iter()
+        .map(|(judge, count)| other_setting(judge, *count, "answer"))
+        .collect();
     if !stored_grades(store)?.is_empty() {
         let (grades, _, of_whom) = grades_of(store, GradeSource::Stored)?;
         notes.extend(of_whom);
@@ -323,6 +328,15 @@ fn by_links(
         unused: 0,
         notes,
     }))
+}
+
+/// What a judge said before or after its model, prompt or parameters were changed.
+fn other_setting(judge: &str, count: usize, noun: &str) -> String {
+    format!(
+        "not counted: {} of {} with another model, prompt or parameters than most of its {noun}s",
+        counted(count, noun),
+        sanitise::line(judge)
+    )
 }
 
 fn no_links() -> AppError {
@@ -356,12 +370,12 @@ fn grades_of(
     let found = match judge {
         Some(judge) => judge.to_owned(),
         // The first by name of those with as many.
-        None => match stored.iter().rev().max_by_key(|(_, grades)| grades.len()) {
+        None => match stored.iter().rev().max_by_key(|(_, of)| of.grades.len()) {
             Some((judge, _)) => judge.clone(),
             None => return Err(none_asked()),
         },
     };
-    let Some(grades) = stored.remove(&found) else {
+    let Some(StoredGrades { grades, others }) = stored.remove(&found) else {
         let names = || stored.keys().map(|name| sanitise::line(name));
         return Err(match stored.is_empty() {
             true => none_asked(),
@@ -372,8 +386,11 @@ fn grades_of(
             ),
         });
     };
-    let others: Vec<_> = stored.keys().map(|name| sanitise::line(name)).collect();
     let mut notes = Vec::new();
+    if others > 0 {
+        notes.push(other_setting(&found, others, "grade"));
+    }
+    let others: Vec<_> = stored.keys().map(|name| sanitise::line(name)).collect();
     if judge.is_none() && !others.is_empty() {
         notes.push(format!(
             "anchors of {}, who graded those of the most queries; --judge takes those of {} instead",

@@ -8,9 +8,13 @@ use super::run::{RerankEvent, with_workers};
 use super::service::RerankService;
 use crate::app::choose_judges::{JudgeConfiguration, check_budget, is_paid};
 use crate::app::error::AppError;
+use crate::client::call_key::identity_of;
 use crate::client::{RunControl, now_ms};
 use crate::domain::reranking::Answer;
-use crate::judge::{Judge, JudgeEnsemble, PoolText, PresentedQuestion, RerankAsk, RerankKind};
+use crate::judge::{
+    Judge, JudgeEnsemble, JudgeSpec, PoolText, PresentedQuestion, RerankAsk, RerankKind,
+};
+use crate::store::links::LinkAnswer;
 use crate::store::{Store, StoreError};
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
@@ -32,8 +36,8 @@ pub struct LinkTexts {
     pub uid: [u8; 16],
     /// Both queries and both documents.
     pub texts: Arc<PoolText>,
-    /// Judges who have answered.
-    pub answered: Vec<String>,
+    /// The identities of judges who have answered.
+    pub answered: Vec<[u8; 32]>,
 }
 
 impl LinkJudges {
@@ -87,10 +91,11 @@ impl LinkJudges {
         &'a self,
         links: &'a [LinkTexts],
     ) -> impl Iterator<Item = (&'a Arc<dyn Judge>, &'a LinkTexts)> {
-        let open = |link: &LinkTexts, name: &str| !link.answered.iter().any(|known| known == name);
+        let open =
+            |link: &LinkTexts, judge: &JudgeSpec| !link.answered.contains(&identity_of(judge));
         links.iter().flat_map(move |link| {
             let judges = self.ensemble.iter();
-            let judges = judges.filter(move |judge| open(link, &judge.spec().name));
+            let judges = judges.filter(move |judge| open(link, judge.spec()));
             judges.map(move |judge| (judge, link))
         })
     }
@@ -121,7 +126,7 @@ impl LinkJudges {
                 prompt,
                 strict: false,
             };
-            targets.push((service, link.uid, target));
+            targets.push((service, (link.uid, identity_of(judge.spec())), target));
         }
         if targets.is_empty() {
             return Ok(0);
@@ -157,9 +162,12 @@ fn put(
     Some((shown, prompt))
 }
 
+/// A link and the identity of the judge who is asked about it.
+type AskedLink = ([u8; 16], [u8; 32]);
+
 async fn ask_all(
     store: Store,
-    targets: Vec<(usize, [u8; 16], Target)>,
+    targets: Vec<(usize, AskedLink, Target)>,
     senders: QuestionSenders,
     retry: bool,
     events: mpsc::UnboundedSender<RerankEvent>,
@@ -196,7 +204,7 @@ async fn ask_all(
     }
     // Workers end with the last sender.
     drop(senders);
-    while let Some((link, judge, told)) = waiting.next().await {
+    while let Some(((link, identity), judge, told)) = waiting.next().await {
         // Not asked any more, or not answered: it stays outstanding.
         let Ok(Ok(given)) = told else {
             open.fetch_add(1, Ordering::Relaxed);
@@ -204,15 +212,17 @@ async fn ask_all(
         };
         let answered = matches!(given.known.answer, Answer::SecondWins(_));
         if let Answer::SecondWins(second) = given.known.answer {
+            let answer = LinkAnswer {
+                judge,
+                identity,
+                second,
+                created_ms: now_ms(),
+            };
             store
-                .write(move |db| db.add_link_answer(&link, &judge, second, now_ms()))
+                .write(move |db| db.add_link_answer(&link, &answer))
                 .await?;
         }
-        let usd = match given.reused {
-            true => 0.0,
-            false => given.known.cost_usd.unwrap_or(0.0),
-        };
-        drop(events.send(RerankEvent::Linked { answered, usd }));
+        drop(events.send(RerankEvent::Linked { answered }));
     }
     Ok(())
 }

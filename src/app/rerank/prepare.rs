@@ -98,7 +98,7 @@ pub fn prepare_anchors(
         ));
     }
     let methods = preparing.methods.into_iter();
-    preparing.methods = methods.map(PreparedMethod::for_anchors).collect();
+    preparing.methods = methods.filter_map(PreparedMethod::for_anchors).collect();
     preparing.planned(&RerankScope {
         dataset: None,
         queries: &[],

@@ -2,6 +2,7 @@
 
 use super::candidates::{Candidates, hash_part};
 use super::question::Target;
+use crate::client::call_key::identity_of;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::methods::MethodRow;
 use crate::domain::reranking::{Answer, Method, MethodKind, Question, Strategy, Validation};
@@ -78,14 +79,18 @@ impl PreparedMethod {
         }
     }
 
-    /// The same as what grades the anchors of a scale: its results are no orders of pools.
-    #[must_use]
-    pub(super) fn for_anchors(self) -> Self {
-        Self {
-            name: anchors_method(&self.judges.join("+")),
+    /// The same as what grades the anchors of a scale: its results are no orders of pools. `None` where it is not one judge
+    /// that is asked.
+    pub(super) fn for_anchors(self) -> Option<Self> {
+        let Asks::Judge { judge, .. } = &self.asks else {
+            return None;
+        };
+        let spec = judge.spec();
+        Some(Self {
+            name: anchors_method(&spec.name, &identity_of(spec)),
             wants_all: true,
             ..self
-        }
+        })
     }
 
     /// Whether a result is a failure, as a whole or in a part that is wanted.

@@ -30,7 +30,7 @@ pub enum RerankEvent {
     /// A method is through with a query, and its result is in the project.
     Ranked(Box<MethodRow>),
     /// A judge has answered a question over two queries, or said nothing that could be read.
-    Linked { answered: bool, usd: f64 },
+    Linked { answered: bool },
     /// An attempt is made again, in words.
     Again(String),
     /// A service makes no more calls.

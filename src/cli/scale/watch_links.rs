@@ -9,7 +9,8 @@ use crate::cli::signals::{self, RunEnd};
 use crate::cli::spending::usd;
 use crate::client::RunControl;
 use crate::domain::sanitise;
-use crate::store::Store;
+use crate::store::ledger::{CallPurpose, Spent};
+use crate::store::{Store, StoreError};
 use anyhow::anyhow;
 use tokio::sync::{mpsc, watch};
 
@@ -21,8 +22,37 @@ pub(super) struct EndedLinks {
     pub(super) unreadable: usize,
     /// Questions that were planned and not answered.
     pub(super) missing: usize,
-    spent_usd: f64,
+    pub(super) spent: Spending,
     ended: RunEnd,
+}
+
+/// What calls for rankings, anchors and links have cost, as the ledger has it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Spending {
+    pub(super) usd: f64,
+    /// Calls without a known price, which are no part of `usd`.
+    pub(super) unpriced: usize,
+}
+
+impl Spending {
+    /// Of the whole project, calls that a kill cut short included.
+    async fn of(store: &Store) -> Result<Self, StoreError> {
+        let spent = store.read(|db| db.spent()).await?;
+        let purpose = CallPurpose::Reranking.name();
+        let own = || spent.iter().filter(|of| of.purpose == purpose);
+        Ok(Self {
+            usd: own().map(Spent::usd).sum(),
+            unpriced: own().map(|of| of.unpriced).sum(),
+        })
+    }
+
+    /// What came after an earlier state.
+    fn since(self, before: Self) -> Self {
+        Self {
+            usd: (self.usd - before.usd).max(0.0),
+            unpriced: self.unpriced.saturating_sub(before.unpriced),
+        }
+    }
 }
 
 /// What a link run would need.
@@ -64,6 +94,7 @@ pub(super) fn watch_links(
         let (events_to, mut events) = mpsc::unbounded_channel();
         let (steer, control) = watch::channel(control);
         let mut stops = signals::stops()?;
+        let before = Spending::of(store).await?;
         let task = {
             let store = store.clone();
             tokio::spawn(async move { run.run(&store, control, events_to).await })
@@ -74,13 +105,13 @@ pub(super) fn watch_links(
             tokio::select! {
                 event = events.recv() => match event {
                     None => break,
-                    Some(RerankEvent::Linked { answered, usd }) => {
+                    Some(RerankEvent::Linked { answered }) => {
                         match answered {
                             true => ended.answered += 1,
                             false => ended.unreadable += 1,
                         }
-                        ended.spent_usd += usd;
                         if pace.is_due() {
+                            ended.spent = Spending::of(store).await?.since(before);
                             output::message(&ended.describe());
                         }
                     }
@@ -102,6 +133,7 @@ pub(super) fn watch_links(
         ended.missing = task
             .await
             .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
+        ended.spent = Spending::of(store).await?.since(before);
         output::message(&ended.describe());
         Ok(ended)
     });
@@ -111,11 +143,15 @@ pub(super) fn watch_links(
 
 impl EndedLinks {
     fn describe(&self) -> String {
+        let unpriced = match self.spent.unpriced {
+            0 => String::new(),
+            calls => format!(", {} without a known price", counted(calls, "call")),
+        };
         format!(
-            "{}, {} unreadable, ${:.4}",
+            "{}, {} unreadable, ${:.4}{unpriced}",
             counted(self.answered, "answer"),
             self.unreadable,
-            self.spent_usd
+            self.spent.usd
         )
     }
 

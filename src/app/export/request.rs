@@ -154,10 +154,7 @@ impl ExportRequest {
         out: &mut dyn Write,
         tell: &mut dyn FnMut(&str),
     ) -> Result<(), AppError> {
-        let of_scores = match self.kind {
-            ExportKind::Annotated | ExportKind::Run => true,
-            _ => false,
-        };
+        let of_scores = matches!(self.kind, ExportKind::Annotated | ExportKind::Run);
         let student = store.read_blocking(|db| db.named_student())?;
         if let Some(note) = student.filter(|_| of_scores).and_then(|of| of.in_scores()) {
             tell(&note);

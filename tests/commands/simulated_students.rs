@@ -3,7 +3,7 @@
 use crate::support::Sandbox;
 
 const SMALL: &str =
-    "bench-student --queries 12 --documents 12 --noise 1 --strategies cycles:2,top:2";
+    "bench-student --queries 20 --documents 12 --noise 1 --strategies cycles:2,top:2";
 
 #[test]
 fn a_good_student_betters_the_order_and_a_poor_one_is_given_little_weight() {

@@ -98,6 +98,7 @@ fn model(k: usize, cycles: usize) -> Model {
             .map(|(at, name)| (JudgeId(at as i64), spec(name)))
             .collect(),
         view: View::new(rows(k, cycles), RankingSettings::default()),
+        students: Vec::new(),
         people: AnnotatorVerdicts::default(),
         texts: HashMap::new(),
         votes: HashMap::new(),

@@ -5,6 +5,7 @@ pub mod export;
 mod found;
 mod import;
 mod judged_pairs;
+mod other_scores;
 mod pictures;
 mod predictions;
 mod report;

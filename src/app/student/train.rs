@@ -1,6 +1,7 @@
 //! The built-in student: fitted to the judged pairs of a project, and measured on queries that it did not see.
 
-use super::judged_pairs::{JudgedPairs, JudgedQuery};
+use super::judged_pairs::JudgedPairs;
+use super::other_scores::OtherScores;
 use super::predictions::{ForeignLine, PairPlace, Predictions, StepPredictions};
 use super::sample::all_judged;
 use super::stored::stored_predictions;
@@ -9,7 +10,6 @@ use crate::app::error::{AppError, invalid};
 use crate::app::wording::first_names;
 use crate::domain::battle::{Pair, all_pairs};
 use crate::domain::metrics::Resampling;
-use crate::domain::rating::{self, Observation, RatingOptions};
 use crate::domain::student::OutcomeProbabilities;
 use crate::domain::student::features::{
     DocumentNumbers, OTHER_BATTLES, PairFeatures, QueryFeatures,
@@ -334,52 +334,6 @@ fn document_numbers(db: &Db, query: &str) -> Result<(Vec<DocumentNumbers>, PoolT
     Ok((numbers, pool))
 }
 
-/// The zELO of a query's documents, and what it is without one pair.
-struct OtherScores {
-    all: Vec<f64>,
-    /// For each judged pair the score of its higher pool index less that of the lower one, fitted without the pair.
-    gaps: Vec<f64>,
-}
-
-impl OtherScores {
-    fn of(query: &JudgedQuery, options: &RatingOptions) -> Result<Self, AppError> {
-        let all: Vec<Observation> = query
-            .pairs
-            .iter()
-            .map(|target| {
-                let (low, high) = (target.pair.low(), target.pair.high());
-                Observation::new(low, high, target.score, target.weight)
-            })
-            .collect();
-        let failed =
-            |error: rating::RatingError| invalid!("query {:?}: {error}", query.id.as_str());
-        // Without a prior there may be no fit without a pair.
-        let options = RatingOptions {
-            model: rating::RatingModel::Map,
-            lambda: options.lambda,
-        };
-        let documents = query.documents.len();
-        let whole = rating::fit(documents, &all, &options, None).map_err(failed)?;
-        let gaps = query.pairs.iter().enumerate().map(|(at, target)| {
-            let mut others = all.clone();
-            if let Some(own) = others.get_mut(at) {
-                own.weight = 0.0;
-            }
-            let fit = rating::fit(documents, &others, &options, Some(&whole.scores));
-            let scores = fit.map_err(failed)?.scores;
-            Ok(scores[target.pair.high()] - scores[target.pair.low()])
-        });
-        Ok(Self {
-            gaps: gaps.collect::<Result<Vec<f64>, AppError>>()?,
-            all: whole.scores,
-        })
-    }
-
-    fn gap(&self, pair: Pair) -> f64 {
-        self.all[pair.high()] - self.all[pair.low()]
-    }
-}
-
 impl TrainedStudent {
     /// The features with the student's weights: for their differences, for the sizes of these (where they speak for a tie) and
     /// for their sums.
@@ -477,43 +431,5 @@ impl TrainedStudent {
     pub fn write_model(&self, out: &mut dyn Write) -> Result<(), AppError> {
         out.write_all(safe_json::pretty(&self.model_json())?.as_bytes())?;
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::corpus::{DocId, QueryId};
-    use crate::domain::ranking::PairTarget;
-
-    #[test]
-    fn what_other_battles_say_of_a_pair_does_not_know_the_votes_on_it() {
-        let documents = 5;
-        let query = |turned: usize| JudgedQuery {
-            id: QueryId::new("q"),
-            documents: (0..documents)
-                .map(|at| DocId::new(format!("d{at}")))
-                .collect(),
-            pairs: all_pairs(documents)
-                .enumerate()
-                .map(|(at, pair)| {
-                    let score = f64::from(u8::from(at % 3 > 0));
-                    PairTarget {
-                        pair,
-                        score: if at == turned { 1.0 - score } else { score },
-                        weight: 2.0,
-                    }
-                })
-                .collect(),
-        };
-        let options = RatingOptions::default();
-        let gaps = |turned| OtherScores::of(&query(turned), &options).unwrap().gaps;
-        let before = gaps(usize::MAX);
-        for turned in 0..before.len() {
-            let after = gaps(turned);
-            assert!((before[turned] - after[turned]).abs() < 1e-9, "{turned}");
-            let changed = before.iter().zip(&after);
-            assert!(changed.into_iter().any(|(x, y)| (x - y).abs() > 0.1));
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! `overrule judges`: a card a judge, and who agrees with whom.
 
+mod described;
 mod students;
 
 use crate::app::annotate::progress::replaced_weights;
@@ -14,14 +15,13 @@ use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::domain::agreement::{Interval, Share};
-use crate::domain::judge_report::{
-    BothOrders, JudgeReport, ParameterBasis, PositionCounts, judge_model,
-};
+use crate::domain::judge_report::{JudgeReport, ParameterBasis, PositionCounts, judge_model};
 use crate::domain::sanitise;
 use crate::domain::vote::Outcome as Side;
 use crate::store::judge_calls::JudgeCalls;
 use anyhow::anyhow;
 use clap::Args;
+use described::{both_orders, described};
 use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
@@ -373,68 +373,6 @@ impl JudgeReportText {
         }
         text
     }
-}
-
-/// Pairs seen in both orders, with what the order did to the answers.
-fn both_orders(both: &BothOrders) -> Value {
-    let (flip, lean) = (both.flip_share(), both.lean());
-    json!({
-        "pairs": both.pairs(),
-        "flips": both.flips(),
-        "flip": flip.map(|(share, _)| share),
-        "flip_interval_95": flip.map(|(_, interval)| interval),
-        "lean": lean.map(|(lean, _)| lean),
-        "lean_interval_95": lean.and_then(|(_, interval)| interval),
-    })
-}
-
-fn described(name: &str, kind: &str, card: Option<&JudgeReport>) -> Value {
-    let agreement = card.map(|card| {
-        let all = &card.people.all;
-        let revealed = &card.people.revealed;
-        // The interval is of the corrected share where there is one.
-        let interval = all
-            .corrected
-            .map(|share| share.interval)
-            .or(all.raw.map(|share| share.interval));
-        json!({
-            "raw": all.raw.map(|share| share.value),
-            "corrected": all.corrected.map(|share| share.value),
-            "low": interval.map(|interval| interval.low),
-            "high": interval.map(|interval| interval.high),
-            "n": all.raw.map_or(0, |share| share.n),
-            "raw_interval_95": all.raw.map(|share| share.interval),
-            "effective_n": all.corrected.map(|share| share.effective).filter(|n| n.is_finite()),
-            "decided": card.people.decided,
-            "without_probability": all.without_probability,
-            "revealed": {
-                "raw": revealed.raw.map(|share| share.value),
-                "raw_interval_95": revealed.raw.map(|share| share.interval),
-                "corrected": revealed.corrected.map(|share| share.value),
-                "corrected_interval_95": revealed.corrected.map(|share| share.interval),
-                "n": revealed.raw.map_or(0, |share| share.n),
-            },
-        })
-    });
-    json!({
-        "name": name,
-        "kind": kind,
-        "votes": card.map_or(0, |card| card.votes),
-        "ties": card.and_then(|card| card.ties).map_or(0.0, |share| share.part),
-        "failures": 0,
-        "agreement": agreement,
-        "flip": card.and_then(|card| card.flips.as_ref()).map(|flips| json!({
-            "rate": flips.changed.value, "n": flips.changed.n, "interval_95": flips.changed.interval,
-            "reversed": flips.reversed.value, "softened": flips.softened.value,
-        })),
-        "position_shift": card.and_then(|card| card.position.as_ref()).map(|shift| shift.value),
-        "position": card.and_then(|card| card.position.as_ref()),
-        "response": card.and_then(|card| card.response.as_ref()),
-        "length": card.map(|card| &card.length),
-        "calibration": card.and_then(|card| card.calibration.as_ref()),
-        "triads": card.map(|card| card.triads),
-        "surprise": card.and_then(|card| card.surprise.as_ref()),
-    })
 }
 
 fn row(

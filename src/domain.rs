@@ -4,6 +4,7 @@
 pub mod adjudication;
 pub mod agreement;
 pub mod analysis;
+pub mod auto_or_number;
 pub mod battle;
 pub mod corpus;
 pub mod duel;

@@ -8,6 +8,7 @@ mod pair_targets;
 mod pair_votes;
 mod prior;
 mod rows;
+mod standing;
 mod student_battles;
 mod student_opinion;
 mod warning;
@@ -21,41 +22,27 @@ pub use pair_targets::{PairTarget, pair_targets};
 pub use pair_votes::{OrderEffect, VoteCount, share_bar};
 pub use prior::{LearnedPrior, PriorPrecision};
 pub use rows::{BattleRecord, JudgeWeights, QueryRows, RankingSettings};
+pub use standing::Standing;
 pub use student_battles::{held_out_likelihood, student_battles, student_evidence, unvoted};
 pub use student_opinion::StudentOpinion;
 pub use warning::{ScoreWarning, fit_warnings};
 
 use super::analysis;
 use super::battle::Pair;
-use super::rating::{self, Covariance, Fit, Observation, PriorEvidence, RankInterval, RatingError};
+use super::rating::{self, Covariance, Fit, Observation, PriorEvidence, RatingError};
 use super::verdict::{OverrideMode, Verdict};
 use fit_inputs::{FitInputs, consensus, votes_in_force};
 use serde::{Deserialize, Serialize};
+use standing::standings;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 use student_battles::student_observations;
-
-/// The seed of the draws behind rank intervals: the same rows give the same intervals everywhere.
-const INTERVAL_SEED: u64 = 0x5eed;
 
 /// Documents up to which errors and intervals are a matter of milliseconds.
 const QUICK_DOCUMENTS: usize = 150;
 
 /// Leverage is capped here before a residual is standardised (SCIENCE §3).
 const LEVERAGE_CAP: f64 = 0.95;
-
-/// Where a document stands.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Standing {
-    /// Log-strength; the mean over the query's scored documents is 0.
-    pub zelo: f64,
-    /// Standard error of `zelo`, where the model has one and the pool is not too large.
-    pub se: Option<f64>,
-    /// Competition rank from 1; equal scores share one.
-    pub rank: usize,
-    /// 95 % interval of the rank.
-    pub interval: Option<RankInterval>,
-}
 
 /// Where a verdict that states a preference or a tie stands towards the judges' votes on its pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -500,28 +487,4 @@ pub fn scores(
     let fit = rating::fit(entered, &inputs.observations, &settings.rating(), None)?;
     let score = |place: &Option<usize>| fit.scores.get((*place)?).copied();
     Ok(inputs.compact.iter().map(score).collect())
-}
-
-fn standings(
-    documents: usize,
-    entered: &[usize],
-    fit: Option<&Fit>,
-    covariance: Option<&Covariance>,
-) -> Vec<Option<Standing>> {
-    let mut standings = vec![None; documents];
-    let Some(fit) = fit else {
-        return standings;
-    };
-    let ranks = rating::ranks(&fit.scores);
-    let intervals =
-        covariance.map(|covariance| rating::rank_intervals(&fit.scores, covariance, INTERVAL_SEED));
-    for (index, document) in entered.iter().enumerate() {
-        standings[*document] = Some(Standing {
-            zelo: fit.scores[index],
-            se: covariance.map(|covariance| covariance.se(index)),
-            rank: ranks[index],
-            interval: intervals.as_ref().map(|intervals| intervals[index]),
-        });
-    }
-    standings
 }

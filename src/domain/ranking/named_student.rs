@@ -1,14 +1,12 @@
 //! The student that a project has named, and what it counts for: set, or what the votes bear out.
 
+use crate::domain::auto_or_number::{AUTO, AutoOrNumber};
 use crate::domain::numeric::signed;
 use crate::domain::sanitise;
 use crate::domain::student::features::OTHER_BATTLES;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::str::FromStr;
-
-const AUTO: &str = "auto";
 
 /// Queries from which on a weight is estimated: with fewer, a mean over queries is too far from normal for its interval.
 const ENOUGH_QUERIES: usize = 5;
@@ -24,7 +22,8 @@ pub const CHOOSING_WEIGHT: f64 = 0.4;
 const MOST_STUDENT_WEIGHT: f64 = 100.0;
 
 /// What a student counts for in the fit, in battles a document.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "AutoOrNumber", into = "AutoOrNumber")]
 pub enum StudentWeight {
     /// What the votes bear out.
     Auto,
@@ -131,28 +130,23 @@ impl FromStr for StudentWeight {
     }
 }
 
-impl Serialize for StudentWeight {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Auto => serializer.serialize_str(AUTO),
-            Self::Set(weight) => serializer.serialize_f64(*weight),
+impl From<StudentWeight> for AutoOrNumber {
+    fn from(of: StudentWeight) -> Self {
+        match of {
+            StudentWeight::Auto => Self::Word(AUTO.to_owned()),
+            StudentWeight::Set(weight) => Self::Number(weight),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for StudentWeight {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            Number(f64),
-            Word(String),
+impl TryFrom<AutoOrNumber> for StudentWeight {
+    type Error = String;
+
+    fn try_from(written: AutoOrNumber) -> Result<Self, String> {
+        match written {
+            AutoOrNumber::Number(weight) => weight.to_string().parse(),
+            AutoOrNumber::Word(word) => word.parse(),
         }
-        let text = match Written::deserialize(deserializer)? {
-            Written::Number(weight) => weight.to_string(),
-            Written::Word(word) => word,
-        };
-        text.parse().map_err(D::Error::custom)
     }
 }
 

@@ -1,15 +1,14 @@
 //! How strong the prior of the scores is: set, or learned from the battles.
 
+use crate::domain::auto_or_number::{AUTO, AutoOrNumber};
 use crate::domain::rating::RatingOptions;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-const AUTO: &str = "auto";
-
 /// The precision of the Gaussian prior on a score, per battle.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "AutoOrNumber", into = "AutoOrNumber")]
 pub enum PriorPrecision {
     /// What the battles speak for, once there are enough of them; .05 before.
     #[default]
@@ -68,26 +67,22 @@ impl FromStr for PriorPrecision {
     }
 }
 
-impl Serialize for PriorPrecision {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Auto => serializer.serialize_str(AUTO),
-            Self::Set(lambda) => serializer.serialize_f64(*lambda),
+impl From<PriorPrecision> for AutoOrNumber {
+    fn from(of: PriorPrecision) -> Self {
+        match of {
+            PriorPrecision::Auto => Self::Word(AUTO.to_owned()),
+            PriorPrecision::Set(lambda) => Self::Number(lambda),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for PriorPrecision {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            Number(f64),
-            Word(String),
-        }
-        match Written::deserialize(deserializer)? {
-            Written::Number(lambda) => Ok(Self::Set(lambda)),
-            Written::Word(word) => word.parse().map_err(D::Error::custom),
+impl TryFrom<AutoOrNumber> for PriorPrecision {
+    type Error = String;
+
+    fn try_from(written: AutoOrNumber) -> Result<Self, String> {
+        match written {
+            AutoOrNumber::Number(lambda) => Ok(Self::Set(lambda)),
+            AutoOrNumber::Word(word) => word.parse(),
         }
     }
 }

@@ -1,0 +1,44 @@
+//! Where each document of a query stands: score, error, rank and its interval.
+
+use crate::domain::rating::{self, Covariance, Fit, RankInterval};
+
+/// The seed of the draws behind rank intervals: the same rows give the same intervals everywhere.
+const INTERVAL_SEED: u64 = 0x5eed;
+
+/// Where a document stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Standing {
+    /// Log-strength; the mean over the query's scored documents is 0.
+    pub zelo: f64,
+    /// Standard error of `zelo`, where the model has one and the pool is not too large.
+    pub se: Option<f64>,
+    /// Competition rank from 1; equal scores share one.
+    pub rank: usize,
+    /// 95 % interval of the rank.
+    pub interval: Option<RankInterval>,
+}
+
+/// By pool index: where each entered document stands; none does without a fit.
+pub(super) fn standings(
+    documents: usize,
+    entered: &[usize],
+    fit: Option<&Fit>,
+    covariance: Option<&Covariance>,
+) -> Vec<Option<Standing>> {
+    let mut standings = vec![None; documents];
+    let Some(fit) = fit else {
+        return standings;
+    };
+    let ranks = rating::ranks(&fit.scores);
+    let intervals =
+        covariance.map(|covariance| rating::rank_intervals(&fit.scores, covariance, INTERVAL_SEED));
+    for (index, document) in entered.iter().enumerate() {
+        standings[*document] = Some(Standing {
+            zelo: fit.scores[index],
+            se: covariance.map(|covariance| covariance.se(index)),
+            rank: ranks[index],
+            interval: intervals.as_ref().map(|intervals| intervals[index]),
+        });
+    }
+    standings
+}

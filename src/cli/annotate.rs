@@ -9,7 +9,7 @@ mod watch;
 
 use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output;
-use super::spending::{budget_in_force, confirm_spending};
+use super::spending::{SpendingOptions, confirm_spending};
 use crate::app::annotate::changed_judges::ChangedJudge;
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::{RunOutcome, RunRequest};
@@ -21,6 +21,7 @@ use crate::app::run_lock::RunLock;
 use crate::app::wording::counted;
 use crate::client::RunControl;
 use crate::judge::{JudgeEnsemble, PoolText, PresentedPair};
+use crate::store::Store;
 use crate::store::outstanding::CallSelection;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -79,19 +80,12 @@ pub(super) struct AnnotateCommand {
     /// Also repeat calls that failed
     #[arg(long)]
     retry_failed: bool,
-    /// Calls in flight of each judge at most
-    #[arg(long)]
-    concurrency: Option<usize>,
     /// Leave bad lines of the dataset out
     #[arg(long)]
     skip_bad: bool,
     /// Write documents without a score too, with "score":null (zBench refuses such a file)
     #[arg(long)]
     keep_unscored: bool,
-    /// Dollars that the project may have spent in all; a run that reaches them ends with exit code 3 [default: those set in
-    /// the project, else the configured ones]
-    #[arg(long, value_name = "USD")]
-    budget: Option<f64>,
     /// Hand the calls to the providers' batch endpoints: half the price, answers within a day
     #[arg(long)]
     batch: bool,
@@ -100,15 +94,8 @@ pub(super) struct AnnotateCommand {
     probe: Option<usize>,
     #[command(flatten)]
     sampling: sampling_options::SamplingOptions,
-    /// Do not ask before money is spent
-    #[arg(long)]
-    yes: bool,
-    /// Let keys travel unencrypted to other machines
-    #[arg(long)]
-    insecure_http: bool,
-    /// Say what would be done, and stop
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    spending: SpendingOptions,
     /// With --dry-run: make one call to each judge whose time is not known, also where it costs money
     #[arg(long, requires = "dry_run")]
     measure: bool,
@@ -128,7 +115,9 @@ impl AnnotateCommand {
     }
 
     fn annotate(&self, context: &CommandContext, path: &Path) -> CommandResult {
-        let chosen = context.judges(self.insecure_http).choose(&self.judges)?;
+        let chosen = context
+            .judges(self.spending.insecure_http)
+            .choose(&self.judges)?;
         chosen.notes.iter().for_each(|note| output::message(note));
         let ensemble = chosen.ensemble;
         let dataset = datasets::check(path, self.skip_bad)?.with_queries(&self.query)?;
@@ -187,7 +176,7 @@ impl AnnotateCommand {
             }
             Ok(estimate)
         };
-        if self.dry_run {
+        if self.spending.dry_run {
             let mut estimate = estimate()?;
             let called = self.measure(&dataset, &ensemble, &mut estimate)?;
             if self.json {
@@ -207,7 +196,7 @@ impl AnnotateCommand {
         }
         let project = context.project().exists().then(|| context.open());
         let project = project.transpose()?;
-        let budget = budget_in_force(context, self.budget, project.as_ref())?;
+        let budget = self.spending.budget(context, project.as_ref())?;
         if let Some(budget) = budget {
             check_budget(budget, &ensemble)?;
         }
@@ -219,7 +208,7 @@ impl AnnotateCommand {
         if paid {
             let estimate = estimate()?;
             if estimate.calls() > 0 {
-                confirm_spending(&cost::describe(&estimate, &ensemble), self.yes)?;
+                confirm_spending(&cost::describe(&estimate, &ensemble), self.spending.yes)?;
             }
         }
         let store = context.open_or_create()?;
@@ -240,20 +229,8 @@ impl AnnotateCommand {
             queries: Some(import.keys.clone()),
             ..request
         };
-        let control = RunControl {
-            concurrency: self.concurrency.unwrap_or(usual.concurrency).max(1),
-            budget_usd: budget,
-            ..RunControl::default()
-        };
-        let budget_reached = match self.batch {
-            true => batch::run(&store, &ensemble, &request, control, self.json)?,
-            false => false,
-        };
-        let request = RunRequest {
-            // What no batch is to do has been done.
-            at_most: self.batch.then_some(0),
-            ..request
-        };
+        let control = self.spending.control(context, budget);
+        let (request, budget_reached) = self.hand_over(&store, &ensemble, request, control)?;
         let keep = self.keep_unscored;
         let finish = {
             let (store, out) = (store.clone(), out.clone());
@@ -294,6 +271,25 @@ impl AnnotateCommand {
             .enable_all()
             .build()?;
         Ok(runtime.block_on(estimate.measure(ensemble, &case, self.measure)))
+    }
+}
+
+impl AnnotateCommand {
+    /// Has batches do what they can, where that is asked for: what is left to ask one by one, and whether the budget was reached.
+    fn hand_over(
+        &self,
+        store: &Store,
+        ensemble: &JudgeEnsemble,
+        request: RunRequest,
+        control: RunControl,
+    ) -> Result<(RunRequest, bool), CommandFailure> {
+        if !self.batch {
+            return Ok((request, false));
+        }
+        let budget_reached = batch::run(store, ensemble, &request, control, self.json)?;
+        // What no batch is to do has been done.
+        let at_most = Some(0);
+        Ok((RunRequest { at_most, ..request }, budget_reached))
     }
 }
 

@@ -5,13 +5,12 @@ mod watch;
 use super::command::{CommandContext, CommandFailure, CommandResult};
 use super::output::{self, clean};
 use super::signals::RunEnd;
-use super::spending::{budget_in_force, confirm_spending, estimate_table, usd};
+use super::spending::{SpendingOptions, confirm_spending, estimate_table, usd};
 use crate::app::choose_judges::{check_budget, is_paid};
 use crate::app::import::datasets;
 use crate::app::pick::{JudgePicks, PickAnswers, PickInputs, PickOptions, PickPlan};
 use crate::app::run_lock::RunLock;
 use crate::app::wording::counted;
-use crate::client::RunControl;
 use crate::domain::adjudication::PickMode;
 use crate::judge::{OFFLINE_LABEL, provider};
 use clap::Args;
@@ -65,22 +64,8 @@ pub(super) struct PickCommand {
     /// Also repeat calls that failed
     #[arg(long)]
     retry_failed: bool,
-    /// Calls in flight of each judge at most
-    #[arg(long)]
-    concurrency: Option<usize>,
-    /// Dollars that the project may have spent in all; a run that reaches them ends with exit code 3 [default: those set in
-    /// the project, else the configured ones]
-    #[arg(long, value_name = "USD")]
-    budget: Option<f64>,
-    /// Do not ask before money is spent
-    #[arg(long)]
-    yes: bool,
-    /// Let keys travel unencrypted to other machines
-    #[arg(long)]
-    insecure_http: bool,
-    /// Say what would be done, and stop
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    spending: SpendingOptions,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -93,7 +78,7 @@ impl PickCommand {
             (true, false) => PickMode::AnyNumber,
             (false, false) => PickMode::Exactly,
         };
-        let judges = context.judges(self.insecure_http);
+        let judges = context.judges(self.spending.insecure_http);
         let chosen = judges.choose_pickers(&self.judges, way)?;
         chosen.notes.iter().for_each(|note| output::message(note));
         let ensemble = chosen.ensemble;
@@ -101,15 +86,12 @@ impl PickCommand {
         // Opened before the lock is taken: an upgrade asks whether another version holds it.
         let project = (exists || dataset.is_none()).then(|| context.open());
         let project = project.transpose()?;
-        let budget = match self.dry_run {
-            true => self.budget,
-            false => budget_in_force(context, self.budget, project.as_ref())?,
-        };
+        let budget = self.spending.budget(context, project.as_ref())?;
         if let Some(budget) = budget {
             check_budget(budget, &ensemble)?;
         }
         // What another run is buying must not be planned here too. Where there is no project nobody runs.
-        let _lock = match self.dry_run || (dataset.is_none() && !exists) {
+        let _lock = match self.spending.dry_run || (dataset.is_none() && !exists) {
             true => None,
             false => Some(RunLock::take(context.project())?),
         };
@@ -126,7 +108,7 @@ impl PickCommand {
         for note in &plan.notes {
             output::message(&format!("note: {note}"));
         }
-        if self.dry_run {
+        if self.spending.dry_run {
             return self.print_estimate(&plan);
         }
         if ensemble.iter().any(|judge| judge.spec().is_offline()) {
@@ -134,18 +116,13 @@ impl PickCommand {
         }
         let paid = ensemble.iter().any(|judge| is_paid(judge.as_ref()));
         if paid && plan.calls() > 0 {
-            confirm_spending(&describe(&plan), self.yes)?;
+            confirm_spending(&describe(&plan), self.spending.yes)?;
         }
         let store = context.open_or_create()?;
         if let Some(path) = dataset {
             datasets::check(path, false)?.import(&store)?;
         }
-        let concurrency = self.concurrency.unwrap_or(context.config.run.concurrency);
-        let control = RunControl {
-            concurrency: concurrency.max(1),
-            budget_usd: budget,
-            ..RunControl::default()
-        };
+        let control = self.spending.control(context, budget);
         let ended = watch::watch(&plan, &ensemble, control, &store, &mut answers)?;
         let rows = plan.progress(&ensemble, &answers);
         if self.json {

@@ -5,10 +5,9 @@ mod watch;
 
 use super::command::{CommandContext, CommandResult, usage};
 use super::output::{self, clean};
-use super::spending::usd;
+use super::spending::{SpendingOptions, usd};
 use crate::app::import::datasets;
 use crate::app::rerank::{CandidateSource, MethodChoice, RerankScope, prepare};
-use crate::app::run_lock::RunLock;
 use crate::domain::reranking::{Method, MethodOptions, Shuffle};
 use clap::Args;
 use serde_json::json;
@@ -64,25 +63,11 @@ pub(super) struct RerankCommand {
     /// Also try queries again that failed
     #[arg(long)]
     retry_failed: bool,
-    /// Calls in flight of each judge or reranker at most
-    #[arg(long)]
-    concurrency: Option<usize>,
     /// Rank one query after the other: slower, but p50 and p95 are then the method's own, without waiting for other queries
     #[arg(long)]
     one_at_a_time: bool,
-    /// Dollars that the project may have spent in all; a run that reaches them ends with exit code 3 [default: those set in
-    /// the project, else the configured ones]
-    #[arg(long, value_name = "USD")]
-    budget: Option<f64>,
-    /// Do not ask before money is spent
-    #[arg(long)]
-    yes: bool,
-    /// Let keys travel unencrypted to other machines
-    #[arg(long)]
-    insecure_http: bool,
-    /// Say what would be asked and what it would cost, and stop
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    spending: SpendingOptions,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -95,31 +80,28 @@ impl RerankCommand {
             // Says what is missing and how to get it.
             context.open()?;
         }
-        if self.dry_run && !exists {
+        if self.spending.dry_run && !exists {
             return Err(usage!(
                 "--dry-run: there is no project yet; import the dataset first (`overrule import FILE` calls nobody)"
             ));
         }
-        let store = match self.dry_run {
+        let store = match self.spending.dry_run {
             true => context.open()?,
             false => context.open_or_create()?,
         };
         // What another run is buying must not be planned here too.
-        let _lock = match self.dry_run {
-            true => None,
-            false => Some(RunLock::take(context.project())?),
-        };
+        let _lock = self.spending.lock(context)?;
         let dataset = match &self.dataset {
             None => None,
             Some(path) => {
                 let dataset = datasets::check(path, false)?.with_queries(&self.query)?;
-                Some(match self.dry_run {
+                Some(match self.spending.dry_run {
                     true => dataset.keys(&store, "--dry-run")?,
                     false => dataset.import(&store)?.keys,
                 })
             }
         };
-        let judges = context.judges(self.insecure_http);
+        let judges = context.judges(self.spending.insecure_http);
         let choice = MethodChoice {
             methods: &self.methods,
             judges: &self.judges,
@@ -138,10 +120,7 @@ impl RerankCommand {
         };
         let prepared = prepare(&store, &judges, &choice, &scope)?;
         let how = RankingTerms {
-            budget: self.budget,
-            concurrency: self.concurrency,
-            yes: self.yes,
-            dry_run: self.dry_run,
+            spending: &self.spending,
             json: self.json,
             noun: "ranking",
         };

@@ -3,8 +3,63 @@
 use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output::{self, clean};
 use crate::app::annotate::estimate::JudgeEstimate;
+use crate::app::run_lock::RunLock;
+use crate::client::RunControl;
 use crate::store::Store;
+use clap::Args;
 use std::io::{self, BufRead as _, IsTerminal as _};
+
+/// On which terms a command may ask judges and services.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct SpendingOptions {
+    /// Calls in flight of each judge or reranker at most
+    #[arg(long)]
+    concurrency: Option<usize>,
+    /// Dollars that the project may have spent in all; a run that reaches them ends with exit code 3 [default: those set in
+    /// the project, else the configured ones]
+    #[arg(long, value_name = "USD")]
+    budget: Option<f64>,
+    /// Do not ask before money is spent
+    #[arg(long)]
+    pub(super) yes: bool,
+    /// Let keys travel unencrypted to other machines
+    #[arg(long)]
+    pub(super) insecure_http: bool,
+    /// Say what would be asked and what it would cost, and stop
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+impl SpendingOptions {
+    /// The budget in force; in a dry run, which spends nothing, what is given.
+    pub(super) fn budget(
+        &self,
+        context: &CommandContext,
+        project: Option<&Store>,
+    ) -> Result<Option<f64>, CommandFailure> {
+        match self.dry_run {
+            true => Ok(self.budget),
+            false => budget_in_force(context, self.budget, project),
+        }
+    }
+
+    /// Keeps others from planning what is bought here; a dry run buys nothing.
+    pub(super) fn lock(&self, context: &CommandContext) -> Result<Option<RunLock>, CommandFailure> {
+        match self.dry_run {
+            true => Ok(None),
+            false => Ok(Some(RunLock::take(context.project())?)),
+        }
+    }
+
+    pub(super) fn control(&self, context: &CommandContext, budget: Option<f64>) -> RunControl {
+        let concurrency = self.concurrency.unwrap_or(context.config.run.concurrency);
+        RunControl {
+            concurrency: concurrency.max(1),
+            budget_usd: budget,
+            ..RunControl::default()
+        }
+    }
+}
 
 /// Dollars that the project may have spent in all when a command has asked judges: those of its `--budget`, else those that the
 /// project keeps, else the configured ones. `None` is no limit.

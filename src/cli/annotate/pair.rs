@@ -8,8 +8,7 @@ use crate::app::run_lock::RunLock;
 use crate::app::wording::first_names;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output::{self, clean};
-use crate::cli::spending::{budget_in_force, confirm_spending};
-use crate::client::RunControl;
+use crate::cli::spending::confirm_spending;
 use crate::domain::battle::Pair;
 use crate::domain::ranking::VoteCount;
 use crate::store::Store;
@@ -46,7 +45,9 @@ impl AnnotateCommand {
         let [query, a, b] = names else {
             return Err(usage!("--pair takes a query and two documents"));
         };
-        let chosen = context.judges(self.insecure_http).choose(&self.judges)?;
+        let chosen = context
+            .judges(self.spending.insecure_http)
+            .choose(&self.judges)?;
         chosen.notes.iter().for_each(|note| output::message(note));
         let store = context.open()?;
         let (id, first, second) = (query.clone(), a.clone(), b.clone());
@@ -68,14 +69,14 @@ impl AnnotateCommand {
         let request = RunRequest::continuing(latest, usual);
         let priced = PricedQuestion::of(&store, (key, pair), &chosen.ensemble, &request)?;
         let ensemble = priced.question.ensemble(&chosen.ensemble);
-        if self.dry_run {
+        if self.spending.dry_run {
             if self.json {
                 return output::json(&priced.estimate);
             }
             output::text(&cost::describe(&priced.estimate, &ensemble))?;
             return output::text("dry run: nothing was called and nothing was changed\n");
         }
-        let budget = budget_in_force(context, self.budget, Some(&store))?;
+        let budget = self.spending.budget(context, Some(&store))?;
         if let Some(budget) = budget {
             check_budget(budget, &ensemble)?;
         }
@@ -87,14 +88,13 @@ impl AnnotateCommand {
             ));
         }
         if ensemble.iter().any(|judge| is_paid(judge.as_ref())) {
-            confirm_spending(&cost::describe(&priced.estimate, &ensemble), self.yes)?;
+            confirm_spending(
+                &cost::describe(&priced.estimate, &ensemble),
+                self.spending.yes,
+            )?;
         }
         let before = PairStanding::read(&store, key, (a_at, b_at))?;
-        let control = RunControl {
-            concurrency: self.concurrency.unwrap_or(usual.concurrency).max(1),
-            budget_usd: budget,
-            ..RunControl::default()
-        };
+        let control = self.spending.control(context, budget);
         let asked = priced.question.request(&request);
         let (outcome, _) = watch::watch(&store, ensemble, asked, control, self.json, |_| Ok(0))?;
         if outcome.cancelled {

@@ -8,14 +8,15 @@ use crate::app::run_lock::RunLock;
 use crate::app::student::sample::sample_request;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
-use crate::cli::spending::{budget_in_force, confirm_spending};
-use crate::client::RunControl;
+use crate::cli::spending::confirm_spending;
 use crate::store::outstanding::CallSelection;
 use std::path::Path;
 
 impl AnnotateCommand {
     pub(super) fn judge_sample(&self, context: &CommandContext, path: &Path) -> CommandResult {
-        let chosen = context.judges(self.insecure_http).choose(&self.judges)?;
+        let chosen = context
+            .judges(self.spending.insecure_http)
+            .choose(&self.judges)?;
         chosen.notes.iter().for_each(|note| output::message(note));
         let ensemble = chosen.ensemble;
         if self.batch {
@@ -41,7 +42,7 @@ impl AnnotateCommand {
             estimate.recall_times(&store)?;
             Ok::<_, crate::store::StoreError>(estimate)
         };
-        if self.dry_run {
+        if self.spending.dry_run {
             let estimate = estimate()?;
             if self.json {
                 return output::json(&estimate);
@@ -49,7 +50,7 @@ impl AnnotateCommand {
             output::text(&cost::describe(&estimate, &ensemble))?;
             return output::text("dry run: nothing was called and nothing was changed\n");
         }
-        let budget = budget_in_force(context, self.budget, Some(&store))?;
+        let budget = self.spending.budget(context, Some(&store))?;
         if let Some(budget) = budget {
             check_budget(budget, &ensemble)?;
         }
@@ -57,23 +58,11 @@ impl AnnotateCommand {
         if ensemble.iter().any(|judge| is_paid(judge.as_ref())) {
             let estimate = estimate()?;
             if estimate.calls() > 0 {
-                confirm_spending(&cost::describe(&estimate, &ensemble), self.yes)?;
+                confirm_spending(&cost::describe(&estimate, &ensemble), self.spending.yes)?;
             }
         }
-        let control = RunControl {
-            concurrency: self.concurrency.unwrap_or(usual.concurrency).max(1),
-            budget_usd: budget,
-            ..RunControl::default()
-        };
-        let budget_reached = match self.batch {
-            true => batch::run(&store, &ensemble, &request, control, self.json)?,
-            false => false,
-        };
-        let request = RunRequest {
-            // What no batch is to do has been done.
-            at_most: self.batch.then_some(0),
-            ..request
-        };
+        let control = self.spending.control(context, budget);
+        let (request, budget_reached) = self.hand_over(&store, &ensemble, request, control)?;
         let (outcome, _) = watch::watch(&store, ensemble, request, control, self.json, |_| Ok(0))?;
         finish_run(&outcome, budget_reached, 0, false, None)
     }

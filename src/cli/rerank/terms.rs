@@ -8,8 +8,7 @@ use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output::{self, clean};
 use crate::cli::signals::RunEnd;
-use crate::cli::spending::{budget_in_force, confirm_spending, usd};
-use crate::client::RunControl;
+use crate::cli::spending::{SpendingOptions, confirm_spending, usd};
 use crate::domain::methods::{MethodEffort, MethodRow};
 use crate::judge::{OFFLINE_LABEL, provider};
 use crate::store::Store;
@@ -18,15 +17,8 @@ use std::sync::Arc;
 
 /// What a person allows a run.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::cli) struct RankingTerms {
-    /// The dollars of `--budget`.
-    pub(in crate::cli) budget: Option<f64>,
-    /// Calls in flight of each service at most; the configured number where none is given.
-    pub(in crate::cli) concurrency: Option<usize>,
-    /// Money may be spent without asking.
-    pub(in crate::cli) yes: bool,
-    /// Only what would be asked and what it would cost is said.
-    pub(in crate::cli) dry_run: bool,
+pub(in crate::cli) struct RankingTerms<'o> {
+    pub(in crate::cli) spending: &'o SpendingOptions,
     pub(in crate::cli) json: bool,
     /// What one query's work is called, such as `ranking`.
     pub(in crate::cli) noun: &'static str,
@@ -43,7 +35,7 @@ pub(in crate::cli) struct EndedRun {
     noun: &'static str,
 }
 
-impl RankingTerms {
+impl RankingTerms<'_> {
     /// Runs what is prepared. `None` after a dry run, which has printed what it found.
     pub(in crate::cli) fn carry_out(
         self,
@@ -54,10 +46,7 @@ impl RankingTerms {
         for note in &prepared.notes {
             output::message(&format!("note: {}", clean(note)));
         }
-        let budget = match self.dry_run {
-            true => self.budget,
-            false => budget_in_force(context, self.budget, Some(store))?,
-        };
+        let budget = self.spending.budget(context, Some(store))?;
         if let Some(budget) = budget {
             prepared.check_budget(budget)?;
         }
@@ -69,11 +58,11 @@ impl RankingTerms {
         } = prepared;
         let paid = plan.asks_servers()
             && (ensemble.iter().any(|judge| is_paid(judge.as_ref())) || plan.asks_rerankers());
-        let estimates = match self.dry_run || paid {
+        let estimates = match self.spending.dry_run || paid {
             true => MethodEstimate::of(store, &plan)?,
             false => Vec::new(),
         };
-        if self.dry_run {
+        if self.spending.dry_run {
             self.print_estimate(&plan, &estimates, &notes)?;
             return Ok(None);
         }
@@ -81,14 +70,9 @@ impl RankingTerms {
             output::message(OFFLINE_LABEL);
         }
         if paid && plan.rankings() > 0 {
-            confirm_spending(&describe(&plan, &estimates, self.noun), self.yes)?;
+            confirm_spending(&describe(&plan, &estimates, self.noun), self.spending.yes)?;
         }
-        let concurrency = self.concurrency.unwrap_or(context.config.run.concurrency);
-        let control = RunControl {
-            concurrency: concurrency.max(1),
-            budget_usd: budget,
-            ..RunControl::default()
-        };
+        let control = self.spending.control(context, budget);
         let plan = Arc::new(plan);
         let ended = watch::watch(&plan, control, store, self.noun)?;
         let rows = plan.results(store)?;

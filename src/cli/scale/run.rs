@@ -6,13 +6,11 @@ use crate::app::error::AppError;
 use crate::app::one_scale::{
     GradeSource, ScaleReport, prepare_anchor_run, prepare_link_run, scale_report,
 };
-use crate::app::run_lock::RunLock;
 use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output::{self, clean};
 use crate::cli::rerank::terms::{EndedRun, RankingTerms};
-use crate::cli::spending::{budget_in_force, confirm_spending};
-use crate::client::RunControl;
+use crate::cli::spending::{SpendingOptions, confirm_spending};
 use crate::store::Store;
 use clap::Args;
 use serde_json::json;
@@ -60,22 +58,8 @@ pub(super) struct RunCommand {
     /// Also ask again for documents that got no grade
     #[arg(long)]
     retry_failed: bool,
-    /// Calls in flight at most
-    #[arg(long)]
-    concurrency: Option<usize>,
-    /// Dollars that the project may have spent in all; a run that reaches them ends with exit code 3 [default: those set in
-    /// the project, else the configured ones]
-    #[arg(long, value_name = "USD")]
-    budget: Option<f64>,
-    /// Do not ask before money is spent
-    #[arg(long)]
-    yes: bool,
-    /// Let keys travel unencrypted to other machines
-    #[arg(long)]
-    insecure_http: bool,
-    /// Say what would be asked and what it would cost, and stop
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    spending: SpendingOptions,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -85,10 +69,7 @@ impl RunCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         // What another run is buying must not be planned here too.
-        let _lock = match self.dry_run {
-            true => None,
-            false => Some(RunLock::take(context.project())?),
-        };
+        let _lock = self.spending.lock(context)?;
         if let Some(links) = self.link {
             return self.link(context, &store, usize::from(links));
         }
@@ -99,17 +80,14 @@ impl RunCommand {
         };
         let prepared = prepare_anchor_run(
             &store,
-            &context.judges(self.insecure_http),
+            &context.judges(self.spending.insecure_http),
             judge,
             usize::from(self.anchors),
             &self.query,
             self.retry_failed,
         )?;
         let terms = RankingTerms {
-            budget: self.budget,
-            concurrency: self.concurrency,
-            yes: self.yes,
-            dry_run: self.dry_run,
+            spending: &self.spending,
             json: self.json,
             noun: "anchor set",
         };
@@ -155,7 +133,7 @@ impl RunCommand {
     fn link(&self, context: &CommandContext, store: &Store, links: usize) -> CommandResult {
         let run = prepare_link_run(
             store,
-            &context.judges(self.insecure_http),
+            &context.judges(self.spending.insecure_http),
             &self.judges,
             links,
             self.seed.unwrap_or(context.config.run.seed),
@@ -164,15 +142,12 @@ impl RunCommand {
         for note in &run.judges.notes {
             output::message(&format!("note: {}", clean(note)));
         }
-        let budget = match self.dry_run {
-            true => self.budget,
-            false => budget_in_force(context, self.budget, Some(store))?,
-        };
+        let budget = self.spending.budget(context, Some(store))?;
         if let Some(budget) = budget {
             run.judges.check_budget(budget)?;
         }
         let estimate = run.estimate(store)?;
-        if self.dry_run && self.json {
+        if self.spending.dry_run && self.json {
             return output::json(&json!({
                 "queries": estimate.queries,
                 "links": estimate.there,
@@ -182,19 +157,14 @@ impl RunCommand {
             }));
         }
         let words = describe_links(&estimate);
-        if self.dry_run {
+        if self.spending.dry_run {
             output::text(&words)?;
             return output::text("dry run: nothing was called and nothing was changed\n");
         }
         if run.judges.are_paid() && estimate.expected.calls > 0.0 {
-            confirm_spending(&words, self.yes)?;
+            confirm_spending(&words, self.spending.yes)?;
         }
-        let concurrency = self.concurrency.unwrap_or(context.config.run.concurrency);
-        let control = RunControl {
-            concurrency: concurrency.max(1),
-            budget_usd: budget,
-            ..RunControl::default()
-        };
+        let control = self.spending.control(context, budget);
         let ended = watch_links(run, control, store)?;
         let report = scale_report(store, GradeSource::Links);
         if self.json {

@@ -2,6 +2,7 @@
 
 use crate::fake_provider::FakeProvider;
 use rusqlite::Connection;
+use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -81,4 +82,9 @@ impl Desk {
 
 pub(crate) fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
+}
+
+pub(crate) fn json_of(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", told(output)))
 }

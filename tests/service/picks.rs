@@ -2,7 +2,7 @@
 
 mod stubs;
 
-use crate::desk::{Desk, KEY, told};
+use crate::desk::{Desk, KEY, json_of, told};
 use crate::fake_provider::{Fault, Faults};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -47,11 +47,6 @@ fn desk(models: &[&str]) -> Desk {
 
 fn pick(desk: &Desk, more: &[&str]) -> Output {
     desk.run(&[&["pick", "pools.jsonl"], more].concat())
-}
-
-fn json_of(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}", told(output)))
 }
 
 fn court(desk: &Desk) -> Value {

@@ -1,7 +1,7 @@
 //! The real binary reranking with judges and services: as many calls as the methods need, each bought once, and no query
 //! lost to a bad answer.
 
-use crate::desk::{Desk, told};
+use crate::desk::{Desk, json_of, told};
 use crate::fake_provider::{Fault, Faults};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -46,11 +46,6 @@ fn desk() -> Desk {
 
 fn rerank(desk: &Desk, more: &[&str]) -> Output {
     desk.run(&[&["rerank", "pools.jsonl"], more].concat())
-}
-
-fn json_of(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}", told(output)))
 }
 
 /// The best document of each query by relevance, as a method found it.

@@ -8,6 +8,6 @@ mod simulate;
 
 pub use anchors::{anchors, prepare_anchor_run};
 pub use links::{LinkEstimate, LinkRun, prepare_link_run};
-pub use project_scale::{GradeSource, LinkedScore, ProjectScale, project_scale};
+pub use project_scale::{GradeSource, LinkedScore, ProjectScale, project_scale, project_scale_of};
 pub use report::{ScaleReport, scale_report};
 pub use simulate::{SimulatedDesign, simulate_designs};

@@ -18,6 +18,15 @@ pub const ENOUGH_ON_EACH_SIDE: usize = 5;
 /// Below this the most probable grade of a document is doubtful.
 pub const SURE: f64 = 0.6;
 
+/// What scores rest on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScoreSource {
+    /// What the project counts, a student too where one is given a weight.
+    Project,
+    /// Votes and verdicts alone: what a student may learn from.
+    VotesAlone,
+}
+
 /// The scores of a query's documents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredPool {
@@ -69,7 +78,7 @@ impl Unfitted {
 /// # Errors
 /// The votes of a query have no fit.
 pub fn scored_pools(store: &Store, keys: &[QueryKey]) -> Result<Vec<ScoredPool>, AppError> {
-    let (pools, unfitted) = fitted_pools(store, keys)?;
+    let (pools, unfitted) = fitted_pools(store, keys, ScoreSource::Project)?;
     match unfitted.first() {
         Some(first) => Err(invalid!("{}", first.describe())),
         None => Ok(pools),
@@ -80,6 +89,7 @@ pub fn scored_pools(store: &Store, keys: &[QueryKey]) -> Result<Vec<ScoredPool>,
 pub fn fitted_pools(
     store: &Store,
     keys: &[QueryKey],
+    source: ScoreSource,
 ) -> Result<(Vec<ScoredPool>, Vec<Unfitted>), AppError> {
     let mut pools = Vec::with_capacity(keys.len());
     let mut unfitted = Vec::new();
@@ -90,9 +100,15 @@ pub fn fitted_pools(
             let ids = db.documents(key)?.into_iter().map(|document| document.id);
             let judges = db.judges_of(key)?.into_iter();
             let judges = judges.map(|(_, judge)| judge.name).collect();
-            let student = db.named_student()?.and_then(|named| named.in_scores());
             let ids = ids.collect::<Vec<_>>();
-            Ok((query, ids, judges, student, db.scores(key)?))
+            let (student, scores) = match source {
+                ScoreSource::Project => {
+                    let named = db.named_student()?;
+                    (named.and_then(|named| named.in_scores()), db.scores(key)?)
+                }
+                ScoreSource::VotesAlone => (None, db.scores_without_student(key)?),
+            };
+            Ok((query, ids, judges, student, scores))
         },
         |_, (query, ids, judges, student, scores)| {
             let scores = scores.unwrap_or_else(|why| {

@@ -167,6 +167,19 @@ impl Db {
         Ok(ranking::scores(&rows, &settings))
     }
 
+    /// The scores of [`Db::view_without_student`], without what else that view holds.
+    pub fn scores_without_student(
+        &self,
+        query: QueryKey,
+    ) -> Result<std::result::Result<Vec<Option<f64>>, RatingError>> {
+        let settings = self.settings_under(self.ensemble_of(query)?)?;
+        let mut rows = self.fitted_rows(query, &settings)?;
+        if rows.student.take().is_none() {
+            return self.scores(query);
+        }
+        Ok(ranking::scores(&rows, &settings))
+    }
+
     /// The pairs that the fit of a query rests on, each with its score as the fit counts it.
     pub fn pair_targets(&self, query: QueryKey) -> Result<Vec<PairTarget>> {
         let settings = self.settings_under(self.ensemble_of(query)?)?;

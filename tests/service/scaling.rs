@@ -102,6 +102,89 @@ fn anchors_are_graded_once_and_put_queries_on_one_scale() {
 }
 
 #[test]
+fn training_files_of_single_documents_have_linked_scores_where_there_are_any() {
+    let desk = desk();
+    let export = |desk: &Desk| {
+        let output = desk.run(&["student", "export", "--form", "pointwise"]);
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+        let lines = String::from_utf8(output.stdout.clone()).unwrap();
+        let rows: Vec<Value> = lines
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        (rows, told(&output))
+    };
+    let (before, notes) = export(&desk);
+    assert_eq!(before.len(), QUERIES * DOCUMENTS);
+    assert!(notes.contains("target is zelo, which compares documents of one query only"));
+    for row in &before {
+        assert_eq!(row["target_is"], "zelo");
+        assert_eq!(
+            (&row["target"], &row["target_se"]),
+            (&row["zelo"], &row["se"])
+        );
+        assert!(row["expected_grade"].is_null());
+    }
+    // Of q5 nobody grades anything.
+    let graded: Vec<String> = (0..QUERIES - 1).map(|at| format!("q{at}")).collect();
+    let named = graded.iter().flat_map(|name| ["--query", name]);
+    let output = scale(&desk, &named.collect::<Vec<_>>());
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let report = json_of(&desk.run(&["scale", "fit", "--json"]));
+    let (rows, notes) = export(&desk);
+    assert!(
+        notes.contains("on one scale by anchors of gpt; cut points"),
+        "{notes}"
+    );
+    assert!(notes.contains("1 query not on that scale"), "{notes}");
+    for (row, alone) in rows.iter().zip(&before) {
+        let query = row["query_id"].as_str().unwrap();
+        assert_eq!((&row["zelo"], &row["se"]), (&alone["zelo"], &alone["se"]));
+        if query == "q5" {
+            assert_eq!(row, alone);
+            continue;
+        }
+        let at: usize = query[1..].parse().unwrap();
+        let mut documents = report["queries"][at]["documents"]
+            .as_array()
+            .unwrap()
+            .iter();
+        let linked = documents
+            .find(|of| of["document"] == row["document_id"])
+            .unwrap();
+        assert_eq!(row["target_is"], "zelo_linked");
+        assert_eq!(row["target"], linked["zelo_linked"]);
+        assert_eq!(row["target_se"], linked["zelo_linked_se"]);
+        assert_eq!(row["expected_grade"], linked["expected_grade"]);
+        assert!(row["target_se"].as_f64() > row["se"].as_f64(), "{row}");
+    }
+    // A student that counts in the project's scores moves them and the offsets, and is in no score that a student learns.
+    let mut predictions = String::new();
+    for rows in rows.chunks(DOCUMENTS) {
+        for (at, a) in rows.iter().enumerate() {
+            for b in &rows[at + 1..] {
+                let line = json!({"query": a["query_id"], "a": a["document_id"], "b": b["document_id"], "p_a": 0.8, "p_b": 0.05});
+                writeln!(predictions, "{line}").unwrap();
+            }
+        }
+    }
+    std::fs::write(desk.path("p.jsonl"), predictions).unwrap();
+    let done = desk.run(&["student", "import", "p.jsonl", "--name", "other"]);
+    assert_eq!(done.status.code(), Some(0), "{}", told(&done));
+    let done = desk.run(&[
+        "config",
+        "project",
+        "--student",
+        "other",
+        "--student-weight",
+        "3",
+    ]);
+    assert_eq!(done.status.code(), Some(0), "{}", told(&done));
+    assert_ne!(json_of(&desk.run(&["scale", "fit", "--json"])), report);
+    assert_eq!(export(&desk).0, rows);
+}
+
+#[test]
 fn an_answer_that_cannot_be_read_is_no_grade_and_is_asked_again_when_wanted() {
     let desk = desk();
     // Asked once more, in vain.

@@ -3,7 +3,7 @@
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
 use crate::app::rerank::{PreparedRun, prepare_anchors};
-use crate::app::scored_pools::{ScoredPool, Unfitted, fitted_pools};
+use crate::app::scored_pools::{ScoreSource, ScoredPool, Unfitted, fitted_pools};
 use crate::app::wording::counted;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Qrels;
@@ -33,7 +33,7 @@ pub(super) fn all_queries(store: &Store) -> Result<Vec<QueryKey>, AppError> {
 
 /// So many documents of each query, spread over its ranking by zELO.
 pub fn anchors(store: &Store, count: usize) -> Result<Vec<AnchorDocument>, AppError> {
-    let (pools, _) = fitted_pools(store, &all_queries(store)?)?;
+    let (pools, _) = fitted_pools(store, &all_queries(store)?, ScoreSource::Project)?;
     let mut found = Vec::new();
     for pool in pools {
         let ranking = pool.ranking();
@@ -78,7 +78,7 @@ pub fn prepare_anchor_run(
         })?;
         keys.retain(|key| wanted.contains(key));
     }
-    let (pools, unfitted) = fitted_pools(store, &keys)?;
+    let (pools, unfitted) = fitted_pools(store, &keys, ScoreSource::Project)?;
     let mut known = Qrels::new();
     for (query, grades) in grades_by_setting(store)?
         .remove(judge)

@@ -6,7 +6,7 @@ use crate::app::error::{AppError, invalid};
 use crate::app::rerank::estimate::CallVolume;
 use crate::app::rerank::links::{LinkJudges, LinkTexts};
 use crate::app::rerank::run::RerankEvent;
-use crate::app::scored_pools::{ScoredPool, fitted_pools};
+use crate::app::scored_pools::{ScoreSource, ScoredPool, fitted_pools};
 use crate::client::{RunControl, now_ms};
 use crate::domain::corpus::QueryId;
 use crate::domain::one_scale::{LinkBattle, Offset, fit_links, near_gap_links};
@@ -61,7 +61,7 @@ pub fn prepare_link_run(
     retry: bool,
 ) -> Result<LinkRun, AppError> {
     let keys = all_queries(store)?;
-    let (pools, _) = fitted_pools(store, &keys)?;
+    let (pools, _) = fitted_pools(store, &keys, ScoreSource::Project)?;
     let run = LinkRun {
         judges: LinkJudges::choose(configuration, judges)?,
         rounds,

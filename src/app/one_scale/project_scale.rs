@@ -4,7 +4,9 @@ use super::anchors::{StoredGrades, all_queries, stored_grades};
 use super::links::{fit, of_one_setting};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, read_labels};
-use crate::app::scored_pools::{ScoredPool, Unfitted, cut_points, fitted_pools, people_labels};
+use crate::app::scored_pools::{
+    ScoreSource, ScoredPool, Unfitted, cut_points, fitted_pools, people_labels,
+};
 use crate::app::wording::counted;
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{GradeModel, GradedScore, Qrels};
@@ -146,11 +148,19 @@ impl FoundOffsets {
 
 /// The scale of a project by what its judges were asked; `None` where none was, and where the answers make no scale.
 pub fn project_scale(store: &Store) -> Result<Option<ProjectScale>, AppError> {
+    project_scale_of(store, ScoreSource::Project)
+}
+
+/// The same of other scores than those that the project shows.
+pub fn project_scale_of(
+    store: &Store,
+    scores: ScoreSource,
+) -> Result<Option<ProjectScale>, AppError> {
     let asked = !stored_grades(store)?.is_empty()
         || store.read_blocking(|db| Ok(!db.links()?.is_empty()))?;
     match asked {
         false => Ok(None),
-        true => Ok(scale_by(store, GradeSource::Stored)?.ok()),
+        true => Ok(scale_by(store, GradeSource::Stored, scores)?.ok()),
     }
 }
 
@@ -158,8 +168,9 @@ pub fn project_scale(store: &Store) -> Result<Option<ProjectScale>, AppError> {
 pub(super) fn scale_by(
     store: &Store,
     source: GradeSource<'_>,
+    scores: ScoreSource,
 ) -> Result<Result<ProjectScale, AppError>, AppError> {
-    let (pools, unfitted) = fitted_pools(store, &all_queries(store)?)?;
+    let (pools, unfitted) = fitted_pools(store, &all_queries(store)?, scores)?;
     let labels = people_labels(store)?;
     let links = || by_links(store, &pools, &labels);
     let found = match source {

@@ -3,7 +3,7 @@
 use super::anchors::all_queries;
 use super::project_scale::{GradeSource, ProjectScale, ScaleKind, scale_by};
 use crate::app::error::AppError;
-use crate::app::scored_pools::SURE;
+use crate::app::scored_pools::{SURE, ScoreSource};
 use crate::app::wording::counted;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::one_scale::Offset;
@@ -80,7 +80,7 @@ impl ScaledQuery {
 /// # Errors
 /// There are no grades, or they make no scale.
 pub fn scale_report(store: &Store, source: GradeSource<'_>) -> Result<ScaleReport, AppError> {
-    let scale = scale_by(store, source)??;
+    let scale = scale_by(store, source, ScoreSource::Project)??;
     let mut queries = Vec::new();
     store.read_each(
         &all_queries(store)?,

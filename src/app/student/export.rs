@@ -4,6 +4,8 @@ use super::judged_pairs::{JudgedPairs, JudgedQuery};
 use super::sample::{SamplePlaces, all_judged, read_places};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, read_query_ids};
+use crate::app::one_scale::{ProjectScale, project_scale_of};
+use crate::app::scored_pools::ScoreSource;
 use crate::app::wording::{counted, first_names};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::ranking::PairTarget;
@@ -30,7 +32,7 @@ pub enum ExportForm {
     Dpo,
     /// Two texts with a target.
     Pairwise,
-    /// A query and a document with its zELO.
+    /// A query and a document with its score: linked where the query is on the project's common scale, else its zELO.
     Pointwise,
 }
 
@@ -73,6 +75,10 @@ impl ExportForm {
                     ("document_id", ColumnKind::Text),
                     ("query", ColumnKind::Text),
                     ("text", ColumnKind::Text),
+                    ("target", ColumnKind::Number),
+                    ("target_se", ColumnKind::OptionalNumber),
+                    ("target_is", ColumnKind::Text),
+                    ("expected_grade", ColumnKind::OptionalNumber),
                     ("zelo", ColumnKind::Number),
                     ("se", ColumnKind::OptionalNumber),
                 ];
@@ -135,6 +141,12 @@ impl StudentExport {
         };
         let mut done = ExportedLines::default();
         let test_queries = self.read_test_queries(&judged, &mut done)?;
+        // Votes alone, so that no student learns what a student said.
+        let scale = match self.form {
+            ExportForm::Pointwise => project_scale_of(store, ScoreSource::VotesAlone)?,
+            _ => None,
+        };
+        let mut unlinked = 0;
         let mut left_out = Vec::new();
         for (at, query) in judged.queries.iter().enumerate() {
             let wanted = |target: &&PairTarget| match &sample {
@@ -155,7 +167,11 @@ impl StudentExport {
             let name = query.id.as_str().to_owned();
             let texts = store.read_blocking(move |db| QueryTexts::read(db, &name))?;
             let lines = match self.form {
-                ExportForm::Pointwise => texts.documents(query),
+                ExportForm::Pointwise => {
+                    let offset = scale.as_ref().and_then(|scale| scale.offset(&query.id));
+                    unlinked += usize::from(offset.is_none());
+                    texts.documents(query, scale.as_ref())
+                }
                 _ => self.pairs(query, &targets, &texts, &template),
             };
             done.lines += lines.len();
@@ -175,6 +191,9 @@ impl StudentExport {
                 counted(left_out.len(), "query"),
                 first_names(&left_out)
             ));
+        }
+        if self.form == ExportForm::Pointwise {
+            done.notes.extend(scale_notes(scale.as_ref(), unlinked));
         }
         self.add_leaks(store, &judged, &test_queries, sample.as_ref(), &mut done)?;
         Ok(done)
@@ -315,6 +334,27 @@ impl StudentExport {
     }
 }
 
+/// What a reader of single documents should know of their targets: whether those of different queries compare.
+fn scale_notes(scale: Option<&ProjectScale>, unlinked: usize) -> Vec<String> {
+    let Some(scale) = scale else {
+        return vec![
+            "target is zelo, which compares documents of one query only: `overrule scale run` puts queries on one scale"
+                .to_owned(),
+        ];
+    };
+    let mut notes = vec![format!(
+        "target is zelo_linked, on one scale by {}; {}",
+        scale.basis, scale.cuts
+    )];
+    if unlinked > 0 {
+        notes.push(format!(
+            "{} not on that scale: target is zelo there, which compares documents of one query only",
+            counted(unlinked, "query")
+        ));
+    }
+    notes
+}
+
 /// The three answers with their probabilities, the most probable first; of equal ones a tie is last before the unlikely.
 fn ranked(soft: OutcomeProbabilities) -> [(&'static str, f64); 3] {
     let mut answers = [("A", soft.a()), ("B", soft.b()), ("T", soft.tie())];
@@ -360,16 +400,28 @@ impl QueryTexts {
     }
 
     /// The documents with a score, in hybrid order.
-    fn documents(&self, query: &JudgedQuery) -> Vec<Vec<Cell>> {
+    fn documents(&self, query: &JudgedQuery, scale: Option<&ProjectScale>) -> Vec<Vec<Cell>> {
         let scored = self.scores.iter().enumerate();
         let scored = scored.filter_map(|(at, score)| Some((at, (*score)?)));
         scored
             .map(|(at, (zelo, se))| {
+                let linked = scale.and_then(|scale| scale.linked(&query.id, zelo, se));
+                let grades = scale.and_then(|scale| scale.grades.as_ref());
+                let (target, target_se, target_is) = match linked {
+                    Some(linked) => (linked.value, linked.se, "zelo_linked"),
+                    None => (zelo, se, "zelo"),
+                };
+                let grade = linked.zip(grades);
+                let grade = grade.map(|(linked, model)| model.gain(linked.value));
                 vec![
                     query.id.as_str().into(),
                     query.documents.get(at).map_or("", DocId::as_str).into(),
                     (&*self.pool.query).into(),
                     self.text(at).into(),
+                    target.into(),
+                    Cell::Number(target_se),
+                    target_is.into(),
+                    Cell::Number(grade),
                     zelo.into(),
                     Cell::Number(se),
                 ]

@@ -16,7 +16,15 @@ fn training_files_have_the_same_keys_and_types_on_every_line() {
         (
             "pointwise",
             32,
-            vec!["query", "document_id", "text", "zelo", "se"],
+            vec![
+                "query",
+                "document_id",
+                "text",
+                "target",
+                "target_is",
+                "zelo",
+                "se",
+            ],
         ),
     ] {
         let written = sandbox.done(&format!(
@@ -208,7 +216,12 @@ fn parquet_files_hold_what_the_lines_hold_in_the_published_layout() {
         .map(|(form, own)| (form, [ids.clone(), own, targets.clone()].concat()))
         .collect();
     let pointwise: Vec<String> = texts(&["query_id", "document_id", "query", "text"]);
-    layouts.push(("pointwise", [pointwise, numbers(&["zelo", "se"])].concat()));
+    let score = [
+        numbers(&["target", "target_se"]),
+        texts(&["target_is"]),
+        numbers(&["expected_grade", "zelo", "se"]),
+    ];
+    layouts.push(("pointwise", [pointwise, score.concat()].concat()));
     for (form, expected) in layouts {
         sandbox.done(&format!(
             "student export --form {form} --out {form}.parquet"

@@ -17,6 +17,7 @@ use crate::formats::training_file::{
 };
 use crate::judge::prompt::{DocumentCut, LETTER, Template};
 use crate::judge::{JudgePrompt, PoolText, PresentedPair};
+use crate::store::corpus::QueryKey;
 use crate::store::{Db, Store, StoreError};
 use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
@@ -146,39 +147,49 @@ impl StudentExport {
             ExportForm::Pointwise => project_scale_of(store, ScoreSource::VotesAlone)?,
             _ => None,
         };
+        let (wanted, left_out): (Vec<_>, Vec<_>) = judged
+            .queries
+            .iter()
+            .enumerate()
+            .map(|(at, query)| (query, self.wanted(at, query, sample.as_ref())))
+            .filter(|(_, targets)| !targets.is_empty())
+            .partition(|(query, _)| !test_queries.contains(&query.id));
+        let wanted: HashMap<_, _> = wanted
+            .into_iter()
+            .map(|(query, targets)| (query.key, (query, targets)))
+            .collect();
+        done.queries = wanted.len();
+        let keys = judged.queries.iter().map(|query| query.key);
+        let keys: Vec<QueryKey> = keys.filter(|key| wanted.contains_key(key)).collect();
         let mut unlinked = 0;
-        let mut left_out = Vec::new();
-        for (at, query) in judged.queries.iter().enumerate() {
-            let wanted = |target: &&PairTarget| match &sample {
-                None => true,
-                Some(places) => places
-                    .get(&(at, target.pair))
-                    .is_some_and(|side| self.side.is_none_or(|only| only == *side)),
-            };
-            let targets: Vec<PairTarget> = query.pairs.iter().filter(wanted).copied().collect();
-            if targets.is_empty() {
-                continue;
-            }
-            if test_queries.contains(&query.id) {
-                left_out.push(query.id.as_str());
-                continue;
-            }
-            done.queries += 1;
-            let name = query.id.as_str().to_owned();
-            let texts = store.read_blocking(move |db| QueryTexts::read(db, &name))?;
-            let lines = match self.form {
-                ExportForm::Pointwise => {
-                    let offset = scale.as_ref().and_then(|scale| scale.offset(&query.id));
-                    unlinked += usize::from(offset.is_none());
-                    texts.documents(query, scale.as_ref())
-                }
-                _ => self.pairs(query, &targets, &texts, &template),
-            };
-            done.lines += lines.len();
-            for line in lines {
-                rows.write(line)?;
-            }
-        }
+        store.read_each(
+            &keys,
+            |db, key| {
+                let texts = QueryTexts::read(db, key)?;
+                let scores = match self.form {
+                    ExportForm::Pointwise => votes_alone(db, key)?,
+                    _ => Vec::new(),
+                };
+                Ok((texts, scores))
+            },
+            |key, (texts, scores)| {
+                let Some((query, targets)) = wanted.get(&key) else {
+                    return Ok(());
+                };
+                let lines = match self.form {
+                    ExportForm::Pointwise => {
+                        let offset = scale.as_ref().and_then(|scale| scale.offset(&query.id));
+                        unlinked += usize::from(offset.is_none());
+                        documents(query, &texts, &scores, scale.as_ref())
+                    }
+                    _ => self.pairs(query, targets, &texts, &template),
+                };
+                done.lines += lines.len();
+                lines
+                    .into_iter()
+                    .try_for_each(|line| Ok::<(), AppError>(rows.write(line)?))
+            },
+        )?;
         rows.finish()?;
         if done.lines == 0 {
             return Err(invalid!(
@@ -186,6 +197,7 @@ impl StudentExport {
             ));
         }
         if !left_out.is_empty() {
+            let left_out: Vec<&str> = left_out.iter().map(|(of, _)| of.id.as_str()).collect();
             done.notes.push(format!(
                 "{} left out, also test data: {}",
                 counted(left_out.len(), "query"),
@@ -197,6 +209,22 @@ impl StudentExport {
         }
         self.add_leaks(store, &judged, &test_queries, sample.as_ref(), &mut done)?;
         Ok(done)
+    }
+
+    /// The judged pairs of a query that are to be written.
+    fn wanted(
+        &self,
+        at: usize,
+        query: &JudgedQuery,
+        sample: Option<&SamplePlaces>,
+    ) -> Vec<PairTarget> {
+        let is_wanted = |target: &&PairTarget| match sample {
+            None => true,
+            Some(places) => places
+                .get(&(at, target.pair))
+                .is_some_and(|side| self.side.is_none_or(|only| only == *side)),
+        };
+        query.pairs.iter().filter(is_wanted).copied().collect()
     }
 
     fn read_test_queries(
@@ -304,7 +332,7 @@ impl StudentExport {
             let soft = OutcomeProbabilities::soft_target(score);
             let prompt = || {
                 let pair = PresentedPair {
-                    pool: Arc::clone(&texts.pool),
+                    pool: Arc::clone(&texts.0),
                     first: a,
                     second: b,
                 };
@@ -319,7 +347,7 @@ impl StudentExport {
                     vec![prompt(), answer(best.0), answer(worst.0), margin]
                 }
                 ExportForm::Pairwise | ExportForm::Pointwise => {
-                    let texts = [&*texts.pool.query, texts.text(a), texts.text(b)];
+                    let texts = [&*texts.0.query, texts.text(a), texts.text(b)];
                     texts.map(Cell::from).to_vec()
                 }
             };
@@ -375,57 +403,61 @@ fn messages(prompt: JudgePrompt) -> Cell {
     Cell::Messages(both.map(message).to_vec())
 }
 
-/// The texts and scores of a query.
-struct QueryTexts {
-    pool: Arc<PoolText>,
-    /// By pool index: zELO and its standard error, of votes and verdicts alone.
-    scores: Vec<Option<(f64, Option<f64>)>>,
+/// By pool index: zELO and its standard error, of votes and verdicts alone.
+type Scores = Vec<Option<(f64, Option<f64>)>>;
+
+fn votes_alone(db: &Db, query: QueryKey) -> Result<Scores, StoreError> {
+    let standings = db.view_without_student(query)?.standings.into_iter();
+    Ok(standings.map(|of| of.map(|of| (of.zelo, of.se))).collect())
 }
 
+/// The texts of a query.
+struct QueryTexts(Arc<PoolText>);
+
 impl QueryTexts {
-    fn read(db: &Db, query: &str) -> Result<Self, StoreError> {
-        let key = db.find_query(query)?;
-        let info = db.query(key)?;
-        let texts = (0..info.documents).map(|at| db.document_text(key, at));
+    fn read(db: &Db, query: QueryKey) -> Result<Self, StoreError> {
+        let info = db.query(query)?;
+        let texts = (0..info.documents).map(|at| db.document_text(query, at));
         let texts = texts.collect::<Result<Vec<_>, _>>()?;
-        let standings = db.view_without_student(key)?.standings.into_iter();
-        Ok(Self {
-            pool: Arc::new(PoolText::new(info.text, texts)),
-            scores: standings.map(|of| of.map(|of| (of.zelo, of.se))).collect(),
-        })
+        Ok(Self(Arc::new(PoolText::new(info.text, texts))))
     }
 
     fn text(&self, document: usize) -> &str {
-        self.pool.documents.get(document).map_or("", |text| text)
+        self.0.documents.get(document).map_or("", |text| text)
     }
+}
 
-    /// The documents with a score, in hybrid order.
-    fn documents(&self, query: &JudgedQuery, scale: Option<&ProjectScale>) -> Vec<Vec<Cell>> {
-        let scored = self.scores.iter().enumerate();
-        let scored = scored.filter_map(|(at, score)| Some((at, (*score)?)));
-        scored
-            .map(|(at, (zelo, se))| {
-                let linked = scale.and_then(|scale| scale.linked(&query.id, zelo, se));
-                let grades = scale.and_then(|scale| scale.grades.as_ref());
-                let (target, target_se, target_is) = match linked {
-                    Some(linked) => (linked.value, linked.se, "zelo_linked"),
-                    None => (zelo, se, "zelo"),
-                };
-                let grade = linked.zip(grades);
-                let grade = grade.map(|(linked, model)| model.gain(linked.value));
-                vec![
-                    query.id.as_str().into(),
-                    query.documents.get(at).map_or("", DocId::as_str).into(),
-                    (&*self.pool.query).into(),
-                    self.text(at).into(),
-                    target.into(),
-                    Cell::Number(target_se),
-                    target_is.into(),
-                    Cell::Number(grade),
-                    zelo.into(),
-                    Cell::Number(se),
-                ]
-            })
-            .collect()
-    }
+/// The documents with a score, in hybrid order.
+fn documents(
+    query: &JudgedQuery,
+    texts: &QueryTexts,
+    scores: &Scores,
+    scale: Option<&ProjectScale>,
+) -> Vec<Vec<Cell>> {
+    let scored = scores.iter().enumerate();
+    let scored = scored.filter_map(|(at, score)| Some((at, (*score)?)));
+    scored
+        .map(|(at, (zelo, se))| {
+            let linked = scale.and_then(|scale| scale.linked(&query.id, zelo, se));
+            let grades = scale.and_then(|scale| scale.grades.as_ref());
+            let (target, target_se, target_is) = match linked {
+                Some(linked) => (linked.value, linked.se, "zelo_linked"),
+                None => (zelo, se, "zelo"),
+            };
+            let grade = linked.zip(grades);
+            let grade = grade.map(|(linked, model)| model.gain(linked.value));
+            vec![
+                query.id.as_str().into(),
+                query.documents.get(at).map_or("", DocId::as_str).into(),
+                (&*texts.0.query).into(),
+                texts.text(at).into(),
+                target.into(),
+                Cell::Number(target_se),
+                target_is.into(),
+                Cell::Number(grade),
+                zelo.into(),
+                Cell::Number(se),
+            ]
+        })
+        .collect()
 }

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 /// A query with its judged pairs.
 #[derive(Clone, Debug)]
 pub(super) struct JudgedQuery {
+    pub(super) key: QueryKey,
     pub(super) id: QueryId,
     /// By pool index.
     pub(super) documents: Vec<DocId>,
@@ -40,6 +41,7 @@ impl JudgedPairs {
             |db, key| {
                 let documents = db.documents(key)?.into_iter();
                 Ok(JudgedQuery {
+                    key,
                     id: db.query(key)?.id,
                     documents: documents.map(|document| document.id).collect(),
                     pairs: db.pair_targets(key)?,

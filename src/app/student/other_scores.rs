@@ -58,11 +58,13 @@ mod tests {
     use crate::domain::battle::all_pairs;
     use crate::domain::corpus::{DocId, QueryId};
     use crate::domain::ranking::PairTarget;
+    use crate::store::corpus::QueryKey;
 
     #[test]
     fn what_other_battles_say_of_a_pair_does_not_know_the_votes_on_it() {
         let documents = 5;
         let query = |turned: usize| JudgedQuery {
+            key: QueryKey::default(),
             id: QueryId::new("q"),
             documents: (0..documents)
                 .map(|at| DocId::new(format!("d{at}")))

@@ -9,6 +9,7 @@ pub mod assignments;
 pub mod batches;
 mod call_totals;
 mod columns;
+pub mod contents;
 pub mod corpus;
 mod db;
 pub mod duels;

@@ -5,7 +5,7 @@ mod documents;
 mod encrypted;
 #[path = "../tests/support/fake_provider.rs"]
 mod fake_provider;
-mod fixtures;
+pub(crate) mod fixtures;
 mod floors;
 mod formats;
 mod golden;

@@ -11,6 +11,7 @@ pub mod rows;
 mod run;
 mod verdicts;
 mod votes;
+pub mod why_empty;
 
 use super::error::AppError;
 use crate::domain::adjudication::PickRecord;

@@ -5,7 +5,7 @@ use crate::app::choose_judges::{ChosenJudges, is_paid};
 use crate::app::project::open_sample;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, DEFAULT_PROJECT, usage};
 use crate::cli::output;
-use crate::client::RunControl;
+use crate::client::{RunControl, now_ms};
 use crate::judge::offline;
 use crate::store::Store;
 use crate::store::duels::DuelKey;
@@ -142,6 +142,7 @@ fn show_one(
         sample: demo,
         new_project: free_name(),
         start,
+        opened_ms: now_ms(),
         ..TuiOptions::default()
     };
     let chosen = if demo {

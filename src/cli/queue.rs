@@ -19,7 +19,7 @@ use std::io::IsTerminal as _;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Policies:
-  value      P(the ensemble is wrong) × P(one of the two is in the top 10, or the project's top): the default
+  value      P(the ensemble is wrong) × P(one of the two scores above the cut of the top 10, or the project's top): the default
   impact     how much the top of the ranking changes if the outcome is turned around
   uncertain  nobody can say yet which of the two is better
   split      the judges disagree

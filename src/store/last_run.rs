@@ -48,10 +48,16 @@ pub struct LastRun {
 }
 
 impl Db {
-    /// What the latest run did; `None` where there was none. It reads every vote of the project.
+    /// What the latest run did that asked a judge anything, or else the latest of all; `None` where there was none. It reads
+    /// every vote of the project.
     pub fn last_run(&self) -> Result<Option<LastRun>> {
         let mut found: Vec<_> = self.all(
-            "SELECT id, seed, cycles, started_ms, ended_ms, state FROM run ORDER BY id DESC LIMIT 1",
+            "SELECT id, seed, cycles, started_ms, ended_ms, state FROM run
+             WHERE id = coalesce((SELECT max(run) FROM (
+                     SELECT max(run) AS run FROM vote
+                     UNION ALL SELECT max(run) FROM failure
+                     UNION ALL SELECT max(run) FROM call)),
+                 (SELECT max(id) FROM run))",
             [],
             |row| {
                 let run = LastRun {

@@ -178,18 +178,22 @@ impl Db {
         Ok(added > 0)
     }
 
-    /// Takes back the annotator's latest ruling that is not undone yet, with those that it stands for, and returns it;
-    /// `None` where there is none.
-    pub fn undo_ruling(&self, annotator: &str, created_ms: i64) -> Result<Option<StoredRuling>> {
-        let latest = self.maybe(
+    /// The annotator's latest ruling that is not undone yet.
+    pub fn latest_ruling(&self, annotator: &str) -> Result<Option<StoredRuling>> {
+        self.maybe(
             &format!(
                 "SELECT {COLUMNS} {FROM} WHERE ruling.annotator = ?1 AND {NOT_UNDONE}
                  ORDER BY ruling.created_ms DESC, ruling.uid DESC LIMIT 1"
             ),
             [annotator],
             stored,
-        )?;
-        let Some(latest) = latest else {
+        )
+    }
+
+    /// Takes back the annotator's latest ruling that is not undone yet, with those that it stands for, and returns it;
+    /// `None` where there is none.
+    pub fn undo_ruling(&self, annotator: &str, created_ms: i64) -> Result<Option<StoredRuling>> {
+        let Some(latest) = self.latest_ruling(annotator)? else {
             return Ok(None);
         };
         let created_ms = self.next_ruling_ms(annotator, created_ms)?;

@@ -223,17 +223,21 @@ impl Db {
         }))
     }
 
-    /// Takes back the annotator's latest verdict that is not undone yet, and returns it; `None` where there is none.
-    pub fn undo_verdict(&self, annotator: &str, created_ms: i64) -> Result<Option<StoredVerdict>> {
-        let latest = self.maybe(
+    /// The annotator's latest verdict that is not undone yet.
+    pub fn latest_verdict(&self, annotator: &str) -> Result<Option<StoredVerdict>> {
+        self.maybe(
             &format!(
                 "SELECT {COLUMNS} FROM verdict WHERE verdict.annotator = ?1 AND {NOT_UNDONE}
                  ORDER BY verdict.created_ms DESC, verdict.uid DESC LIMIT 1"
             ),
             [annotator],
             stored,
-        )?;
-        let Some(latest) = latest else {
+        )
+    }
+
+    /// Takes back the annotator's latest verdict that is not undone yet, and returns it; `None` where there is none.
+    pub fn undo_verdict(&self, annotator: &str, created_ms: i64) -> Result<Option<StoredVerdict>> {
+        let Some(latest) = self.latest_verdict(annotator)? else {
             return Ok(None);
         };
         let created_ms = self.next_verdict_ms(annotator, created_ms)?;

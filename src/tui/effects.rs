@@ -22,7 +22,7 @@ use crate::app::review::annotator_statistics::annotator_statistics;
 use crate::app::review::pair_description::describe_pair;
 use crate::app::review::review_queue::QueueRequest;
 use crate::app::review::review_queue::build_review_queue;
-use crate::app::review::undo::{redone_text, undone_text};
+use crate::app::review::undo::{redone_text, undo_ruling_within, undo_verdict_within};
 use crate::app::settings::ProjectSettings;
 use crate::client::{RunControl, lock, now_ms};
 use crate::judge::JudgeEnsemble;
@@ -379,14 +379,7 @@ pub fn answer(
             })?;
             Msg::Saved(query)
         }
-        Effect::Undo => match db.undo_verdict(annotator, now_ms)? {
-            None => Msg::Undone(None),
-            Some(undone) => {
-                let info = db.query(undone.query)?;
-                let words = undone_text(db, &undone)?;
-                Msg::Undone(Some((undone, info, words)))
-            }
-        },
+        Effect::Undo(limit) => Msg::Undone(undo_verdict_within(db, annotator, &limit, now_ms)?),
         Effect::Redo(uid) => match db.redo_verdict(annotator, &uid, now_ms)? {
             None => Msg::Redone(None),
             Some(redone) => {
@@ -395,6 +388,7 @@ pub fn answer(
                 Msg::Redone(Some((redone, info, words)))
             }
         },
+        Effect::LookUpContents => Msg::ContentsLookedUp(db.contents()?),
         Effect::ReadSettings => Msg::SettingsRead(Box::new(ProjectSettings::read(db)?)),
         Effect::Remember(remembered) => {
             let text = serde_json::to_string(&remembered)?;
@@ -418,7 +412,9 @@ pub fn answer(
         Effect::RedoRuling(uid) => {
             Msg::RulingRedone(db.redo_ruling(annotator, &uid, now_ms)?.map(Box::new))
         }
-        Effect::UndoRuling => Msg::RulingUndone(db.undo_ruling(annotator, now_ms)?.map(Box::new)),
+        Effect::UndoRuling(limit) => {
+            Msg::RulingUndone(undo_ruling_within(db, annotator, &limit, now_ms)?)
+        }
         effect @ (Effect::OpenDuel(..)
         | Effect::LoadDuelTexts(..)
         | Effect::RecordDuel(..)

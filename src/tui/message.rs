@@ -19,6 +19,7 @@ use crate::app::pick::prepared::{PickOutcome, PickPrice};
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
 use crate::app::review::pair_description::PairDescription;
 use crate::app::review::review_queue::{QueueItem, QueueRequest};
+use crate::app::review::undo::{Undo, UndoLimit};
 use crate::app::settings::ProjectSettings;
 use crate::app::student::StudentCard;
 use crate::app::student::StudentsFound;
@@ -29,6 +30,7 @@ use crate::domain::corpus::DocId;
 use crate::domain::duel::{DuelEvent, Task};
 use crate::domain::vote::JudgeId;
 use crate::store::assignments::NewAssignment;
+use crate::store::contents::ProjectContents;
 use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::duels::{DuelKey, NewDuelEvent};
 use crate::store::last_run::LastRun;
@@ -77,7 +79,7 @@ pub enum Msg {
     Saved(QueryKey),
     NotSaved(String),
     /// What an undo took back, and what is in force on the pair now, in words.
-    Undone(Option<(StoredVerdict, QueryInfo, String)>),
+    Undone(Undo<(StoredVerdict, QueryInfo, String)>),
     /// What was given again, in the same words.
     Redone(Option<(StoredVerdict, QueryInfo, String)>),
     /// A queue and what the verdicts so far say, for the given generation.
@@ -96,7 +98,7 @@ pub enum Msg {
     Ruled,
     NotRuled(String),
     /// What an undo took back.
-    RulingUndone(Option<Box<StoredRuling>>),
+    RulingUndone(Undo<Box<StoredRuling>>),
     /// What was given again.
     RulingRedone(Option<Box<StoredRuling>>),
     /// A duel, or why there is none, for the given generation.
@@ -127,6 +129,7 @@ pub enum Msg {
     PicksPriced(u64, PickMode, Result<PickPrice, String>),
     PickProgress(PickProgress),
     PicksEnded(Result<PickOutcome, String>),
+    ContentsLookedUp(ProjectContents),
     /// An export's file exists.
     ExportExists(ExportOrder, String),
     /// What an export wrote, or why it did not.
@@ -156,7 +159,7 @@ pub enum Effect {
     Votes(QueryKey, Vec<BattleId>, Vec<JudgeId>),
     Save(NewVerdict),
     /// Take back the latest verdict.
-    Undo,
+    Undo(UndoLimit),
     /// Give the verdict of this identifier again, which was taken back.
     Redo(String),
     /// Work out a queue, for the given generation.
@@ -178,7 +181,7 @@ pub enum Effect {
     LoadEvidence(QueryKey, DocId),
     Rule(NewRuling),
     /// Take back the latest ruling.
-    UndoRuling,
+    UndoRuling(UndoLimit),
     /// Give the ruling of this identifier again, which was taken back.
     RedoRuling(String),
     /// Open a duel, the latest where none is named, for the given generation.
@@ -204,6 +207,8 @@ pub enum Effect {
     /// Ask for picks in this way, making at most so many calls.
     Pick(PickMode, usize),
     StopPicks,
+    /// Look up what the project holds anything of.
+    LookUpContents,
     /// Write an export; over a file that exists only where that was said.
     Export(ExportOrder, bool),
     ReadSettings,
@@ -233,12 +238,12 @@ impl Effect {
         matches!(
             self,
             Self::Save(_)
-                | Self::Undo
+                | Self::Undo(_)
                 | Self::Redo(_)
                 | Self::RedoRuling(_)
                 | Self::PutOff(..)
                 | Self::Rule(_)
-                | Self::UndoRuling
+                | Self::UndoRuling(_)
                 | Self::OpenDuel(..)
                 | Self::RecordDuel(..)
                 | Self::Remember(_)

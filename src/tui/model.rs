@@ -29,7 +29,7 @@ pub mod text_search;
 
 use super::drawing::Areas;
 use super::fuzzy;
-use super::keymap::Scope;
+use super::keymap::{Command, Scope, key_on};
 use super::screens::Screen;
 use super::theme::{Ramp, ThemeChoice};
 use super::widgets::confirm::Confirm;
@@ -151,6 +151,8 @@ pub struct TuiOptions {
     pub remembered: Remembered,
     /// Where to begin.
     pub start: Start,
+    /// When the workbench was opened, in milliseconds since the Unix epoch.
+    pub opened_ms: i64,
 }
 
 /// Where the workbench begins.
@@ -227,6 +229,10 @@ pub struct Model {
     pub undone_verdicts: Vec<String>,
     /// The same of rulings.
     pub undone_rulings: Vec<String>,
+    /// The decision of an earlier session that was named on screen when the last key was pressed.
+    pub undo_named: Option<String>,
+    /// The pair that its query's matrix is to show once it is loaded.
+    pub wanted_pair: Option<(QueryKey, usize, usize)>,
     /// What was judged since review was opened.
     pub session: ReviewSession,
     /// When a line was last accepted.
@@ -309,6 +315,8 @@ impl Model {
             from_top: false,
             undone_verdicts: Vec::new(),
             undone_rulings: Vec::new(),
+            undo_named: None,
+            wanted_pair: None,
             session: ReviewSession::default(),
             typed: None,
             next_project: None,
@@ -428,6 +436,18 @@ impl Model {
     /// Shows a line that is neither good nor bad.
     pub fn inform(&mut self, words: &str) {
         self.say(Level::Info, words);
+    }
+
+    /// Says what the next undo would take back, which is older than this session.
+    pub(crate) fn name_older(&mut self, uid: String, words: &str) {
+        let undo = key_on(Command::Undo, self.screen());
+        self.say(
+            Level::Warn,
+            &format!("from before this session; {undo} again takes it back: {words}"),
+        );
+        if let Some(toast) = &mut self.toast {
+            toast.asks = Some(uid);
+        }
     }
 
     /// Asks for a line; the placeholder stands there while it is empty.

@@ -136,6 +136,7 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::ImportProgress(share) => import::progressed(model, share),
         Msg::ProjectMade(result) => return import::made(model, result),
         Msg::Imported(result) => return import::ended(model, result),
+        Msg::ContentsLookedUp(held) => export::looked_up(model, held),
         Msg::ExportExists(order, file) => export::ask_to_overwrite(model, order, &file),
         Msg::PicksPriced(generation, way, price) => {
             picks::priced(model, generation, way, price);

@@ -1,11 +1,14 @@
 //! Verdicts and rulings taken back.
 
 use crate::app::error::{AppError, invalid};
+use crate::app::wording::moment_words;
 use crate::client::now_ms;
+use crate::domain::adjudication::Ruling;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::sanitise;
 use crate::domain::verdict::Verdict;
+use crate::store::corpus::QueryInfo;
 use crate::store::rulings::StoredRuling;
 use crate::store::verdicts::StoredVerdict;
 use crate::store::{Db, Result, Store};
@@ -17,6 +20,93 @@ pub struct UndoneVerdict {
     pub documents: (DocId, DocId),
     /// What was taken back and what is in force now, in words.
     pub text: String,
+}
+
+/// What a person lets an undo take back without being asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UndoLimit {
+    /// What was given before this, in milliseconds since the Unix epoch, is only named.
+    pub since_ms: i64,
+    /// The one given before that, by its identifier, which has been named and may be taken back.
+    pub named: Option<String>,
+}
+
+impl UndoLimit {
+    fn allows(&self, uid: &str, created_ms: i64) -> bool {
+        created_ms >= self.since_ms || self.named.as_deref() == Some(uid)
+    }
+}
+
+/// What an undo came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Undo<T> {
+    /// There is nothing left.
+    Nothing,
+    /// The next is past the limit and was left alone.
+    Beyond {
+        uid: String,
+        /// What it says, about what, and when it was given.
+        words: String,
+    },
+    TakenBack(T),
+}
+
+/// Takes the annotator's latest verdict back, if the limit lets it: the verdict, its query, and in words what was taken
+/// back, when it was given and what is in force on the pair now.
+pub fn undo_verdict_within(
+    db: &Db,
+    annotator: &str,
+    limit: &UndoLimit,
+    now_ms: i64,
+) -> Result<Undo<(StoredVerdict, QueryInfo, String)>> {
+    let Some(latest) = db.latest_verdict(annotator)? else {
+        return Ok(Undo::Nothing);
+    };
+    let given = moment_words(latest.verdict.created_ms);
+    let query = db.query(latest.query)?;
+    if !limit.allows(&latest.verdict.uid, latest.verdict.created_ms) {
+        let words = format!("query {}: {}, given {given}", query.id, words(db, &latest)?);
+        let uid = latest.verdict.uid;
+        return Ok(Undo::Beyond { uid, words });
+    }
+    Ok(match db.undo_verdict(annotator, now_ms)? {
+        None => Undo::Nothing,
+        Some(undone) => {
+            let words = format!("{}; it was given {given}", undone_text(db, &undone)?);
+            Undo::TakenBack((undone, query, words))
+        }
+    })
+}
+
+/// The same of rulings, without the words.
+pub fn undo_ruling_within(
+    db: &Db,
+    annotator: &str,
+    limit: &UndoLimit,
+    now_ms: i64,
+) -> Result<Undo<Box<StoredRuling>>> {
+    let Some(StoredRuling { ruling, .. }) = db.latest_ruling(annotator)? else {
+        return Ok(Undo::Nothing);
+    };
+    if !limit.allows(&ruling.uid, ruling.created_ms) {
+        return Ok(Undo::Beyond {
+            words: ruling_words(&ruling),
+            uid: ruling.uid,
+        });
+    }
+    let undone = db.undo_ruling(annotator, now_ms)?.map(Box::new);
+    Ok(undone.map_or(Undo::Nothing, Undo::TakenBack))
+}
+
+/// What a ruling says, of which document, and when it was given.
+pub fn ruling_words(ruling: &Ruling) -> String {
+    format!(
+        "query {}, document {}: {}, given {}",
+        ruling.query,
+        ruling.document,
+        ruling.finding.words(),
+        moment_words(ruling.created_ms)
+    )
 }
 
 /// Takes the annotator's latest verdict back.
@@ -56,14 +146,22 @@ fn nothing_by(annotator: &str, what: &str) -> AppError {
 
 /// What was given again, in words.
 pub fn redone_text(db: &Db, redone: &StoredVerdict) -> Result<String> {
-    let documents = db.documents(redone.query)?;
+    Ok(format!("given again: {}", words(db, redone)?))
+}
+
+/// What a verdict says, with both documents named.
+fn words(db: &Db, stored: &StoredVerdict) -> Result<String> {
+    let documents = db.documents(stored.query)?;
     let name = |at: usize| {
         let document = documents.get(at);
         document.map_or(String::new(), |document| document.id.to_string())
     };
-    let (a, b) = (name(redone.verdict.a), name(redone.verdict.b));
-    let words = redone.verdict.decision.words(&a, &b);
-    Ok(format!("given again: {words}"))
+    let (a, b) = (name(stored.verdict.a), name(stored.verdict.b));
+    let words = stored.verdict.decision.words(&a, &b);
+    Ok(match stored.verdict.decision.score() {
+        Some(_) => words,
+        None => format!("{words} ({a} against {b})"),
+    })
 }
 
 /// What was taken back and what is in force on the pair now, in words.
@@ -74,12 +172,7 @@ pub fn undone_text(db: &Db, undone: &StoredVerdict) -> Result<String> {
         let document = documents.get(at);
         document.map_or(String::new(), |document| document.id.to_string())
     };
-    let (name_a, name_b) = (name(a), name(b));
-    let decision = undone.verdict.decision;
-    let mut text = format!("taken back: {}", decision.words(&name_a, &name_b));
-    if decision.score().is_none() {
-        text = format!("{text} ({name_a} against {name_b})");
-    }
+    let text = format!("taken back: {}", words(db, undone)?);
     let people = db.people(undone.query)?;
     let standing = Pair::new(a, b).map_or_else(Vec::new, |pair| people.on(pair));
     let own = |verdict: &&Verdict| verdict.annotator == undone.verdict.annotator;
@@ -95,4 +188,91 @@ pub fn undone_text(db: &Db, undone: &StoredVerdict) -> Result<String> {
         ),
         None => text,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::adjudication::Finding;
+    use crate::domain::verdict::Decision;
+    use crate::store::rulings::{NewRuling, RulingContext};
+    use crate::store::verdicts::NewVerdict;
+    use crate::suites::fixtures::pool;
+
+    #[test]
+    fn what_was_given_before_the_limit_is_named_and_not_taken_back() {
+        let db = Db::scratch().unwrap();
+        let query = db.add_pool(&pool(1, 3), "set").unwrap().key();
+        for (decision, created_ms) in [(Decision::CannotTell, 1_000), (Decision::A, 9_000)] {
+            db.add_verdict(&NewVerdict {
+                created_ms,
+                ..NewVerdict::open(query, 0, 1, decision, "ada")
+            })
+            .unwrap();
+        }
+        let undo = |named: Option<String>| {
+            let limit = UndoLimit {
+                since_ms: 9_000,
+                named,
+            };
+            undo_verdict_within(&db, "ada", &limit, 9_500).unwrap()
+        };
+        let Undo::TakenBack((latest, info, words)) = undo(None) else {
+            panic!("it was given in time");
+        };
+        assert_eq!((latest.verdict.decision, info.key), (Decision::A, query));
+        assert!(
+            words.contains("it was given 1970-01-01 00:00 UTC"),
+            "{words}"
+        );
+        let Undo::Beyond { uid, words } = undo(None) else {
+            panic!("it is older");
+        };
+        assert!(
+            words.contains(info.id.as_str()) && words.contains("against"),
+            "{words}"
+        );
+        assert!(matches!(
+            undo(Some("another".to_owned())),
+            Undo::Beyond { .. }
+        ));
+        assert_eq!(db.standing_verdicts(None).unwrap().len(), 1);
+        assert!(matches!(undo(Some(uid)), Undo::TakenBack(_)));
+        assert_eq!(undo(None), Undo::Nothing);
+    }
+
+    #[test]
+    fn an_older_ruling_is_named_first_too() {
+        let db = Db::scratch().unwrap();
+        let pool = pool(1, 3);
+        let query = db.add_pool(&pool, "set").unwrap().key();
+        db.add_ruling(&NewRuling {
+            query,
+            document: pool.documents[0].id.clone(),
+            finding: Finding::Not,
+            fault: None,
+            note: None,
+            annotator: "ada".to_owned(),
+            created_ms: 1_000,
+            about: RulingContext::default(),
+            after_reveal: false,
+        })
+        .unwrap();
+        let undo = |named| {
+            let limit = UndoLimit {
+                since_ms: 2_000,
+                named,
+            };
+            undo_ruling_within(&db, "ada", &limit, 3_000).unwrap()
+        };
+        let Undo::Beyond { uid, words } = undo(None) else {
+            panic!("it is older");
+        };
+        assert!(
+            words.contains("not relevant, given 1970-01-01 00:00 UTC"),
+            "{words}"
+        );
+        assert!(matches!(undo(Some(uid)), Undo::TakenBack(_)));
+        assert_eq!(undo(None), Undo::Nothing);
+    }
 }

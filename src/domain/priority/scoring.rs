@@ -62,7 +62,7 @@ pub fn score_pairs(view: &View, scoring: &Scoring) -> Vec<PairPriority> {
             let inside = top_probabilities(view, top);
             Box::new(move |pair| {
                 let parts = parts(view, &inside, top, pair)?;
-                Some(parts.wrong * parts.in_top)
+                Some(parts.wrong * parts.above_cut)
             })
         }
         Policy::Impact => {
@@ -108,8 +108,8 @@ pub fn score_pairs(view: &View, scoring: &Scoring) -> Vec<PairPriority> {
         .collect()
 }
 
-/// P(the document is truly in the top `top`) by pool index: Φ((e_i − c) / se_i), c halfway between the last score inside
-/// and the first one outside (SCIENCE §3). `None` for documents without a score.
+/// P(the document truly scores above the cut of the top `top`) by pool index: Φ((e_i − c) / se_i), c halfway between the
+/// last score inside and the first one outside (SCIENCE §3), taken as known. `None` for documents without a score.
 pub(crate) fn top_probabilities(view: &View, top: usize) -> Vec<Option<f64>> {
     let mut inside = vec![None; view.rows().documents];
     let Ok(fit) = view.fit.as_ref() else {
@@ -156,8 +156,10 @@ pub(crate) fn error_probability(view: &View, pair: Pair) -> Option<f64> {
 pub struct ValueParts {
     /// P(the ensemble's outcome on the pair is wrong).
     pub wrong: f64,
-    /// P(at least one of the two is truly in the top).
-    pub in_top: f64,
+    /// P(at least one of the two truly scores above the cut, which lies halfway between the last score inside the top and
+    /// the first one outside). The cut is taken as known, so this is not P(it is in the top), which the matrix has from
+    /// joint draws ([`certainty`](super::certainty::certainty)): it is fast, and only orders the queue.
+    pub above_cut: f64,
     /// The ranks that count as the top.
     pub top: usize,
 }
@@ -173,7 +175,7 @@ fn parts(view: &View, inside: &[Option<f64>], top: usize, pair: Pair) -> Option<
     let outside = (1.0 - of(pair.low())?) * (1.0 - of(pair.high())?);
     Some(ValueParts {
         wrong: error_probability(view, pair)?,
-        in_top: 1.0 - outside,
+        above_cut: 1.0 - outside,
         top,
     })
 }

@@ -355,5 +355,17 @@ fn the_latest_run_is_told_from_its_rows() {
     };
     assert_eq!((first.count, first.first_ms, first.last_ms), (2, 10, 30));
     assert_eq!((second.count, second.first_ms), (1, 20));
+    let later = RunRow {
+        uid: "later".to_owned(),
+        seed: 9,
+        cycles: 1,
+        depth: None,
+        campaign: None,
+        ensemble: one.ensemble,
+        started_ms: 50,
+    };
+    one.db.start_run(&later).unwrap();
+    let run = one.db.last_run().unwrap().unwrap();
+    assert_eq!(run.seed, 1, "the later one asked nothing");
     assert_eq!(Db::scratch().unwrap().last_run().unwrap(), None);
 }

@@ -35,6 +35,8 @@ pub struct AdjudicationScreen {
     pub put_off: Vec<(QueryKey, DocId)>,
     /// What was ruled on in this session, to be returned to.
     pub done: Vec<AdjudicationItem>,
+    /// The document to go to once the disagreements are listed.
+    pub wanted: Option<(QueryKey, DocId)>,
     pub current: Option<CurrentRuling>,
     pub prefetched: Option<Box<DocumentEvidence>>,
     /// What was ruled on since the first document was opened.

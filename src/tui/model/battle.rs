@@ -47,6 +47,8 @@ impl BattleScreen {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankingBefore {
     pub change: String,
+    /// Whether the change is that a verdict was taken back.
+    pub taken_back: bool,
     /// By pool index.
     pub ranks: Vec<Option<usize>>,
     /// By pool index.
@@ -57,6 +59,7 @@ impl RankingBefore {
     pub fn of(open: &OpenQuery, change: String) -> Self {
         Self {
             change,
+            taken_back: false,
             ranks: open.ranks(),
             scores: open.scores(),
         }

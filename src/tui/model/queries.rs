@@ -151,6 +151,14 @@ impl QueriesScreen {
         kept.map(|at| among[at].key).collect()
     }
 
+    /// Puts the cursor on a query, if it is shown.
+    pub fn select(&mut self, key: QueryKey) {
+        let mut shown = self.shown().into_iter();
+        if let Some(place) = shown.position(|row| self.rows[row].0.key == key) {
+            self.cursor = place;
+        }
+    }
+
     pub fn selected(&self) -> Option<&QueryRow> {
         self.rows.get(*self.shown().get(self.cursor)?)
     }

@@ -21,7 +21,9 @@ pub enum RunScope {
 pub struct RunScreen {
     /// The latest progress, of the last run where none is going on.
     pub progress: Option<RunProgress>,
-    /// What the latest run did, where this session has had none: `None` until it has been looked up, then `Some(None)`
+    /// The progress of the run before the one that goes on.
+    pub earlier: Option<RunProgress>,
+    /// What the latest run that asked something did, where this session has had none: `None` until it has been looked up, then `Some(None)`
     /// where there was none.
     pub last: Option<Option<Box<LastRun>>>,
     pub running: bool,

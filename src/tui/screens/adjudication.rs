@@ -6,6 +6,7 @@ mod view;
 
 use super::spec::{Find, ScreenSpec, Undoable};
 use crate::tui::requests;
+use crate::tui::widgets::export_dialog::ExportSubject;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "adjudication",
@@ -16,6 +17,7 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     }),
     undoes: Undoable::Ruling,
     copy: update::copy,
+    exports: ExportSubject::Labels,
     ..ScreenSpec::new(view::view, update::update)
 };
 

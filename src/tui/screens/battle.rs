@@ -12,6 +12,7 @@ pub(crate) mod view;
 
 use super::spec::{Find, ScreenSpec};
 use crate::tui::requests;
+use crate::tui::widgets::export_dialog::ExportSubject;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "review",
@@ -27,6 +28,7 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     leave: update::leave,
     reason: verdict::explain,
     copy: update::copy,
+    exports: ExportSubject::Verdicts,
     ..ScreenSpec::new(view::view, update::update)
 };
 

@@ -8,9 +8,11 @@ pub(crate) mod update;
 mod view;
 
 use super::spec::ScreenSpec;
+use crate::tui::widgets::export_dialog::ExportSubject;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "judge-report",
     closed: update::closed,
+    exports: ExportSubject::Votes,
     ..ScreenSpec::new(view::view, update::update)
 };

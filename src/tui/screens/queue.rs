@@ -4,6 +4,7 @@ pub(crate) mod update;
 pub(crate) mod view;
 
 use super::spec::{Copied, Find, ScreenSpec};
+use crate::tui::widgets::export_dialog::ExportSubject;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "review",
@@ -14,5 +15,6 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
         Some(_) => Copied::Hidden,
         None => Copied::SelectedQuery,
     },
+    exports: ExportSubject::Verdicts,
     ..ScreenSpec::new(view::view, update::update)
 };

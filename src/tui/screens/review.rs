@@ -8,6 +8,7 @@ pub(crate) mod view;
 use super::battle;
 use super::spec::{Find, ScreenSpec};
 use crate::tui::requests;
+use crate::tui::widgets::export_dialog::ExportSubject;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "review",
@@ -24,6 +25,7 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     closed: update::close,
     reason: update::note,
     copy: update::copy,
+    exports: ExportSubject::Verdicts,
     ..ScreenSpec::new(view::view, update::update)
 };
 

@@ -5,6 +5,7 @@ pub(crate) mod update;
 mod view;
 
 use super::spec::{Find, ScreenSpec, Undoable};
+use crate::tui::widgets::export_dialog::ExportSubject;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "adjudication",
@@ -17,6 +18,7 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     reason: update::note,
     undoes: Undoable::Ruling,
     copy: update::copy,
+    exports: ExportSubject::Labels,
     ..ScreenSpec::new(view::view, update::update)
 };
 

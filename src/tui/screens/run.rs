@@ -9,9 +9,11 @@ pub(crate) mod update;
 mod view;
 
 use super::spec::ScreenSpec;
+use crate::tui::widgets::export_dialog::ExportSubject;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "providers",
     offers: update::offers,
+    exports: ExportSubject::Votes,
     ..ScreenSpec::new(view::view, update::update)
 };

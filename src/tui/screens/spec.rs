@@ -7,6 +7,7 @@ use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::widgets::document_text::PreparedText;
+use crate::tui::widgets::export_dialog::ExportSubject;
 use std::sync::Arc;
 
 pub(crate) type View = fn(&Model, Canvas<'_>, &mut Caches) -> Areas;
@@ -42,6 +43,8 @@ pub(crate) struct ScreenSpec {
     pub(crate) reason: fn(&mut Model, &str) -> Vec<Effect>,
     /// What undo takes back and redo gives again.
     pub(crate) undoes: Undoable,
+    /// What it shows, which an export offers first.
+    pub(crate) exports: ExportSubject,
     /// What is under the cursor, for the clipboard; the selected query where there is nothing else.
     pub(crate) copy: fn(&Model) -> Copied,
     /// A click into [`Areas::list`], at a column and a row of the terminal.
@@ -106,6 +109,7 @@ impl ScreenSpec {
             offers: |_, _| true,
             reason: |_, _| Vec::new(),
             undoes: Undoable::Verdict,
+            exports: ExportSubject::Scores,
             copy: |_| Copied::SelectedQuery,
             click: |_, _, _| Click::Moved,
             drag: |_, _, _| {},

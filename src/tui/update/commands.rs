@@ -46,7 +46,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         }
         Command::Quit => return quit(model),
         Command::Settings => return vec![Effect::ReadSettings],
-        Command::Export => export::open(model),
+        Command::Export => return export::open(model),
         Command::Pick => return picks::open(model),
         Command::Import => return import::open(model, ImportPurpose::Any),
         Command::Merge => return import::open(model, ImportPurpose::Merge),

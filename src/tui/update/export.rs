@@ -1,17 +1,30 @@
 //! The export: its dialog, the question before a file is written over, and its end.
 
+use crate::store::contents::ProjectContents;
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay};
+use crate::tui::screens::registry::spec;
 use crate::tui::widgets::export_dialog::{ExportDialog, ExportOrder};
 use crate::tui::widgets::toast::Level;
 
-pub(super) fn open(model: &mut Model) {
+pub(super) fn open(model: &mut Model) -> Vec<Effect> {
     let asked = |overlay: &Overlay| matches!(overlay, Overlay::Export(_));
     if model.export.going.is_some() {
         model.inform("an export is going on; wait for its end");
     } else if !model.overlays.iter().any(asked) {
-        let dialog = ExportDialog::default();
+        let dialog = ExportDialog::new(spec(model.screen()).exports);
         model.overlays.push(Overlay::Export(dialog));
+        return vec![Effect::LookUpContents];
+    }
+    Vec::new()
+}
+
+/// What the project holds is known: an export without a row is told before it is written.
+pub(super) fn looked_up(model: &mut Model, held: ProjectContents) {
+    for overlay in &mut model.overlays {
+        if let Overlay::Export(dialog) = overlay {
+            dialog.held = Some(held);
+        }
     }
 }
 

@@ -71,10 +71,6 @@ pub(super) fn make(model: &mut Model, project: &str) -> Vec<Effect> {
     let Some(source) = model.import.source.take() else {
         return Vec::new();
     };
-    if project.is_empty() {
-        model.inform("a project needs a file name; nothing was made");
-        return Vec::new();
-    }
     going(model, &source);
     vec![Effect::MakeProject { source, project }]
 }

@@ -16,7 +16,7 @@ use crate::tui::widgets::pick_dialog::PickOrder;
 use crossterm::event::{KeyEvent, KeyEventKind, KeyModifiers};
 
 pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    model.toast = None;
+    model.undo_named = model.toast.take().and_then(|toast| toast.asks);
     let screen = Scope::Screen(model.screen());
     let scope = model.scope();
     let Some(overlay) = model.overlays.last_mut() else {
@@ -79,6 +79,15 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             _ => {}
         },
         KeyOutcome::Submitted(result) => {
+            if let OverlayResult::Typed(text) = &result
+                && let Some(Overlay::Prompt(_, purpose)) = model.overlays.last()
+                && let Some(why) = refusal(model, *purpose, text)
+            {
+                if let Some(Overlay::Prompt(prompt, _)) = model.overlays.last_mut() {
+                    prompt.refuse(why);
+                }
+                return Vec::new();
+            }
             if let OverlayResult::Typed(_) = result {
                 model.typed = Some(model.now);
             }
@@ -116,6 +125,24 @@ fn keep_reason(model: &mut Model, text: &str) -> Vec<Effect> {
         return Vec::new();
     }
     (spec(model.screen()).reason)(model, text)
+}
+
+/// Why a line is not accepted: its prompt stays open and says so, so that nothing typed after it reaches the screen.
+fn refusal(model: &Model, purpose: PromptFor, text: &str) -> Option<String> {
+    match purpose {
+        PromptFor::Budget => run::update::typed_budget(text).err(),
+        PromptFor::FindDocument if found(model, text).is_none() => {
+            Some("no document has it in its id or title".to_owned())
+        }
+        PromptFor::NewProject if text.trim().is_empty() => {
+            Some("a project needs a file name".to_owned())
+        }
+        PromptFor::Filter
+        | PromptFor::Search
+        | PromptFor::Reason
+        | PromptFor::FindDocument
+        | PromptFor::NewProject => None,
+    }
 }
 
 fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
@@ -166,28 +193,29 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
     }
 }
 
-/// Goes to the first document after the present one whose identifier or title holds the words.
-fn find(model: &mut Model, text: &str) {
+/// The place of the first document after the present one whose identifier or title holds the words.
+fn found(model: &Model, text: &str) -> Option<usize> {
     let order = model.matrix_order();
-    let Some(open) = &model.open else { return };
+    let open = model.open.as_ref()?;
     let words = WordFilter::new(text);
     let start = model.matrix.heat.cursor.0 + 1;
-    let found = (0..order.len())
-        .map(|step| (start + step) % order.len())
-        .find(|place| {
-            let document = order[*place];
-            words.matches(&format!(
-                "{} {}",
-                open.name(document),
-                open.headline(document)
-            ))
-        });
-    match found {
-        None => model.inform(&format!("no document has “{text}” in its id or title")),
-        Some(place) => {
-            let column = model.matrix.heat.cursor.1;
-            model.matrix.heat.move_to(place, column, order.len());
-        }
+    let mut places = (0..order.len()).map(|step| (start + step) % order.len());
+    places.find(|place| {
+        let document = order[*place];
+        words.matches(&format!(
+            "{} {}",
+            open.name(document),
+            open.headline(document)
+        ))
+    })
+}
+
+/// Goes to the document that was asked for.
+fn find(model: &mut Model, text: &str) {
+    let count = model.matrix_order().len();
+    if let Some(place) = found(model, text) {
+        let column = model.matrix.heat.cursor.1;
+        model.matrix.heat.move_to(place, column, count);
     }
 }
 

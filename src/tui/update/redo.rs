@@ -1,5 +1,6 @@
 //! What was decided last is taken back; what was taken back can be given again, until something else is decided.
 
+use crate::app::review::undo::UndoLimit;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::screens::duel;
@@ -9,9 +10,17 @@ use crate::tui::screens::spec::Undoable;
 /// Takes back what the person decided last, of what the screen is about.
 pub(super) fn undo(model: &mut Model) -> Vec<Effect> {
     match spec(model.screen()).undoes {
-        Undoable::Verdict => vec![Effect::Undo],
-        Undoable::Ruling => vec![Effect::UndoRuling],
+        Undoable::Verdict => vec![Effect::Undo(limit(model))],
+        Undoable::Ruling => vec![Effect::UndoRuling(limit(model))],
         Undoable::Duel => duel::undo::undo(model),
+    }
+}
+
+/// What was given since the workbench was opened, and what was named when the key was pressed.
+fn limit(model: &mut Model) -> UndoLimit {
+    UndoLimit {
+        since_ms: model.options.opened_ms,
+        named: model.undo_named.take(),
     }
 }
 

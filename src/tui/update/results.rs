@@ -1,5 +1,6 @@
 //! A query has arrived; a verdict is on disk or taken back.
 
+use crate::app::review::undo::Undo;
 use crate::domain::battle::Pair;
 use crate::domain::sanitise;
 use crate::store::corpus::{QueryInfo, QueryKey};
@@ -30,7 +31,11 @@ pub(super) fn opened(model: &mut Model, generation: u64, mut open: OpenQuery) ->
         matrix::update::follow(&mut model.matrix, &open, &order);
     }
     model.open = Some(open);
-    if !same {
+    let key = model.open.as_ref().map(|open| open.info.key);
+    let wanted = model.wanted_pair.take_if(|(query, ..)| key == Some(*query));
+    if let Some((_, a, b)) = wanted {
+        model.look_at(a, b);
+    } else if !same {
         matrix::update::look_at_first(model);
         let id = model.open.as_ref().map(|open| open.info.id.as_str());
         if let Some((_, (row, column))) = model.return_to.take_if(|(query, _)| id == Some(query)) {
@@ -77,14 +82,24 @@ fn reload_when_all_is_stored(model: &mut Model) -> Vec<Effect> {
 
 type Again = Option<(StoredVerdict, QueryInfo, String)>;
 
-pub(super) fn undone(model: &mut Model, undone: Again) -> Vec<Effect> {
-    let Some((stored, info, words)) = undone else {
-        model.inform("no verdict of yours to take back");
-        return Vec::new();
+pub(super) fn undone(
+    model: &mut Model,
+    undone: Undo<(StoredVerdict, QueryInfo, String)>,
+) -> Vec<Effect> {
+    let (stored, info, words) = match undone {
+        Undo::Nothing => {
+            model.inform("no verdict of yours to take back");
+            return Vec::new();
+        }
+        Undo::Beyond { uid, words } => {
+            model.name_older(uid, &words);
+            return Vec::new();
+        }
+        Undo::TakenBack(undone) => undone,
     };
     model.undone_verdicts.push(stored.verdict.uid.clone());
     let queued = stored.shown.is_some();
-    let effects = show_again(model, &stored, &info, &words);
+    let effects = show_again(model, &stored, &info, &words, true);
     let pair = Pair::new(stored.verdict.a, stored.verdict.b);
     match (model.screen(), pair) {
         (Screen::Review, Some(pair)) => [
@@ -101,7 +116,7 @@ pub(super) fn redone(model: &mut Model, redone: Again) -> Vec<Effect> {
         model.inform("that verdict cannot be given again");
         return Vec::new();
     };
-    let mut effects = show_again(model, &stored, &info, &words);
+    let mut effects = show_again(model, &stored, &info, &words, false);
     let pair = Pair::new(stored.verdict.a, stored.verdict.b);
     let current = model.queue.current.as_ref();
     let about = current.zip(pair);
@@ -120,6 +135,7 @@ fn show_again(
     stored: &StoredVerdict,
     info: &QueryInfo,
     words: &str,
+    taken_back: bool,
 ) -> Vec<Effect> {
     let mut effects = queries::update::summarise_anew(model, info.key);
     let (a, b) = (stored.verdict.a, stored.verdict.b);
@@ -136,16 +152,26 @@ fn show_again(
     let screen = model.screen();
     if screen == Screen::Battle {
         let before = model.open.as_ref().filter(|_| here);
-        let before = before.map(|open| RankingBefore::of(open, sanitise::line(words).into_owned()));
+        let before = before.map(|open| RankingBefore {
+            taken_back,
+            ..RankingBefore::of(open, sanitise::line(words).into_owned())
+        });
         if !here || model.battle.pair() != Pair::new(a, b) {
             model.battle = model.battle.on(a, b);
         }
         model.battle.before = before;
     }
     match (screen, here) {
-        (Screen::Battle, true) => effects.extend(requests::pair(model)),
-        (Screen::Battle, false) => return [effects, model.open_query(info.key)].concat(),
+        (Screen::Battle, true) => {
+            model.look_at(a, b);
+            effects.extend(requests::pair(model));
+        }
         (Screen::Matrix, true) => model.look_at(a, b),
+        (Screen::Battle | Screen::Matrix, false) => {
+            model.wanted_pair = Some((info.key, a, b));
+            return [effects, model.open_query(info.key)].concat();
+        }
+        (Screen::Queries, _) => model.queries.select(info.key),
         (Screen::Queue, _) => {
             model.queue.current = None;
             effects.extend(requests::queue(model));

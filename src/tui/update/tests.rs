@@ -1,6 +1,7 @@
 use super::commands::on_command;
 use super::leaving::keep_all;
 use super::update;
+use crate::app::review::undo::{Undo, UndoLimit};
 use crate::domain::battle::Pair;
 use crate::domain::corpus::QueryId;
 use crate::domain::verdict::{Decision, Verdict};
@@ -13,6 +14,7 @@ use crate::tui::screens::Screen;
 use crate::tui::screens::testing::model;
 use crate::tui::testing::typed;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::time::Duration;
 
 fn tell(model: &mut Model, msg: Msg) -> Vec<Effect> {
     let now = model.now;
@@ -23,6 +25,10 @@ fn write(model: &mut Model, words: &str) {
     for key in typed(words) {
         tell(model, Msg::Key(key));
     }
+}
+
+fn pressed(key: char) -> KeyEvent {
+    KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE)
 }
 
 fn ctrl_c(model: &mut Model) -> Vec<Effect> {
@@ -100,6 +106,75 @@ fn a_verdict_that_was_not_stored_is_stored_on_the_way_back_to_the_document() {
 }
 
 #[test]
+fn what_is_older_than_the_session_is_named_before_undo_takes_it_back() {
+    let mut model = model(Screen::Battle);
+    model.options.opened_ms = 9;
+    let limit = |named: Option<&str>| {
+        let named = named.map(str::to_owned);
+        let since_ms = 9;
+        [Effect::Undo(UndoLimit { since_ms, named })]
+    };
+    let press = |model: &mut Model, key: char| tell(model, Msg::Key(pressed(key)));
+    let name = |model: &mut Model| {
+        let words = "query q3: x is better".to_owned();
+        let uid = "old".to_owned();
+        tell(model, Msg::Undone(Undo::Beyond { uid, words }))
+    };
+    assert_eq!(press(&mut model, 'u'), limit(None));
+    assert_eq!(name(&mut model), []);
+    let line = model.toast.as_ref().unwrap();
+    assert!(
+        line.text
+            .contains("u again takes it back: query q3: x is better")
+    );
+    assert_eq!(press(&mut model, 'u'), limit(Some("old")));
+    name(&mut model);
+    press(&mut model, 'j');
+    assert_eq!(press(&mut model, 'u'), limit(None), "the line has gone");
+    name(&mut model);
+    model.now += Duration::from_secs(60);
+    tell(&mut model, Msg::Tick);
+    assert_eq!(press(&mut model, 'u'), limit(None), "the line has gone");
+}
+
+#[test]
+fn a_line_that_is_refused_stays_open_and_says_why() {
+    let mut model = model(Screen::Run);
+    model.run.control.budget_usd = Some(2.5);
+    let press =
+        |model: &mut Model, code| tell(model, Msg::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+    let text = |model: &Model| match model.overlays.last() {
+        Some(Overlay::Prompt(prompt, _)) => Some(prompt.text().to_owned()),
+        _ => None,
+    };
+    let refused = |model: &Model| match model.overlays.last() {
+        Some(Overlay::Prompt(prompt, _)) => prompt.refused().map(str::to_owned),
+        _ => None,
+    };
+    press(&mut model, KeyCode::Char('$'));
+    assert_eq!(text(&model).as_deref(), Some("2.5"), "the present budget");
+    write(&mut model, "x");
+    assert_eq!(press(&mut model, KeyCode::Enter), []);
+    assert_eq!(text(&model).as_deref(), Some("2.5x"));
+    assert!(refused(&model).unwrap().contains("not a number of dollars"));
+    press(&mut model, KeyCode::Backspace);
+    assert_eq!(refused(&model), None);
+    write(&mut model, "0");
+    let effects = press(&mut model, KeyCode::Enter);
+    assert_eq!(effects, [Effect::KeepBudget(Some(2.5))]);
+    assert_eq!(text(&model), None);
+
+    let mut model = self::model(Screen::Matrix);
+    press(&mut model, KeyCode::Char('/'));
+    write(&mut model, "zzzz");
+    press(&mut model, KeyCode::Enter);
+    assert_eq!(text(&model).as_deref(), Some("zzzz"));
+    assert!(refused(&model).unwrap().contains("no document has it"));
+    press(&mut model, KeyCode::Esc);
+    assert_eq!(text(&model), None);
+}
+
+#[test]
 fn undo_returns_to_the_pair_whose_verdict_it_took_back() {
     let mut model = reviewing();
     on_command(&mut model, Command::Sure);
@@ -133,7 +208,7 @@ fn undo_returns_to_the_pair_whose_verdict_it_took_back() {
             shown: None,
             replaces: None,
         };
-        Msg::Undone(Some((stored, info, "taken back".to_owned())))
+        Msg::Undone(Undo::TakenBack((stored, info, "taken back".to_owned())))
     };
     tell(&mut model, undone(2, 3));
     let current = model.queue.current.clone().unwrap();

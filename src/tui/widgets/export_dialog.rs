@@ -3,6 +3,8 @@
 use super::prompt::LinePrompt;
 use super::{KeyOutcome, boxed, key_line};
 use crate::app::export::request::ExportKind;
+use crate::app::export::why_empty::why_empty;
+use crate::store::contents::ProjectContents;
 use crate::tui::layout::{centred, cut, cut_bottom};
 use crate::tui::text::{pad_right, truncate};
 use crate::tui::theme::Theme;
@@ -15,25 +17,38 @@ use ratatui::widgets::Widget;
 const WIDTH: u16 = 76;
 const NAME: usize = 18;
 
+/// What an export is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExportSubject {
+    #[default]
+    Scores,
+    Votes,
+    Verdicts,
+    Labels,
+    Picks,
+}
+
 /// What can be exported, with the file name that is proposed.
 struct Choice {
     name: &'static str,
     doc: &'static str,
     file: &'static str,
+    about: ExportSubject,
     kind: ExportKind,
     corrected: bool,
 }
 
 #[rustfmt::skip]
-const CHOICES: [Choice; 8] = [
-    Choice { name: "annotated", doc: "documents with zELO scores, JSON lines", file: "annotated.jsonl", kind: ExportKind::Annotated, corrected: false },
-    Choice { name: "votes", doc: "every vote and failed call of every judge, CSV", file: "votes.csv", kind: ExportKind::Votes, corrected: false },
-    Choice { name: "verdicts", doc: "every verdict of every person, CSV", file: "verdicts.csv", kind: ExportKind::Verdicts, corrected: false },
-    Choice { name: "corrected qrels", doc: "labels with the rulings put in; rulings beside", file: "corrected.qrels", kind: ExportKind::Qrels, corrected: true },
-    Choice { name: "qrels", doc: "labels as they were imported, TREC's columns", file: "labels.qrels", kind: ExportKind::Qrels, corrected: false },
-    Choice { name: "rulings", doc: "every ruling that stands and what it changes, CSV", file: "rulings.csv", kind: ExportKind::Rulings, corrected: false },
-    Choice { name: "picks", doc: "every answer of a judge on a pool, JSON lines", file: "picks.jsonl", kind: ExportKind::Picks, corrected: false },
-    Choice { name: "ai-scores", doc: "battles with every vote, as zBench writes them", file: "ai_scores.json", kind: ExportKind::AiScores, corrected: false },
+const CHOICES: [Choice; 9] = [
+    Choice { name: "annotated", doc: "documents with zELO scores, JSON lines", file: "annotated.jsonl", about: ExportSubject::Scores, kind: ExportKind::Annotated, corrected: false },
+    Choice { name: "run", doc: "documents by zELO, TREC's columns", file: "zelo.trec", about: ExportSubject::Scores, kind: ExportKind::Run, corrected: false },
+    Choice { name: "votes", doc: "every vote and failed call of every judge, CSV", file: "votes.csv", about: ExportSubject::Votes, kind: ExportKind::Votes, corrected: false },
+    Choice { name: "verdicts", doc: "every verdict of every person, CSV", file: "verdicts.csv", about: ExportSubject::Verdicts, kind: ExportKind::Verdicts, corrected: false },
+    Choice { name: "corrected qrels", doc: "labels with the rulings put in; rulings beside", file: "corrected.qrels", about: ExportSubject::Labels, kind: ExportKind::Qrels, corrected: true },
+    Choice { name: "rulings", doc: "every ruling that stands and what it changes, CSV", file: "rulings.csv", about: ExportSubject::Labels, kind: ExportKind::Rulings, corrected: false },
+    Choice { name: "qrels", doc: "labels as they were imported, TREC's columns", file: "labels.qrels", about: ExportSubject::Labels, kind: ExportKind::Qrels, corrected: false },
+    Choice { name: "picks", doc: "every answer of a judge on a pool, JSON lines", file: "picks.jsonl", about: ExportSubject::Picks, kind: ExportKind::Picks, corrected: false },
+    Choice { name: "ai-scores", doc: "battles with every vote, as zBench writes them", file: "ai_scores.json", about: ExportSubject::Votes, kind: ExportKind::AiScores, corrected: false },
 ];
 
 /// What is to be written where.
@@ -48,14 +63,39 @@ pub struct ExportOrder {
 
 #[derive(Clone, Debug, Default)]
 pub struct ExportDialog {
+    /// What comes first.
+    first: ExportSubject,
     selected: usize,
+    /// What the project holds, once it has been looked up.
+    pub held: Option<ProjectContents>,
     /// The file's name, once it is chosen what to write.
     file: Option<LinePrompt>,
 }
 
 impl ExportDialog {
+    pub fn new(first: ExportSubject) -> Self {
+        Self {
+            first,
+            ..Self::default()
+        }
+    }
+
+    /// Everything that can be exported, what is about the screen first.
+    fn choices(&self) -> impl Iterator<Item = &'static Choice> {
+        let first = self.first;
+        let about = move |choice: &&Choice| choice.about == first;
+        let others = CHOICES.iter().filter(move |choice| choice.about != first);
+        CHOICES.iter().filter(about).chain(others)
+    }
+
     fn choice(&self) -> &'static Choice {
-        &CHOICES[self.selected.min(CHOICES.len() - 1)]
+        let mut choices = self.choices();
+        choices.nth(self.selected).unwrap_or(&CHOICES[0])
+    }
+
+    /// Why what is chosen would be a file without a row.
+    fn why_empty(&self, choice: &Choice) -> Option<&'static str> {
+        why_empty(self.held?, choice.kind, choice.corrected)
     }
 
     pub fn paste(&mut self, text: &str) {
@@ -69,7 +109,10 @@ impl ExportDialog {
         let choice = self.choice();
         if let Some(file) = &mut self.file {
             return match file.handle(event) {
-                KeyOutcome::Submitted(path) if path.trim().is_empty() => KeyOutcome::Consumed,
+                KeyOutcome::Submitted(path) if path.trim().is_empty() => {
+                    file.refuse("a file needs a name".to_owned());
+                    KeyOutcome::Consumed
+                }
                 KeyOutcome::Submitted(path) => KeyOutcome::Submitted(ExportOrder {
                     kind: choice.kind,
                     corrected: choice.corrected,
@@ -116,20 +159,28 @@ impl ExportDialog {
             let choice = self.choice();
             let words = format!("{}: {}", choice.name, choice.doc);
             Line::styled(words, theme.text()).render(cut(&mut inner, 1), buf);
+            if let Some(why) = self.why_empty(choice) {
+                let words = format!("0 rows: {why}");
+                Line::styled(words, theme.warn()).render(cut(&mut inner, 1), buf);
+            }
             return file.render(theme, inner, buf);
         }
         let first = (self.selected + 1).saturating_sub(usize::from(inner.height));
         let columns = usize::from(inner.width);
-        for (row, (at, choice)) in inner.rows().zip(CHOICES.iter().enumerate().skip(first)) {
+        for (row, (at, choice)) in inner.rows().zip(self.choices().enumerate().skip(first)) {
             let selected = at == self.selected;
             if selected {
                 buf.set_style(row, theme.selection());
             }
-            let doc = truncate(choice.doc, columns.saturating_sub(NAME + 2)).into_owned();
+            let (doc, style) = match self.why_empty(choice) {
+                Some(why) => (format!("0 rows: {why}"), theme.ghost()),
+                None => (choice.doc.to_owned(), theme.muted()),
+            };
+            let doc = truncate(&doc, columns.saturating_sub(NAME + 2)).into_owned();
             Line::from(vec![
                 Span::raw(if selected { "▌ " } else { "  " }),
                 Span::styled(pad_right(choice.name, NAME), theme.text()),
-                Span::styled(doc, theme.muted()),
+                Span::styled(doc, style),
             ])
             .render(row, buf);
         }
@@ -145,7 +196,7 @@ mod tests {
     #[test]
     fn a_kind_is_chosen_and_its_file_named() {
         let mut dialog = ExportDialog::default();
-        for code in [KeyCode::Down, KeyCode::Down, KeyCode::Enter] {
+        for code in [KeyCode::Down, KeyCode::Down, KeyCode::Down, KeyCode::Enter] {
             assert_eq!(dialog.handle(key(code)), KeyOutcome::Consumed);
         }
         let screen = text(&draw(80, 24, |area, buf| {
@@ -163,6 +214,37 @@ mod tests {
         assert_eq!(
             dialog.handle(key(KeyCode::Enter)),
             KeyOutcome::Submitted(order)
+        );
+    }
+
+    #[test]
+    fn what_the_screen_shows_comes_first_and_what_is_empty_says_so() {
+        let mut dialog = ExportDialog::new(ExportSubject::Labels);
+        assert_eq!(dialog.choices().count(), CHOICES.len());
+        dialog.held = Some(ProjectContents {
+            labels: true,
+            ..ProjectContents::default()
+        });
+        let shown = |dialog: &ExportDialog| {
+            text(&draw(80, 24, |area, buf| {
+                dialog.render(&Theme::default(), area, buf);
+            }))
+        };
+        let screen = shown(&dialog);
+        let place = |words: &str| {
+            screen
+                .find(words)
+                .unwrap_or_else(|| panic!("{words}: {screen}"))
+        };
+        assert!(place("▌ corrected qrels   labels") < place("rulings           0 rows: nothing"));
+        assert!(place("0 rows: nothing was ruled") < place("0 rows: nothing is scored yet"));
+        dialog.handle(key(KeyCode::Down));
+        dialog.handle(key(KeyCode::Enter));
+        let screen = shown(&dialog);
+        assert!(screen.contains("rulings.csv"), "{screen}");
+        assert!(
+            screen.contains("0 rows: nothing was ruled on yet"),
+            "{screen}"
         );
     }
 

@@ -18,6 +18,8 @@ pub struct LinePrompt {
     label: String,
     placeholder: String,
     input: TextArea<'static>,
+    /// Why the line as it stands was not accepted.
+    refused: Option<String>,
 }
 
 /// Text as one line: lines joined by spaces, without control characters.
@@ -38,6 +40,7 @@ impl LinePrompt {
             label: label.into(),
             placeholder: placeholder.into(),
             input: Self::line(""),
+            refused: None,
         }
     }
 
@@ -59,7 +62,17 @@ impl LinePrompt {
         self.input.lines().first().map_or("", String::as_str)
     }
 
+    /// Says inside the prompt why the line was not accepted, until it is edited.
+    pub fn refuse(&mut self, why: String) {
+        self.refused = Some(why);
+    }
+
+    pub fn refused(&self) -> Option<&str> {
+        self.refused.as_deref()
+    }
+
     pub fn paste(&mut self, text: &str) {
+        self.refused = None;
         self.input.insert_str(one_line(text));
     }
 
@@ -81,6 +94,7 @@ impl LinePrompt {
             }
             // As in a shell: the text area has undo there.
             KeyCode::Char('u') if ctrl => {
+                self.refused = None;
                 self.input.delete_line_by_head();
             }
             KeyCode::Char(c) if c.is_control() => {}
@@ -91,6 +105,7 @@ impl LinePrompt {
             | KeyCode::Right
             | KeyCode::Home
             | KeyCode::End => {
+                self.refused = None;
                 self.input.input(event);
             }
             _ => return KeyOutcome::Pass,
@@ -107,11 +122,24 @@ impl LinePrompt {
         let label = truncate(&self.label, usize::from(area.width / 2));
         buf.set_string(area.x, area.y, &label, theme.accent());
         let used = u16::try_from(width(&label)).unwrap_or(area.width);
-        let field = Rect {
+        let mut field = Rect {
             x: area.x + used,
             width: area.width - used,
             ..area
         };
+        if let Some(why) = self.refused() {
+            let words = format!(" ✗ {why}");
+            let typed = width(self.text()).saturating_add(1);
+            let room = usize::from(field.width).saturating_sub(typed);
+            let columns = width(&words).min(room.max(usize::from(field.width / 2)));
+            field.width -= columns as u16;
+            buf.set_string(
+                field.right(),
+                field.y,
+                truncate(&words, columns),
+                theme.error(),
+            );
+        }
         if self.text().is_empty() {
             let hint = truncate(
                 &self.placeholder,
@@ -192,6 +220,33 @@ mod tests {
     fn an_empty_input_shows_its_placeholder() {
         let (at, shown) = caret(&LinePrompt::new("note: ", "why?"), 30);
         assert_eq!((at.x, shown.as_str()), (6, "note:  why?"));
+    }
+
+    #[test]
+    fn what_was_refused_is_said_inside_until_the_line_is_edited() {
+        let mut prompt = LinePrompt::new("budget $", "").with_text("ten");
+        prompt.refuse("not a number".to_owned());
+        let (at, shown) = caret(&prompt, 40);
+        assert_eq!(
+            (at, shown.as_str()),
+            (
+                Position::new(11, 0),
+                "budget $ten               ✗ not a number"
+            )
+        );
+        let (_, shown) = caret(&prompt, 18);
+        assert!(
+            shown.starts_with("budget $t") || shown.contains('…'),
+            "{shown}"
+        );
+        feed(&mut prompt, [key(KeyCode::Backspace)]);
+        assert_eq!(caret(&prompt, 40).1, "budget $te");
+        for columns in [0, 1, 2, 3, 9] {
+            prompt.refuse("no".repeat(30));
+            draw(columns, 1, |area, buf| {
+                prompt.render(&Theme::default(), area, buf);
+            });
+        }
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub struct Toast {
     pub level: Level,
     pub text: String,
     pub until: Instant,
+    /// The decision, by its identifier, that undo takes back while this is in sight.
+    pub asks: Option<String>,
 }
 
 /// Lines of a message at most.
@@ -41,6 +43,7 @@ impl Toast {
             level,
             text: text.into(),
             until: now + Duration::from_secs(seconds),
+            asks: None,
         }
     }
 

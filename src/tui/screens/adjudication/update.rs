@@ -3,7 +3,10 @@
 use super::tables;
 use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
 use crate::app::adjudication::overview::AdjudicationOverview;
+use crate::app::review::undo::{Undo, ruling_words};
 use crate::domain::adjudication::DisagreementOrder;
+use crate::domain::corpus::DocId;
+use crate::store::corpus::QueryKey;
 use crate::store::rulings::StoredRuling;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
@@ -125,9 +128,24 @@ pub(crate) fn overviewed(
     adjudication.waiting = false;
     let last = model.shown_disagreements().len().saturating_sub(1);
     model.adjudication.cursor = model.adjudication.cursor.min(last);
+    if let Some((query, document)) = model.adjudication.wanted.take() {
+        return go_to(model, query, &document);
+    }
     if model.screen() == Screen::Ruling && model.adjudication.current.is_none() {
         return ruling::update::begin_ruling(model, 0);
     }
+    Vec::new()
+}
+
+/// Goes to a document whose ruling was taken back, if it is among those that are listed.
+fn go_to(model: &mut Model, query: QueryKey, document: &DocId) -> Vec<Effect> {
+    if model.screen() == Screen::Ruling {
+        return ruling::update::take_up(model, query, document).unwrap_or_default();
+    }
+    let items = &model.adjudication.disagreements;
+    let is = |at: &usize| items[*at].query == query && items[*at].document == *document;
+    let place = model.shown_disagreements().iter().position(is);
+    model.adjudication.cursor = place.unwrap_or(model.adjudication.cursor);
     Vec::new()
 }
 
@@ -141,27 +159,42 @@ pub(crate) fn not_stored(model: &mut Model) -> Vec<Effect> {
 
 /// Tells what an undo took back. A document that lies before the person is to be ruled on again, with what has been seen in
 /// sight.
-pub(crate) fn undone(model: &mut Model, undone: Option<Box<StoredRuling>>) -> Vec<Effect> {
-    let Some(undone) = undone else {
-        model.inform("no ruling of yours to take back");
-        return Vec::new();
+pub(crate) fn undone(model: &mut Model, undone: Undo<Box<StoredRuling>>) -> Vec<Effect> {
+    let undone = match undone {
+        Undo::Nothing => {
+            model.inform("no ruling of yours to take back");
+            return Vec::new();
+        }
+        Undo::Beyond { uid, words } => {
+            model.name_older(uid, &words);
+            return Vec::new();
+        }
+        Undo::TakenBack(undone) => undone,
     };
     let ruling = undone.ruling;
-    let (query, document, finding) = (&ruling.query, &ruling.document, ruling.finding.words());
-    let words = format!("taken back: query {query}, document {document}: {finding}");
-    model.say(Level::Good, &words);
+    model.say(
+        Level::Good,
+        &format!("taken back: {}", ruling_words(&ruling)),
+    );
     model.undone_rulings.push(ruling.uid.clone());
     let session = &mut model.adjudication.session;
     session.undone(undone.query, &ruling.document);
-    let mut effects = requests::disagreements(model);
-    if model.screen() == Screen::Ruling {
-        let current = model.adjudication.current.as_ref();
-        let here = current.is_some_and(|now| now.is_about(undone.query, &ruling.document));
-        if !here {
-            let taken = ruling::update::take_up(model, undone.query, &ruling.document);
-            effects.extend(taken.unwrap_or_default());
+    let current = model.adjudication.current.as_ref();
+    let here = current.is_some_and(|now| now.is_about(undone.query, &ruling.document));
+    let mut effects = Vec::new();
+    if !here {
+        let taken = match model.screen() {
+            Screen::Ruling => ruling::update::take_up(model, undone.query, &ruling.document),
+            _ => None,
+        };
+        if taken.is_none() {
+            // It is among the open ones again, once these are listed.
+            model.adjudication.list = AdjudicationList::Open;
+            model.adjudication.wanted = Some((undone.query, ruling.document.clone()));
         }
+        effects.extend(taken.unwrap_or_default());
     }
+    effects.splice(0..0, requests::disagreements(model));
     if let Some(current) = &mut model.adjudication.current
         && current.is_about(undone.query, &ruling.document)
     {

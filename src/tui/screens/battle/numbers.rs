@@ -51,7 +51,13 @@ pub(crate) fn students(open: &OpenQuery, a: usize, b: usize) -> Vec<String> {
 
 /// The votes in words and as a bar, with the calls that gave none.
 fn ensemble(open: &OpenQuery, a: usize, b: usize) -> String {
-    let Some(pair) = Pair::new(a, b).filter(|pair| !open.view.battles_of(*pair).is_empty()) else {
+    let pair = Pair::new(a, b);
+    if pair.is_some_and(|pair| {
+        open.view.battles_of(pair).is_empty() && open.view.verdict(pair).is_some()
+    }) {
+        return "No judge was asked about this pair.".to_owned();
+    }
+    let Some(pair) = pair.filter(|pair| !open.view.battles_of(*pair).is_empty()) else {
         return "This pair never fought: no judge was asked about it. You can judge it all the same.".to_owned();
     };
     let calls = calls::of_pair(open, a, b);

@@ -1,9 +1,11 @@
 //! What the last verdict moved: new ranks with the ghosts of the old ones.
 
 use crate::tui::canvas::Canvas;
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::cut;
 use crate::tui::model::battle::RankingBefore;
 use crate::tui::model::open_query::OpenQuery;
+use crate::tui::screens::Screen;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::heading;
@@ -40,7 +42,19 @@ pub(super) fn render(
 ) {
     let Canvas { theme, area, buf } = canvas;
     let mut rest = area;
-    let words = format!("what moved · {} · u undo · i reason", before.change);
+    let key = |command| key_on(command, Screen::Battle);
+    let change = &before.change;
+    let words = match before.taken_back {
+        true => format!(
+            "what moved · {} gives it again · {change}",
+            key(Command::Redo)
+        ),
+        false => format!(
+            "what moved · {change} · {} takes it back · {} gives a reason",
+            key(Command::Undo),
+            key(Command::WriteNote)
+        ),
+    };
     heading(&words, false, theme, cut(&mut rest, 1), buf);
     let room = usize::from(rest.height);
     let documents = listed(open, before, a, b);

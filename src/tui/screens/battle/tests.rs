@@ -106,6 +106,27 @@ fn failures_and_silence_are_told_apart_and_are_no_votes() {
 }
 
 #[test]
+fn a_pair_that_only_a_person_judged_is_not_called_unfought() {
+    let mut model = on(2, 4);
+    give_verdict(&mut model, Decision::A);
+    for size in &SIZES[..2] {
+        let page = flat(&mut model, *size);
+        assert!(!page.contains("never fought"), "{page}");
+        assert!(
+            page.contains("No judge was asked about this pair"),
+            "{page}"
+        );
+    }
+    model.stack.push(Screen::Matrix);
+    model.look_at(2, 4);
+    let page = flat(&mut model, (120, 38));
+    assert!(
+        page.contains("◆ judged by ann") && !page.contains("never fought"),
+        "{page}"
+    );
+}
+
+#[test]
 fn a_pair_never_fought_says_so_and_can_be_judged() {
     let mut model = on(2, 4);
     for size in &SIZES[..2] {

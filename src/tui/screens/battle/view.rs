@@ -179,7 +179,9 @@ fn head(model: &Model, open: &OpenQuery, headline: Option<String>, canvas: Canva
     };
     let pair = model.battle.pair();
     let battles = pair.map_or(0, |pair| open.view.battles_of(pair).len());
+    let judged = pair.is_some_and(|pair| open.view.verdict(pair).is_some());
     let fought = match battles {
+        0 if judged => " · judged by people only",
         0 => " · never fought",
         1 => "",
         _ => " · fought more than once",

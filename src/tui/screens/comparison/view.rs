@@ -179,7 +179,10 @@ fn body(
                 places.push(lines.len());
                 let words = match votes_text(open, a, b) {
                     Some(votes) => format!("{votes}{}", overruled(open, a, b)),
-                    None => format!("A and B never fought{}", overruled(open, a, b)),
+                    None => match overruled(open, a, b) {
+                        said if said.is_empty() => "A and B never fought".to_owned(),
+                        said => format!("no judge was asked about A and B{said}"),
+                    },
                 };
                 let words = format!("{mark}{words}");
                 lines.push(text::line(&words, columns, Style::new()));

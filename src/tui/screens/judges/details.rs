@@ -102,25 +102,6 @@ pub(super) fn detail_lines(
             ));
         }
     }
-    if let Some(alpha) = &report.alpha_judges {
-        let interval = alpha.interval.map_or(String::new(), |interval| {
-            format!(
-                " (95 %: {}–{})",
-                text::fixed(interval.low, 2),
-                text::fixed(interval.high, 2)
-            )
-        });
-        words.push(format!(
-            "Krippendorff's α over the judges: {}{interval}.",
-            text::fixed(alpha.value, 2)
-        ));
-    }
-    if let Some(alpha) = &report.alpha_people {
-        words.push(format!(
-            "Krippendorff's α over the people: {}.",
-            text::fixed(alpha.value, 2)
-        ));
-    }
     if report.rater_data.verdicts.is_empty() {
         words.push(format!(
             "No verdict yet, so agreement with people cannot be measured. {} opens the queue.",

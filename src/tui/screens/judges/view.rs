@@ -5,6 +5,7 @@ use super::kappas;
 use super::students;
 use super::table::{rows, table};
 use crate::app::judge_report::report::RaterReport;
+use crate::domain::agreement::Alpha;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
@@ -75,10 +76,28 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     areas
 }
 
-/// The judge that stands out, or that none does.
+/// The judge that stands out, or that none does, and how far all agree.
 fn headline(report: &RaterReport, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    match report.weakest_words() {
+    let mut lines = match report.weakest_words() {
         Some(words) => text::lines(&format!("worst: {words}"), columns, theme.bad()),
         None => text::lines("no judge stands out as the worst", columns, theme.muted()),
+    };
+    let alpha = |who: &str, alpha: &Option<Alpha>| {
+        let alpha = alpha.as_ref()?;
+        let interval = alpha.interval.map_or(String::new(), |interval| {
+            let (low, high) = (text::fixed(interval.low, 2), text::fixed(interval.high, 2));
+            format!(" (95 %: {low}–{high})")
+        });
+        Some(format!("{who} {}{interval}", text::fixed(alpha.value, 2)))
+    };
+    let alphas = [
+        alpha("judges", &report.alpha_judges),
+        alpha("people", &report.alpha_people),
+    ];
+    let alphas: Vec<String> = alphas.into_iter().flatten().collect();
+    if !alphas.is_empty() {
+        let words = format!("Krippendorff's α: {}", alphas.join(" · "));
+        lines.extend(text::lines(&words, columns, theme.text()));
     }
+    lines
 }

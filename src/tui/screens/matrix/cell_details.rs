@@ -162,8 +162,11 @@ fn verdict_text(open: &OpenQuery, verdict: &Verdict) -> String {
             sanitise::line(&verdict.annotator)
         );
     }
+    let pair = Pair::new(verdict.a, verdict.b);
+    let fought = pair.is_some_and(|pair| !open.view.battles_of(pair).is_empty());
+    let did = if fought { "overruled" } else { "judged" };
     format!(
-        "◆ overruled by {}: {words}.{note}",
+        "◆ {did} by {}: {words}.{note}",
         sanitise::line(&verdict.annotator)
     )
 }
@@ -171,6 +174,10 @@ fn verdict_text(open: &OpenQuery, verdict: &Verdict) -> String {
 fn votes_text(open: &OpenQuery, row: usize, column: usize, cell: &PairCell) -> String {
     let (name_row, name_column) = (open.name(row), open.name(column));
     let battles = Pair::new(row, column).map_or(&[][..], |pair| open.view.battles_of(pair));
+    let pair = Pair::new(row, column);
+    if battles.is_empty() && pair.is_some_and(|pair| open.view.verdict(pair).is_some()) {
+        return format!("No judge was asked about {name_row} and {name_column}.");
+    }
     if battles.is_empty() {
         let enter = key_on(Command::Open, Screen::Matrix);
         return format!(

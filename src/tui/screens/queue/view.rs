@@ -186,10 +186,10 @@ fn description(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static
         && let (Some(value), Some(parts)) = (item.priority, described.value)
     {
         let words = format!(
-            "P(the judges are wrong) {} × P(A or B is in the top {}) {} = {value:.3}",
+            "P(judges wrong) {} × P(A or B above the top {}'s cut) {} = {value:.3}",
             text::probability(parts.wrong),
             parts.top,
-            text::probability(parts.in_top),
+            text::probability(parts.above_cut),
         );
         lines.push(text::line(&words, columns, theme.muted()));
     }

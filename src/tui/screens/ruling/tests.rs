@@ -3,6 +3,7 @@ use super::super::testing::{SIZES, TINY, flat};
 use crate::app::adjudication::data::AdjudicationList;
 use crate::app::adjudication::document_evidence::{DocumentEvidence, JudgePick};
 use crate::app::adjudication::overview::AdjudicationOverview;
+use crate::app::review::undo::{Undo, UndoLimit};
 use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::store::corpus::QueryKey;
@@ -195,7 +196,10 @@ fn what_is_put_off_comes_last_and_undo_calls_the_matter_again() {
         .collect();
     assert_eq!(order, ["13497630", "5912283"]);
     on_command(&mut model, Command::RuleNot);
-    assert_eq!(on_command(&mut model, Command::Undo), [Effect::UndoRuling]);
+    assert_eq!(
+        on_command(&mut model, Command::Undo),
+        [Effect::UndoRuling(UndoLimit::default())]
+    );
     let undone = StoredRuling {
         query: QueryKey(7),
         ruling: Ruling {
@@ -214,7 +218,11 @@ fn what_is_put_off_comes_last_and_undo_calls_the_matter_again() {
         replaces: None,
     };
     let now = model.now;
-    let effects = update(&mut model, Msg::RulingUndone(Some(Box::new(undone))), now);
+    let effects = update(
+        &mut model,
+        Msg::RulingUndone(Undo::TakenBack(Box::new(undone))),
+        now,
+    );
     assert!(
         matches!(effects[..], [Effect::LoadDisagreements(..)]),
         "{effects:?}"

@@ -46,7 +46,9 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         }
         Command::SetBudget => {
             let placeholder = "dollars the project may have spent in all; empty for no limit";
-            model.ask("budget $", placeholder, "", PromptFor::Budget);
+            let now = control.budget_usd.map(|usd| usd.to_string());
+            let now = now.unwrap_or_default();
+            model.ask("budget $", placeholder, &now, PromptFor::Budget);
         }
         Command::NextJudge => {
             let judges = model
@@ -163,19 +165,20 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Takes a budget that was typed: dollars, or nothing for no limit.
-pub fn set_budget(model: &mut Model, typed: &str) -> Vec<Effect> {
+/// A budget as it was typed: dollars, or nothing for no limit.
+pub fn typed_budget(typed: &str) -> Result<Option<f64>, String> {
     let typed = typed.trim().trim_start_matches('$');
-    let budget = match typed.parse::<f64>() {
-        Ok(usd) if usd.is_finite() && usd >= 0.0 => Some(usd),
-        _ if typed.is_empty() => None,
-        _ => {
-            model.say(
-                Level::Error,
-                &format!("{typed:?} is not a number of dollars"),
-            );
-            return Vec::new();
-        }
+    match typed.parse::<f64>() {
+        Ok(usd) if usd.is_finite() && usd >= 0.0 => Ok(Some(usd)),
+        _ if typed.is_empty() => Ok(None),
+        _ => Err("not a number of dollars, such as 2.50".to_owned()),
+    }
+}
+
+/// Takes a budget that was typed.
+pub fn set_budget(model: &mut Model, typed: &str) -> Vec<Effect> {
+    let Ok(budget) = typed_budget(typed) else {
+        return Vec::new();
     };
     model.run.control.budget_usd = budget;
     model.say(Level::Good, &begin::budget_words(model));
@@ -240,13 +243,20 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
     let all = ask_pair::ended(model).unwrap_or("every battle has all its votes");
     let (kind, words) = match result {
         Ok(outcome) => {
-            model.run.progress = Some(outcome.progress);
+            // One that had nothing to ask leaves in sight what the one before did.
+            let asked = outcome.progress.done() > 0;
+            let earlier = model.run.earlier.take();
+            model.run.progress = match asked || outcome.missing != Some(0) {
+                true => Some(outcome.progress),
+                false => earlier,
+            };
             match (outcome.cancelled, outcome.missing) {
                 (true, _) => {
                     let start = key_on(Command::StartRun, Screen::Run);
                     (Level::Warn, format!("stopped; press {start} to resume"))
                 }
-                (false, Some(0)) => (Level::Good, all.to_owned()),
+                (false, Some(0)) if asked => (Level::Good, all.to_owned()),
+                (false, Some(0)) => (Level::Good, format!("nothing was left to ask: {all}")),
                 (false, missing) => {
                     let missing = missing.map_or(String::new(), |votes| format!("{votes} "));
                     let why = if outcome.budget_reached {
@@ -263,7 +273,65 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
     model.say(kind, &words);
     model.run.ended = Some(words);
     let mut effects = vec![Effect::List];
+    if model.run.progress.is_none() && model.run.last.is_none() {
+        effects.push(Effect::LoadLastRun);
+    }
     effects.extend(model.reload());
     effects.extend(ask_pair::price_again(model));
     effects
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::annotate::progress::JudgeProgress;
+    use crate::store::runs::RunId;
+    use crate::tui::screens::testing::model;
+
+    fn outcome(votes: usize) -> RunOutcome {
+        let judge = JudgeProgress {
+            votes,
+            ..JudgeProgress::default()
+        };
+        let mut progress = RunProgress::default();
+        progress.judges.push(judge);
+        RunOutcome {
+            run: RunId(1),
+            progress,
+            cancelled: false,
+            budget_reached: false,
+            missing: Some(0),
+        }
+    }
+
+    #[test]
+    fn a_run_that_had_nothing_to_ask_leaves_the_one_before_in_sight() {
+        let mut model = model(Screen::Run);
+        let run = |model: &mut Model, votes| {
+            begin(model);
+            progressed(model, outcome(votes).progress);
+            ended(model, Ok(outcome(votes)))
+        };
+        let effects = run(&mut model, 0);
+        assert!(
+            model.run.progress.is_none(),
+            "an earlier session had the last"
+        );
+        assert!(effects.contains(&Effect::LoadLastRun), "{effects:?}");
+        run(&mut model, 7);
+        assert_eq!(
+            model.run.ended.as_deref(),
+            Some("every battle has all its votes")
+        );
+        run(&mut model, 0);
+        assert_eq!(model.run.progress.as_ref().map(RunProgress::votes), Some(7));
+        assert!(
+            model
+                .run
+                .ended
+                .as_ref()
+                .unwrap()
+                .starts_with("nothing was left to ask")
+        );
+    }
 }

@@ -12,6 +12,7 @@ pub mod judge_report;
 pub mod methods;
 pub mod metrics;
 pub(crate) mod named;
+pub mod number_words;
 pub(crate) mod numeric;
 pub mod one_scale;
 pub mod priority;

@@ -11,6 +11,7 @@ mod formats;
 mod golden;
 mod laws;
 mod manifest;
+mod numbers;
 mod plans;
 mod providers;
 mod screens;

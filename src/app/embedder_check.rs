@@ -1,6 +1,7 @@
 //! Whether an embedder works: one short text, and what its vector is.
 
 use crate::app::judge_check::CheckResult;
+use crate::domain::number_words;
 use crate::embedding::Embedder;
 
 /// A text that any embedder has a vector for.
@@ -19,7 +20,7 @@ pub async fn examine(embedder: &Embedder) -> CheckResult {
         Ok(embedded) => {
             let dimensions = embedded.vectors.first().map_or(0, Vec::len);
             let cost = match embedded.exchange.cost_usd {
-                Some(usd) if usd > 0.0 => format!("this call cost ${usd:.8}"),
+                Some(usd) if usd > 0.0 => format!("this call cost {}", number_words::usd(usd)),
                 _ => price(embedder, &texts).to_owned(),
             };
             let ms = 1e3 * embedded.exchange.latency.as_secs_f64();

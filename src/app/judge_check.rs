@@ -1,6 +1,7 @@
 //! Whether a judge works: one tiny question, asked in both orders, whose answer is known.
 
 use crate::app::wording::counted;
+use crate::domain::number_words::signed;
 use crate::domain::vote::Outcome;
 use crate::judge::{
     Judge, JudgePrompt, JudgeReply, OFFLINE_LABEL, PoolText, PresentedPair, call_adapting,
@@ -85,7 +86,7 @@ pub async fn examine(judge: &dyn Judge) -> CheckResult {
     }
     // As presented: the right document is first and then second.
     let outcomes: Vec<Outcome> = answers.iter().map(|margin| margin.outcome()).collect();
-    let margins = answers.iter().map(|margin| format!("{:+.2}", margin.get()));
+    let margins = answers.iter().map(|margin| signed(margin.get(), 2));
     let margins = margins.collect::<Vec<_>>().join(" and ");
     let about = about(judge, &replies);
     let useless = "its votes would say nothing about the documents: take a larger model, or look at its prompt";

@@ -3,6 +3,8 @@
 use crate::app::judge_check::CheckResult;
 use crate::app::wording::counted;
 use crate::domain::corpus::DocId;
+use crate::domain::number_words;
+use crate::domain::number_words::fixed;
 use crate::judge::reranker::{RerankCandidate, Reranker};
 
 const QUERY: &str = "What is the capital of France?";
@@ -47,7 +49,11 @@ pub async fn examine(reranker: &Reranker) -> CheckResult {
     let exchange = &scored.exchange;
     let mut about = vec![reranker.model().to_owned()];
     if !scored.places_only {
-        about.push(format!("scores {right:.3} and {wrong:.3}"));
+        about.push(format!(
+            "scores {} and {}",
+            fixed(right, 3),
+            fixed(wrong, 3)
+        ));
     }
     about.push(format!(
         "{:.1} ms a call",
@@ -55,7 +61,7 @@ pub async fn examine(reranker: &Reranker) -> CheckResult {
     ));
     if reranker.is_remote() {
         about.push(match exchange.cost_usd {
-            Some(usd) if usd > 0.0 => format!("this call cost ${usd:.8}"),
+            Some(usd) if usd > 0.0 => format!("this call cost {}", number_words::usd(usd)),
             _ => price(reranker).to_owned(),
         });
     }

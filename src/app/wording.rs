@@ -1,5 +1,6 @@
 //! Numbers of things in words.
 
+pub use crate::domain::number_words::counted;
 use crate::domain::sanitise;
 
 /// Why a ranking under labels as they were and as they were corrected is not tested against chance.
@@ -8,15 +9,6 @@ pub const UNTESTED: &str = "no p-value: people ruled where picks and labels diff
 
 /// Names that are listed before the rest is only counted.
 const LISTED: usize = 5;
-
-/// `count` of something in words: `1 document`, `2 documents`, `3 queries`.
-pub fn counted(count: usize, noun: &str) -> String {
-    match (count, noun.strip_suffix('y')) {
-        (1, _) => format!("1 {noun}"),
-        (_, Some(stem)) => format!("{count} {stem}ies"),
-        (_, None) => format!("{count} {noun}s"),
-    }
-}
 
 /// A p-value: one that four places would round to nothing is said to be below their least.
 pub fn p_value(p: f64) -> String {

@@ -8,6 +8,7 @@ use crate::cli::output;
 use crate::cli::output::clean;
 use crate::cli::signals::runtime;
 use crate::client::now_ms;
+use crate::domain::number_words;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use crate::store::batches::{BatchRow, BatchStage};
@@ -140,7 +141,7 @@ fn status(
                 row.told.0.to_string(),
                 row.told.1.to_string(),
                 row.left.to_string(),
-                format!("${:.4}", row.worst_usd),
+                number_words::usd(row.worst_usd),
                 ago(now_ms() - row.submitted_ms),
                 clean(row.remote.as_deref().unwrap_or("–")),
                 clean(&note),
@@ -227,8 +228,11 @@ pub(super) fn fetch_one(
         }
     };
     output::message(&format!(
-        "batch {number} ({who}): {} votes, {} failures, {} calls not made, ${:.4}",
-        fetched.votes, fetched.failures, fetched.not_made, fetched.cost_usd
+        "batch {number} ({who}): {} votes, {} failures, {} calls not made, {}",
+        fetched.votes,
+        fetched.failures,
+        fetched.not_made,
+        number_words::usd(fetched.cost_usd)
     ));
     if as_json {
         output::json_line(

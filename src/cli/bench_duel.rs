@@ -5,6 +5,7 @@ use super::output::{self, or_dash};
 use super::simulation_progress::SimulationProgress;
 use crate::app::simulate::{Claims, DuelShare, DuelSimulation, DuelSummary};
 use crate::app::wording::counted;
+use crate::domain::number_words::signed;
 use crate::domain::simulation::SimulatedDuel;
 use clap::Args;
 use serde_json::{Value, json};
@@ -110,7 +111,7 @@ impl BenchDuelCommand {
         let intervals = summaries.iter().map(|of| {
             vec![
                 of.simulated.effect.to_string(),
-                format!("{:+.3}", 0.0 - of.preference).replace('-', "−"),
+                signed(-of.preference, 3),
                 or_dash(of.covered, percent),
                 percent(of.places),
             ]

@@ -7,6 +7,7 @@ use crate::app::simulate::{
     ProjectWorlds, RankIntervalCoverage, Simulation, SimulationPhase, StrategyResult, WorldSource,
 };
 use crate::app::wording::counted;
+use crate::domain::number_words;
 use crate::domain::ranking::{PriorPrecision, RankingSettings};
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::domain::simulation::{
@@ -269,15 +270,15 @@ fn intervals_table(table: &[StrategyResult]) -> String {
     format!("\n{}", output::table(&header, &rows))
 }
 
-/// `0.912 ± .013`, with a sign for a change.
+/// `0.912 ± 0.013`, with a sign for a change.
 pub(super) fn describe(mean: Option<MeanInterval>, signed: bool) -> String {
     or_dash(mean, |mean| {
-        let half = mean.half_width.map_or(String::new(), |half| {
-            format!(" ± {}", format!("{half:.3}").trim_start_matches('0'))
-        });
+        let half = mean
+            .half_width
+            .map_or(String::new(), |half| format!(" ± {half:.3}"));
         match signed {
-            true => format!("{:+.3}{half}", mean.mean),
-            false => format!("{:.3}{half}", mean.mean),
+            true => format!("{}{half}", number_words::signed(mean.mean, 3)),
+            false => format!("{}{half}", number_words::fixed(mean.mean, 3)),
         }
     })
 }

@@ -8,6 +8,7 @@ use crate::cli::output;
 use crate::cli::output::clean;
 use crate::config::{DEFAULT, user_file};
 use crate::domain::judge_report::{CalibratedMargins, MarginReference};
+use crate::domain::number_words::{counted, fixed};
 use crate::domain::ranking::{
     JudgeWeights, NamedStudent, PriorPrecision, RankingSettings, StudentWeight,
 };
@@ -257,11 +258,11 @@ impl ProjectOptions {
             .lambda;
             for judge in fit_judges(&store, lambda)? {
                 output::message(&format!(
-                    "{}: beta {:.2}, gamma {:.2} from {} votes ({})",
+                    "{}: beta {}, gamma {} from {} ({})",
                     judge.name,
-                    judge.beta,
-                    judge.gamma,
-                    judge.votes,
+                    fixed(judge.beta, 2),
+                    fixed(judge.gamma, 2),
+                    counted(judge.votes, "vote"),
                     basis(judge.basis)
                 ));
             }

@@ -10,6 +10,7 @@ use crate::app::evaluate::{
 use crate::app::truth::{Truth, TruthSource, project_truth};
 use crate::app::wording::{counted, p_value};
 use crate::domain::metrics::{EvaluationRules, ScoreWidth, zbench};
+use crate::domain::number_words::{fixed, signed};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
@@ -241,9 +242,7 @@ fn cells(row: &MetricRow, compared: bool, tested: bool) -> Vec<String> {
     if compared {
         let (baseline, comparison) = row.against.unwrap_or_default();
         cells.push(number(baseline));
-        cells.push(or_dash(comparison, |of| {
-            format!("{:+.4}", of.mean_difference)
-        }));
+        cells.push(or_dash(comparison, |of| signed(of.mean_difference, 4)));
         cells.push(range(comparison.and_then(|of| of.interval)));
         if tested {
             cells.push(or_dash(comparison.map(|of| of.randomisation_p), p_value));
@@ -261,9 +260,11 @@ fn cells(row: &MetricRow, compared: bool, tested: bool) -> Vec<String> {
 }
 
 fn number(value: Option<f64>) -> String {
-    or_dash(value, |value| format!("{value:.4}"))
+    or_dash(value, |value| fixed(value, 4))
 }
 
 fn range(interval: Option<(f64, f64)>) -> String {
-    or_dash(interval, |(low, high)| format!("{low:.4} to {high:.4}"))
+    or_dash(interval, |(low, high)| {
+        format!("{} to {}", fixed(low, 4), fixed(high, 4))
+    })
 }

@@ -16,6 +16,7 @@ use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::domain::agreement::{Interval, Share};
 use crate::domain::judge_report::{JudgeReport, ParameterBasis, PositionCounts, judge_model};
+use crate::domain::number_words::{fixed, signed};
 use crate::domain::sanitise;
 use crate::domain::vote::Outcome as Side;
 use crate::store::judge_calls::JudgeCalls;
@@ -212,8 +213,8 @@ impl JudgeReportText {
                 vec![
                     clean(a),
                     clean(b),
-                    or_dash(pair.kappa, |kappa| format!("{:.3}", kappa.value)),
-                    interval(pair.kappa.and_then(|kappa| kappa.interval), 1.0, 3),
+                    or_dash(pair.kappa, |kappa| fixed(kappa.value, 3)),
+                    range(pair.kappa.and_then(|kappa| kappa.interval), 1.0, 3),
                     pair.n.to_string(),
                 ]
             })
@@ -231,9 +232,9 @@ impl JudgeReportText {
         ] {
             if let Some(alpha) = alpha {
                 text.push_str(&format!(
-                    "Krippendorff's α over {what}: {:.3} (95 %: {})\n",
-                    alpha.value,
-                    interval(alpha.interval, 1.0, 3)
+                    "Krippendorff's α over {what}: {} (95 %: {})\n",
+                    fixed(alpha.value, 3),
+                    range(alpha.interval, 1.0, 3)
                 ));
             }
         }
@@ -255,9 +256,9 @@ impl JudgeReportText {
                 .map(|judge| {
                     vec![
                         clean(&self.0.rater_data.judges[judge.judge].1.name),
-                        format!("{:.2}", judge.beta),
-                        format!("{:.2}", judge.gamma),
-                        or_dash(judge.shift, |shift| format!("{shift:.2}")),
+                        fixed(judge.beta, 2),
+                        fixed(judge.gamma, 2),
+                        or_dash(judge.shift, |shift| signed(shift, 2)),
                         judge.votes.to_string(),
                         basis(judge.basis).to_owned(),
                     ]
@@ -280,8 +281,11 @@ impl JudgeReportText {
             {
                 text.push_str(&format!(
                     "with these weights instead of equal ones: the top changes in {} of {} queries, {} documents leave it, \
-                     mean Kendall τ {tau:.3} (overrule config project --judge-weights joint uses them)\n",
-                    changed.top_changed, changed.queries, changed.leaving
+                     mean Kendall τ {} (overrule config project --judge-weights joint uses them)\n",
+                    changed.top_changed,
+ changed.queries,
+ changed.leaving,
+ fixed(tau, 3)
                 ));
             }
         }
@@ -309,7 +313,7 @@ impl JudgeReportText {
                 sanitise::line(&self.0.rater_data.judges[*at].1.name),
                 100.0 * of.larger,
                 100.0 * of.smaller,
-                interval(of.interval, 100.0, 0),
+                range(of.interval, 100.0, 0),
             ));
         }
         if !text.is_empty() && !self.0.uses_margins {
@@ -401,7 +405,7 @@ fn row(
         }),
         share(flips.map(|flips| (flips.changed.value, flips.changed.interval))),
         or_dash(card.and_then(|card| card.position.as_ref()), |shift| {
-            format!("{:+.3}", shift.value)
+            signed(shift.value, 3)
         }),
         card.map_or(0, |card| card.votes).to_string(),
         or_dash(card.and_then(|card| card.ties), percent),
@@ -432,6 +436,15 @@ pub(super) fn basis(basis: ParameterBasis) -> &'static str {
     }
 }
 
+/// The ends of an interval that may lie below zero: `−0.05 to 0.21`.
+fn range(interval: Option<Interval>, scale: f64, digits: usize) -> String {
+    or_dash(interval, |interval| {
+        let end = |value: f64| fixed(scale * value, digits);
+        format!("{} to {}", end(interval.low), end(interval.high))
+    })
+}
+
+/// The ends of an interval of shares: `50–63`.
 fn interval(interval: Option<Interval>, scale: f64, digits: usize) -> String {
     or_dash(interval, |interval| {
         format!(

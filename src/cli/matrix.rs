@@ -6,6 +6,7 @@ use crate::app::student::known_student;
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
+use crate::domain::number_words::signed;
 use crate::domain::ranking::{DocumentOrder, View};
 use crate::domain::sanitise;
 use crate::domain::student::{OutcomeProbabilities, QueryPredictions, prediction_of};
@@ -370,7 +371,7 @@ fn as_text(
             vec![
                 or_dash(standing, |s| s.rank.to_string()),
                 clean(documents[*row].id.as_str()),
-                standing.map_or("not scored".to_owned(), |s| format!("{:+.3}", s.zelo)),
+                standing.map_or("not scored".to_owned(), |s| signed(s.zelo, 3)),
                 or_dash(standing.and_then(|s| s.se), |se| format!("{se:.3}")),
                 or_dash(standing.and_then(|s| s.interval), |interval| {
                     format!("{}–{}", interval.low, interval.high)

@@ -3,6 +3,7 @@
 use crate::app::merge::{merge_into, notes, taken_over};
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output;
+use crate::domain::number_words;
 use crate::domain::sanitise;
 use crate::store::merge::{MergeCounts, Snapshot};
 use anyhow::Context as _;
@@ -117,11 +118,14 @@ impl MergeCommand {
             "taken over"
         };
         let spent = match merged.spent_usd > 0.0 {
-            true => format!("; they had cost ${:.4}", merged.spent_usd),
+            true => format!("; they had cost {}", number_words::usd(merged.spent_usd)),
             false => String::new(),
         };
         let assumed = match merged.assumed_usd > 0.0 {
-            true => format!("; at most ${:.4} more were assumed", merged.assumed_usd),
+            true => format!(
+                "; at most {} more were assumed",
+                number_words::usd(merged.assumed_usd)
+            ),
             false => String::new(),
         };
         format!("{other}: {what}: {new}{spent}{assumed}\n")

@@ -9,6 +9,8 @@ use crate::app::methods::{MethodEntry, MethodsOptions, MethodsReport, compare_me
 use crate::app::output_file::write_whole;
 use crate::app::truth::{Truth, TruthSource, project_truth};
 use crate::app::wording::{counted, duration_words, p_value};
+use crate::domain::number_words;
+use crate::domain::number_words::{fixed, signed};
 use crate::formats::csv_cell::SafeCsv;
 use crate::formats::safe_json;
 use crate::formats::svg::{PlanePoint, PlaneWords, plane_svg};
@@ -164,17 +166,17 @@ fn cells(report: &MethodsReport, method: &MethodEntry) -> Vec<String> {
     let star = if method.on_front { " *" } else { "" };
     let mut cells = vec![format!("{}{star}", clean(&method.name))];
     for (at, values) in method.values.iter().enumerate() {
-        cells.push(or_dash(values.all, |of| format!("{:.4}", of.mean)));
+        cells.push(or_dash(values.all, |of| fixed(of.mean, 4)));
         if at > 0 {
             continue;
         }
         let interval = values.all.and_then(|of| of.interval);
         cells.push(or_dash(interval, |(low, high)| {
-            format!("{low:.4} to {high:.4}")
+            format!("{} to {}", fixed(low, 4), fixed(high, 4))
         }));
         let test = method.tests.first().copied().flatten();
         cells.push(or_dash(test, |test| {
-            format!("{:+.4}", test.comparison.mean_difference).replace('-', "−")
+            signed(test.comparison.mean_difference, 4)
         }));
         cells.push(or_dash(
             test.and_then(|test| test.randomisation_holm),
@@ -192,7 +194,7 @@ fn cells(report: &MethodsReport, method: &MethodEntry) -> Vec<String> {
     cells.push(or_dash(effort.a_query(effort.calls), |calls| {
         format!("{calls:.1}")
     }));
-    cells.push(or_dash(effort.usd_a_query(), |usd| format!("{usd:.5}")));
+    cells.push(or_dash(effort.usd_a_query(), |usd| number_words::usd(usd)));
     cells.push(milliseconds(effort.wall_p50_ms));
     cells.push(milliseconds(effort.wall_p95_ms));
     debug_assert_eq!(cells.len(), columns(report).len());

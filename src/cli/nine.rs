@@ -7,6 +7,7 @@ use crate::app::duel::{DraftedDuel, DuelDraft, DuelRequest};
 use crate::app::export::duel::write_nine;
 use crate::app::output_file::write_whole;
 use crate::domain::duel::{DuelForm, Source};
+use crate::domain::number_words::fixed;
 use crate::domain::sbr::SbrProfile;
 use crate::store::Store;
 use crate::store::duels::DuelKey;
@@ -183,7 +184,7 @@ fn table(drafted: &DraftedDuel) -> String {
             both.count().to_string(),
             negative.map_or_else(
                 || "none".to_owned(),
-                |one| format!("{:.2} by {}", one.similarity, one.likeness),
+                |one| format!("{} by {}", fixed(one.similarity, 2), one.likeness),
             ),
             clean(&query.shortfall),
         ]

@@ -13,6 +13,7 @@ use crate::app::wording::counted;
 use crate::cli::output::ProgressPace;
 use crate::cli::{output, signals};
 use crate::domain::metrics::Qrels;
+use crate::domain::number_words::fixed;
 use crate::domain::retrieval::{AnalysisProfile, PoolLayout};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value};
@@ -370,7 +371,7 @@ fn describe(summary: &PoolSummary) -> String {
     let mut rows = Vec::new();
     let mut add = |stage: &str, metrics: &Map<String, Value>| {
         rows.extend(metrics.iter().map(|(name, value)| {
-            let number = |key: &str| output::or_dash(value[key].as_f64(), |n| format!("{n:.4}"));
+            let number = |key: &str| output::or_dash(value[key].as_f64(), |n| fixed(n, 4));
             vec![
                 output::clean(format!("{stage} {name}").trim()),
                 number("mean"),

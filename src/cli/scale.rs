@@ -10,7 +10,7 @@ use crate::app::one_scale::{GradeSource, ScaleReport, anchors, scale_report};
 use crate::app::output_file::write_whole;
 use crate::app::wording::counted;
 use crate::cli::output::clean;
-use crate::domain::numeric::signed;
+use crate::domain::number_words::signed;
 use clap::{Args, Subcommand};
 use run::RunCommand;
 use serde_json::json;

@@ -5,6 +5,7 @@ use super::output::{self, clean};
 use crate::app::annotate::estimate::JudgeEstimate;
 use crate::app::run_lock::RunLock;
 use crate::client::RunControl;
+use crate::domain::number_words;
 use crate::store::Store;
 use clap::Args;
 use std::io::{self, BufRead as _, IsTerminal as _};
@@ -123,5 +124,5 @@ pub(super) fn estimate_table(judges: &[JudgeEstimate]) -> String {
 
 /// Dollars in words.
 pub(super) fn usd(usd: Option<f64>) -> String {
-    usd.map_or("price unknown".to_owned(), |usd| format!("${usd:.4}"))
+    usd.map_or("price unknown".to_owned(), number_words::usd)
 }

@@ -8,6 +8,7 @@ use super::output::{self, clean};
 use crate::app::status::{PartOf, ProjectStatus, Spending};
 use crate::app::wording::{counted, first_names};
 use crate::domain::agreement::{Interval, Share};
+use crate::domain::number_words;
 use crate::judge::OFFLINE_LABEL;
 use crate::store::ledger::Spent;
 use clap::Args;
@@ -160,11 +161,11 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
     let adjudication = status.adjudication;
     if adjudication.labels + adjudication.picks + adjudication.rankings > 0 {
         lines.push(format!(
-            "adjudication  {}, {}, {} on pools for ${:.4}, {} (overrule adjudication)",
+            "adjudication  {}, {}, {} on pools for {}, {} (overrule adjudication)",
             counted(adjudication.labels, "label"),
             counted(adjudication.rankings, "ranking"),
             counted(adjudication.picks, "answer"),
-            adjudication.spent_usd,
+            number_words::usd(adjudication.spent_usd),
             counted(adjudication.rulings, "ruling")
         ));
     }
@@ -202,8 +203,9 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
     let (calls, usd) = status.batched;
     if calls > 0 {
         lines.push(format!(
-            "batches       {} open, for ${usd:.4} at most (overrule batch status)",
-            counted(calls, "call")
+            "batches       {} open, for {} at most (overrule batch status)",
+            counted(calls, "call"),
+            number_words::usd(usd)
         ));
     }
     for (names, queries) in &status.judges {
@@ -229,25 +231,25 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
 /// The lines of `status`: the sum, and each judge's part where there is more than one that was paid.
 fn spending_lines(spending: &Spending) -> Vec<String> {
     let mut sum = format!(
-        "spent         ${:.4} on {}, {} without a known price",
-        spending.known_usd() + spending.assumed_usd(),
+        "spent         {} on {}, {} without a known price",
+        number_words::usd(spending.known_usd() + spending.assumed_usd()),
         counted(spending.calls(), "call"),
         spending.unpriced()
     );
     let assumed: usize = spending.rows.iter().map(|row| row.assumed_calls).sum();
     if assumed > 0 {
         sum += &format!(
-            "; ${:.4} of it assumed at the worst price, for {} that did not say what it cost",
-            spending.assumed_usd(),
+            "; {} of it assumed at the worst price, for {} that did not say what it cost",
+            number_words::usd(spending.assumed_usd()),
             counted(assumed, "call")
         );
     }
     let mut lines = vec![sum];
     if spending.open_calls() > 0 {
         lines.push(format!(
-            "in flight     {}, for ${:.4} at most",
+            "in flight     {}, for {} at most",
             counted(spending.open_calls(), "call"),
-            spending.open_usd()
+            number_words::usd(spending.open_usd())
         ));
     }
     let paid = |row: &&Spent| row.usd() > 0.0;
@@ -255,13 +257,13 @@ fn spending_lines(spending: &Spending) -> Vec<String> {
         lines.extend(spending.rows.iter().filter(paid).map(|row| {
             let assumed = match row.assumed_calls {
                 0 => String::new(),
-                _ => format!(", ${:.4} assumed", row.assumed_usd),
+                _ => format!(", {} assumed", number_words::usd(row.assumed_usd)),
             };
             format!(
-                "              {} for {}: ${:.4} known{assumed}",
+                "              {} for {}: {} known{assumed}",
                 clean(&row.service),
                 row.purpose,
-                row.known_usd
+                number_words::usd(row.known_usd)
             )
         }));
     }

@@ -1,5 +1,5 @@
 //! Arithmetic that several parts share: sums of products in a fixed order, the order of scores, a system of equations,
-//! correlation, median; and the sign of a number in words.
+//! correlation and median.
 
 use statrs::statistics::{Data, OrderStatistics};
 
@@ -34,21 +34,6 @@ pub(super) fn dot<const LANES: usize>(x: &[f64], y: &[f64]) -> f64 {
 pub(super) fn axpy(factor: f64, x: &[f64], y: &mut [f64]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y += factor * x;
-    }
-}
-
-/// `+1.25`, `−0.50`, `0.00`: the sign is always shown and zero has none; `–` for what is no number.
-pub fn signed(value: f64, decimals: usize) -> String {
-    if !value.is_finite() {
-        return "–".to_owned();
-    }
-    let digits = format!("{:.decimals$}", value.abs());
-    if digits.bytes().all(|byte| matches!(byte, b'0' | b'.')) {
-        digits
-    } else if value < 0.0 {
-        format!("−{digits}")
-    } else {
-        format!("+{digits}")
     }
 }
 

@@ -1,6 +1,7 @@
 //! A student's report as one page of HTML: figures inline, tables of their numbers, no scripts and nothing from elsewhere.
 
 use super::svg::{CHART_STYLE, Place, StudentStep, escape, figure_svg, steps_svg};
+use crate::domain::number_words::fixed;
 use crate::domain::student::figure::{Figure, FigureGroup, correlation_interval, groups};
 use crate::domain::student::figures::{Category, Figures, Measured};
 use std::fmt::Write;
@@ -273,7 +274,7 @@ fn dash() -> String {
 }
 
 fn number(value: f64) -> String {
-    format!("{value:.4}").replace('-', "−")
+    fixed(value, 4)
 }
 
 fn percent(share: f64) -> String {

@@ -3,8 +3,6 @@
 //! A width is the sum over grapheme clusters of what ratatui gives each cluster, so a line that fits here fits on
 //! the screen. Input is expected to be sanitised; control characters count as nothing and never panic.
 
-mod number;
-
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -13,8 +11,9 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
-pub use crate::domain::numeric::signed;
-pub use number::{count, count_of, duration, fixed, probability, usd};
+pub use crate::domain::number_words::{
+    count, counted as count_of, duration, fixed, probability, signed, usd,
+};
 
 const ELLIPSIS: &str = "…";
 

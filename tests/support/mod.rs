@@ -59,6 +59,28 @@ impl<A: Arguments + ?Sized> Arguments for &A {
     }
 }
 
+/// Commands that print tables and sentences for people, and nothing of a document's text.
+const FOR_PEOPLE: [&str; 18] = [
+    "adjudication",
+    "bench-duel",
+    "bench-methods",
+    "bench-sampler",
+    "bench-student",
+    "compare",
+    "doctor",
+    "evaluate",
+    "gold",
+    "judges",
+    "matrix",
+    "methods",
+    "pool",
+    "queue",
+    "rerank",
+    "sbr",
+    "scale",
+    "student",
+];
+
 /// A folder of one test: project, inputs, outputs, and the home of whoever runs the binary.
 pub(crate) struct Sandbox {
     folder: TempDir,
@@ -167,7 +189,12 @@ impl Sandbox {
     }
 
     pub(crate) fn run(&self, arguments: &(impl Arguments + ?Sized)) -> Ran {
-        Ran::of(self.command(arguments))
+        let ran = Ran::of(self.command(arguments));
+        let list = arguments.list();
+        if FOR_PEOPLE.contains(&list[0]) && !list.contains(&"--json") {
+            ran.has_real_minus_signs();
+        }
+        ran
     }
 
     /// Runs a command that must succeed.
@@ -247,6 +274,19 @@ impl Ran {
             });
             assert_eq!(found, None, "{text:?}");
         }
+    }
+
+    /// Asserts that no number on stdout has a hyphen for its sign: people read U+2212, as on the screens.
+    #[track_caller]
+    fn has_real_minus_signs(&self) {
+        let text = self.text();
+        let hyphen = text.match_indices('-').find(|&(at, _)| {
+            let before = text[..at].chars().next_back();
+            let after = text[at + 1..].chars().next();
+            before.is_none_or(|ch| ch.is_whitespace() || matches!(ch, '(' | '±'))
+                && after.is_some_and(|ch| ch.is_ascii_digit() || ch == '.')
+        });
+        assert_eq!(hyphen, None, "{text}");
     }
 
     /// Asserts that stdout holds this.

@@ -2,7 +2,7 @@
 
 use crate::app::wording::{counted, duration_words};
 use crate::domain::duel::{ControlResult, DuelEstimate, DuelForm, DuelResult, Side};
-use crate::domain::numeric::signed;
+use crate::domain::number_words::signed;
 use crate::domain::sanitise;
 use crate::store::duels::StoredDuel;
 

@@ -3,6 +3,7 @@
 use super::plan::PickPlan;
 use crate::app::wording::counted;
 use crate::domain::adjudication::{PickRecord, PickResult};
+use crate::domain::number_words;
 use std::fmt::{self, Display};
 
 /// What has come so far.
@@ -46,12 +47,12 @@ impl Display for PickProgress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} of {}: {} invalid, {} failed, spent ${:.4}",
+            "{} of {}: {} invalid, {} failed, spent {}",
             self.done,
             counted(self.all, "question"),
             self.invalid,
             self.failed,
-            self.spent_usd
+            number_words::usd(self.spent_usd)
         )
     }
 }

@@ -5,7 +5,7 @@ use super::report::report_predictions;
 use super::sample::judged_pairs;
 use super::stored::stored_predictions;
 use crate::app::error::AppError;
-use crate::domain::numeric::signed;
+use crate::domain::number_words::signed;
 use crate::domain::student::OrderShift;
 use crate::domain::student::figures::{FoldedRow, Measured};
 use crate::store::Store;

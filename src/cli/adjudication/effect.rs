@@ -4,6 +4,7 @@ use crate::app::adjudication::RulingEffect;
 use crate::app::wording::{UNTESTED, counted};
 use crate::cli::output::{self, clean, or_dash};
 use crate::domain::adjudication::Remeasured;
+use crate::domain::number_words::{fixed, signed};
 
 /// The rulings in force, and each ranking before and after.
 pub(super) fn describe(effect: &RulingEffect) -> String {
@@ -36,11 +37,11 @@ fn cells(row: &Remeasured) -> Vec<String> {
     let of = row.difference;
     vec![
         row.metric.to_string(),
-        or_dash(row.before, |before| format!("{:.4}", before.mean)),
-        or_dash(row.after, |after| format!("{:.4}", after.mean)),
-        or_dash(of, |of| format!("{:+.4}", of.mean_difference)),
+        or_dash(row.before, |before| fixed(before.mean, 4)),
+        or_dash(row.after, |after| fixed(after.mean, 4)),
+        or_dash(of, |of| signed(of.mean_difference, 4)),
         or_dash(of.and_then(|of| of.interval), |(low, high)| {
-            format!("{low:+.4} to {high:+.4}")
+            format!("{} to {}", signed(low, 4), signed(high, 4))
         }),
         or_dash(of, |of| of.n.to_string()),
     ]

@@ -6,6 +6,7 @@ use crate::cli::output::{self, clean, or_dash};
 use crate::domain::adjudication::{EvidenceLabel, PickCounts, PickMode, PooledCounts};
 use crate::domain::agreement::Share;
 use crate::domain::analysis::wilson;
+use crate::domain::number_words::fixed;
 use crate::judge::{OFFLINE, OFFLINE_LABEL};
 
 /// The report for people.
@@ -206,11 +207,8 @@ fn consistency_line(other: &OrderConsistency) -> String {
     )
 }
 
-/// Nothing is rounded to a minus without a number.
 fn decimal(value: Option<f64>) -> String {
-    or_dash(value, |value| {
-        format!("{:.3}", (1e3 * value).round() / 1e3 + 0.0)
-    })
+    or_dash(value, |value| fixed(value, 3))
 }
 
 fn percent(share: Option<f64>) -> String {

@@ -10,13 +10,15 @@ use crate::judge::{JudgeEnsemble, OFFLINE_LABEL, provider};
 pub(in crate::cli) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble) -> String {
     let most = if estimate.rounds { "at most " } else { "" };
     let mut text = format!(
-        "{} queries, {most}{} battles, {} votes there already\n",
-        estimate.queries, estimate.battles, estimate.already
+        "{}, {most}{}, {} there already\n",
+        counted(estimate.queries, "query"),
+        counted(estimate.battles, "battle"),
+        counted(estimate.already, "vote")
     );
     text.push_str(&estimate_table(&estimate.judges));
     text.push_str(&format!(
-        "total: {most}{} calls, {} expected, {} at most\n",
-        estimate.calls(),
+        "total: {most}{}, {} expected, {} at most\n",
+        counted(estimate.calls(), "call"),
         usd(estimate.cost_usd()),
         usd(estimate.worst_usd())
     ));

@@ -7,6 +7,7 @@ use crate::cli::command::CommandFailure;
 use crate::cli::output::{ProgressPace, clean};
 use crate::cli::{output, signals};
 use crate::client::RunControl;
+use crate::domain::number_words;
 use crate::domain::sanitise;
 use crate::judge::{JudgeEnsemble, OFFLINE_LABEL};
 use crate::store::Store;
@@ -201,7 +202,7 @@ impl RunProgressDisplay {
             }
         }
         output::message(&format!(
-            "{}, {}: {} and {} in {:.1} s ({}), {} already there, spent ${:.4}{}",
+            "{}, {}: {} and {} in {:.1} s ({}), {} already there, spent {}{}",
             counted(progress.queries_done, "query"),
             counted(progress.battles, "battle"),
             counted(progress.votes(), "vote"),
@@ -209,7 +210,7 @@ impl RunProgressDisplay {
             progress.elapsed_s,
             rate_in_words(progress.done() as f64 / progress.elapsed_s.max(1e-9)),
             counted(progress.already, "vote"),
-            progress.spent_usd(),
+            number_words::usd(progress.spent_usd()),
             assumed(progress.assumed_usd()),
         ));
     }
@@ -218,7 +219,7 @@ impl RunProgressDisplay {
 /// What had to be assumed, in words; empty where everything is known.
 fn assumed(usd: f64) -> String {
     match usd > 0.0 {
-        true => format!(" and ${usd:.4} assumed at the worst price"),
+        true => format!(" and {} assumed at the worst price", number_words::usd(usd)),
         false => String::new(),
     }
 }
@@ -232,7 +233,7 @@ fn judge_words(judge: &JudgeProgress) -> String {
         words += &format!(" · {} failed", judge.failures);
     }
     if judge.spent_usd > 0.0 {
-        words += &format!(" · ${:.4}", judge.spent_usd);
+        words += &format!(" · {}", number_words::usd(judge.spent_usd));
     }
     if let Some(seconds) = judge.held_s {
         let why = judge.waiting_for.as_deref().unwrap_or_default();
@@ -265,12 +266,12 @@ fn words(progress: &RunProgress) -> String {
         .eta_s()
         .map_or(String::new(), |seconds| format!(", {seconds:.0} s left"));
     let mut words = format!(
-        "{} of {} calls, {}{left}, {} failed, ${:.4}",
+        "{} of {} calls, {}{left}, {} failed, {}",
         progress.done(),
         progress.total,
         progress.rate_words(),
         progress.failures(),
-        progress.charged_usd()
+        number_words::usd(progress.charged_usd())
     );
     for judge in progress
         .judges

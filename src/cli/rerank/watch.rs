@@ -7,6 +7,7 @@ use crate::cli::command::CommandFailure;
 use crate::cli::output::{self, ProgressPace, clean};
 use crate::cli::signals::{self, RunEnd};
 use crate::client::RunControl;
+use crate::domain::number_words;
 use crate::domain::sanitise;
 use crate::store::Store;
 use anyhow::anyhow;
@@ -85,12 +86,12 @@ pub(super) fn watch(
 impl Progress {
     fn describe(&self, plan: &RerankPlan, noun: &str) -> String {
         format!(
-            "{} of {}: {} failed, {}, ${:.4}",
+            "{} of {}: {} failed, {}, {}",
             self.done,
             counted(plan.rankings(), noun),
             self.failed,
             counted(self.calls as usize, "call"),
-            self.cost_usd,
+            number_words::usd(self.cost_usd),
         )
     }
 }

@@ -8,6 +8,7 @@ use crate::cli::output::{self, ProgressPace, clean};
 use crate::cli::signals::{self, RunEnd};
 use crate::cli::spending::usd;
 use crate::client::RunControl;
+use crate::domain::number_words;
 use crate::domain::sanitise;
 use crate::store::ledger::{CallPurpose, Spent};
 use crate::store::{Store, StoreError};
@@ -148,10 +149,10 @@ impl EndedLinks {
             calls => format!(", {} without a known price", counted(calls, "call")),
         };
         format!(
-            "{}, {} unreadable, ${:.4}{unpriced}",
+            "{}, {} unreadable, {}{unpriced}",
             counted(self.answered, "answer"),
             self.unreadable,
-            self.spent.usd
+            number_words::usd(self.spent.usd)
         )
     }
 

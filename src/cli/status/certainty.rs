@@ -1,6 +1,7 @@
 //! How sure the top of each query is, and what it would take to be surer.
 
 use crate::cli::output::{self, clean};
+use crate::domain::number_words;
 use crate::store::corpus::QueryInfo;
 use crate::store::summary_cache::QuerySummary;
 use serde_json::{Value, json};
@@ -68,7 +69,7 @@ fn cells(info: &QueryInfo, summary: &QuerySummary, usd: Option<f64>) -> Vec<Stri
             _ => format!("> {FORESEEN}"),
         }),
         battles.zip(usd).map_or_else(none, |(battles, usd)| {
-            format!("${:.4}", battles as f64 * usd)
+            number_words::usd(battles as f64 * usd)
         }),
     ]
 }

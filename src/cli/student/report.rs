@@ -6,6 +6,7 @@ use crate::app::student::{StepReport, StudentReport, report_file, report_student
 use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output::{self, or_dash};
+use crate::domain::number_words::{fixed, signed};
 use crate::domain::sanitise;
 use crate::domain::student::figures::{Bucket, Category, Figures, Measured};
 use clap::Args;
@@ -148,9 +149,9 @@ fn details(step: &StepReport) -> String {
     let mut text = calibration_table(figures);
     if let Some(order) = step.order {
         text += &format!(
-            "\nOrder ({} in both orders): {:+.3} toward the first document, {:.1} % change their favourite\n",
+            "\nOrder ({} in both orders): {} toward the first document, {:.1} % change their favourite\n",
             counted(order.pairs, "pair"),
-            order.toward_first,
+            signed(order.toward_first, 3),
             100.0 * order.flips
         );
     }
@@ -193,7 +194,7 @@ fn details(step: &StepReport) -> String {
                 number(of.low),
                 number(of.high),
                 of.n.to_string(),
-                or_dash(of.correlation, |value| format!("{value:+.3}")),
+                or_dash(of.correlation, |value| signed(value, 3)),
             ]
         })
         .collect();
@@ -266,7 +267,7 @@ fn bucket(of: &Bucket) -> Vec<String> {
 }
 
 pub(super) fn number(value: f64) -> String {
-    format!("{value:.4}")
+    fixed(value, 4)
 }
 
 pub(super) fn percent(share: f64) -> String {
@@ -274,5 +275,7 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 fn interval(of: Measured) -> String {
-    or_dash(of.interval, |(low, high)| format!("{low:.4} to {high:.4}"))
+    or_dash(of.interval, |(low, high)| {
+        format!("{} to {}", fixed(low, 4), fixed(high, 4))
+    })
 }

@@ -7,6 +7,7 @@ use crate::app::student::{KnownVectors, check_name, keep_trained};
 use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output::{self, or_dash};
+use crate::domain::number_words::signed;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -133,9 +134,15 @@ fn describe(student: &TrainedStudent) -> String {
                 or_dash(of.accuracy.interval, |(low, high)| {
                     format!("{:.1} to {:.1} %", 100.0 * low, 100.0 * high)
                 }),
-                or_dash(above, |of| format!("{:+.1} points", 100.0 * of.value)),
+                or_dash(above, |of| {
+                    format!("{} points", signed(100.0 * of.value, 1))
+                }),
                 or_dash(above.and_then(|of| of.interval), |(low, high)| {
-                    format!("{:+.1} to {:+.1} points", 100.0 * low, 100.0 * high)
+                    format!(
+                        "{} to {} points",
+                        signed(100.0 * low, 1),
+                        signed(100.0 * high, 1)
+                    )
                 }),
             ]
         })
@@ -161,7 +168,7 @@ fn describe(student: &TrainedStudent) -> String {
         .weights()
         .into_iter()
         .map(|(name, weights)| {
-            let weights = weights.map(|weight| or_dash(weight, |weight| format!("{weight:+.3}")));
+            let weights = weights.map(|weight| or_dash(weight, |weight| signed(weight, 3)));
             std::iter::once(name.to_owned()).chain(weights).collect()
         })
         .collect();

@@ -3,6 +3,7 @@
 use super::PositionCounts;
 use crate::domain::agreement::{ClusteredError, Interval};
 use crate::domain::analysis::wilson;
+use crate::domain::number_words::fixed;
 use crate::domain::vote::Outcome;
 use serde::{Deserialize, Serialize};
 
@@ -105,7 +106,7 @@ impl BothOrders {
                 } else {
                     (-high, -low)
                 };
-                words += &format!(" ({low:.2} to {high:.2})").replace('-', "−");
+                words += &format!(" ({} to {})", fixed(low, 2), fixed(high, 2));
             }
             words += &format!(" towards the document shown {side}");
         }

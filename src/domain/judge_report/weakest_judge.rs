@@ -2,6 +2,7 @@
 
 use super::{AnswerFinding, BothOrders, JudgeReport, PositionCounts};
 use crate::domain::agreement::{Interval, Kappa};
+use crate::domain::number_words::fixed;
 use serde::Serialize;
 
 /// Two judges by their places, and their κ.
@@ -71,8 +72,9 @@ impl WeaknessReason {
             Self::People(compared) => shares("agrees with people in", compared, "below"),
             Self::Flips(compared) => shares("flips", compared, "above"),
             Self::Kappa(compared) => format!(
-                "κ {:.2} with the other judges, which have {:.2} with one another",
-                compared.value, compared.others
+                "κ {} with the other judges, which have {} with one another",
+                fixed(compared.value, 2),
+                fixed(compared.others, 2)
             ),
         }
     }

@@ -1,7 +1,7 @@
 //! The student that a project has named, and what it counts for: set, or what the votes bear out.
 
 use crate::domain::auto_or_number::{AUTO, AutoOrNumber};
-use crate::domain::numeric::signed;
+use crate::domain::number_words::signed;
 use crate::domain::sanitise;
 use crate::domain::student::features::OTHER_BATTLES;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,7 @@
 //! Plain shapes with axes: dots, bars, areas, lines and words in one picture, for light and dark pages.
 
 use super::labels::escape;
+use crate::domain::number_words::fixed;
 use std::fmt::Write;
 
 /// Colours by class, for a light page, and for a dark one where the reader wants that. Levels 0 to 6 go from blue (0) over
@@ -158,18 +159,13 @@ impl Chart {
             let x = frame.x(*tick);
             self.path("grid", &format!("M{x:.1} {top:.1}V{bottom:.1}"));
             let digits = decimals(ticks.0);
-            self.words(
-                (x, bottom + 16.0),
-                "middle",
-                "dim",
-                &format!("{tick:.digits$}"),
-            );
+            self.words((x, bottom + 16.0), "middle", "dim", &fixed(*tick, digits));
         }
         for tick in ticks.1 {
             let y = frame.y(*tick);
             self.path("grid", &format!("M{left:.1} {y:.1}H{right:.1}"));
             let digits = decimals(ticks.1);
-            let number = format!("{tick:.digits$}").replace('-', "−");
+            let number = fixed(*tick, digits);
             self.words((left - 7.0, y + 4.0), "end", "dim", &number);
         }
         self.path(

@@ -1,5 +1,6 @@
 //! What stands beside a matrix picture: ranks, ids and score bars.
 
+use crate::domain::number_words::signed;
 use std::fmt::Write;
 
 /// The side of a cell, in pixels.
@@ -78,8 +79,9 @@ pub(super) fn row_label(svg: &mut String, label: &SvgLabel, (x, y): (usize, usiz
     let error = label.se.map(|se| format!(" ± {se:.2}")).unwrap_or_default();
     let _ = writeln!(
         svg,
-        r##"<text x="{}" y="{base}" fill="#555" font-size="10">{zelo:+.2}{error}</text>"##,
-        x + SCORE_START
+        r##"<text x="{}" y="{base}" fill="#555" font-size="10">{}{error}</text>"##,
+        x + SCORE_START,
+        signed(zelo, 2)
     );
 }
 

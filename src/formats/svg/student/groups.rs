@@ -1,5 +1,6 @@
 //! Battles in groups: yield, composition by rank, buckets, ties within buckets, segments.
 
+use crate::domain::number_words::signed;
 use crate::domain::student::figure::{Figure, correlation_interval, groups};
 use crate::domain::student::figures::{Category, Figures, YieldPoint};
 use crate::formats::svg::chart::{Chart, Frame, level};
@@ -222,7 +223,7 @@ pub(super) fn residual_ties(mut chart: Chart, figures: &Figures) -> String {
         let (top, bottom) = (frame.y(value.max(0.0)), frame.y(value.min(0.0)));
         let left = frame.x(at as f64 + 0.25);
         let width = frame.x(at as f64 + 0.75) - left;
-        let hint = format!("correlation {value:+.3}").replace('-', "−");
+        let hint = format!("correlation {}", signed(value, 3));
         chart.rectangle("bar", (left, top), (width, bottom - top), &hint);
         if let Some((low, high)) = correlation_interval(value, of.n) {
             chart.whisker(middle, (frame.y(low), frame.y(high)));

@@ -72,6 +72,6 @@ mod tests {
         );
         open.view.settings.phi = Some(0.4);
         open.view.settings.phi_battles = Some(2_400);
-        assert!(text_of(&open).contains("estimated from 2400 battles"));
+        assert!(text_of(&open).contains("estimated from 2,400 battles"));
     }
 }

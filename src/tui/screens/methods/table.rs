@@ -6,7 +6,7 @@ use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
 use crate::tui::model::Model;
-use crate::tui::text::{pad_left, pad_right};
+use crate::tui::text::{self, pad_left, pad_right};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::scroll_to;
 use ratatui::layout::{Constraint, Layout};
@@ -117,7 +117,7 @@ fn cells(
         Some(by) if by < 0.0 => theme.bad(),
         _ => plain,
     };
-    let signed = |by: f64| format!("{by:+.3}").replace('-', "−");
+    let signed = |by: f64| text::signed(by, 3);
     cells.push((difference.map_or_else(dash, signed), style));
     if width >= TESTS_FROM {
         let p = test.and_then(|test| test.randomisation_holm);
@@ -147,7 +147,7 @@ fn cells(
         plain,
     ));
     let usd = effort.usd_a_query();
-    cells.push((usd.map_or_else(dash, |usd| format!("{usd:.5}")), plain));
+    cells.push((usd.map_or_else(dash, text::usd), plain));
     let time = effort
         .wall_p50_ms
         .map(|ms| duration_words(ms as f64 / 1000.0));

@@ -199,7 +199,7 @@ fn delta_line(query: &str, delta: f64, selected: bool, theme: &Theme) -> Line<'s
         true => ("loses", theme.bad()),
         false => ("wins ", theme.good()),
     };
-    let by = format!("{delta:+.4}").replace('-', "−");
+    let by = text::signed(delta, 4);
     Line::from(vec![
         Span::raw(if selected { "▌ " } else { "  " }),
         Span::styled(format!("{word} {by}  "), style),

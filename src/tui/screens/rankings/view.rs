@@ -112,7 +112,7 @@ fn cell(
     let zelo = place.and_then(|place| open.view.scores().get(place).copied().flatten());
     let zelo = zelo.map_or_else(
         || "   –  ".to_owned(),
-        |zelo| format!("{zelo:+6.2}").replace('-', "−"),
+        |zelo| text::pad_left(&text::signed(zelo, 2), 6),
     );
     let title = document.map(|document| {
         let words = document.title.as_deref().unwrap_or(&document.snippet);

@@ -285,7 +285,7 @@ fn dash() -> String {
 }
 
 fn number(value: f64) -> String {
-    format!("{value:.4}").replace('-', "−")
+    text::fixed(value, 4)
 }
 
 fn score(value: Option<f64>) -> String {

@@ -69,7 +69,7 @@ impl<'a> Plot<'a> {
         for column in inside.columns() {
             buf.set_string(column.x, foot, "─", theme.faint());
         }
-        let scale = |value: f64| pad_left(&format!("{value:.2}").replace('-', "−"), 5);
+        let scale = |value: f64| pad_left(&text::fixed(value, 2), 5);
         for (row, value) in [
             (inside.y, up.1),
             (inside.y + inside.height / 2, (up.0 + up.1) / 2.0),

@@ -1,20 +1,36 @@
-//! Numbers as an analyst reads them: real minus signs, thousands separated, units on times and money.
+//! Numbers as people read them, on screens and in the command line alike: real minus signs, thousands separated, units on times
+//! and money. What programs read has none of this.
 
-use crate::domain::numeric::signed;
 use std::time::Duration;
 
 const UNKNOWN: &str = "–";
+
+/// `+1.25`, `−0.50`, `0.00`: the sign is always shown and zero has none; `–` for what is no number.
+pub fn signed(value: f64, decimals: usize) -> String {
+    if !value.is_finite() {
+        return "–".to_owned();
+    }
+    let digits = format!("{:.decimals$}", value.abs());
+    if digits.bytes().all(|byte| matches!(byte, b'0' | b'.')) {
+        digits
+    } else if value < 0.0 {
+        format!("−{digits}")
+    } else {
+        format!("+{digits}")
+    }
+}
 
 /// `1.25`, `−0.50`: a minus sign where there is one, and no plus.
 pub fn fixed(value: f64, decimals: usize) -> String {
     signed(value, decimals).trim_start_matches('+').to_owned()
 }
 
-/// What is counted in a sentence: `1 judge`, `2 judges`.
-pub fn count_of(number: usize, noun: &str) -> String {
-    match number {
-        1 => format!("1 {noun}"),
-        _ => format!("{} {noun}s", count(number)),
+/// `count` of something in words: `1 document`, `2 documents`, `3 queries`, `12,000 votes`.
+pub fn counted(number: usize, noun: &str) -> String {
+    match (number, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{} {stem}ies", count(number)),
+        (_, None) => format!("{} {noun}s", count(number)),
     }
 }
 

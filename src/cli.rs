@@ -200,11 +200,12 @@ enum CliCommand {
 
 /// Runs the command line and says how the process is to end.
 pub fn main() -> ExitCode {
-    let matches = help::flowing(Arguments::command(), help::columns()).try_get_matches();
+    let command = help::with_negative_numbers(Arguments::command());
+    let matches = help::flowing(command, help::columns()).try_get_matches();
     let arguments = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
     let done = match arguments {
         Ok(arguments) => run(arguments),
-        Err(error) => match help::file_for_command(&error) {
+        Err(error) => match help::file_for_command(&error).or_else(|| help::wrong_number(&error)) {
             Some(words) => Err(usage!("{words}")),
             None => error.exit(),
         },

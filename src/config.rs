@@ -194,12 +194,8 @@ impl RunConfig {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
-    #[error("{}: cannot be read: {source}", path.display())]
-    Read {
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    #[error("{}: cannot be read: {why}", path.display())]
+    Read { path: PathBuf, why: std::io::Error },
     /// The file is not a configuration.
     #[error("{}: {message}", path.display())]
     Parse { path: PathBuf, message: String },
@@ -216,9 +212,9 @@ impl Config {
             },
         };
         let text =
-            crate::formats::file::read_to_string(&path).map_err(|source| ConfigError::Read {
+            crate::formats::file::read_to_string(&path).map_err(|why| ConfigError::Read {
                 path: path.clone(),
-                source,
+                why,
             })?;
         let config: Result<Self, String> =
             toml::from_str(&text).map_err(|error| error.to_string().trim_end().to_owned());

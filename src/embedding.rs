@@ -110,6 +110,15 @@ impl Embedder {
         }
     }
 
+    /// Dollars of so many tokens, where the price is known.
+    pub fn usd(&self, tokens: u64) -> Option<f64> {
+        match &self.source {
+            EmbedderBackend::Remote(remote) => remote.usd(tokens),
+            #[cfg(feature = "local-embeddings")]
+            EmbedderBackend::Local(_) => Some(0.0),
+        }
+    }
+
     pub fn query(&self, text: &str) -> String {
         format!("{}{}", self.query_prefix, self.head(text))
     }

@@ -3,6 +3,7 @@
 use super::error::{AppError, invalid};
 use crate::config::Config;
 use crate::domain::adjudication::PickMode;
+use crate::domain::named::did_you_mean;
 use crate::domain::sanitise;
 use crate::embedding::Embedder;
 use crate::judge::ensemble::{
@@ -358,9 +359,10 @@ fn named(
             .collect();
         known.extend(missing.iter().map(|missing| missing.judge.as_str()));
         known.extend(offline::NAMES);
+        let near = did_you_mean(name, &known);
         let name = sanitise::line(name);
         invalid!(
-            "no judge is called {name:?}; there are {}",
+            "no judge is called {name:?}{near}; there are {}",
             known.join(", ")
         )
     })

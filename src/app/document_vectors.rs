@@ -1,6 +1,6 @@
 //! Vectors of documents: of a file, or of an embedder.
 
-use crate::app::embeddings::{CachedEmbedder, EmbedError};
+use crate::app::embeddings::{CachedEmbedder, EmbedError, EmbeddingNeed};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, open};
 use crate::app::wording::counted;
@@ -92,18 +92,13 @@ impl DocumentVectors {
         Ok(Self::Texts(by_text))
     }
 
-    /// How many of `texts` the embedder would be asked about, and about how many tokens they have.
-    pub fn need(vectors: &CachedEmbedder, texts: &[&str]) -> Result<(usize, usize), EmbedError> {
-        let (mut unknown, mut characters) = (0, 0);
+    /// What it takes to embed `texts`.
+    pub fn need(vectors: &CachedEmbedder, texts: &[&str]) -> Result<EmbeddingNeed, EmbedError> {
+        let mut need = EmbeddingNeed::default();
         for text in texts {
-            let passage = vectors.embedder().passage(text);
-            let length = passage.chars().count();
-            if vectors.unknown(&[passage])? > 0 {
-                unknown += 1;
-                characters += length;
-            }
+            vectors.add_need(&mut need, &vectors.embedder().passage(text))?;
         }
-        Ok((unknown, characters / CHARS_PER_TOKEN))
+        Ok(need)
     }
 
     /// The vector of a query's document, which has this text.
@@ -118,6 +113,3 @@ impl DocumentVectors {
         }
     }
 }
-
-/// Characters of a token of English, roughly.
-const CHARS_PER_TOKEN: usize = 4;

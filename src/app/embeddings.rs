@@ -1,14 +1,17 @@
 //! Vectors of texts: those known from the cache, the others from the embedder, kept as they come.
 //!
-//! The calls are the caller's: limits, retries, money and dead servers are handled as for votes.
+//! The calls are the client's: limits, retries, budget and dead servers are handled as for votes. Vectors are on disk before
+//! their call is charged: a kill in between costs the price of a call in the ledger, and no text is bought twice.
 
 use crate::client::RunControl;
 use crate::client::budget::Budget;
 use crate::client::call_ledger::CallLedger;
 use crate::client::gate::RateGate;
 use crate::client::question::{AttemptEnd, CallNeeds, RecordJob, ServiceQuestion};
-use crate::client::window;
 use crate::client::worker::{QuestionEnd, Worker, WorkerContext, WorkerEvent};
+use crate::client::{lock, now_ms, window};
+use crate::domain::number_words::{count, counted, usd};
+use crate::domain::sanitise;
 use crate::embedding::cache::{VectorCache, VectorCacheError};
 use crate::embedding::{EmbeddedTexts, Embedder};
 use crate::judge::{CallError, Exchange, FailureCause};
@@ -23,7 +26,9 @@ use tokio::time::Instant;
 
 /// Calls that wait for the embedder at most.
 const WAITING: usize = 4;
-/// Bytes of a token of English, roughly.
+/// Characters of a token of English, roughly.
+const CHARS_PER_TOKEN: usize = 4;
+/// Bytes of one.
 const BYTES_PER_TOKEN: usize = 4;
 
 /// Why there are no vectors.
@@ -46,6 +51,14 @@ pub enum EmbedError {
     Store(#[from] StoreError),
     #[error("stopped")]
     Stopped,
+    /// The next call could pass the budget.
+    #[error("the budget is reached; what was embedded is kept; go on with a larger --budget")]
+    BudgetReached,
+    /// There is a budget, and no price to keep it by.
+    #[error(
+        "embedder {0:?} has no known price, so that no budget can be kept; give `price` in overrule.toml"
+    )]
+    NoPrice(String),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -58,10 +71,23 @@ pub struct VectorOrigins {
     pub spent_usd: f64,
 }
 
+/// Texts that would be embedded, and what that takes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EmbeddingNeed {
+    pub texts: usize,
+    /// Those without a vector.
+    pub unknown: usize,
+    characters: usize,
+    /// Dollars of those at the very most, as far as the price is known.
+    worst_usd: f64,
+}
+
 #[derive(Debug)]
 pub struct CachedEmbedder {
     embedder: Arc<Embedder>,
-    cache: VectorCache,
+    cache: Arc<Mutex<VectorCache>>,
+    /// Why vectors could not be kept.
+    unkept: Arc<Mutex<Option<VectorCacheError>>>,
     shared: Arc<WorkerContext>,
     gate: Arc<Mutex<RateGate>>,
     _over: watch::Sender<bool>,
@@ -74,6 +100,8 @@ struct EmbedQuestion {
     embedder: Arc<Embedder>,
     texts: Vec<String>,
     keys: Vec<[u8; 32]>,
+    cache: Arc<Mutex<VectorCache>>,
+    unkept: Arc<Mutex<Option<VectorCacheError>>>,
     /// Whether this is the call made once more.
     once_more: bool,
 }
@@ -105,6 +133,8 @@ impl ServiceQuestion for EmbedQuestion {
             embedder: Arc::clone(&self.embedder),
             texts: self.texts.clone(),
             keys: self.keys.clone(),
+            cache: Arc::clone(&self.cache),
+            unkept: Arc::clone(&self.unkept),
             once_more: true,
         })
     }
@@ -115,20 +145,42 @@ impl ServiceQuestion for EmbedQuestion {
             .map_or_else(String::new, |key| format!("{key:?}"))
     }
 
-    // Vectors are kept in their cache, not in the project.
-    fn keep(&self, _: AttemptEnd<'_, EmbeddedTexts>) -> Option<RecordJob> {
+    // Kept here, and not when the worker has told of it: the charge is committed in between.
+    fn keep(&self, end: AttemptEnd<'_, EmbeddedTexts>) -> Option<RecordJob> {
+        if let AttemptEnd::Answered(embedded) = end {
+            let vectors = self.keys.iter().zip(&embedded.vectors);
+            if let Err(error) = lock(&self.cache).put(vectors) {
+                lock(&self.unkept).get_or_insert(error);
+            }
+        }
         None
     }
 }
 
 impl CachedEmbedder {
-    /// Nothing is called yet. What calls cost is written into `project`, where there is one.
+    /// Nothing is called yet. What calls cost is written into `project`, where there is one, and counts there against the
+    /// budget of `control`; without a project the budget is for these calls alone. Where calls cost money, the caller holds
+    /// the project's lock of runs.
+    ///
+    /// # Errors
+    /// There is a budget and no price, or the project cannot be read.
     pub fn new(
         embedder: Embedder,
         cache: VectorCache,
         control: watch::Receiver<RunControl>,
         project: Option<Store>,
-    ) -> Self {
+    ) -> Result<Self, EmbedError> {
+        let limit = control.borrow().budget_usd.filter(|_| embedder.is_paid());
+        if limit.is_some() && embedder.usd(0).is_none() {
+            return Err(EmbedError::NoPrice(embedder.name));
+        }
+        let spent = match &project {
+            Some(project) if embedder.is_paid() => project.write_blocking(|db| {
+                db.charge_killed_calls(now_ms())?;
+                db.committed_usd()
+            })?,
+            _ => 0.0,
+        };
         let now = Instant::now();
         let most = embedder.concurrency;
         let first = most.min(window::FIRST);
@@ -136,22 +188,23 @@ impl CachedEmbedder {
         let (_over, over) = watch::channel(false);
         let shared = WorkerContext {
             ledger: project.map_or(CallLedger::Nowhere, CallLedger::Project),
-            budget: Budget::new(None, 0.0),
+            budget: Budget::new(limit, spent),
             purpose: CallPurpose::Embedding,
             run: None,
             control,
             over,
             next_call: Mutex::new(now),
         };
-        Self {
+        Ok(Self {
             embedder: Arc::new(embedder),
-            cache,
+            cache: Arc::new(Mutex::new(cache)),
+            unkept: Arc::default(),
             shared: Arc::new(shared),
             gate: Arc::new(Mutex::new(gate)),
             _over,
             origins: VectorOrigins::default(),
             dimension: None,
-        }
+        })
     }
 
     pub fn embedder(&self) -> &Embedder {
@@ -163,13 +216,36 @@ impl CachedEmbedder {
         self.origins
     }
 
-    /// How many of `texts` are not in the cache.
-    pub fn unknown(&self, texts: &[String]) -> Result<usize, EmbedError> {
-        let mut unknown = 0;
-        for text in texts {
-            unknown += usize::from(self.cache.get(&self.embedder.key(text))?.is_none());
+    /// Adds what it takes to have the vector of a text, as it is sent.
+    pub fn add_need(&self, need: &mut EmbeddingNeed, text: &str) -> Result<(), EmbedError> {
+        need.texts += 1;
+        if lock(&self.cache).get(&self.embedder.key(text))?.is_none() {
+            need.unknown += 1;
+            need.characters += text.chars().count();
+            need.worst_usd += self.embedder.worst_usd(&[text.to_owned()]).unwrap_or(0.0);
         }
-        Ok(unknown)
+        Ok(())
+    }
+
+    /// What would be embedded in words, with the price where calls cost money.
+    pub fn describe(&self, need: EmbeddingNeed) -> String {
+        let tokens = need.characters / CHARS_PER_TOKEN;
+        let price = match self.embedder.usd(tokens as u64) {
+            _ if !self.embedder.is_paid() => String::new(),
+            Some(expected) => {
+                let (expected, most) = (usd(expected), usd(need.worst_usd));
+                format!(": {expected} expected, {most} at most")
+            }
+            None => ": price unknown".to_owned(),
+        };
+        format!(
+            "{} ({}) would embed {} of {}, about {} tokens{price}",
+            sanitise::line(&self.embedder.name),
+            sanitise::line(&self.embedder.model),
+            count(need.unknown),
+            counted(need.texts, "text"),
+            count(tokens)
+        )
     }
 
     /// The vectors of `texts`, in order. What came before an error or a stop is kept in the cache.
@@ -178,7 +254,7 @@ impl CachedEmbedder {
         let mut missing = Vec::new();
         let mut seen = HashSet::new();
         for (at, key) in keys.iter().enumerate() {
-            if self.cache.get(key)?.is_none() && seen.insert(key) {
+            if lock(&self.cache).get(key)?.is_none() && seen.insert(key) {
                 missing.push(at);
             }
         }
@@ -190,7 +266,7 @@ impl CachedEmbedder {
         self.origins.cached += texts.len() - missing.len();
         let mut vectors = Vec::new();
         for key in &keys {
-            let vector = self.cache.get(key)?.ok_or(EmbedError::Stopped)?;
+            let vector = lock(&self.cache).get(key)?.ok_or(EmbedError::Stopped)?;
             let dimension = *self.dimension.get_or_insert(vector.len());
             if dimension != vector.len() {
                 let message = format!(
@@ -230,6 +306,8 @@ impl CachedEmbedder {
                 embedder: Arc::clone(&self.embedder),
                 texts: batch.iter().map(|at| texts[*at].clone()).collect(),
                 keys: batch.iter().map(|at| keys[*at]).collect(),
+                cache: Arc::clone(&self.cache),
+                unkept: Arc::clone(&self.unkept),
                 once_more: false,
             })
             .collect();
@@ -249,8 +327,7 @@ impl CachedEmbedder {
                     end: QuestionEnd::Answered(embedded),
                     charge,
                 } => {
-                    let vectors = question.keys.iter().zip(&embedded.vectors);
-                    if let Err(error) = self.cache.put(vectors) {
+                    if let Some(error) = lock(&self.unkept).take() {
                         // What is in flight is heard to its end all the same.
                         feeder.abort();
                         failure.get_or_insert(error.into());
@@ -272,6 +349,10 @@ impl CachedEmbedder {
                 }
                 WorkerEvent::Stopped(why) => {
                     failure.get_or_insert(EmbedError::Gone { embedder, why });
+                }
+                WorkerEvent::BudgetReached => {
+                    feeder.abort();
+                    failure.get_or_insert(EmbedError::BudgetReached);
                 }
                 WorkerEvent::Failed(error) => {
                     failure.get_or_insert(error.into());

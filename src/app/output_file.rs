@@ -64,6 +64,72 @@ impl ProtectedFiles<'_> {
     }
 }
 
+/// A form of files that is written, with the endings of its names.
+#[derive(Clone, Copy, Debug)]
+pub struct FileForm {
+    /// In words, with the ending to take.
+    words: &'static str,
+    endings: &'static [&'static str],
+}
+
+pub const CSV: FileForm = FileForm {
+    words: "CSV (.csv)",
+    endings: &["csv"],
+};
+pub const JSON: FileForm = FileForm {
+    words: "JSON (.json)",
+    endings: &["json"],
+};
+pub const JSON_LINES: FileForm = FileForm {
+    words: "JSON lines (.jsonl)",
+    endings: &["jsonl", "ndjson"],
+};
+pub const PARQUET: FileForm = FileForm {
+    words: "Parquet (.parquet)",
+    endings: &["parquet"],
+};
+pub const TREC: FileForm = FileForm {
+    words: "TREC's columns (.trec, .qrels or .txt)",
+    endings: &["trec", "qrels", "run", "txt"],
+};
+pub const BEIR: FileForm = FileForm {
+    words: "BEIR's columns (.tsv)",
+    endings: &["tsv"],
+};
+
+/// Endings that promise a form: a file of another form is not called so.
+const PROMISED: [&str; 17] = [
+    "arrow", "csv", "db", "feather", "html", "json", "jsonl", "md", "ndjson", "npy", "ods",
+    "parquet", "svg", "toml", "tsv", "xls", "xlsx",
+];
+
+impl FileForm {
+    /// Whether the name of a file ends as this form does, compressed or not.
+    pub fn names(self, path: &Path) -> bool {
+        ending(path).is_some_and(|ending| self.endings.contains(&ending.as_str()))
+    }
+}
+
+/// The ending of a file's name in small letters, without that of compression.
+fn ending(path: &Path) -> Option<String> {
+    let name = file::unpacked_name(path);
+    Some(name.extension()?.to_str()?.to_lowercase())
+}
+
+/// Refuses a name whose ending promises another form than the one that is written. Endings that promise none are taken.
+pub fn check_ending(path: &Path, form: FileForm) -> Result<(), AppError> {
+    match ending(path) {
+        Some(ending) if PROMISED.contains(&ending.as_str()) && !form.names(path) => {
+            let words = form.words;
+            Err(AppError::file(
+                path,
+                format!("what is written is {words}, not .{ending}; name a file that ends so"),
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Where a file is or would be, whatever way it is spelled; `None` where its folder does not exist.
 fn real(path: &Path) -> Option<PathBuf> {
     let folder = path
@@ -90,7 +156,8 @@ pub fn is_configuration(path: &Path) -> Option<&'static str> {
     })
 }
 
-fn is_database(path: &Path) -> bool {
+/// Whether a file is a database of SQLite, as projects and kept vectors are.
+pub fn is_database(path: &Path) -> bool {
     let mut start = [0; 16];
     let read = file::open(path).and_then(|mut file| file.read_exact(&mut start));
     read.is_ok() && &start == b"SQLite format 3\0"

@@ -16,7 +16,7 @@ use crate::app::annotate::{RunOutcome, RunRequest};
 use crate::app::choose_judges::{check_budget, is_paid};
 use crate::app::export::write_annotated;
 use crate::app::import::datasets;
-use crate::app::output_file::write_whole;
+use crate::app::output_file::{JSON_LINES, check_ending, write_whole};
 use crate::app::run_lock::RunLock;
 use crate::app::wording::counted;
 use crate::client::RunControl;
@@ -118,9 +118,9 @@ impl AnnotateCommand {
         let chosen = context
             .judges(self.spending.insecure_http)
             .choose(&self.judges)?;
+        let dataset = datasets::check(path, self.skip_bad)?.with_queries(&self.query)?;
         chosen.notes.iter().for_each(|note| output::message(note));
         let ensemble = chosen.ensemble;
-        let dataset = datasets::check(path, self.skip_bad)?.with_queries(&self.query)?;
         output::problems(&dataset.problems);
         let usual = &context.config.run;
         let request = RunRequest {
@@ -203,7 +203,9 @@ impl AnnotateCommand {
         let beside = || beside(path, "annotated");
         let out = self.out.clone().unwrap_or_else(beside);
         context.check_target(&out, &[("dataset", path)])?;
-        drop(RunLock::take(context.project())?);
+        check_ending(&out, JSON_LINES)?;
+        // Held while the question is open, and through the run: nobody else may begin one in between.
+        let lock = Arc::new(RunLock::take(context.project())?);
         let paid = ensemble.iter().any(|judge| is_paid(judge.as_ref()));
         if paid {
             let estimate = estimate()?;
@@ -230,7 +232,8 @@ impl AnnotateCommand {
             ..request
         };
         let control = self.spending.control(context, budget);
-        let (request, budget_reached) = self.hand_over(&store, &ensemble, request, control)?;
+        let (request, budget_reached) =
+            self.hand_over(&lock, &store, &ensemble, request, control)?;
         let keep = self.keep_unscored;
         let finish = {
             let (store, out) = (store.clone(), out.clone());
@@ -243,7 +246,7 @@ impl AnnotateCommand {
             }
         };
         let (outcome, left_out) =
-            watch::watch(&store, ensemble, request, control, self.json, finish)?;
+            watch::watch(&lock, &store, ensemble, request, control, self.json, finish)?;
         finish_run(&outcome, budget_reached, left_out, keep, Some(&out))
     }
 }
@@ -278,6 +281,7 @@ impl AnnotateCommand {
     /// Has batches do what they can, where that is asked for: what is left to ask one by one, and whether the budget was reached.
     fn hand_over(
         &self,
+        lock: &Arc<RunLock>,
         store: &Store,
         ensemble: &JudgeEnsemble,
         request: RunRequest,
@@ -286,7 +290,7 @@ impl AnnotateCommand {
         if !self.batch {
             return Ok((request, false));
         }
-        let budget_reached = batch::run(store, ensemble, &request, control, self.json)?;
+        let budget_reached = batch::run(lock, store, ensemble, &request, control, self.json)?;
         // What no batch is to do has been done.
         let at_most = Some(0);
         Ok((RunRequest { at_most, ..request }, budget_reached))

@@ -2,7 +2,7 @@
 
 use super::command::{CommandContext, CommandResult, usage};
 use super::duel::end_blindness;
-use super::output;
+use super::output::{self, HeldOutput};
 use crate::app::duel::chosen_duel;
 use crate::app::export::duel::DuelRows;
 use crate::app::export::request::{ExportKind, ExportRequest};
@@ -13,7 +13,6 @@ use crate::domain::adjudication::RulingGrades;
 use crate::formats::ai_scores::ZBENCH_JUDGES;
 use crate::store::duels::DuelKey;
 use clap::{Args, ValueEnum};
-use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -63,15 +62,15 @@ pub(super) struct ExportCommand {
     /// What to write
     #[arg(value_enum)]
     kind: ExportName,
-    /// Write here instead of stdout
+    /// Write here instead of stdout; a name that ends as another form does (.parquet, .xlsx, …) is refused
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Only this query, repeatable
     #[arg(long, value_name = "QUERY")]
     query: Vec<String>,
-    /// For votes, verdicts, rulings and a duel
-    #[arg(long, value_enum, default_value = "csv")]
-    format: RowFormatName,
+    /// Of votes, verdicts, rulings, a duel and predictions [default: jsonl where --out ends in .jsonl, else csv]
+    #[arg(long, value_enum)]
+    format: Option<RowFormatName>,
     #[command(flatten)]
     labels: QrelsOptions,
     /// Of run: a method's order, a ranking of the project, or original [default: the order of zELO]
@@ -245,8 +244,9 @@ impl ExportCommand {
             },
             queries: self.query,
             format: match self.format {
-                RowFormatName::Csv => RowFormat::Csv,
-                RowFormatName::Jsonl => RowFormat::Jsonl,
+                Some(RowFormatName::Csv) => RowFormat::Csv,
+                Some(RowFormatName::Jsonl) => RowFormat::Jsonl,
+                None => RowFormat::of_name(self.out.as_deref()),
             },
             keep_unscored: self.keep_unscored,
             members: self.members,
@@ -276,9 +276,9 @@ impl ExportCommand {
         }
         let Some(path) = &self.out else {
             let keys = request.keys(&store)?;
-            let mut out = BufWriter::new(io::stdout().lock());
+            let mut out = HeldOutput::new();
             request.write(&store, &keys, None, &mut out, &mut output::message)?;
-            return Ok(out.flush()?);
+            return out.end();
         };
         let protected = ProtectedFiles {
             project: context.project(),

@@ -3,6 +3,7 @@
 use super::output::terminal_width;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::path::Path;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -29,6 +30,40 @@ pub(super) fn flowing(command: Command, columns: usize) -> Command {
         None => command,
     };
     command.mut_subcommands(|command| flowing(command, columns))
+}
+
+/// Lets the options that take a value take one that begins with a minus sign too: what is wrong with it is then said of the
+/// number, and not of an option that nobody meant.
+pub(super) fn with_negative_numbers(command: Command) -> Command {
+    let command = command.mut_args(|argument| {
+        let takes = argument.get_long().is_some() && argument.get_action().takes_values();
+        argument.allow_negative_numbers(takes)
+    });
+    command.mut_subcommands(with_negative_numbers)
+}
+
+/// What is wrong with a number, in words; `None` where something else is wrong.
+pub(super) fn wrong_number(error: &clap::Error) -> Option<String> {
+    let cause = std::error::Error::source(error)?;
+    let context = |kind| match error.get(kind)? {
+        ContextValue::String(text) => Some(text.as_str()),
+        _ => None,
+    };
+    let (option, value) = (
+        context(ContextKind::InvalidArg)?,
+        context(ContextKind::InvalidValue)?,
+    );
+    let expected = match cause
+        .downcast_ref::<ParseIntError>()
+        .map(ParseIntError::kind)
+    {
+        Some(IntErrorKind::PosOverflow) => "a smaller whole number",
+        Some(_) if value.starts_with('-') => "a whole number from 0 up",
+        Some(_) => "a whole number",
+        None if cause.is::<ParseFloatError>() => "a number",
+        None => return None,
+    };
+    Some(format!("{option}: expected {expected}, found {value:?}"))
 }
 
 /// Joins the lines of a paragraph; what is indented, and what follows a colon at the end of a line, stays as it is.

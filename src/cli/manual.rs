@@ -3,6 +3,7 @@
 use super::command::{CommandResult, usage};
 use super::output;
 use crate::app::manual::{CHAPTERS, Chapter};
+use crate::domain::named::did_you_mean;
 use clap::Args;
 use serde_json::{Value, json};
 use std::io::IsTerminal as _;
@@ -32,7 +33,11 @@ impl ManualCommand {
             };
         };
         let Some(chapter) = Chapter::find(topic) else {
-            return Err(usage!("no chapter {topic:?}; there are:\n\n{}", contents()));
+            let near = did_you_mean(topic, CHAPTERS.iter().map(|chapter| chapter.topic));
+            return Err(usage!(
+                "no chapter {topic:?}{near}; there are:\n\n{}",
+                contents()
+            ));
         };
         if self.json {
             let mut row = row(&chapter);

@@ -194,7 +194,7 @@ fn cells(report: &MethodsReport, method: &MethodEntry) -> Vec<String> {
     cells.push(or_dash(effort.a_query(effort.calls), |calls| {
         format!("{calls:.1}")
     }));
-    cells.push(or_dash(effort.usd_a_query(), |usd| number_words::usd(usd)));
+    cells.push(or_dash(effort.usd_a_query(), number_words::usd));
     cells.push(milliseconds(effort.wall_p50_ms));
     cells.push(milliseconds(effort.wall_p95_ms));
     debug_assert_eq!(cells.len(), columns(report).len());

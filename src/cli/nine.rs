@@ -5,7 +5,7 @@ use super::output::{self, clean};
 use super::vector_options::{FoundVectors, VectorOptions};
 use crate::app::duel::{DraftedDuel, DuelDraft, DuelRequest};
 use crate::app::export::duel::write_nine;
-use crate::app::output_file::write_whole;
+use crate::app::output_file::{CSV, check_ending, write_whole};
 use crate::domain::duel::{DuelForm, Source};
 use crate::domain::number_words::fixed;
 use crate::domain::sbr::SbrProfile;
@@ -114,6 +114,7 @@ impl NineCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         if let Some(path) = &self.csv {
             context.check_target(path, &self.vectors.inputs())?;
+            check_ending(path, CSV)?;
         }
         let store = context.open()?;
         let RankingOptions { a, b, draw } = self.rankings;

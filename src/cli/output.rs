@@ -1,12 +1,11 @@
 //! What commands share for printing: data to stdout, people's text to stderr, nothing raw from a document.
 
-use super::command::{CommandFailure, CommandResult};
+use super::command::{CommandFailure, CommandResult, usage};
 use crate::app::error::{AppError, FileProblems, is_io_error};
-use crate::app::output_file::is_configuration;
+use crate::app::output_file::{is_configuration, is_database};
 use crate::domain::sanitise;
 use crate::formats::safe_json;
 use crate::store::upgrade::UpgradeProgress;
-use anyhow::Context as _;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -212,16 +211,50 @@ impl TableColumns {
     }
 }
 
+/// stdout for data in rows. What is still held when a command fails is never printed: a table without a row is no answer.
+pub(super) struct HeldOutput(Option<io::BufWriter<io::Stdout>>);
+
+impl HeldOutput {
+    pub(super) fn new() -> Self {
+        Self(Some(io::BufWriter::new(io::stdout())))
+    }
+
+    /// Prints what is left.
+    pub(super) fn end(mut self) -> CommandResult {
+        Ok(self.0.take().map_or(Ok(()), |mut out| out.flush())?)
+    }
+}
+
+impl Write for HeldOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0
+            .as_mut()
+            .map_or(Ok(bytes.len()), |out| out.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        // Writers of tables flush at their end, when the whole may fail still.
+        Ok(())
+    }
+}
+
+impl Drop for HeldOutput {
+    fn drop(&mut self) {
+        // A buffer that is dropped whole would be printed.
+        drop(self.0.take().map(io::BufWriter::into_parts));
+    }
+}
+
 /// A JSON array on its way to stdout, an element at a time.
 pub(super) struct JsonArray {
-    out: io::BufWriter<io::StdoutLock<'static>>,
+    out: HeldOutput,
     elements: usize,
 }
 
 impl JsonArray {
     pub(super) fn new() -> Self {
         Self {
-            out: io::BufWriter::new(io::stdout().lock()),
+            out: HeldOutput::new(),
             elements: 0,
         }
     }
@@ -239,22 +272,23 @@ impl JsonArray {
     pub(super) fn end(mut self) -> CommandResult {
         let end = if self.elements == 0 { "[]\n" } else { "\n]\n" };
         self.out.write_all(end.as_bytes())?;
-        Ok(self.out.flush()?)
+        self.out.end()
     }
 }
 
 /// Starts the log file; the guard writes what is left when it is dropped.
 pub(super) fn start_log(
     path: &Path,
-) -> anyhow::Result<tracing_appender::non_blocking::WorkerGuard> {
+) -> Result<tracing_appender::non_blocking::WorkerGuard, CommandFailure> {
+    let refused = |why: &str| usage!("{}: {why}; name another file for the log", path.display());
     if let Some(what) = is_configuration(path) {
-        anyhow::bail!(
-            "{}: is {what}; name another file for the log",
-            path.display()
-        );
+        return Err(refused(&format!("is {what}")));
+    }
+    if is_database(path) {
+        return Err(refused("is a database"));
     }
     let file = crate::formats::file::append(path)
-        .with_context(|| format!("{}: cannot be opened for the log", path.display()))?;
+        .map_err(|error| refused(&format!("cannot be opened: {error}")))?;
     let (writer, guard) = tracing_appender::non_blocking(file);
     let filter = tracing_subscriber::EnvFilter::try_from_env("OVERRULE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));

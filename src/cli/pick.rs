@@ -80,7 +80,6 @@ impl PickCommand {
         };
         let judges = context.judges(self.spending.insecure_http);
         let chosen = judges.choose_pickers(&self.judges, way)?;
-        chosen.notes.iter().for_each(|note| output::message(note));
         let ensemble = chosen.ensemble;
         let (dataset, exists) = (self.dataset.as_deref(), context.project().exists());
         // Opened before the lock is taken: an upgrade asks whether another version holds it.
@@ -105,6 +104,7 @@ impl PickCommand {
             retry_failed: self.retry_failed,
         };
         let plan = PickPlan::new(&inputs, &ensemble, &options, &answers)?;
+        chosen.notes.iter().for_each(|note| output::message(note));
         for note in &plan.notes {
             output::message(&format!("note: {note}"));
         }

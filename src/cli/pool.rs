@@ -1,13 +1,12 @@
 //! `overrule pool build`: candidate pools from a benchmark.
 
 use super::command::{CommandContext, CommandFailure, CommandResult, usage};
-use super::spending::confirm_spending;
-use crate::app::embeddings::{CachedEmbedder, EmbedError};
+use super::vector_options::{EmbeddingTerms, not_embedded};
 use crate::app::error::AppError;
 use crate::app::input_files::stem;
+use crate::app::output_file::{JSON_LINES, TREC, check_ending};
 use crate::app::pool::{
     self, BenchmarkFolder, DenseSearch, EmbeddingProgress, FirstStage, PoolOptions, PoolSummary,
-    vector_cache,
 };
 use crate::app::wording::counted;
 use crate::cli::output::ProgressPace;
@@ -118,15 +117,8 @@ struct DenseOptions {
     /// Where vectors are kept [default: embeddings.db beside the project]
     #[arg(long, value_name = "FILE", requires = "embed")]
     vectors: Option<PathBuf>,
-    /// Let the embedder's key travel unencrypted to another machine
-    #[arg(long, requires = "embed")]
-    insecure_http: bool,
-    /// Do not ask before an embedder that wants a key is called
-    #[arg(long, requires = "embed")]
-    yes: bool,
-    /// Say how many texts would be embedded, and stop
-    #[arg(long, requires = "embed")]
-    dry_run: bool,
+    #[command(flatten)]
+    spending: EmbeddingTerms,
 }
 
 impl PoolCommand {
@@ -168,6 +160,12 @@ impl PoolBuildCommand {
         let targets = self.out.iter().chain(&self.run_out).cloned();
         for path in targets.chain(self.dense.stage_files()) {
             context.check_target(&path, &folder.files())?;
+        }
+        if let Some(path) = &self.out {
+            check_ending(path, JSON_LINES)?;
+        }
+        if let Some(path) = &self.run_out {
+            check_ending(path, TREC)?;
         }
         let qrels = folder.labels()?;
         let Some(stage) = self.first_stage(context, &folder, &qrels)? else {
@@ -263,7 +261,7 @@ impl DenseOptions {
 
     /// Makes the folder of the runs.
     fn make_runs_folder(&self) -> CommandResult {
-        let Some(folder) = self.stage_runs.as_ref().filter(|_| !self.dry_run) else {
+        let Some(folder) = self.stage_runs.as_ref().filter(|_| !self.spending.dry_run) else {
             return Ok(());
         };
         let made = std::fs::create_dir_all(folder);
@@ -280,21 +278,11 @@ impl DenseOptions {
         mut stage: FirstStage,
         depth: usize,
     ) -> Result<Option<FirstStage>, CommandFailure> {
-        let embedder = context.judges(self.insecure_http).embedder(name)?;
-        let beside = context.project().with_file_name("embeddings.db");
-        let cache = vector_cache(self.vectors.as_ref().unwrap_or(&beside), self.dry_run)?;
         let runtime = signals::runtime()?;
-        // What calls cost goes into the project, where there is one.
-        let project = context.project().exists() && !self.dry_run;
-        let project = project.then(|| context.open()).transpose()?;
-        let vectors = CachedEmbedder::new(
-            embedder,
-            cache,
-            signals::stop_on_signals(&runtime)?,
-            project,
-        );
+        let cache = self.vectors.as_deref();
+        let (vectors, _lock) = self.spending.open(name, cache, context, &runtime)?;
         let mut search = DenseSearch::new(folder, qrels, depth, vectors)?;
-        if self.dry_run {
+        if self.spending.dry_run {
             output::message(&format!(
                 "{}\ndry run: nothing was called and nothing was written",
                 search.describe(search.need()?)
@@ -302,10 +290,7 @@ impl DenseOptions {
             return Ok(None);
         }
         if search.is_paid() {
-            let need = search.need()?;
-            if need.unknown > 0 {
-                confirm_spending(&search.describe(need), self.yes)?;
-            }
+            self.spending.confirm(search.vectors(), search.need()?)?;
         }
         let mut display = EmbeddingDisplay::new(stage.documents());
         let fused = search.fuse(&mut stage, &runtime, &mut |progress| display.show(progress));
@@ -315,13 +300,7 @@ impl DenseOptions {
                 display.finish();
                 Ok(Some(stage))
             }
-            Err(AppError::Embedding(EmbedError::Stopped)) => {
-                let embedded = counted(search.origins().embedded, "text");
-                output::message(&format!(
-                    "stopped; {embedded} embedded, which are kept; run the same command again to resume"
-                ));
-                Err(CommandFailure::interrupted())
-            }
+            Err(AppError::Embedding(error)) => Err(not_embedded(error, search.origins().embedded)),
             Err(error) => Err(error.into()),
         }
     }

@@ -4,7 +4,7 @@ use super::command::{CommandContext, CommandResult, usage};
 use super::output;
 use super::vector_options::{FoundVectors, VectorOptions, vectors_wanted};
 use crate::app::methods::ORIGINAL;
-use crate::app::output_file::write_whole;
+use crate::app::output_file::{CSV, TREC, check_ending, write_whole};
 use crate::app::sbr::SbrInput;
 use crate::app::wording::counted;
 use crate::domain::sbr::{SbrOptions, SbrProfile};
@@ -74,6 +74,9 @@ impl SbrCommand {
             let mut inputs = self.vectors.inputs();
             inputs.extend(self.input.as_deref().map(|path| ("input", path)));
             context.check_target(path, &inputs)?;
+            if !CSV.names(path) {
+                check_ending(path, TREC)?;
+            }
         }
         let input = match (&self.run, &self.input) {
             (Some(name), _) => SbrInput::of_project(&context.open()?, name)?,

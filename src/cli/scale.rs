@@ -7,7 +7,7 @@ mod watch_links;
 use super::command::{CommandContext, CommandResult};
 use super::output::{self, or_dash};
 use crate::app::one_scale::{GradeSource, ScaleReport, anchors, scale_report};
-use crate::app::output_file::write_whole;
+use crate::app::output_file::{CSV, JSON_LINES, check_ending, write_whole};
 use crate::app::wording::counted;
 use crate::cli::output::clean;
 use crate::domain::number_words::signed;
@@ -118,6 +118,9 @@ impl FitCommand {
                 .map(|file| ("grades", file.as_path()))
                 .collect();
             context.check_target(path, &grades)?;
+            if !CSV.names(path) {
+                check_ending(path, JSON_LINES)?;
+            }
         }
         let source = match (&self.grades, &self.judge) {
             (Some(file), _) => GradeSource::File(file),

@@ -35,11 +35,12 @@ pub(super) fn stopping(control: &RunControl) -> String {
     )
 }
 
-/// What signals tell the calls to do.
+/// What signals tell the calls to do, from `control` on.
 pub(super) fn stop_on_signals(
     runtime: &Runtime,
+    control: RunControl,
 ) -> Result<watch::Receiver<RunControl>, CommandFailure> {
-    let (steer, control) = watch::channel(RunControl::default());
+    let (steer, control) = watch::channel(control);
     let mut signals = runtime.block_on(async { stops() })?;
     runtime.spawn(async move {
         while signals.recv().await.is_some() {

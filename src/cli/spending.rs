@@ -14,11 +14,11 @@ use std::io::{self, BufRead as _, IsTerminal as _};
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct SpendingOptions {
     /// Calls in flight of each judge or reranker at most
-    #[arg(long)]
+    #[arg(long, value_name = "N", value_parser = at_once)]
     concurrency: Option<usize>,
     /// Dollars that the project may have spent in all; a run that reaches them ends with exit code 3 [default: those set in
     /// the project, else the configured ones]
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", value_parser = dollars)]
     budget: Option<f64>,
     /// Do not ask before money is spent
     #[arg(long)]
@@ -60,6 +60,18 @@ impl SpendingOptions {
             ..RunControl::default()
         }
     }
+}
+
+fn at_once(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "expected a whole number from 1 up".to_owned())
+}
+
+/// An amount of money on the command line.
+pub(super) fn dollars(text: &str) -> Result<f64, String> {
+    let number = text.trim_start_matches('$').parse::<f64>().ok();
+    let number = number.filter(|usd| usd.is_finite() && *usd >= 0.0);
+    number.ok_or_else(|| "expected dollars from 0 up, such as 2.50".to_owned())
 }
 
 /// Dollars that the project may have spent in all when a command has asked judges: those of its `--budget`, else those that the

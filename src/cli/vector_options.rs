@@ -1,16 +1,103 @@
 //! Where a command takes the vectors of documents from.
 
-use super::command::{CommandContext, CommandFailure, usage};
+use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output::{self, ProgressPace};
 use super::signals;
-use super::spending::confirm_spending;
+use super::spending::{budget_in_force, confirm_spending, dollars};
 use crate::app::document_vectors::{DocumentVectors, RowNames};
-use crate::app::embeddings::{CachedEmbedder, EmbedError};
+use crate::app::embeddings::{CachedEmbedder, EmbedError, EmbeddingNeed};
 use crate::app::error::AppError;
 use crate::app::pool::vector_cache;
+use crate::app::run_lock::RunLock;
 use crate::app::wording::counted;
+use crate::client::RunControl;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use tokio::runtime::Runtime;
+
+/// On which terms an embedder may be called.
+#[derive(Debug, Default, Args)]
+pub(super) struct EmbeddingTerms {
+    /// Dollars that the project may have spent in all; embedding that reaches them ends with exit code 3 [default: those set in
+    /// the project, else the configured ones]
+    #[arg(long, value_name = "USD", requires = "embed", value_parser = dollars)]
+    budget: Option<f64>,
+    /// Let the embedder's key travel unencrypted to another machine
+    #[arg(long, requires = "embed")]
+    insecure_http: bool,
+    /// Do not ask before an embedder that wants a key is called
+    #[arg(long, requires = "embed")]
+    yes: bool,
+    /// Say how many texts would be embedded and what that would cost, and stop
+    #[arg(long, requires = "embed")]
+    pub(super) dry_run: bool,
+}
+
+impl EmbeddingTerms {
+    /// The embedder of this name with what it has embedded before, in `cache` or beside the project, and the lock that is held
+    /// while it may cost money.
+    pub(super) fn open(
+        &self,
+        name: &str,
+        cache: Option<&Path>,
+        context: &CommandContext,
+        runtime: &Runtime,
+    ) -> Result<(CachedEmbedder, Option<RunLock>), CommandFailure> {
+        let embedder = context.judges(self.insecure_http).embedder(name)?;
+        let beside = context.project().with_file_name("embeddings.db");
+        let cache = vector_cache(cache.unwrap_or(&beside), self.dry_run)?;
+        // What calls cost goes into the project, where there is one.
+        let project = context.project().exists() && !self.dry_run;
+        let project = project.then(|| context.open()).transpose()?;
+        let lock = project.as_ref().filter(|_| embedder.is_paid());
+        let lock = lock
+            .map(|project| RunLock::take(project.path()))
+            .transpose()?;
+        let budget = match self.dry_run || !embedder.is_paid() {
+            true => self.budget,
+            false => budget_in_force(context, self.budget, project.as_ref())?,
+        };
+        let control = RunControl {
+            budget_usd: budget,
+            ..RunControl::default()
+        };
+        let control = signals::stop_on_signals(runtime, control)?;
+        let vectors = CachedEmbedder::new(embedder, cache, control, project);
+        let vectors = vectors.map_err(|error| match error {
+            EmbedError::NoPrice(_) => usage!("{error}"),
+            error => AppError::from(error).into(),
+        })?;
+        Ok((vectors, lock))
+    }
+
+    /// Asks before money is spent.
+    pub(super) fn confirm(&self, vectors: &CachedEmbedder, need: EmbeddingNeed) -> CommandResult {
+        match vectors.embedder().is_paid() && need.unknown > 0 {
+            true => confirm_spending(&vectors.describe(need), self.yes),
+            false => Ok(()),
+        }
+    }
+}
+
+/// How a command ends whose texts were not all embedded.
+pub(super) fn not_embedded(error: EmbedError, embedded: usize) -> CommandFailure {
+    let embedded = counted(embedded, "text");
+    match error {
+        EmbedError::Stopped => {
+            output::message(&format!(
+                "stopped; {embedded} embedded, which are kept; run the same command again to resume"
+            ));
+            CommandFailure::interrupted()
+        }
+        EmbedError::BudgetReached => {
+            output::message(&format!(
+                "the budget is reached; {embedded} embedded, which are kept; go on with a larger --budget"
+            ));
+            CommandFailure::incomplete()
+        }
+        error => AppError::from(error).into(),
+    }
+}
 
 #[derive(Debug, Default, Args)]
 pub(super) struct VectorOptions {
@@ -26,15 +113,8 @@ pub(super) struct VectorOptions {
     /// Where the embedder's vectors are kept [default: embeddings.db beside the project]
     #[arg(long, value_name = "FILE", requires = "embed")]
     vector_cache: Option<PathBuf>,
-    /// Let the embedder's key travel unencrypted to another machine
-    #[arg(long, requires = "embed")]
-    insecure_http: bool,
-    /// Do not ask before an embedder that wants a key is called
-    #[arg(long, requires = "embed")]
-    yes: bool,
-    /// Say how many texts would be embedded, and stop
-    #[arg(long, requires = "embed")]
-    dry_run: bool,
+    #[command(flatten)]
+    spending: EmbeddingTerms,
 }
 
 /// What came of looking for vectors.
@@ -74,32 +154,19 @@ impl VectorOptions {
         context: &CommandContext,
         texts: &[&str],
     ) -> Result<FoundVectors, CommandFailure> {
-        let embedder = context.judges(self.insecure_http).embedder(name)?;
-        let beside = context.project().with_file_name("embeddings.db");
-        let cache = self.vector_cache.as_ref().unwrap_or(&beside);
-        let cache = vector_cache(cache, self.dry_run)?;
         let runtime = signals::runtime()?;
-        // What calls cost goes into the project, where there is one.
-        let project = context.project().exists() && !self.dry_run;
-        let project = project.then(|| context.open()).transpose()?;
-        let control = signals::stop_on_signals(&runtime)?;
-        let mut vectors = CachedEmbedder::new(embedder, cache, control, project);
-        let (unknown, tokens) = DocumentVectors::need(&vectors, texts).map_err(AppError::from)?;
+        let cache = self.vector_cache.as_deref();
+        let (mut vectors, _lock) = self.spending.open(name, cache, context, &runtime)?;
+        let need = DocumentVectors::need(&vectors, texts).map_err(AppError::from)?;
         let all = counted(texts.len(), "text");
-        let words = format!(
-            "{} ({}) would embed {unknown} of {all}, about {tokens} tokens",
-            output::clean(&vectors.embedder().name),
-            output::clean(&vectors.embedder().model),
-        );
-        if self.dry_run {
+        if self.spending.dry_run {
             output::message(&format!(
-                "{words}\ndry run: nothing was called and nothing was written"
+                "{}\ndry run: nothing was called and nothing was written",
+                vectors.describe(need)
             ));
             return Ok(FoundVectors::DryRun);
         }
-        if vectors.embedder().is_paid() && unknown > 0 {
-            confirm_spending(&words, self.yes)?;
-        }
+        self.spending.confirm(&vectors, need)?;
         let mut pace = ProgressPace::new();
         let found = DocumentVectors::embed(&mut vectors, &runtime, texts, &mut |done| {
             if pace.is_due() {
@@ -117,14 +184,7 @@ impl VectorOptions {
                 ));
                 Ok(FoundVectors::Found(found))
             }
-            Err(EmbedError::Stopped) => {
-                let embedded = counted(origins.embedded, "text");
-                output::message(&format!(
-                    "stopped; {embedded} embedded, which are kept; run the same command again to resume"
-                ));
-                Err(CommandFailure::interrupted())
-            }
-            Err(error) => Err(AppError::from(error).into()),
+            Err(error) => Err(not_embedded(error, origins.embedded)),
         }
     }
 

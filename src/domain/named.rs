@@ -65,6 +65,23 @@ macro_rules! named {
 
 pub(crate) use named;
 
+/// ` (did you mean "scifact-641"?)` where one of `names` is near what was typed; else nothing.
+pub(crate) fn did_you_mean<S: AsRef<str>>(
+    typed: &str,
+    names: impl IntoIterator<Item = S>,
+) -> String {
+    let near = |name: &S| strsim::damerau_levenshtein(typed, name.as_ref());
+    // A third of the characters at most may be wrong: what is farther is another name.
+    let most = (typed.chars().count() / 3).max(1);
+    let nearest = names.into_iter().map(|name| (near(&name), name));
+    let nearest = nearest
+        .filter(|(far, _)| *far <= most)
+        .min_by_key(|(far, _)| *far);
+    nearest.map_or_else(String::new, |(_, name)| {
+        format!(" (did you mean {:?}?)", name.as_ref())
+    })
+}
+
 /// The variant called `text`; else that it is not `what`, and which names there are.
 pub(crate) fn parse<T: Copy + fmt::Display>(
     text: &str,

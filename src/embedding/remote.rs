@@ -64,6 +64,15 @@ impl RemoteEmbedder {
         self.settings.price.map(|price| price.worst(&usage))
     }
 
+    /// Dollars of so many tokens.
+    pub(super) fn usd(&self, tokens: u64) -> Option<f64> {
+        let usage = Usage {
+            input: tokens,
+            ..Usage::default()
+        };
+        self.settings.price.map(|price| price.cost(&usage, 0))
+    }
+
     /// What is known of a call that read so many tokens.
     fn exchange(&self, received: &HttpResponse, tokens: Option<u64>) -> Exchange {
         let usage = Usage {

@@ -1,5 +1,6 @@
 //! Files on disk: which kind a path names, and files that only their owner may read.
 
+use crate::domain::named::did_you_mean;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Cursor, IsTerminal as _, Read};
@@ -73,10 +74,37 @@ pub fn same(one: &Path, other: &Path) -> bool {
 
 /// Opens a regular file for reading. The kind is looked at first: opening a pipe waits until somebody writes into it.
 pub fn open(path: &Path) -> io::Result<File> {
-    match odd_kind(&std::fs::metadata(path)?) {
-        None => File::open(path),
+    let found = std::fs::metadata(path).map_err(|error| absent(path, error))?;
+    match odd_kind(&found) {
+        None => File::open(path).map_err(|error| absent(path, error)),
         Some(kind) => Err(odd(kind)),
     }
+}
+
+/// Why a file is not there or not to be read, with what may help.
+fn absent(path: &Path, error: io::Error) -> io::Error {
+    let words = match error.kind() {
+        io::ErrorKind::NotFound => {
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new("."));
+            let Ok(entries) = std::fs::read_dir(folder) else {
+                let words = format!("there is no folder {}", folder.display());
+                return io::Error::new(io::ErrorKind::NotFound, words);
+            };
+            let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+            let mut names: Vec<String> = names.collect();
+            names.sort();
+            let typed = path.file_name().unwrap_or_default().to_string_lossy();
+            format!("there is no such file{}", did_you_mean(&typed, names))
+        }
+        io::ErrorKind::PermissionDenied => {
+            "no permission to read it; change its permissions, or name another file".to_owned()
+        }
+        _ => return error,
+    };
+    io::Error::new(error.kind(), words)
 }
 
 /// What a file holds, unpacked where it is compressed with gzip, whatever it is called; `-` is the standard input, which is
@@ -172,7 +200,10 @@ fn standard_input() -> io::Result<Arc<[u8]>> {
 }
 
 pub fn read_to_string(path: &Path) -> io::Result<String> {
-    io::read_to_string(open(path)?)
+    io::read_to_string(open(path)?).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => io::Error::new(error.kind(), "is not text in UTF-8"),
+        _ => error,
+    })
 }
 
 /// Creates a file, or empties one, that only its owner may read and write, whatever the umask.

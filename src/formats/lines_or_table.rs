@@ -123,6 +123,12 @@ impl<F, T> RecordFormat<F, T> {
         let bare = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
         match bare.trim_ascii_start().first() {
             Some(b'{' | b'[') => self.read_lines(&bytes, file),
+            None => {
+                let columns = self.columns.join(", ");
+                let what =
+                    format!("is empty; expected JSON lines, or CSV with the columns {columns}");
+                (Vec::new(), vec![Problem::new(file, None, &what)])
+            }
             _ => self.read_table(bare, file),
         }
     }
@@ -318,7 +324,7 @@ mod tests {
     #[case::spaces("name,value\r\nx,1\r\n  \r\ny\r\n", &["f:3: has 1 cells where the header has 2", "f:4: has 1 cells where the header has 2"])]
     #[case::after_a_cell_of_two_lines("name,value\n\"x\n\ny\",1\nz,\n", &["f:5: value: is empty"])]
     #[case::array("[{\"name\":\"x\"}]", &["f:1: expected an object, found an array; write one reading a line, without the brackets"])]
-    #[case::empty("", &["f:1: has no column name, value; the first line names the columns name, value and perhaps note and weight"])]
+    #[case::empty("", &["f: is empty; expected JSON lines, or CSV with the columns name, value"])]
     fn everything_wrong_is_named_with_its_line(#[case] text: &str, #[case] expected: &[&str]) {
         assert_eq!(read(text).1, expected);
     }

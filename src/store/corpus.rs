@@ -2,6 +2,7 @@
 
 use super::{Db, Result, StoreError};
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
+use crate::domain::named::did_you_mean;
 use rusqlite::{OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -231,24 +232,33 @@ impl Db {
 
     /// The row of a query by its identifier.
     pub fn find_query(&self, id: &str) -> Result<QueryKey> {
-        self.known_query(id)?.ok_or_else(|| {
-            StoreError::NotFound(format!(
-                "no query {id:?} in the project; `overrule queries` lists them"
-            ))
-        })
+        if let Some(key) = self.known_query(id)? {
+            return Ok(key);
+        }
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT name FROM query ORDER BY id")?;
+        let names = statement.query_map([], |row| row.get(0))?;
+        let near = did_you_mean(id, names.collect::<rusqlite::Result<Vec<String>>>()?);
+        Err(StoreError::NotFound(format!(
+            "no query {id:?} in the project{near}; `overrule queries` lists them"
+        )))
     }
 
     /// Position of a document in a query's pool by its identifier.
     pub fn find_document(&self, key: QueryKey, id: &str) -> Result<usize> {
-        self.maybe_value(
+        let found = self.maybe_value(
             "SELECT position FROM document WHERE query = ?1 AND name = ?2",
             params![key.0, id],
-        )?
-        .ok_or_else(|| {
-            StoreError::NotFound(format!(
-                "no document {id:?} in this query; `overrule matrix --query` lists them"
-            ))
-        })
+        )?;
+        if let Some(position) = found {
+            return Ok(position);
+        }
+        let names = self.document_ids(key)?;
+        let near = did_you_mean(id, names.iter().map(DocId::as_str));
+        Err(StoreError::NotFound(format!(
+            "no document {id:?} in this query{near}; `overrule matrix --query` lists them"
+        )))
     }
 
     /// A query's documents without their texts, in pool order. Snippets have at most 160 characters.

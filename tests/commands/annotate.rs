@@ -148,7 +148,11 @@ fn killed_runs_lose_no_vote_and_double_none() {
         );
     }
     let ran = sandbox.done(&ARGUMENTS);
-    let there = format!("{} votes already there", known.len());
+    let count = known.len().to_string();
+    let there = match count.split_at_checked(count.len().saturating_sub(3)) {
+        Some((thousands, rest)) if !thousands.is_empty() => format!("{thousands},{rest}"),
+        _ => count,
+    } + " votes already there";
     assert!(
         ran.stderr.contains(&there),
         "{there} is not in {}",

@@ -152,7 +152,7 @@ fn a_dry_run_makes_no_project_and_no_output() {
     let before = listing(sandbox.project().parent().unwrap());
     let ran = sandbox.done("annotate in.jsonl out.jsonl --dry-run");
     assert!(
-        ran.text().contains("total: 132 calls, $0.0000")
+        ran.text().contains("total: 132 calls, $0.00 ")
             && ran.text().contains("nothing was changed")
     );
     let estimate = sandbox.json("annotate in.jsonl --dry-run --json");

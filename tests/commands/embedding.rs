@@ -272,3 +272,45 @@ fn a_student_looks_at_vectors_that_are_there_and_asks_for_none() {
     );
     assert_eq!(server.total_requests(), asked);
 }
+
+#[test]
+fn the_budget_ends_embedding_and_what_was_bought_is_not_bought_again() {
+    let server = FakeProvider::start();
+    // A dollar a token.
+    let price = "batch = 1\nconcurrency = 1\nprice = { input = 1000000.0, output = 0.0 }\n";
+    let sandbox = sandbox(&server, "openai", price);
+    sandbox.done(&["import", crate::support::AI_SCORES]);
+    let build = |more: &str| {
+        let mut command = sandbox.command(&format!("{BUILD} --yes {more}"));
+        Ran::of(std::mem::replace(
+            command.env("OPENAI_API_KEY", "a-key-of-tests"),
+            std::process::Command::new("true"),
+        ))
+    };
+    let dry = build("--dry-run");
+    dry.says("would embed 9 of 9 texts");
+    dry.says(" at most");
+    assert_eq!(server.total_requests(), 0);
+
+    let ran = build("--budget 100");
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    ran.says("the budget is reached");
+    ran.says("which are kept; go on with a larger --budget");
+    let bought = server.total_requests();
+    assert!((1..TEXTS).contains(&bought), "{bought}");
+    assert!(!sandbox.path("pools.jsonl").exists());
+    // What is spent is spent: nothing is left of the same budget.
+    let spent = sandbox.json("status --json")["spent_usd"].as_f64().unwrap();
+    assert!(spent > 0.0 && spent <= 100.0, "{spent}");
+    assert_eq!(build(&format!("--budget {spent}")).code, Some(3));
+    assert_eq!(server.total_requests(), bought);
+
+    assert_eq!(build("--budget 1000000").code, Some(0));
+    assert_eq!(server.total_requests(), TEXTS);
+    sandbox.write(
+        "overrule.toml",
+        sandbox.read("overrule.toml").replace("price", "# price"),
+    );
+    let ran = build("--budget 1000000");
+    ran.refused(2, &["no known price", "give `price` in overrule.toml"]);
+}

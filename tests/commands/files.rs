@@ -78,7 +78,7 @@ fn a_log_is_not_written_into_keys_or_settings() {
     let sandbox = sandbox();
     sandbox.write(".env", "A=1");
     let ran = sandbox.run("status --log-file .env");
-    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
     assert_eq!(sandbox.read(".env"), "A=1");
 }
 

@@ -35,6 +35,7 @@ mod pooling;
 mod queue_items;
 mod read_only;
 mod reading;
+mod refusals;
 mod rerankers;
 mod ruling;
 mod sampling;

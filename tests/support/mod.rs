@@ -191,7 +191,7 @@ impl Sandbox {
     pub(crate) fn run(&self, arguments: &(impl Arguments + ?Sized)) -> Ran {
         let ran = Ran::of(self.command(arguments));
         let list = arguments.list();
-        if FOR_PEOPLE.contains(&list[0]) && !list.contains(&"--json") {
+        if list.first().is_some_and(|name| FOR_PEOPLE.contains(name)) && !list.contains(&"--json") {
             ran.has_real_minus_signs();
         }
         ran

@@ -92,6 +92,7 @@ struct Dispatcher {
 }
 
 pub(super) async fn run(
+    lock: Option<Arc<RunLock>>,
     store: Store,
     ensemble: JudgeEnsemble,
     request: RunRequest,
@@ -111,7 +112,10 @@ pub(super) async fn run(
         }
     }
     // Taken before the first row and let go after the last one: under it every open call of the ledger is a dead one.
-    let _lock = RunLock::take(store.path())?;
+    let _lock = match lock {
+        Some(held) => held,
+        None => Arc::new(RunLock::take(store.path())?),
+    };
     let specs = specs_of(&ensemble);
     let row = request.clone();
     let (judges, ensemble_id, run) = store

@@ -4,9 +4,11 @@ use super::dispatch;
 use super::error::RunError;
 use super::progress::RunProgress;
 use super::request::{RunOutcome, RunRequest};
+use crate::app::run_lock::RunLock;
 use crate::client::RunControl;
 use crate::judge::{JudgeEnsemble, JudgeSpec};
 use crate::store::Store;
+use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -25,10 +27,22 @@ impl RunHandle {
         request: RunRequest,
         control: RunControl,
     ) -> Self {
+        Self::start_under(None, store, ensemble, request, control)
+    }
+
+    /// Starts a run under a lock that was taken before, so that nobody else could begin one in between.
+    pub fn start_under(
+        lock: Option<Arc<RunLock>>,
+        store: Store,
+        ensemble: JudgeEnsemble,
+        request: RunRequest,
+        control: RunControl,
+    ) -> Self {
         let specs: Vec<JudgeSpec> = ensemble.iter().map(|judge| judge.spec().clone()).collect();
         let (progress_to, progress) = watch::channel(RunProgress::new(&specs));
         let (control_to, control) = watch::channel(control);
         let end = tokio::spawn(dispatch::run(
+            lock,
             store,
             ensemble,
             request,

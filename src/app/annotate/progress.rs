@@ -2,6 +2,7 @@
 
 use crate::app::wording::counted;
 use crate::domain::judge_report::{AnswerFinding, BothOrders, PositionCounts};
+use crate::domain::number_words::count;
 use crate::judge::{FailureCause, JudgeSpec, Usage};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -323,7 +324,7 @@ pub fn replaced_weights(votes: usize) -> String {
 /// Calls a second in words; where there are few, the seconds from one to the next.
 pub fn rate_in_words(per_s: f64) -> String {
     if per_s >= 9.5 {
-        format!("{per_s:.0} calls/s")
+        format!("{} calls/s", count(per_s.round() as u64))
     } else if per_s >= 0.95 {
         format!("{per_s:.1} calls/s")
     } else if per_s > 0.0 {

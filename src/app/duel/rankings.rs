@@ -5,6 +5,7 @@ use crate::app::input_files::{read_ranking, stem};
 use crate::app::methods::ORIGINAL;
 use crate::app::wording::{counted, first_of};
 use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::named::did_you_mean;
 use crate::domain::sanitise;
 use crate::store::corpus::first_stage_order;
 use crate::store::{Db, Store};
@@ -73,8 +74,9 @@ pub fn find_ranking(store: &Store, name: &str) -> Result<FoundRanking, AppError>
     let path = Path::new(name);
     if !path.is_file() {
         return Err(invalid!(
-            "{:?}: no such ranking or file; the project has {}",
+            "{:?}: no such ranking or file{}; the project has {}",
             sanitise::line(name),
+            did_you_mean(name, &names),
             first_of(&names, LISTED)
         ));
     }

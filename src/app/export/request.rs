@@ -12,7 +12,9 @@ use crate::app::duel::{chosen_duel, duel_labels, find_ranking};
 use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::app::error::AppError;
 use crate::app::one_scale::project_scale;
-use crate::app::output_file::{ProtectedFiles, write_whole};
+use crate::app::output_file::{
+    BEIR, FileForm, JSON, JSON_LINES, ProtectedFiles, TREC, check_ending, write_whole,
+};
 use crate::app::scored_pools::scored_pools;
 use crate::app::truth::{AGAINST_JUDGES, GradeBasis, TruthSource, zelo_truth};
 use crate::app::wording::counted;
@@ -119,6 +121,7 @@ impl ExportRequest {
     ) -> Result<Vec<PathBuf>, AppError> {
         let keys = self.keys(store)?;
         protected.check_target(path, &[])?;
+        check_ending(path, self.form(path))?;
         let rulings = self.rulings_file(path);
         if let Some(rulings) = &rulings {
             protected.check_target(rulings, &[])?;
@@ -134,6 +137,21 @@ impl ExportRequest {
     pub fn files(&self, path: &Path) -> Vec<PathBuf> {
         let rulings = self.rulings_file(path);
         std::iter::once(path.to_owned()).chain(rulings).collect()
+    }
+
+    /// The form of the file, which its name must not gainsay.
+    fn form(&self, path: &Path) -> FileForm {
+        match self.kind {
+            ExportKind::Annotated | ExportKind::Picks => JSON_LINES,
+            ExportKind::AiScores => JSON,
+            ExportKind::Votes
+            | ExportKind::Verdicts
+            | ExportKind::Rulings
+            | ExportKind::Duel
+            | ExportKind::Predictions => self.format.form(),
+            ExportKind::Qrels | ExportKind::DuelLabels if self.is_beir(Some(path)) => BEIR,
+            ExportKind::Qrels | ExportKind::DuelLabels | ExportKind::Run => TREC,
+        }
     }
 
     /// The queries that are wanted.

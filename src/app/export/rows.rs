@@ -1,16 +1,35 @@
 //! Rows as a table for spreadsheets, or as JSON lines with all there is.
 
 use crate::app::error::AppError;
+use crate::app::output_file::{CSV, FileForm, JSON_LINES};
 use crate::formats::csv_cell::SafeCsv;
 use crate::formats::safe_json;
 use serde_json::Value;
 use std::io::Write;
+use std::path::Path;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowFormat {
     Csv,
     /// An object a line.
     Jsonl,
+}
+
+impl RowFormat {
+    /// The form that a file's name says: JSON lines where it ends so, else CSV.
+    pub fn of_name(path: Option<&Path>) -> Self {
+        match path.is_some_and(|path| JSON_LINES.names(path)) {
+            true => Self::Jsonl,
+            false => Self::Csv,
+        }
+    }
+
+    pub(super) fn form(self) -> FileForm {
+        match self {
+            Self::Csv => CSV,
+            Self::Jsonl => JSON_LINES,
+        }
+    }
 }
 
 pub struct RowWriter<'a, const N: usize> {

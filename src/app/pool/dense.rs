@@ -3,9 +3,8 @@
 use super::benchmark_folder::BenchmarkFolder;
 use super::first_stage::FirstStage;
 use super::fused_rankings::FusedRankings;
-use crate::app::embeddings::{CachedEmbedder, VectorOrigins};
+use crate::app::embeddings::{CachedEmbedder, EmbeddingNeed, VectorOrigins};
 use crate::app::error::AppError;
-use crate::app::wording::counted;
 use crate::domain::corpus::DocId;
 use crate::domain::metrics::Qrels;
 use crate::domain::retrieval::{NearestDocuments, RRF_K, reciprocal_rank_fusion};
@@ -19,8 +18,6 @@ use tokio::runtime::Runtime;
 const ROUNDS: usize = 4;
 /// Documents looked at together by an estimate.
 const ESTIMATED_TOGETHER: usize = 1000;
-/// Characters of a token of English, roughly.
-const CHARS_PER_TOKEN: usize = 4;
 
 /// The nearest documents of a benchmark's queries, by the vectors of one embedder.
 #[derive(Debug)]
@@ -30,15 +27,6 @@ pub struct DenseSearch<'a> {
     /// Documents a query that are fused.
     depth: usize,
     vectors: CachedEmbedder,
-}
-
-/// Texts that would be embedded.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct EmbeddingNeed {
-    pub texts: usize,
-    /// Those without a vector.
-    pub unknown: usize,
-    characters: usize,
 }
 
 /// How far the vectors of a corpus are.
@@ -77,6 +65,10 @@ impl<'a> DenseSearch<'a> {
         self.vectors.embedder().is_paid()
     }
 
+    pub fn vectors(&self) -> &CachedEmbedder {
+        &self.vectors
+    }
+
     /// What the vectors took so far.
     pub fn origins(&self) -> VectorOrigins {
         self.vectors.origins()
@@ -84,34 +76,20 @@ impl<'a> DenseSearch<'a> {
 
     pub fn need(&self) -> Result<EmbeddingNeed, AppError> {
         let mut need = EmbeddingNeed::default();
-        let mut count = |texts: Vec<String>| -> Result<(), AppError> {
-            for text in texts {
-                need.texts += 1;
-                if self.vectors.unknown(std::slice::from_ref(&text))? > 0 {
-                    need.unknown += 1;
-                    need.characters += text.chars().count();
-                }
-            }
-            Ok(())
+        let mut add = |texts: Vec<String>| -> Result<(), AppError> {
+            let mut texts = texts.iter();
+            Ok(texts.try_for_each(|text| self.vectors.add_need(&mut need, text))?)
         };
-        count(self.query_texts())?;
+        add(self.query_texts())?;
         for_each_chunk(self.folder, ESTIMATED_TOGETHER, |chunk| {
-            count(texts_of(&self.vectors, chunk))
+            add(texts_of(&self.vectors, chunk))
         })?;
         Ok(need)
     }
 
     /// The same in words.
     pub fn describe(&self, need: EmbeddingNeed) -> String {
-        let embedder = self.vectors.embedder();
-        format!(
-            "{} ({}) would embed {} of {}, about {} tokens",
-            embedder.name,
-            embedder.model,
-            need.unknown,
-            counted(need.texts, "text"),
-            need.characters / CHARS_PER_TOKEN
-        )
+        self.vectors.describe(need)
     }
 
     /// Fuses `stage` with the nearest vectors. `progress` is told after every round of calls.

@@ -4,6 +4,7 @@ use super::judged_pairs::JudgedPairs;
 use super::predictions::Predictions;
 use crate::app::error::{AppError, invalid};
 use crate::app::wording::first_names;
+use crate::domain::named::did_you_mean;
 use crate::domain::student::QueryPredictions;
 use crate::store::students::StoredStudent;
 use crate::store::{Store, StoreError};
@@ -19,7 +20,8 @@ pub fn known_student(store: &Store, name: &str) -> Result<Vec<StoredStudent>, Ap
                 "no student {name:?}: the project has none; `overrule student train --name NAME` and `overrule student import FILE --name NAME` store one"
             ),
             false => invalid!(
-                "no student {name:?} in the project; it has {}",
+                "no student {name:?} in the project{}; it has {}",
+                did_you_mean(name, &names),
                 first_names(&names)
             ),
         });

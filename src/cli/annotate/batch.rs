@@ -11,6 +11,7 @@ use crate::client::RunControl;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use serde_json::json;
+use std::sync::Arc;
 
 /// Refuses judges without a batch endpoint.
 pub(super) fn check(ensemble: &JudgeEnsemble) -> CommandResult {
@@ -31,6 +32,7 @@ pub(super) fn check(ensemble: &JudgeEnsemble) -> CommandResult {
 /// Fetches what is done, tries each judge with one call, and hands the rest over. Ends as incomplete while a batch is
 /// open; else says whether the budget allowed everything.
 pub(super) fn run(
+    lock: &Arc<RunLock>,
     store: &Store,
     ensemble: &JudgeEnsemble,
     request: &RunRequest,
@@ -38,12 +40,11 @@ pub(super) fn run(
     as_json: bool,
 ) -> Result<bool, CommandFailure> {
     let runtime = runtime()?;
-    let lock = RunLock::take(store.path())?;
     for known in runtime.block_on(batch::refresh(store, ensemble, true))? {
         fetch_one(&runtime, store, ensemble, &known, as_json)?;
     }
-    drop(lock);
     let (tried, _) = watch::watch(
+        lock,
         store,
         ensemble.clone(),
         request.clone(),
@@ -70,7 +71,6 @@ pub(super) fn run(
         at_most: None,
         ..request.clone()
     };
-    let _lock = RunLock::take(store.path())?;
     let submitted = runtime.block_on(batch::submit(
         store,
         ensemble,

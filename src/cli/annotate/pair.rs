@@ -14,6 +14,7 @@ use crate::domain::ranking::VoteCount;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use serde_json::json;
+use std::sync::Arc;
 
 /// What is known of a pair.
 struct PairStanding {
@@ -48,7 +49,6 @@ impl AnnotateCommand {
         let chosen = context
             .judges(self.spending.insecure_http)
             .choose(&self.judges)?;
-        chosen.notes.iter().for_each(|note| output::message(note));
         let store = context.open()?;
         let (id, first, second) = (query.clone(), a.clone(), b.clone());
         let (key, a_at, b_at, latest) = store.read_blocking(move |db| {
@@ -59,6 +59,7 @@ impl AnnotateCommand {
             );
             Ok((key, documents.0, documents.1, db.latest_run()?))
         })?;
+        chosen.notes.iter().for_each(|note| output::message(note));
         let Some(pair) = Pair::new(a_at, b_at) else {
             return Err(usage!(
                 "--pair: {} is named twice; name two documents",
@@ -80,7 +81,8 @@ impl AnnotateCommand {
         if let Some(budget) = budget {
             check_budget(budget, &ensemble)?;
         }
-        drop(RunLock::take(context.project())?);
+        // Held while the question is open, and through the run: nobody else may begin one in between.
+        let lock = Arc::new(RunLock::take(context.project())?);
         if !priced.question.absent.is_empty() {
             let absent = first_names(&priced.question.absent);
             output::message(&format!(
@@ -96,7 +98,10 @@ impl AnnotateCommand {
         let before = PairStanding::read(&store, key, (a_at, b_at))?;
         let control = self.spending.control(context, budget);
         let asked = priced.question.request(&request);
-        let (outcome, _) = watch::watch(&store, ensemble, asked, control, self.json, |_| Ok(0))?;
+        let (outcome, _) =
+            watch::watch(&lock, &store, ensemble, asked, control, self.json, |_| {
+                Ok(0)
+            })?;
         if outcome.cancelled {
             return Err(CommandFailure::interrupted());
         }

@@ -11,13 +11,13 @@ use crate::cli::output;
 use crate::cli::spending::confirm_spending;
 use crate::store::outstanding::CallSelection;
 use std::path::Path;
+use std::sync::Arc;
 
 impl AnnotateCommand {
     pub(super) fn judge_sample(&self, context: &CommandContext, path: &Path) -> CommandResult {
         let chosen = context
             .judges(self.spending.insecure_http)
             .choose(&self.judges)?;
-        chosen.notes.iter().for_each(|note| output::message(note));
         let ensemble = chosen.ensemble;
         if self.batch {
             batch::check(&ensemble)?;
@@ -34,6 +34,7 @@ impl AnnotateCommand {
             ..RunRequest::continuing(latest, usual)
         };
         let request = sample_request(&store, path, &ensemble, &request)?;
+        chosen.notes.iter().for_each(|note| output::message(note));
         let estimate = || {
             let mut estimate = match self.batch {
                 true => CostEstimate::of_project_in_batches(&store, &ensemble, &request)?,
@@ -54,7 +55,8 @@ impl AnnotateCommand {
         if let Some(budget) = budget {
             check_budget(budget, &ensemble)?;
         }
-        drop(RunLock::take(context.project())?);
+        // Held while the question is open, and through the run: nobody else may begin one in between.
+        let lock = Arc::new(RunLock::take(context.project())?);
         if ensemble.iter().any(|judge| is_paid(judge.as_ref())) {
             let estimate = estimate()?;
             if estimate.calls() > 0 {
@@ -62,8 +64,12 @@ impl AnnotateCommand {
             }
         }
         let control = self.spending.control(context, budget);
-        let (request, budget_reached) = self.hand_over(&store, &ensemble, request, control)?;
-        let (outcome, _) = watch::watch(&store, ensemble, request, control, self.json, |_| Ok(0))?;
+        let (request, budget_reached) =
+            self.hand_over(&lock, &store, &ensemble, request, control)?;
+        let (outcome, _) =
+            watch::watch(&lock, &store, ensemble, request, control, self.json, |_| {
+                Ok(0)
+            })?;
         finish_run(&outcome, budget_reached, 0, false, None)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::app::annotate::progress::{JudgeProgress, RunPhase, RunProgress, rate_in_words};
 use crate::app::annotate::{RunHandle, RunRequest};
+use crate::app::run_lock::RunLock;
 use crate::app::wording::counted;
 use crate::cli::command::CommandFailure;
 use crate::cli::output::{ProgressPace, clean};
@@ -15,6 +16,7 @@ use anyhow::anyhow;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use std::io::IsTerminal as _;
+use std::sync::Arc;
 use tokio::sync::watch;
 
 /// The way to tell how many queries are written.
@@ -23,6 +25,7 @@ pub(super) type WrittenSender = watch::Sender<usize>;
 /// Runs on a runtime of its own, showing progress on stderr, and then finishes, unless it is stopped: Ctrl-C ends the run
 /// in order, and once more everything. What finishes tells how many queries are written.
 pub(super) fn watch(
+    lock: &Arc<RunLock>,
     store: &Store,
     ensemble: JudgeEnsemble,
     request: RunRequest,
@@ -35,9 +38,9 @@ pub(super) fn watch(
     }
     let queries = request.queries.as_ref().map(Vec::len);
     let runtime = signals::runtime()?;
-    let store = store.clone();
+    let (store, lock) = (store.clone(), Arc::clone(lock));
     let result = runtime.block_on(async move {
-        let mut run = RunHandle::start(store, ensemble, request, control);
+        let mut run = RunHandle::start_under(Some(lock), store, ensemble, request, control);
         let mut display = RunProgressDisplay::new(json);
         let mut stops = signals::stops()?;
         loop {

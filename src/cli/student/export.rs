@@ -1,13 +1,12 @@
 //! `overrule student export`: what a student learns from.
 
-use crate::app::output_file::write_whole;
+use crate::app::output_file::{JSON_LINES, PARQUET, check_ending, write_whole};
 use crate::app::student::export::{ExportForm, ExportFormat, StudentExport};
 use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
-use crate::cli::output;
+use crate::cli::output::{self, HeldOutput};
 use crate::formats::student_sample::SampleSide;
 use clap::{Args, ValueEnum};
-use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -100,9 +99,9 @@ impl ExportCommand {
         };
         let done = match &self.out {
             None => {
-                let mut out = BufWriter::new(io::stdout());
+                let mut out = HeldOutput::new();
                 let done = export.write(&store, &mut out)?;
-                out.flush()?;
+                out.end()?;
                 done
             }
             Some(path) => {
@@ -111,6 +110,13 @@ impl ExportCommand {
                 let test = test.map(|path| ("test queries", path.as_path()));
                 let inputs: Vec<(&str, &Path)> = sample.chain(test).collect();
                 context.check_target(path, &inputs)?;
+                check_ending(
+                    path,
+                    match export.format {
+                        ExportFormat::Parquet => PARQUET,
+                        ExportFormat::Jsonl => JSON_LINES,
+                    },
+                )?;
                 let done = write_whole(path, |out| export.write(&store, out))?;
                 output::message(&format!("wrote {}", path.display()));
                 done

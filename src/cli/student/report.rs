@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(
+    override_usage = "overrule student report [OPTIONS] <FILE>\n       overrule student report [OPTIONS] --student <NAME>",
     after_help = "FILE has a prediction a line, as JSON or in the columns of a CSV: query, a, b, p_a, p_b and perhaps p_tie (else what is left of 1)
 and step (a checkpoint). p_a is the probability that document a is better; a was shown first. A pair may be there in both orders.
 

@@ -2,18 +2,17 @@
 
 use crate::app::annotate::{RunRequest, enter_listed};
 use crate::app::choose_judges::is_paid;
-use crate::app::output_file::write_whole;
+use crate::app::output_file::{JSON_LINES, check_ending, write_whole};
 use crate::app::run_lock::RunLock;
 use crate::app::student::sample::{DrawnSample, draw_sample, plan_sample};
 use crate::app::wording::counted;
 use crate::cli::annotate::cost;
 use crate::cli::command::{CommandContext, CommandResult};
-use crate::cli::output;
+use crate::cli::output::{self, HeldOutput};
 use crate::cli::spending::confirm_spending;
 use crate::domain::student::sample::SampleRequest;
 use crate::store::Store;
 use clap::Args;
-use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -33,8 +32,8 @@ Examples:
 )]
 pub(super) struct SampleCommand {
     /// Pairs in all
-    #[arg(long, value_name = "N")]
-    pairs: usize,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pairs: u32,
     /// How many of them are to learn from; the others are to test on [default: four of five]
     #[arg(long, value_name = "N")]
     train: Option<usize>,
@@ -67,13 +66,15 @@ pub(super) struct SampleCommand {
 impl SampleCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
+        let pairs = self.pairs as usize;
         let request = SampleRequest {
-            pairs: self.pairs,
-            train: self.train.unwrap_or(self.pairs - self.pairs.div_ceil(5)),
+            pairs,
+            train: self.train.unwrap_or(pairs - pairs.div_ceil(5)),
             seed: self.seed,
         };
         if let Some(path) = &self.out {
             context.check_target(path, &[])?;
+            check_ending(path, JSON_LINES)?;
         }
         if self.plan {
             return self.plan_battles(context, &store, request);
@@ -84,9 +85,9 @@ impl SampleCommand {
     fn write(&self, drawn: &DrawnSample) -> CommandResult {
         match &self.out {
             None => {
-                let mut out = BufWriter::new(io::stdout().lock());
+                let mut out = HeldOutput::new();
                 drawn.write(&mut out)?;
-                out.flush()?;
+                out.end()?;
             }
             Some(path) => {
                 write_whole(path, |out| drawn.write(out))?;

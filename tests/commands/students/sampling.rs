@@ -30,7 +30,7 @@ fn a_sample_is_even_uses_no_document_twice_and_splits_by_query() {
         &["25 pairs cannot be had", "the greatest number is 24"],
     );
     sandbox.refused(
-        "student sample --pairs 18446744073709551615",
+        "student sample --pairs 4294967295",
         2,
         &["the greatest number is 24"],
     );

@@ -84,7 +84,7 @@ fn a_student_is_kept_by_name_and_step_and_the_same_file_changes_nothing() {
     sandbox.refused(
         "student report --student lama",
         2,
-        &["no student \"lama\" in the project; it has llama"],
+        &["no student \"lama\" in the project (did you mean \"llama\"?); it has llama"],
     );
     sandbox.write(
         "steps.csv",

@@ -200,6 +200,29 @@ pub fn line(text: &str, columns: usize, style: Style) -> Line<'static> {
     Line::styled(truncate(text, columns).into_owned(), style)
 }
 
+/// A text in `rows` lines at the most; the last one ends in `…` where more would follow.
+pub fn first_lines(text: &str, columns: usize, rows: usize, style: Style) -> Vec<Line<'static>> {
+    let mut all = lines(text, columns, style);
+    if all.len() > rows && rows > 0 {
+        all.truncate(rows);
+        all[rows - 1] = ended(&all[rows - 1], columns);
+    }
+    all
+}
+
+/// As many lines as `rows`; the last one ends in `…` where more would follow.
+pub fn clipped(mut all: Vec<Line<'static>>, columns: usize, rows: usize) -> Vec<Line<'static>> {
+    if all.len() > rows && rows > 0 {
+        all.truncate(rows);
+        let last = &mut all[rows - 1];
+        match last.width() < columns {
+            true => last.push_span(ELLIPSIS.to_string()),
+            false => *last = ended(last, columns),
+        }
+    }
+    all
+}
+
 /// A line with `…` at its end, within `columns`: more followed, for which there is no room.
 pub fn ended(line: &Line<'_>, columns: usize) -> Line<'static> {
     let words = line.to_string();

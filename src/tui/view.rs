@@ -60,14 +60,18 @@ pub fn view(
     if model.run.running && model.run.control.paused {
         footer = footer.relabel("pause", "resume");
     }
-    footer.render(theme, bottom, buf);
+    // Under a box its own keys work, and it names them.
+    let boxed = |overlay: &Overlay| !matches!(overlay, Overlay::Prompt(..));
+    if !model.overlays.iter().any(boxed) {
+        footer.render(theme, bottom, buf);
+    }
     if let Some(toast) = &model.toast {
         toast.render(theme, bottom, buf);
     }
     for overlay in &model.overlays {
         match overlay {
-            Overlay::Help(help) => help.render(theme, area, buf),
-            Overlay::Page(page) => page.render(theme, area, buf),
+            Overlay::Help(help) => help.render(theme, body, buf),
+            Overlay::Page(page) => page.render(theme, body, buf),
             Overlay::Settings(dialog) => dialog.render(theme, area, buf),
             Overlay::Picks(dialog) => dialog.render(theme, area, buf),
             Overlay::Export(dialog) => areas.caret = dialog.render(theme, area, buf),
@@ -158,11 +162,14 @@ fn run_status(model: &Model) -> String {
         0 => String::new(),
         failures => format!(" · {failures} failed"),
     };
+    let rate = match progress.paused {
+        true => String::new(),
+        false => format!(" · {}/s", text::count(progress.rate.round() as u64)),
+    };
     format!(
-        "{mark} {}/{} · {}/s{left}{failed} · {}",
+        "{mark} {}/{}{rate}{left}{failed} · {}",
         text::count(progress.done() as u64),
         text::count(progress.total as u64),
-        text::count(progress.rate.round() as u64),
         text::usd(progress.charged_usd())
     )
 }

@@ -110,6 +110,10 @@ pub(crate) fn folded_page(
         shown.pop();
         let words = format!("… {} more lines{hint}", hidden + 1);
         shown.push(Line::styled(words, theme.muted()));
+    } else if hidden > 0
+        && let Some(only) = shown.first_mut()
+    {
+        *only = text::ended(only, usize::from(area.width));
     }
     Paragraph::new(shown).render(area, buf);
     (total, page)

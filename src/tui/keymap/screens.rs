@@ -40,6 +40,7 @@ pub(super) const RUN: &[Binding] = &[
 
 #[rustfmt::skip]
 pub(super) const MATRIX: &[Binding] = &[
+    shown(&[key('s')], Do::StartRun, "start"),
     shown(&[ENTER], Do::Open, "battle"),
     shown(&[key('e')], Do::ExplainOrder, "why"),
     shown(&[key('n')], Do::NextSurprise, "surprise"),
@@ -52,7 +53,6 @@ pub(super) const MATRIX: &[Binding] = &[
     hidden(&[TAB], Do::NextJudgeLayer, "judge"),
     shown(&[key('z')], Do::Zoom, "zoom"),
     shown(&[key('E')], Do::ToggleExpectations, "expected"),
-    hidden(&[key('s')], Do::StartRun, "start"),
     hidden(&[key('Q')], Do::AskJudges, "ask judges"),
     hidden(&[key('T')], Do::ToggleTitles, "titles, ids"),
     shown(&[key('w')], Do::ShowQueue, "queue"),

@@ -7,6 +7,7 @@ use super::spec::ScreenSpec;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "numbers",
+    offers: update::offers,
     ..ScreenSpec::new(view::view, update::update)
 };
 

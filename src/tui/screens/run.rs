@@ -15,5 +15,9 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "providers",
     offers: update::offers,
     exports: ExportSubject::Votes,
+    labels: |model| match model.run.running {
+        true => &[("start", "resume")],
+        false => &[],
+    },
     ..ScreenSpec::new(view::view, update::update)
 };

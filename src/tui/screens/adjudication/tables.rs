@@ -37,12 +37,22 @@ pub(super) fn judges(
         .iter()
         .filter(|(_, _, shown)| shown.contains(&(columns + 2)))
         .collect();
-    let fixed: usize = offered.iter().map(|(_, width, _)| width + 1).sum();
-    let room = columns.saturating_sub(fixed).clamp(4, 30);
+    let names = overview.judges.iter();
+    let longest = names.map(|row| text::width(&row.name)).max().unwrap_or(0);
+    let room = |gap: usize| {
+        let fixed: usize = offered.iter().map(|(_, width, _)| width + gap).sum();
+        columns.saturating_sub(fixed)
+    };
+    // Heads are set wide apart where the names have room all the same.
+    let gap = match room(2) >= longest.min(30) {
+        true => 2,
+        false => 1,
+    };
+    let room = room(gap).clamp(4, 30);
     let line = |name: &str, cell: &dyn Fn(&str) -> String| {
         let mut words = text::pad_right(name, room);
         for (head, width, _) in &offered {
-            words = format!("{words} {}", text::pad_left(&cell(head), *width));
+            words = format!("{words}{:gap$}{}", "", text::pad_left(&cell(head), *width));
         }
         words
     };
@@ -84,9 +94,12 @@ fn cell(row: &PickRow, head: &str) -> String {
     }
 }
 
-/// Every judge's picks by source and by slot, to read.
-pub(super) fn details(overview: &AdjudicationOverview) -> String {
+/// Every judge's picks by source and by slot, to read in lines of so many columns; narrow ones leave the sum of documents out.
+pub(super) fn details(overview: &AdjudicationOverview, columns: usize) -> String {
     const NAME: usize = 14;
+    const CELL: usize = 11;
+    let narrow = columns < NAME + 5 * CELL;
+    let (first, cell_columns) = if narrow { (2, CELL - 1) } else { (1, CELL) };
     let percent = |share: Option<f64>| {
         share.map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share))
     };
@@ -128,8 +141,8 @@ pub(super) fn details(overview: &AdjudicationOverview) -> String {
         ));
         let mut line = |cells: [String; 6]| {
             let mut words = text::pad_right(&cells[0], NAME);
-            for cell in &cells[1..] {
-                words = format!("{words} {}", text::pad_left(cell, 10));
+            for cell in &cells[first..] {
+                words = format!("{words} {}", text::pad_left(cell, cell_columns - 1));
             }
             details.push_str(words.trim_end());
             details.push('\n');
@@ -180,10 +193,10 @@ pub(super) fn effect(
         1 => String::new(),
         count => format!(" ({} of {count}, Tab)", at + 1),
     };
-    let room = columns.saturating_sub(48).clamp(10, 40);
+    let room = columns.saturating_sub(50).clamp(8, 40);
     let title = format!("{}{place}", sanitise::line(name));
     let header = format!(
-        "{} {} {} {} {}",
+        "{} {} {}  {}  {}",
         text::pad_right(&text::truncate(&title, room), room),
         text::pad_left("before", 8),
         text::pad_left("after", 8),
@@ -214,7 +227,7 @@ fn measure(row: &Remeasured, room: usize, theme: &Theme) -> Line<'static> {
         Span::raw(text::pad_right(&row.metric.to_string(), room)),
         Span::raw(format!(" {}", text::pad_left(&mean(row.before), 8))),
         Span::raw(format!(" {}", text::pad_left(&mean(row.after), 8))),
-        Span::styled(format!(" {}", text::pad_left(&difference, 10)), style),
-        Span::styled(format!(" {interval}"), theme.muted()),
+        Span::styled(format!("  {}", text::pad_left(&difference, 10)), style),
+        Span::styled(format!("  {interval}"), theme.muted()),
     ])
 }

@@ -53,7 +53,9 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Guideline => return vec![Effect::Guideline],
         Command::ShowTables => {
             if let Some(overview) = &model.adjudication.overview {
-                let page = Page::new("Picks by source and by slot", &tables::details(overview));
+                let columns = Page::columns(model.size.0);
+                let details = tables::details(overview, columns);
+                let page = Page::new("Picks by source and by slot", &details);
                 model.overlays.push(Overlay::Page(page));
             }
         }

@@ -8,7 +8,7 @@ use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};
-use crate::tui::layout::inset;
+use crate::tui::layout::{cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
 use crate::tui::text::{self, count_of};
@@ -37,7 +37,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let judges = tables::judges(overview, theme, columns);
     let effect = tables::effect(model, overview, theme, columns);
     // The list keeps a third of the screen.
-    let room = area.height.saturating_sub(6) * 2 / 3;
+    let room = area.height.saturating_sub(7) * 2 / 3;
     let judge_rows = (judges.len() as u16).min(room.saturating_sub(4).max(3));
     let effect_rows = (effect.len() as u16).min(room.saturating_sub(judge_rows));
     let judges = folded_rows(judges, judge_rows, theme);
@@ -47,7 +47,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         Constraint::Length(judge_rows),
         Constraint::Length(u16::from(effect_rows > 0)),
         Constraint::Length(effect_rows),
-        Constraint::Length(2),
+        Constraint::Length(3),
         Constraint::Min(1),
     ])
     .areas(area);
@@ -94,7 +94,17 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let document = |disagreement: &AdjudicationItem| {
         sanitise::line(disagreement.document.as_str()).into_owned()
     };
-    let (first, second) = (width(&query_id), width(&document));
+    let (first, second) = (width(&query_id), width(&document).max(8));
+    let what = match model.adjudication.list {
+        AdjudicationList::Contested => "who said what",
+        AdjudicationList::Open | AdjudicationList::Ruled => "text of the query",
+    };
+    let heads = format!(
+        "     #  {}  {}  {what}",
+        text::pad_right("query", first),
+        text::pad_right("document", second)
+    );
+    text::line(&heads, columns, theme.muted()).render(cut_bottom(&mut rule.clone(), 1), buf);
     let placed = shown.iter().enumerate().skip(areas.first);
     for (row, (place, at)) in list.rows().zip(placed) {
         let disagreement = &model.adjudication.disagreements[*at];

@@ -55,7 +55,7 @@ pub(super) fn render(
         .is_some_and(|(_, spec)| spec.is_offline());
     if open.offline() {
         let label = text::line(OFFLINE_LABEL, usize::from(rest.width), theme.warn());
-        label.render(cut(&mut rest, 1), buf);
+        Paragraph::new(label).render(cut(&mut rest, 1), buf);
     }
     let mut lines: Vec<Line<'static>> = Vec::new();
     let columns = usize::from(rest.width);

@@ -78,10 +78,14 @@ pub(super) fn render(
         };
         lines.push(row(open, before, *document, role, ids, theme));
     }
-    if lines.len() > room && room > 0 {
+    if lines.len() > room && !any(open, before) {
+        // The pair has moved as little as the others.
+        lines.truncate(1);
+    } else if lines.len() > room && room > 0 {
         let more = lines.len() - (room - 1);
         lines.truncate(room - 1);
-        lines.push(Line::styled(format!("… and {more} more"), theme.muted()));
+        let words = format!("… {more} more documents");
+        lines.push(Line::styled(words, theme.muted()));
     }
     Paragraph::new(lines).render(rest, buf);
 }

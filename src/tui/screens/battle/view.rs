@@ -126,9 +126,11 @@ pub(crate) fn view_with(
     if wide {
         let mut below = panel_area;
         heading("your verdict", false, theme, cut(&mut below, 1), buf);
-        Paragraph::new(panel).render(below, buf);
+        let rows = usize::from(below.height);
+        Paragraph::new(text::clipped(panel, columns, rows)).render(below, buf);
     } else {
-        Paragraph::new(panel).render(panel_area, buf);
+        let rows = usize::from(panel_area.height);
+        Paragraph::new(text::clipped(panel, columns, rows)).render(panel_area, buf);
     }
     areas
 }

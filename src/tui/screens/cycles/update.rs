@@ -31,6 +31,12 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     load(model)
 }
 
+/// A battle is opened, and an order explained, where there is a cycle.
+pub(super) fn offers(model: &Model, command: Command) -> bool {
+    let none = || model.open.as_ref().is_none_or(|open| rows(open).is_empty());
+    !(matches!(command, Command::Open | Command::ExplainOrder) && none())
+}
+
 fn load(model: &Model) -> Vec<Effect> {
     let Some(open) = &model.open else {
         return Vec::new();

@@ -39,7 +39,12 @@ pub(super) fn render(
         };
         format!("{} ({rank}{this})", open.name(document))
     };
-    let words = format!("A {} against B {}", one(battle.a), one(battle.b));
+    // As in the table above, A is this document.
+    let pair = match battle.b == model.document.document {
+        true => (battle.b, battle.a),
+        false => (battle.a, battle.b),
+    };
+    let words = format!("A {} against B {}", one(pair.0), one(pair.1));
     heading(&words, expanded, theme, top, buf);
     let (scroll, hint) = match expanded {
         true => (model.document.scroll.unwrap_or(0), String::new()),
@@ -48,7 +53,6 @@ pub(super) fn render(
             (0, format!(": {key} shows all"))
         }
     };
-    let pair = (battle.a, battle.b);
     let lines = lines(model, open, index, pair, theme, usize::from(rest.width));
     folded_page(lines, scroll, &hint, Canvas::new(theme, rest, buf))
 }

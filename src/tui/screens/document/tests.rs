@@ -179,15 +179,16 @@ fn the_reasoning_is_relabelled_as_on_the_battle_screen() {
     update(&mut model, Command::ExpandReasoning);
     let page = shown(&mut model, (120, 38));
     assert!(
-        page.contains("A 5912283 (rank 2) against B 13497630"),
+        page.contains("A 13497630 (rank 3, this document) against B 5912283"),
         "{page}"
     );
-    assert!(page.contains("ngram → A 0.60 · saw B first"), "{page}");
+    assert!(page.contains("ngram → B 0.60\n"), "{page}");
+    assert!(page.contains("saw B first, re-labelled"), "{page}");
     assert!(
         page.contains("offline judges: lexical, not a language model"),
         "{page}"
     );
-    assert!(!page.contains("Document B says “Cognitive"), "{page}");
+    assert!(!page.contains("Document A says “Cognitive"), "{page}");
 }
 
 #[test]

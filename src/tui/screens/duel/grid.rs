@@ -205,10 +205,30 @@ fn lines_around(
     };
     let top = window(card.body);
     let in_sight = top.last().is_some_and(|last| last.end >= place.end);
-    match in_sight || place.start < card.body {
-        true => top,
-        false => window(place.start),
+    if in_sight || place.start < card.body {
+        return top;
     }
+    let lines = window(place.start);
+    if lines.len() >= rows {
+        return lines;
+    }
+    // The text ends before the rows do: they hold its last lines.
+    let mut from = place.start.saturating_sub(columns * rows).max(card.body);
+    while !whole.is_char_boundary(from) {
+        from += 1;
+    }
+    if from > card.body {
+        let words = whole.get(from..place.start).unwrap_or_default();
+        let mut letters = words.char_indices();
+        let space = letters.find(|(_, letter)| letter.is_whitespace());
+        from += space.map_or(0, |(at, space)| at + space.len_utf8());
+    }
+    let lines = text::wrap(whole.get(from..).unwrap_or_default(), columns);
+    let skipped = lines.len().saturating_sub(rows);
+    let lines = lines.into_iter().skip(skipped);
+    lines
+        .map(|line| from + line.start..from + line.end)
+        .collect()
 }
 
 /// The passage that was marked, or the one nearest to the query, with what follows it.
@@ -236,6 +256,20 @@ pub(super) fn excerpt(card: &Card, choice: Option<Choice>, canvas: Canvas<'_>) {
     };
     let canvas = Canvas::new(theme, body, buf);
     document_text::render(&card.shown, &lines, 0, &marks, canvas);
+    let whole = &card.shown.text;
+    if let Some(last) = lines.last()
+        && last.end < whole.trim_end().len()
+        && lines.len() >= rows
+    {
+        let used = text::width(whole.get(last.clone()).unwrap_or_default().trim_end()) as u16;
+        let end = Rect {
+            x: body.x + used.min(body.width),
+            y: area.bottom() - 1,
+            width: 1,
+            height: 1,
+        };
+        cut_mark(end.intersection(buf.area), theme, buf);
+    }
 }
 
 fn cut_mark(area: Rect, theme: &Theme, buf: &mut Buffer) {

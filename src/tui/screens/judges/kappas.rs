@@ -27,7 +27,7 @@ fn raters(report: &RaterReport) -> Vec<String> {
 pub(super) fn size(report: &RaterReport) -> Option<(u16, u16)> {
     let raters = raters(report).len();
     let known = report.pairs.iter().any(|(.., pair)| pair.kappa.is_some());
-    (known && raters <= MOST).then_some(((NAME + raters * CELL) as u16, raters as u16 + 3))
+    (known && raters <= MOST).then_some(((NAME + raters * CELL) as u16, raters as u16 + 5))
 }
 
 pub(super) fn render(report: &RaterReport, canvas: Canvas<'_>) {
@@ -63,6 +63,8 @@ pub(super) fn render(report: &RaterReport, canvas: Canvas<'_>) {
         }
         lines.push(Line::from(spans));
     }
-    lines.push(Line::styled("1: alike · 0: as by chance", theme.muted()));
+    let words = format!("1: alike · 0: as by chance · no colour: under {FEW} pairs");
+    let columns = usize::from(area.width);
+    lines.extend(text::lines(&words, columns, theme.muted()));
     Paragraph::new(lines).render(area, buf);
 }

@@ -167,7 +167,7 @@ fn jump(model: &mut Model, forward: bool) {
     model.inform(&format!("surprise {} of {count}: {size:.1} σ", next + 1));
 }
 
-/// What there are votes for: surprises and expectations come from the fit.
+/// What there are votes for: surprises and expectations come from the fit. A run is offered for votes that are still to come.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let open = model.open.as_ref();
     match command {
@@ -176,6 +176,14 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
             battles.any(|battle| battle.surprise.is_some())
         }),
         Command::ToggleExpectations => open.is_some_and(view::scored),
+        Command::StartRun => {
+            let idle = !model.run.running || model.run.control.paused;
+            let left = |open: &OpenQuery| {
+                let mut battles = open.view.battles.iter();
+                open.view.battles.is_empty() || battles.any(|battle| battle.missing > 0)
+            };
+            idle && open.is_some_and(left)
+        }
         _ => true,
     }
 }

@@ -40,6 +40,18 @@ fn layer_text(open: &OpenQuery, layer: Layer) -> String {
     }
 }
 
+/// The layer in a word or two.
+fn layer_name(open: &OpenQuery, layer: Layer) -> String {
+    match layer {
+        Layer::Observed => "observed".to_owned(),
+        Layer::Fitted => "fitted".to_owned(),
+        Layer::Residual => "residual".to_owned(),
+        Layer::Judge(index) => format!("judge {}", open.judge_name(index)),
+        Layer::Student(index) => format!("student {}", open.student_name(index)),
+        Layer::Verdicts => "verdicts".to_owned(),
+    }
+}
+
 fn order_text(order: DocumentOrder) -> &'static str {
     match order {
         DocumentOrder::Hybrid => "hybrid order (first stage)",
@@ -111,8 +123,14 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
         layer_text(open, model.matrix.layer),
         order_text(model.matrix.order)
     );
+    let order_name = match model.matrix.order {
+        DocumentOrder::Hybrid => "hybrid order",
+        DocumentOrder::Zelo => "zELO order",
+    };
+    let brief = format!("{} · {order_name}", layer_name(open, model.matrix.layer));
     let options = HeatmapOptions {
         caption: &caption,
+        brief: &brief,
         scale: match model.matrix.layer {
             Layer::Residual => CellScale::Sigmas,
             Layer::Judge(_) => CellScale::Margin,
@@ -127,6 +145,15 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
             }
             _ => None,
         },
+        absent: match model.matrix.layer {
+            Layer::Verdicts => Some("no verdict"),
+            Layer::Fitted => None,
+            _ => Some("not fought"),
+        },
+        gaps: matches!(
+            model.matrix.layer,
+            Layer::Observed | Layer::Residual | Layer::Judge(_)
+        ),
         ..HeatmapOptions::default()
     };
     let viewport = heatmap::render(

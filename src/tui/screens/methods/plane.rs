@@ -37,7 +37,11 @@ pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
         .filter_map(|method| method.cost(report.in_usd))
         .fold(0.0, f64::max);
     let (left, right) = (area.x + SCALE, area.right() - legend - 1);
-    let (top, bottom) = (area.y, area.bottom() - 3);
+    let named = u16::from(area.height >= 8);
+    if let Some(metric) = report.metrics.first().filter(|_| named > 0) {
+        buf.set_string(area.x, area.y, format!("↑ {metric}"), theme.muted());
+    }
+    let (top, bottom) = (area.y + named, area.bottom() - 3);
     let (columns, rows) = (f64::from(right - left - 1), f64::from(bottom - top - 1));
     for row in top..bottom {
         buf.set_string(left - 1, row, "│", theme.faint());

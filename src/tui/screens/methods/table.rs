@@ -18,7 +18,9 @@ use ratatui::widgets::Widget;
 const WHISKER_FROM: u16 = 100;
 const TESTS_FROM: u16 = 90;
 const METRICS_FROM: u16 = 150;
-const TRACK: usize = 21;
+/// The narrowest screen that shows failures and dollars: the names come first.
+const EFFORT_FROM: u16 = 74;
+const TRACK: usize = 20;
 
 pub(super) fn table(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
     let Canvas { theme, area, buf } = canvas;
@@ -53,7 +55,11 @@ pub(super) fn table(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -
             .into_iter()
             .zip(&columns)
         {
-            spans.push(Span::styled(format!(" {}", pad_left(&text, *width)), style));
+            let text = pad_left(&text, *width);
+            let words = text.trim_start().to_owned();
+            let lead = text.len() - words.len() + 1;
+            spans.push(Span::raw(" ".repeat(lead)));
+            spans.push(Span::styled(words, style));
         }
         Line::from(spans).render(row, buf);
     }
@@ -80,15 +86,18 @@ fn columns(report: &MethodsReport, width: u16) -> Vec<(String, usize)> {
     }
     columns.push(("− base".to_owned(), 7));
     if width >= TESTS_FROM {
-        columns.push(("p (Holm)".to_owned(), 8));
+        columns.push(("p (Holm)".to_owned(), 9));
     }
     columns.push(("+/=/−".to_owned(), 9));
     if width >= METRICS_FROM {
         let rest = report.metrics.iter().skip(1);
-        columns.extend(rest.map(|metric| (metric.to_string(), 9)));
+        columns.extend(rest.map(|metric| (metric.to_string(), 10)));
     }
-    let rest = [("failed", 7), ("calls/q", 7), ("$/q", 8), ("p50", 7)];
-    columns.extend(rest.map(|(name, width)| (name.to_owned(), width)));
+    let effort = [("failed", 7), ("calls/q", 8), ("$/q", 8), ("p50", 7)];
+    let shown = effort
+        .into_iter()
+        .filter(|(name, _)| width >= EFFORT_FROM || *name == "calls/q");
+    columns.extend(shown.map(|(name, width)| (name.to_owned(), width)));
     columns
 }
 
@@ -140,18 +149,23 @@ fn cells(
     } else {
         plain
     };
-    cells.push((format!("{}/{}", effort.failed, effort.queries), failed));
+    let whole = width >= EFFORT_FROM;
+    if whole {
+        cells.push((format!("{}/{}", effort.failed, effort.queries), failed));
+    }
     let calls = effort.a_query(effort.calls);
     cells.push((
         calls.map_or_else(dash, |calls| format!("{calls:.1}")),
         plain,
     ));
-    let usd = effort.usd_a_query();
-    cells.push((usd.map_or_else(dash, text::usd), plain));
-    let time = effort
-        .wall_p50_ms
-        .map(|ms| duration_words(ms as f64 / 1000.0));
-    cells.push((time.unwrap_or_else(dash), plain));
+    if whole {
+        let usd = effort.usd_a_query();
+        cells.push((usd.map_or_else(dash, text::usd), plain));
+        let time = effort
+            .wall_p50_ms
+            .map(|ms| duration_words(ms as f64 / 1000.0));
+        cells.push((time.unwrap_or_else(dash), plain));
+    }
     debug_assert_eq!(cells.len(), columns(report, width).len());
     cells
 }

@@ -40,9 +40,9 @@ impl Column {
     /// Its header, its width, and the narrowest screen that shows it.
     fn shape(self) -> (&'static str, usize, u16) {
         match self {
-            Self::Documents => ("K", 5, 70),
+            Self::Documents => ("docs", 5, 70),
             Self::Battles => ("battles", 16, 0),
-            Self::TopRight => ("P(top right)", 12, 0),
+            Self::TopRight => ("P(top right)", 14, 0),
             Self::Widest => ("widest", 10, 110),
             Self::Consensus => ("consensus", 10, 130),
             Self::Cycles => ("cycles", 9, 140),

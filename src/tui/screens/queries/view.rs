@@ -155,11 +155,7 @@ fn render_detail(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
     let width = usize::from(area.width);
     let full = sanitise::line(&info.text).into_owned();
     let mut lines = vec![text::rule(width, theme.faint())];
-    lines.extend(
-        text::lines(&full, width, theme.strong())
-            .into_iter()
-            .take(2),
-    );
+    lines.extend(text::first_lines(&full, width, 2, theme.strong()));
     let parts = match summary {
         None => vec!["counting …".to_owned()],
         Some(summary) if summary.battles == 0 => vec![format!(

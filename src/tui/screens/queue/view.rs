@@ -82,7 +82,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         .max()
         .unwrap_or(5)
         .clamp(5, 22);
-    let unit = unit(model.queue.policy);
+    let unit = match model.queue.conflicts {
+        true => "",
+        false => unit(model.queue.policy),
+    };
     let what = match model.queue.scope {
         Some(_) => "documents",
         None => "text",
@@ -236,10 +239,12 @@ fn headline(model: &Model) -> String {
             })
         }
     };
-    let mut parts = vec![scope, format!("{}: {}", queue.policy, queue.policy.words())];
-    if queue.conflicts {
-        parts.push("where people differ".to_owned());
-    } else if queue.against.is_some() {
+    let order = match queue.conflicts {
+        true => "where people differ".to_owned(),
+        false => format!("{}: {}", queue.policy, queue.policy.words()),
+    };
+    let mut parts = vec![scope, order];
+    if queue.against.is_some() {
         parts.push("one judge against the others".to_owned());
     }
     if !queue.filter.is_empty() {

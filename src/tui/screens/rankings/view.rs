@@ -4,7 +4,7 @@ use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
-use crate::tui::layout::{cut, inset};
+use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text::{self, pad_right, truncate};
@@ -15,6 +15,9 @@ use std::collections::BTreeMap;
 
 /// Columns of the cursor, the rank and the sign between the rankings.
 const FIXED: usize = 12;
+/// From so many columns on, documents have their zELO and identifier before the title.
+const WHOLE: usize = 76;
+const SIGNS: &str = "≠ another document here · ▲ ▼ higher or lower than in the left ranking";
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
@@ -42,8 +45,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         .methods
         .method()
         .map_or("", |method| method.name.as_str());
+    let whole = columns >= WHOLE;
     let head = |name: &str, columns| {
-        let words = format!("{:>6} {:>5} {}", "zELO", "grade", sanitise::line(name));
+        let name = sanitise::line(name);
+        let words = match whole {
+            true => format!("{:>6} {:>5} {name}", "zELO", "grade"),
+            false => format!("{:>5} {name}", "grade"),
+        };
         pad_right(&truncate(&words, columns), columns)
     };
     let head = format!(
@@ -52,6 +60,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         head(method, half.saturating_sub(1))
     );
     text::line(&head, columns, theme.muted()).render(cut(&mut area, 1), buf);
+    if area.height > 4 {
+        let row = cut_bottom(&mut area, 1);
+        text::line(SIGNS, columns, theme.muted()).render(row, buf);
+    }
     let count = one.len().max(other.len());
     let cursor = model.methods.rank_cursor.min(count.saturating_sub(1));
     let first = scroll_to(0, cursor, usize::from(area.height));
@@ -72,7 +84,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         let mut spans = vec![
             Span::raw(if selected { "▌ " } else { "  " }),
             Span::styled(format!("{:>3}  ", at + 1), theme.muted()),
-            Span::styled(cell(open, grades, left, half), style),
+            Span::styled(cell(open, grades, left, half, whole), style),
             Span::styled(format!(" {sign} "), theme.faint()),
         ];
         spans.push(match by {
@@ -81,7 +93,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             _ => Span::styled("▼", theme.bad()),
         });
         spans.push(Span::styled(
-            cell(open, grades, right, half.saturating_sub(1)),
+            cell(open, grades, right, half.saturating_sub(1), whole),
             style,
         ));
         Line::from(spans).render(row, buf);
@@ -94,12 +106,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
 }
 
-/// A document by its identifier and title, with its zELO and its grade where it has them.
+/// A document by its identifier and title, with its zELO and its grade where it has them; by grade and title where it is not `whole`.
 fn cell(
     open: &OpenQuery,
     grades: Option<&BTreeMap<DocId, i32>>,
     id: Option<&DocId>,
     columns: usize,
+    whole: bool,
 ) -> String {
     let Some(id) = id else {
         return pad_right("–", columns);
@@ -120,10 +133,11 @@ fn cell(
     });
     let grade = grades.and_then(|grades| grades.get(id));
     let grade = grade.map_or_else(|| "–".to_owned(), ToString::to_string);
-    let words = format!(
-        "{zelo} {grade:>5} {} {}",
-        sanitise::line(id.as_str()),
-        title.unwrap_or_default()
-    );
+    let id = sanitise::line(id.as_str());
+    let words = match (whole, title) {
+        (true, title) => format!("{zelo} {grade:>5} {id} {}", title.unwrap_or_default()),
+        (false, Some(title)) => format!("{grade:>5} {title}"),
+        (false, None) => format!("{grade:>5} {id}"),
+    };
     pad_right(&truncate(&words, columns), columns)
 }

@@ -4,6 +4,7 @@ use crate::app::annotate::progress::{JudgeProgress, RunProgress};
 use crate::domain::sanitise;
 use crate::tui::text;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::folded_rows;
 use crate::tui::widgets::gauge::gauge;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -87,7 +88,7 @@ pub(super) fn render(
             lines.push(Line::from(words));
         }
     }
-    Paragraph::new(lines).render(area, buf);
+    Paragraph::new(folded_rows(lines, area.height, theme)).render(area, buf);
 }
 
 fn judge_line(

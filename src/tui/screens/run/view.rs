@@ -44,7 +44,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         Constraint::Min(1),
     ])
     .areas(area);
-    head_lines(model, progress, theme).render(head, buf);
+    let columns = usize::from(area.width);
+    let lines = head_lines(model, progress, theme).into_iter();
+    let lines = lines.map(|line| match line.width() > columns {
+        true => text::ended(&line, columns),
+        false => line,
+    });
+    Paragraph::new(lines.collect::<Vec<_>>()).render(head, buf);
     let (done, total) = match progress.phase {
         RunPhase::Refitting | RunPhase::Writing => (progress.step_done, progress.step_total),
         RunPhase::Planning | RunPhase::Judging | RunPhase::Done => {
@@ -77,7 +83,7 @@ fn state(model: &Model, progress: &RunProgress) -> &'static str {
     }
 }
 
-fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Paragraph<'static> {
+fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Vec<Line<'static>> {
     let label = |name: &'static str| Span::styled(format!("{name:<10}"), theme.muted());
     let left = match (model.run.running, progress.eta_s()) {
         (true, Some(seconds)) => format!(
@@ -86,7 +92,7 @@ fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Paragraph
         ),
         _ => String::new(),
     };
-    let rate = match (model.run.running, progress.phase) {
+    let rate = match (model.run.running && !progress.paused, progress.phase) {
         (true, RunPhase::Judging) => format!(" · {}", progress.rate_words()),
         _ => String::new(),
     };
@@ -138,7 +144,7 @@ fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Paragraph
         spent.extend(gauge(share, 10, fill, theme));
         spent.push(Span::raw(format!(" {:.0} %", 100.0 * share)));
     }
-    let lines = vec![
+    vec![
         Line::from(first),
         Line::from(vec![
             label("queries"),
@@ -181,8 +187,7 @@ fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Paragraph
             )),
         ]),
         Line::from(spent),
-    ];
-    Paragraph::new(lines)
+    ]
 }
 
 /// Calls in flight now, of as many as the judges are found to take; nothing while none are made.
@@ -246,7 +251,7 @@ fn render_pace(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
         .data(&latest)
         .style(theme.bar_fill())
         .render(Rect { width, ..plot }, buf);
-    let words = format!(" at most {} calls/s", text::count(peak));
+    let words = format!(" peak {} calls/s", text::count(peak));
     let beside = Rect {
         x: plot.x + width,
         ..most

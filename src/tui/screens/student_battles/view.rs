@@ -40,23 +40,40 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         Canvas::new(theme, head, buf),
     );
     let numbers = 4 * (NUMBER + 1);
-    let name = (columns.saturating_sub(MARK + numbers) / 3).clamp(NAMES.0, NAMES.1 + 1) - 1;
-    let rest = columns.saturating_sub(MARK + 3 * (name + 1) + numbers + 1);
+    let first = scroll_to(0, cursor, usize::from(list.height.saturating_sub(1)));
+    let shown = first..count.min(first + usize::from(list.height));
+    let longest = |of: fn(&ReportedBattle) -> &str| {
+        let battles = shown.clone().filter_map(|at| model.student.battle(at));
+        let widths = battles.map(|battle| text::width(&sanitise::line(of(battle))));
+        widths.max().unwrap_or(0).clamp(NAMES.0, NAMES.1)
+    };
+    let mut names = [
+        longest(|battle| battle.query.as_str()),
+        longest(|battle| battle.a.as_str()),
+        longest(|battle| battle.b.as_str()),
+    ];
+    let room = columns.saturating_sub(MARK + numbers + names.len());
+    while names.iter().sum::<usize>() > room
+        && let Some(widest) = names.iter_mut().max().filter(|name| **name > NAMES.0)
+    {
+        *widest -= 1;
+    }
+    let taken = names.iter().sum::<usize>() + names.len();
+    let rest = columns.saturating_sub(MARK + taken + numbers + 2);
     let mut titles = format!(
         "  {} {} {}",
-        pad_right("query", name),
-        pad_right("A", name),
-        pad_right("B", name)
+        pad_right("query", names[0]),
+        pad_right("A", names[1]),
+        pad_right("B", names[2])
     );
     for title in ["score", "P(A)", "P(tie)", "P(B)"] {
         titles += &format!(" {}", pad_left(title, NUMBER));
     }
     if rest >= 12 {
-        titles += " text of the query";
+        titles += "  text of the query";
     }
     text::line(&titles, columns, theme.muted()).render(cut(&mut list, 1), buf);
-    let first = scroll_to(0, cursor, usize::from(list.height));
-    for (row, at) in list.rows().zip(first..count) {
+    for (row, at) in list.rows().zip(shown) {
         let Some(battle) = model.student.battle(at) else {
             continue;
         };
@@ -64,14 +81,14 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         if selected {
             buf.set_style(row, theme.selection());
         }
-        let cell = |id: &str| pad_right(&truncate(&sanitise::line(id), name), name);
+        let cell = |id: &str, width| pad_right(&truncate(&sanitise::line(id), width), width);
         let mut spans = vec![
             Span::raw(if selected { "▌ " } else { "  " }),
-            Span::styled(cell(battle.query.as_str()), theme.muted()),
+            Span::styled(cell(battle.query.as_str(), names[0]), theme.muted()),
             Span::raw(format!(
                 " {} {}",
-                cell(battle.a.as_str()),
-                cell(battle.b.as_str())
+                cell(battle.a.as_str(), names[1]),
+                cell(battle.b.as_str(), names[2])
             )),
         ];
         spans.extend(scores(battle).into_iter().enumerate().map(|(at, value)| {
@@ -94,7 +111,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
                 sanitise::line(&info.text).into_owned()
             });
             spans.push(Span::styled(
-                format!(" {}", truncate(&words, rest)),
+                format!("  {}", truncate(&words, rest)),
                 theme.muted(),
             ));
         }

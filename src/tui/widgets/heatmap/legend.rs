@@ -27,8 +27,13 @@ pub(super) fn lines(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffe
     let caption = caption(painter, cache, brief);
     if brief {
         let mut all = vec![ramp(painter, brief)];
-        all.extend(caption);
+        // The rows and columns at the cursor are lit: where it is comes last.
+        let (place, what) = caption
+            .split_last()
+            .map_or((None, &caption[..]), |(last, all)| (Some(last), all));
+        all.extend(what.iter().cloned());
         all.extend(marks(painter));
+        all.extend(place.cloned());
         parts(buf, row(foot.y), &all);
     } else {
         parts(buf, row(foot.y), &caption);
@@ -73,6 +78,19 @@ fn ramp(painter: &Painter<'_>, brief: bool) -> LegendPart {
         CellScale::Margin => (["−1", "0", "+1"], "margin, + for the row"),
         CellScale::Sigmas => (["−3 σ", "0", "+3 σ"], "+ better than the fit expects"),
     };
+    if plain(theme) && painter.frame.view.zoom <= Zoom::Dense {
+        // Two cells share a character: it says on which side of the middle each is.
+        let middle = ends[1];
+        let what = if brief {
+            String::new()
+        } else {
+            format!(" {what}")
+        };
+        return vec![(
+            format!(": below {middle} · {middle} █ above {middle}{what}"),
+            muted,
+        )];
+    }
     let steps = if brief || few_colours(theme) { 3 } else { 5 };
     let colours = |from: f64, to: f64| {
         (0..steps).map(move |step| {
@@ -107,11 +125,17 @@ fn marks(painter: &Painter<'_>) -> Vec<LegendPart> {
     };
     let dotted = painter.frame.view.zoom <= Zoom::Dense && !plain(theme);
     let planned = if dotted { ':' } else { PLANNED };
-    let mut all = vec![
-        mark(OVERRULED.to_string(), theme.override_mark(), "overruled"),
-        mark(hatch(theme).to_string(), theme.missing(), "votes missing"),
-        mark(planned.to_string(), muted, "not judged yet"),
-    ];
+    let mut all = vec![mark(
+        OVERRULED.to_string(),
+        theme.override_mark(),
+        "overruled",
+    )];
+    if painter.options.gaps {
+        all.extend([
+            mark(hatch(theme).to_string(), theme.missing(), "votes missing"),
+            mark(planned.to_string(), muted, "not judged yet"),
+        ]);
+    }
     let zoom = painter.frame.view.zoom;
     if let Some(cut) = painter
         .options
@@ -136,14 +160,11 @@ fn marks(painter: &Painter<'_>) -> Vec<LegendPart> {
             .to_vec();
         signs.push((meaning.to_owned(), muted));
         all.insert(0, signs);
-    } else if zoom <= Zoom::Dense || few_colours(theme) {
-        all.push(vec![("blank not fought".to_owned(), muted)]);
-    } else {
-        all.push(mark(
-            unfought(theme).to_string(),
-            theme.faint(),
-            "not fought",
-        ));
+    } else if let Some(absent) = painter.options.absent {
+        all.push(match zoom <= Zoom::Dense || few_colours(theme) {
+            true => vec![(format!("blank {absent}"), muted)],
+            false => mark(unfought(theme).to_string(), theme.faint(), absent),
+        });
     }
     all
 }
@@ -163,15 +184,18 @@ fn caption(painter: &Painter<'_>, cache: &HeatmapCache, brief: bool) -> Vec<Lege
         };
         all.push(vec![(text, theme.strong())]);
     }
-    if !painter.options.caption.is_empty() {
-        all.push(vec![(painter.options.caption.to_owned(), theme.text())]);
+    let words = match brief {
+        true => painter.options.brief,
+        false => painter.options.caption,
+    };
+    if !words.is_empty() {
+        all.push(vec![(words.to_owned(), theme.text())]);
     }
     let (row, col) = (rank(painter.cursor.0), rank(painter.cursor.1));
-    let place = match brief {
-        true => format!("{row} × {col} of {k}"),
-        false => format!("row {row} × column {col} of {k}"),
-    };
-    all.push(vec![(place, theme.muted())]);
+    let place = vec![(format!("row {row} × column {col} of {k}"), theme.muted())];
+    if !brief {
+        all.push(place.clone());
+    }
     if !view.is_whole(k) {
         let range = |from: usize, n: usize| format!("{}–{}", from + 1, from + n);
         let text = format!(
@@ -180,6 +204,9 @@ fn caption(painter: &Painter<'_>, cache: &HeatmapCache, brief: bool) -> Vec<Lege
             range(view.offset.1, view.shown.1)
         );
         all.push(vec![(text, theme.muted())]);
+    }
+    if brief {
+        all.push(place);
     }
     all
 }

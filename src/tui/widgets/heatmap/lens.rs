@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use super::margin::{clipped, interval_plot, score_text};
 use super::paint::square;
 use super::painter::Painter;
-use super::source::{CellScale, HeatCell};
+use super::source::{CellScale, HeatCell, HeatmapOptions};
 
 const CELL: usize = 4;
 const DETAIL_LINES: usize = 7;
@@ -109,27 +109,25 @@ fn details(painter: &Painter<'_>, area: Rect, scale: f64, buf: &mut Buffer) {
         );
         y += 2;
     }
-    let words = cell_text(painter.source.cell(row, col), painter.options.scale);
+    let words = cell_text(painter.source.cell(row, col), painter.options);
+    let words = crate::tui::text::truncate(&words, width);
     buf.set_stringn(area.x, y, words, width, Style::new());
 }
 
-fn cell_text(cell: HeatCell, scale: CellScale) -> String {
+fn cell_text(cell: HeatCell, options: &HeatmapOptions<'_>) -> String {
     if cell.diagonal {
         return "the same document".to_owned();
     }
     let mut words = match (cell.value, cell.signed) {
-        (Some(_), Some(signed)) if scale == CellScale::Sigmas => {
-            format!(
-                "{} σ from what the fit expects",
-                crate::tui::text::signed(signed, 1)
-            )
+        (Some(_), Some(signed)) if options.scale == CellScale::Sigmas => {
+            format!("{} σ from the fit", crate::tui::text::signed(signed, 1))
         }
         (Some(_), Some(signed)) => {
             format!("margin {} for the row", crate::tui::text::signed(signed, 2))
         }
         (Some(value), None) => format!("share of the row {value:.2}"),
         (None, _) if cell.planned => "planned, not judged yet".to_owned(),
-        (None, _) => "not fought".to_owned(),
+        (None, _) => options.absent.unwrap_or("not scored").to_owned(),
     };
     if cell.overruled {
         words.push_str(" · overruled");

@@ -80,6 +80,8 @@ pub enum CellScale {
 pub struct HeatmapOptions<'a> {
     /// What the picture shows, such as `observed · zELO order`; the widget adds scale and position.
     pub caption: &'a str,
+    /// The same in two or three words, for a foot of one line.
+    pub brief: &'a str,
     /// Whether cells carry their sign in true colour and 256 colours too; with fewer they always do.
     pub signs: bool,
     pub scale: CellScale,
@@ -89,6 +91,10 @@ pub struct HeatmapOptions<'a> {
     pub cut: Option<usize>,
     /// What an expectation in a cell means, for the legend, where cells may hold one.
     pub expectations: Option<&'static str>,
+    /// What a cell without a value means; nothing where only documents without a score have such.
+    pub absent: Option<&'static str>,
+    /// Whether cells are marked whose votes are missing or still to come.
+    pub gaps: bool,
     /// Whether free room beside a small picture magnifies the cells around the cursor.
     pub lens: bool,
 }
@@ -97,11 +103,14 @@ impl Default for HeatmapOptions<'_> {
     fn default() -> Self {
         Self {
             caption: "",
+            brief: "",
             signs: false,
             scale: CellScale::Share,
             ids: false,
             cut: None,
             expectations: None,
+            absent: Some("not fought"),
+            gaps: true,
             lens: true,
         }
     }

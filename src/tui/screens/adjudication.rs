@@ -17,6 +17,7 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     }),
     undoes: Undoable::Ruling,
     copy: update::copy,
+    offers: update::offers,
     exports: ExportSubject::Labels,
     ..ScreenSpec::new(view::view, update::update)
 };

@@ -13,6 +13,7 @@ use crate::tui::widgets::export_dialog::ExportSubject;
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "judge-report",
     closed: update::closed,
+    offers: update::offers,
     exports: ExportSubject::Votes,
     ..ScreenSpec::new(view::view, update::update)
 };

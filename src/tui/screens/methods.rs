@@ -9,5 +9,6 @@ use super::spec::ScreenSpec;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "rerankers",
+    offers: update::offers,
     ..ScreenSpec::new(view::view, update::update)
 };

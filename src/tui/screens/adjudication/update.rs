@@ -26,6 +26,21 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     requests::disagreements(model)
 }
 
+/// Lists, tables and rulings are there once judges have picked.
+pub(super) fn offers(model: &Model, command: Command) -> bool {
+    let overview = model.adjudication.overview.as_ref();
+    let picked = overview.is_some_and(|overview| !overview.judges.is_empty());
+    match command {
+        Command::Open => picked && !model.shown_disagreements().is_empty(),
+        Command::NextPane => overview.is_some_and(|overview| overview.effect.len() > 1),
+        Command::NextPolicy
+        | Command::PreviousPolicy
+        | Command::Conflicts
+        | Command::ShowTables => picked,
+        _ => true,
+    }
+}
+
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     match command {
         Command::NextPolicy | Command::PreviousPolicy => {

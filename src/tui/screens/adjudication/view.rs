@@ -19,7 +19,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
 /// From so many columns on, a command and what it does stand on one line.
-const STEPS: usize = 72;
+const STEPS: usize = 100;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
@@ -209,16 +209,34 @@ fn nothing(overview: &AdjudicationOverview, theme: &Theme, columns: usize) -> Ve
             count_of(count, "label")
         ),
     };
+    let on_queries = |command| {
+        format!(
+            "{} on the list of queries",
+            key_on(command, Screen::Queries)
+        )
+    };
     let steps = [
         (
             "overrule pool build --beir DIR",
-            "pools and labels of a benchmark",
+            format!(
+                "pools and labels of a benchmark; or {}",
+                on_queries(Command::BuildPools)
+            ),
         ),
         (
             "overrule import QRELS RUN",
-            "labels, and rankings to measure",
+            format!(
+                "labels, and rankings to measure; or {}",
+                on_queries(Command::Import)
+            ),
         ),
-        ("overrule pick", "has judges pick the relevant documents"),
+        (
+            "overrule pick",
+            format!(
+                "has judges pick the relevant documents; or {} here",
+                key_on(Command::Pick, Screen::Adjudication)
+            ),
+        ),
     ];
     let mut lines = text::lines(&labels, columns, theme.strong());
     lines.push(Line::default());

@@ -21,6 +21,11 @@ pub(super) fn closed(model: &mut Model) {
     model.judges.request.take_back();
 }
 
+/// A judge is opened or left out once the report is there.
+pub(super) fn offers(model: &Model, command: Command) -> bool {
+    !matches!(command, Command::Open | Command::DropJudge) || model.judges.report.is_some()
+}
+
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     let Some(report) = &model.judges.report else {
         return Vec::new();

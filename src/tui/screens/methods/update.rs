@@ -95,6 +95,15 @@ fn say_that_no_query_differs(model: &mut Model) {
     });
 }
 
+/// What there are methods for.
+pub(super) fn offers(model: &Model, command: Command) -> bool {
+    let own = matches!(
+        command,
+        Command::Open | Command::NextPane | Command::SetBaseline | Command::NextDepth
+    );
+    !own || model.methods.found().is_some()
+}
+
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     if matches!(
         command,

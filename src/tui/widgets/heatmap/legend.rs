@@ -78,23 +78,15 @@ fn ramp(painter: &Painter<'_>, brief: bool) -> LegendPart {
         CellScale::Margin => (["−1", "0", "+1"], "margin, + for the row"),
         CellScale::Sigmas => (["−3 σ", "0", "+3 σ"], "+ better than the fit expects"),
     };
-    if plain(theme) && painter.frame.view.zoom <= Zoom::Dense {
-        // Two cells share a character: it says on which side of the middle each is.
-        let middle = ends[1];
-        let what = if brief {
-            String::new()
-        } else {
-            format!(" {what}")
-        };
-        return vec![(
-            format!(": below {middle} · {middle} █ above {middle}{what}"),
-            muted,
-        )];
-    }
     let steps = if brief || few_colours(theme) { 3 } else { 5 };
     let colours = |from: f64, to: f64| {
         (0..steps).map(move |step| {
             let value = from + (to - from) * f64::from(step) / f64::from(steps - 1);
+            if few_colours(theme) && painter.frame.view.zoom <= Zoom::Dense {
+                // As the picture is painted, two cells in a character.
+                let (half, style) = theme.heat_pair(Some(value), Some(value));
+                return (half.to_string(), style);
+            }
             let heat = theme.heat(value);
             let text = match few_colours(theme) {
                 true => format!("{}{}", heat.glyph, heat.sign.to_string().trim()),

@@ -205,10 +205,18 @@ pub(super) fn expectation(expected: f64) -> char {
     }
 }
 
+/// How far from the middle a sign's colour is at least on a light ground: nearer to it, it could not be seen.
+const SEEN_ON_LIGHT: f64 = 0.35;
+
 /// An expectation's style: the colour of its side without the ground that a vote has.
 pub(super) fn expectation_style(theme: &Theme, expected: f64) -> Style {
     match few_colours(theme) || expectation(expected) == EVEN {
         true => theme.faint(),
+        false if theme.light => {
+            let side = expected - 0.5;
+            let far = side.abs().max(SEEN_ON_LIGHT).copysign(side);
+            Style::new().fg(tint(&theme.heat(0.5 + far)))
+        }
         false => Style::new()
             .fg(tint(&theme.heat(expected)))
             .add_modifier(Modifier::DIM),

@@ -221,5 +221,7 @@ fn adjudication_without_picks_says_what_to_do() {
     let empty = Msg::Disagreements(generation, Box::default());
     update(&mut model, empty, now);
     let page = drawn(&mut model, ColourDepth::None, (80, 22));
-    assert!(page.contains("overrule pick "), "{page}");
+    for words in ["overrule pick", "or * here"] {
+        assert!(page.contains(words), "{page}");
+    }
 }

@@ -124,7 +124,7 @@ pub fn project_truth(
             let changed = corrections.iter().filter(|one| one.changes()).count();
             let mut truth = Truth::labels(source.name(), corrected());
             truth.notes.push(format!(
-                "labels with {} in force, which changed {}",
+                "labels with the rulings put in: {} in force, {} changed",
                 counted(corrections.len(), "ruling"),
                 counted(changed, "label")
             ));

@@ -6,8 +6,8 @@ use super::nine::{DrawOptions, make};
 use super::output::{self, clean};
 use super::vector_options::VectorOptions;
 use crate::app::duel::{
-    DuelRequest, chosen_duel, duel_result, form_words, listed_duels, note_reveal, result_lines,
-    rule_as_chosen, take_answers,
+    DuelRequest, chosen_duel, duel_result, ends_blindness, form_words, listed_duels, note_reveal,
+    result_lines, rule_as_chosen, take_answers,
 };
 use crate::app::export::duel::{DuelRows, write_duel, written_words};
 use crate::app::export::rows::RowFormat;
@@ -20,7 +20,7 @@ use crate::store::Store;
 use crate::store::duels::DuelKey;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use std::io::{self, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -71,9 +71,12 @@ pub(super) struct DuelCommand {
     /// The duels of the project
     #[arg(long, conflicts_with_all = ["a", "result", "export", "rulings", "answers"])]
     list: bool,
-    /// What the duel has come to; it is blind no longer for who reads that
+    /// What the duel has come to; it is blind no longer for who reads that: asked first in a terminal, recorded everywhere
     #[arg(long, conflicts_with_all = ["a", "export", "rulings", "answers"])]
     result: bool,
+    /// Of --result and --export: do not ask whether a person with tasks left may see which ranking is which
+    #[arg(long)]
+    yes: bool,
     /// Of --list and --result: print JSON
     #[arg(long)]
     json: bool,
@@ -202,7 +205,7 @@ impl DuelCommand {
     }
 
     fn print_result(&self, context: &CommandContext, store: &Store, key: DuelKey) -> CommandResult {
-        end_blindness(context, store, key)?;
+        end_blindness(context, store, key, self.yes)?;
         let result = store.read_blocking(move |db| duel_result(db, key))?;
         if self.json {
             let mut told = serde_json::to_value(&result)?;
@@ -233,7 +236,7 @@ impl DuelCommand {
             false => RowFormat::Csv,
         };
         if rows == DuelRows::Judgments {
-            end_blindness(context, store, key)?;
+            end_blindness(context, store, key, self.yes)?;
         }
         let mut written = 0;
         write_whole(path, |out| {
@@ -246,13 +249,30 @@ impl DuelCommand {
     }
 }
 
-/// Who takes part is about to see which ranking is which: that is kept, and said where it is new.
+/// Who takes part is about to see which ranking is which: that is asked for where there is somebody to ask, kept, and said
+/// where it is new.
 pub(super) fn end_blindness(
     context: &CommandContext,
     store: &Store,
     key: DuelKey,
+    yes: bool,
 ) -> CommandResult {
     let annotator = context.annotator();
+    if !yes && io::stdin().is_terminal() && ends_blindness(store, key, &annotator)? {
+        output::message(&format!(
+            "{} takes part in duel {} and has tasks left. This says which ranking is which: what {0} answers after it is marked as not blind.",
+            clean(&annotator),
+            key.0
+        ));
+        output::message(
+            "Show it? Type y and press Enter; anything else leaves. (--yes does not ask.)",
+        );
+        let mut answer = String::new();
+        io::stdin().lock().read_line(&mut answer)?;
+        if !matches!(answer.trim(), "y" | "Y" | "yes") {
+            return Err(usage!("not shown; nothing was recorded"));
+        }
+    }
     if note_reveal(store, key, &annotator)? {
         output::message(&format!(
             "note: {} takes part in duel {}: further judgments of {0} there are marked as not blind",

@@ -89,6 +89,9 @@ pub(super) struct ExportCommand {
     /// Of predictions: whose
     #[arg(long, value_name = "NAME", required_if_eq("kind", "predictions"))]
     student: Option<String>,
+    /// Of duel: do not ask whether a person with tasks left may see where documents came from
+    #[arg(long)]
+    yes: bool,
     /// Write documents without a score too, with "score":null (zBench refuses such a file)
     #[arg(long)]
     keep_unscored: bool,
@@ -272,7 +275,7 @@ impl ExportCommand {
         };
         if request.kind == ExportKind::Duel && request.duel_rows == DuelRows::Judgments {
             let key = chosen_duel(&store, request.duel)?;
-            end_blindness(context, &store, key)?;
+            end_blindness(context, &store, key, self.yes)?;
         }
         let Some(path) = &self.out else {
             let keys = request.keys(&store)?;

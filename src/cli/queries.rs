@@ -4,6 +4,7 @@ use super::command::{CommandContext, CommandResult};
 use super::output::{JsonArray, TableColumns, clean, shortened, terminal_width};
 use crate::app::one_scale::project_scale;
 use crate::app::status::each_summary;
+use crate::app::wording::counted;
 use crate::store::StoreError;
 use crate::store::corpus::QueryInfo;
 use crate::store::summary_cache::QuerySummary;
@@ -113,7 +114,7 @@ fn cells(info: &QueryInfo, summary: &QuerySummary) -> Vec<String> {
         summary
             .widest
             .filter(|_| summary.judged > 0)
-            .map_or("–".to_owned(), |ranks| format!("{ranks} ranks")),
+            .map_or("–".to_owned(), |ranks| counted(ranks, "rank")),
         summary.verdicts.to_string(),
     ]
 }

@@ -416,6 +416,7 @@ pub fn answer(
             Msg::RulingUndone(undo_ruling_within(db, annotator, &limit, now_ms)?)
         }
         effect @ (Effect::OpenDuel(..)
+        | Effect::ReadDuelRankings(_)
         | Effect::LoadDuelTexts(..)
         | Effect::RecordDuel(..)
         | Effect::LoadDuelResult(_)) => return duel::answer(db, effect, annotator, now_ms),

@@ -7,7 +7,7 @@ use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::pair_question::PricedQuestion;
 use crate::app::annotate::progress::RunProgress;
 use crate::app::annotate::{RunError, RunOutcome};
-use crate::app::duel::{DuelRequest, DuelSession, TaskTexts};
+use crate::app::duel::{DuelRankings, DuelRequest, DuelSession, TaskTexts};
 use crate::app::import::FolderEntry;
 use crate::app::import::source::SourcePreview;
 use crate::app::judge_report::ranking_shift::RankingShift;
@@ -52,10 +52,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub enum FoundDuel {
     Session(Box<DuelSession>),
-    /// The project has none, but these rankings.
-    None {
-        rankings: Vec<String>,
-    },
+    /// A new one is to be chosen, of these rankings.
+    Choice(DuelRankings),
 }
 
 #[derive(Debug)]
@@ -207,6 +205,8 @@ pub enum Effect {
     /// Ask for picks in this way, making at most so many calls.
     Pick(PickMode, usize),
     StopPicks,
+    /// Read the rankings that a new duel can be made of, for the given generation.
+    ReadDuelRankings(u64),
     /// Look up what the project holds anything of.
     LookUpContents,
     /// Write an export; over a file that exists only where that was said.

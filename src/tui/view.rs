@@ -66,7 +66,13 @@ pub fn view(
         footer.render(theme, bottom, buf);
     }
     if let Some(toast) = &model.toast {
-        toast.render(theme, bottom, buf);
+        // Above the keys, where there is room: who reads what went wrong wants to know what to press.
+        let up = u16::from(area.height >= 10);
+        let line = Rect {
+            y: bottom.y.saturating_sub(up),
+            ..bottom
+        };
+        toast.render(theme, line, buf);
     }
     for overlay in &model.overlays {
         match overlay {

@@ -53,8 +53,11 @@ impl PairQuestion {
         let absent: Vec<String> = absent.map(|(_, spec)| spec.name.clone()).collect();
         if seats.is_empty() {
             return Err(invalid!(
-                "no judge of this query can be asked ({}): each is dropped, not chosen or not configured; a run with other judges asks about all its pairs again",
-                first_names(&absent)
+                "no judge of this query can be asked: {} dropped, not chosen or not configured. A run with the judges of now asks about all pairs of the query",
+                match absent.len() {
+                    1 => format!("{} is", first_names(&absent)),
+                    _ => format!("{} are", first_names(&absent)),
+                }
             ));
         }
         for game in 0..MAX_GAMES {

@@ -9,7 +9,7 @@ use crate::domain::named::did_you_mean;
 use crate::domain::sanitise;
 use crate::store::corpus::first_stage_order;
 use crate::store::{Db, Store};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Names that are listed where one is not known.
@@ -35,6 +35,99 @@ pub fn ranking_names(db: &Db) -> crate::store::Result<Vec<String>> {
         .chain([ORIGINAL.to_owned()])
         .chain(methods)
         .collect())
+}
+
+/// How many documents are compared at the top of each ranking.
+const COMPARED: usize = 10;
+
+/// How far the top tens of two rankings are apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TopDifference {
+    /// The mean over queries of the share, in 0..=1, of one's top ten that is not in the other's.
+    pub share: f64,
+    /// The queries that both have.
+    pub queries: usize,
+}
+
+/// The rankings that a duel can be made of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DuelRankings {
+    /// As in [`ranking_names`].
+    pub names: Vec<String>,
+    /// Between two of them, by their places with the smaller first; none where no query is in both.
+    pub differences: BTreeMap<(usize, usize), TopDifference>,
+}
+
+impl DuelRankings {
+    /// Every ranking of the project, and how far any two are apart.
+    pub fn read(db: &Db) -> crate::store::Result<Self> {
+        let top = |order: &[(DocId, f64)]| -> BTreeSet<DocId> {
+            let first = order.iter().take(COMPARED);
+            first.map(|(document, _)| document.clone()).collect()
+        };
+        let tops =
+            |orders: &BTreeMap<QueryId, Vec<(DocId, f64)>>| -> BTreeMap<QueryId, BTreeSet<DocId>> {
+                let filled = orders.iter().filter(|(_, order)| !order.is_empty());
+                filled
+                    .map(|(query, order)| (query.clone(), top(order)))
+                    .collect()
+            };
+        let mut found: Vec<(String, BTreeMap<QueryId, BTreeSet<DocId>>)> = Vec::new();
+        for (name, run) in db.rankings()? {
+            found.push((name, tops(&run.into_iter().collect())));
+        }
+        found.push((ORIGINAL.to_owned(), tops(&original(db)?)));
+        for (name, method) in methods(db)? {
+            found.push((name, tops(&method.orders)));
+        }
+        let mut differences = BTreeMap::new();
+        for (b, (_, of_b)) in found.iter().enumerate() {
+            for (a, (_, of_a)) in found[..b].iter().enumerate() {
+                differences.extend(difference(of_a, of_b).map(|found| ((a, b), found)));
+            }
+        }
+        Ok(Self {
+            names: found.into_iter().map(|(name, _)| name).collect(),
+            differences,
+        })
+    }
+
+    /// How far two rankings are apart, by their places.
+    pub fn between(&self, a: usize, b: usize) -> Option<TopDifference> {
+        self.differences.get(&(a.min(b), a.max(b))).copied()
+    }
+
+    /// The two that are farthest apart, the first of them where several are; else the first two.
+    pub fn farthest(&self) -> Option<(usize, usize)> {
+        let mut farthest: Option<((usize, usize), f64)> = None;
+        for (pair, difference) in &self.differences {
+            if farthest.is_none_or(|(_, share)| difference.share > share) {
+                farthest = Some((*pair, difference.share));
+            }
+        }
+        let first = (self.names.len() > 1).then_some((0, 1));
+        farthest.map(|(pair, _)| pair).or(first)
+    }
+}
+
+fn difference(
+    a: &BTreeMap<QueryId, BTreeSet<DocId>>,
+    b: &BTreeMap<QueryId, BTreeSet<DocId>>,
+) -> Option<TopDifference> {
+    let both = a
+        .iter()
+        .filter_map(|(query, of_a)| Some((of_a, b.get(query)?)));
+    let shares: Vec<f64> = both
+        .map(|(of_a, of_b)| {
+            let common = of_a.intersection(of_b).count();
+            1.0 - common as f64 / of_a.len().max(of_b.len()) as f64
+        })
+        .collect();
+    let queries = shares.len();
+    (queries > 0).then(|| TopDifference {
+        share: shares.iter().sum::<f64>() / queries as f64,
+        queries,
+    })
 }
 
 /// The ranking of this name: first of the rankings of the project, then `original`, then what methods made, then files.
@@ -160,4 +253,41 @@ fn methods(db: &Db) -> crate::store::Result<BTreeMap<String, MethodOrders>> {
         }
     }
     Ok(methods)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tops(of: &[(&str, &[&str])]) -> BTreeMap<QueryId, BTreeSet<DocId>> {
+        let documents = |ids: &[&str]| ids.iter().map(|id| DocId::new(*id)).collect();
+        let tops = of.iter();
+        tops.map(|(query, ids)| (QueryId::new(*query), documents(ids)))
+            .collect()
+    }
+
+    #[test]
+    fn the_two_rankings_that_are_farthest_apart_are_found() {
+        let one = tops(&[("q", &["a", "b"]), ("r", &["a", "b"])]);
+        let near = tops(&[("q", &["a", "b"]), ("r", &["a", "c"])]);
+        let far = tops(&[("q", &["c", "d", "a", "e"])]);
+        let found = difference(&one, &near).unwrap();
+        assert_eq!((found.share, found.queries), (0.25, 2));
+        let found = difference(&one, &far).unwrap();
+        assert_eq!((found.share, found.queries), (0.75, 1), "of the longer one");
+        assert_eq!(difference(&one, &tops(&[])), None);
+        let of = |share| TopDifference { share, queries: 1 };
+        let rankings = DuelRankings {
+            names: ["x", "y", "z"].map(str::to_owned).to_vec(),
+            differences: [((0, 1), of(0.0)), ((0, 2), of(0.5)), ((1, 2), of(0.5))].into(),
+        };
+        assert_eq!(rankings.farthest(), Some((0, 2)));
+        assert_eq!(rankings.between(2, 0), Some(of(0.5)));
+        let unknown = DuelRankings {
+            differences: BTreeMap::new(),
+            ..rankings
+        };
+        assert_eq!(unknown.farthest(), Some((0, 1)));
+        assert_eq!(DuelRankings::default().farthest(), None);
+    }
 }

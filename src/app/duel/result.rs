@@ -3,7 +3,7 @@
 use crate::app::error::{AppError, invalid};
 use crate::client::now_ms;
 use crate::domain::duel::{
-    Action, DuelResult, Participant, TaskKind, answers_of, judgment_count, result,
+    Action, DuelResult, Participant, TaskKind, answers_of, judgment_count, result, schedule,
 };
 use crate::store::duels::{DuelKey, NewDuelEvent, StoredDuel};
 use crate::store::{Db, Result, Store};
@@ -65,6 +65,33 @@ pub fn listed_duels(db: &Db) -> Result<Vec<ListedDuel>> {
             })
         })
         .collect()
+}
+
+/// Whether seeing what came of a duel would end somebody's blindness: the person takes part, has tasks left and has not seen it.
+pub fn ends_blindness(
+    store: &Store,
+    key: DuelKey,
+    annotator: &str,
+) -> std::result::Result<bool, AppError> {
+    if store.is_read_only() {
+        return Ok(false);
+    }
+    let who = annotator.to_owned();
+    Ok(store.read_blocking(move |db| {
+        let Some(number) = db.duel_number(key, &who)? else {
+            return Ok(false);
+        };
+        let own = db.duel_events_by_participant(key)?.remove(&who);
+        let own = own.unwrap_or_default();
+        let seen = own.iter().any(|event| event.action == Action::Reveal);
+        let answers = answers_of(&own);
+        let mut tasks = schedule(&db.duel(key)?.duel, number).into_iter();
+        let left = tasks.any(|task| {
+            let answer = answers.get(&task.key);
+            !answer.is_some_and(|answer| answer.finished)
+        });
+        Ok(left && !seen)
+    })?)
 }
 
 /// Keeps that somebody has seen what came of a duel, or where its documents came from; true where that is new and the person

@@ -144,15 +144,23 @@ pub fn control_words(control: &ControlResult) -> String {
         0 => format!("{what} {UNKNOWN}"),
         all => format!("{what} {of} of {all}"),
     };
-    let repeats = share(control.repeated_same, control.repeated, "repeated the same");
-    let attention = share(control.attention_passed, control.attention, "attention");
+    let repeats = share(
+        control.repeated_same,
+        control.repeated,
+        "same answer when repeated",
+    );
+    let attention = share(
+        control.attention_passed,
+        control.attention,
+        "attention tasks passed",
+    );
     let same = match control.same_lists {
-        0 => format!("two same lists {UNKNOWN}"),
+        0 => format!("one list on both sides {UNKNOWN}"),
         tasks => format!(
-            "two same lists {} to {} in {}",
+            "one list on both sides in {}: A {}, B {}",
+            counted(tasks, "task"),
             control.same_lists_a,
-            control.same_lists_b,
-            counted(tasks, "task")
+            control.same_lists_b
         ),
     };
     format!(
@@ -389,7 +397,7 @@ mod tests {
             "33 % (95 % 6 to 79 %)",
             "1 judgment is not blind: given or changed after the result was seen, and left out of the stop rule",
             "go on: about 40 further judgments of other queries expected until one may be called better with error ≤ 5 %; this duel has 7 queries left",
-            "ana: 3 judgments, 1 not blind · repeated the same 8 of 9 · two same lists 3 to 2 in 1 task · attention –",
+            "ana: 3 judgments, 1 not blind · same answer when repeated 8 of 9 · one list on both sides in 1 task: A 3, B 2 · attention tasks passed –",
             "B  −0.50  q1",
         ] {
             assert!(text.contains(words), "{words:?} is not in:\n{text}");

@@ -51,14 +51,17 @@ pub struct AnnotatorStatistics {
 /// Verdicts that [`AnnotatorStatistics::recent`] holds.
 const RECENT: usize = 12;
 
+/// Verdicts that a pace is told of at least.
+const PACE_OF: usize = 5;
+
 /// Active seconds below which a verdict can hardly have been read for.
 const TOO_FAST_S: f64 = 2.0;
 
 impl AnnotatorStatistics {
-    /// Blind verdicts an hour of active time.
+    /// Blind verdicts an hour of active time; `None` before there are [`PACE_OF`].
     pub fn per_hour(&self) -> Option<f64> {
         let (seconds, timed) = self.active;
-        (timed > 0 && seconds > 0.0).then(|| timed as f64 / seconds * 3_600.0)
+        (timed >= PACE_OF && seconds > 0.0).then(|| timed as f64 / seconds * 3_600.0)
     }
 
     /// What is to be said quietly about the latest verdicts.

@@ -289,7 +289,7 @@ impl StudentExport {
                 .collect();
             if !both.is_empty() {
                 done.notes.push(format!(
-                    "{} {what}: measure no student on them that learned from them: {}",
+                    "{} {what} in these files; a student trained on the files must not be measured on them: {}",
                     counted(both.len(), "query"),
                     first_names(&both)
                 ));

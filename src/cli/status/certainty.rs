@@ -1,5 +1,6 @@
 //! How sure the top of each query is, and what it would take to be surer.
 
+use crate::app::wording::counted;
 use crate::cli::output::{self, clean};
 use crate::domain::number_words;
 use crate::store::corpus::QueryInfo;
@@ -61,7 +62,7 @@ fn cells(info: &QueryInfo, summary: &QuerySummary, usd: Option<f64>) -> Vec<Stri
         consensus(summary).map_or_else(none, percent),
         summary
             .widest
-            .map_or_else(none, |ranks| format!("{ranks} ranks")),
+            .map_or_else(none, |ranks| counted(ranks, "rank")),
         summary.top.to_string(),
         summary.settled.map_or_else(none, percent),
         battles.map_or("tied".to_owned(), |battles| match battles {

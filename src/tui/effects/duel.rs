@@ -2,7 +2,7 @@
 
 use super::Runner;
 use crate::app::duel::{
-    DuelDraft, DuelRequest, duel_result, open_duel, ranking_names, record, result_lines, task_texts,
+    DuelDraft, DuelRankings, DuelRequest, duel_result, open_duel, record, result_lines, task_texts,
 };
 use crate::app::error::AppError;
 use crate::store::duels::{DuelKey, NewDuelEvent};
@@ -19,10 +19,12 @@ pub(super) fn answer(
         Effect::OpenDuel(key, generation) => {
             let found = match open_duel(db, key, annotator, now_ms)? {
                 Some(session) => FoundDuel::Session(Box::new(session)),
-                None => FoundDuel::None {
-                    rankings: ranking_names(db)?,
-                },
+                None => FoundDuel::Choice(DuelRankings::read(db)?),
             };
+            Msg::DuelOpened(generation, Ok(found))
+        }
+        Effect::ReadDuelRankings(generation) => {
+            let found = FoundDuel::Choice(DuelRankings::read(db)?);
             Msg::DuelOpened(generation, Ok(found))
         }
         Effect::LoadDuelTexts(at, task, generation) => {

@@ -140,6 +140,7 @@ commands! {
     FaultJudgeWrong "fault-judge-wrong" "Say that the judge is wrong.";
     FaultBoth "fault-both" "Say that label and pick can both be defended.";
     FaultQuery "fault-query" "Say that the query is unclear.";
+    NewDuel "new-duel" "Make another duel of two rankings of the project.";
     ShowDuel "show-duel" "Open the latest duel: two rankings, compared blind.";
     ChooseWhole "choose-whole" "Choose the document as a whole.";
     RemoveChoice "remove-choice" "Take the choice of the document away.";

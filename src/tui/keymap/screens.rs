@@ -224,6 +224,7 @@ pub(super) const DUEL: &[Binding] = &[
     shown(&[TAB], Do::NextPane, "tasks"),
     shown(&[key('p')], Do::PauseTask, "pause"),
     shown(&[key('K')], Do::ShowTables, "result"),
+    shown(&[key('X')], Do::NewDuel, "new duel"),
     hidden(&[key('H')], Do::Guideline, "guideline"),
     hidden(&[key('1')], Do::Place1, "document 1"),
     hidden(&[key('2')], Do::Place2, "document 2"),

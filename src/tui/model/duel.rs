@@ -25,7 +25,7 @@ pub const GRID: usize = 3;
 pub enum DuelState {
     #[default]
     Loading,
-    /// The project has none; one can be made.
+    /// One can be made.
     Choosing(DuelChooser),
     /// It cannot be opened, and why.
     Failed(String),
@@ -35,6 +35,8 @@ pub enum DuelState {
 #[derive(Debug, Default)]
 pub struct DuelScreen {
     pub state: DuelState,
+    /// Whether another duel is being chosen beside those there are.
+    pub another: bool,
     /// What was asked for last, so that an overtaken answer is dropped.
     pub generation: u64,
     /// The number of the event that was sent to the disk last.

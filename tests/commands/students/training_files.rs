@@ -109,7 +109,7 @@ fn verdicts_count_in_targets_and_held_out_queries_stay_out() {
     );
     sandbox.done("import test.qrels");
     sandbox.done("student export --form pairwise").says(
-        "1 query with labels of people: measure no student on them that learned from them: q1",
+        "1 query with labels of people in these files; a student trained on the files must not be measured on them: q1",
     );
     sandbox.write("gold.csv", "query,a,b,decision\nq3,q3-d0,q3-d1,a\n");
     sandbox.done("gold import gold.csv");

@@ -1,12 +1,15 @@
 //! Two rankings and a form that a person chooses for a new duel.
 
-use crate::app::duel::DuelRequest;
+use crate::app::duel::{DuelRankings, DuelRequest};
+use crate::app::wording::counted;
 use crate::domain::duel::DuelForm;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct DuelChooser {
-    /// The names of the project's rankings.
-    pub rankings: Vec<String>,
+    /// The project's rankings.
+    pub rankings: DuelRankings,
+    /// Whether the project has a duel already.
+    pub another: bool,
     /// The ranking under the cursor.
     pub cursor: usize,
     /// The rankings that are held against each other, A first; they differ.
@@ -19,12 +22,14 @@ pub struct DuelChooser {
 }
 
 impl DuelChooser {
-    /// With the first two rankings chosen.
-    pub fn new(rankings: Vec<String>) -> Self {
-        let there = |at: usize| (at < rankings.len()).then_some(at);
+    /// With those two rankings chosen that are farthest apart: people see nothing of a duel of nearly the same lists.
+    pub fn new(rankings: DuelRankings, another: bool) -> Self {
+        let farthest = rankings.farthest();
+        let only = (rankings.names.len() == 1).then_some(0);
         Self {
-            sides: [there(0), there(1)],
+            sides: [farthest.map(|(a, _)| a).or(only), farthest.map(|(_, b)| b)],
             rankings,
+            another,
             cursor: 0,
             form: DuelForm::Grid,
             making: false,
@@ -42,6 +47,20 @@ impl DuelChooser {
         self.failed = None;
     }
 
+    /// How far the tops of the two chosen rankings are apart, in words.
+    pub fn difference_words(&self) -> Option<String> {
+        let [a, b] = self.sides;
+        let (a, b) = (a?, b?);
+        Some(match self.rankings.between(a, b) {
+            None => "A and B have no query in common".to_owned(),
+            Some(of) => format!(
+                "{:.0} % of A's top ten is not in B's (mean of {})",
+                100.0 * of.share,
+                counted(of.queries, "query")
+            ),
+        })
+    }
+
     /// The next form, or the one before.
     pub fn turn_form(&mut self, forward: bool) {
         let all = DuelForm::ALL;
@@ -52,7 +71,7 @@ impl DuelChooser {
 
     /// The duel that was chosen; `None` where one ranking is missing.
     pub fn request(&self, seed: u64) -> Option<DuelRequest> {
-        let [a, b] = self.sides.map(|side| self.rankings.get(side?));
+        let [a, b] = self.sides.map(|side| self.rankings.names.get(side?));
         Some(DuelRequest::new([a?.clone(), b?.clone()], self.form, seed))
     }
 }
@@ -61,9 +80,18 @@ impl DuelChooser {
 mod tests {
     use super::*;
 
+    fn of(names: &[&str]) -> DuelChooser {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        let rankings = DuelRankings {
+            names,
+            ..DuelRankings::default()
+        };
+        DuelChooser::new(rankings, false)
+    }
+
     #[test]
     fn a_ranking_is_never_both_sides() {
-        let mut chooser = DuelChooser::new(["x", "y", "z"].map(str::to_owned).to_vec());
+        let mut chooser = of(&["x", "y", "z"]);
         let request = |chooser: &DuelChooser| {
             let request = chooser.request(3).unwrap();
             (request.a, request.b)
@@ -71,16 +99,18 @@ mod tests {
         assert_eq!(request(&chooser), ("x".to_owned(), "y".to_owned()));
         chooser.take(1);
         assert_eq!(request(&chooser), ("y".to_owned(), "x".to_owned()));
+        let words = chooser.difference_words();
+        assert_eq!(words.as_deref(), Some("A and B have no query in common"));
         chooser.cursor = 2;
         chooser.take(1);
         assert_eq!(request(&chooser), ("y".to_owned(), "z".to_owned()));
-        let only = DuelChooser::new(vec!["x".to_owned()]);
+        let only = of(&["x"]);
         assert_eq!(only.request(3), None);
     }
 
     #[test]
     fn forms_go_round() {
-        let mut chooser = DuelChooser::new(Vec::new());
+        let mut chooser = of(&[]);
         let forms: Vec<DuelForm> = (0..3)
             .map(|_| {
                 chooser.turn_form(true);

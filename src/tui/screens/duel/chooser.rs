@@ -1,4 +1,4 @@
-//! A project without a duel: two of its rankings and a form are chosen for one.
+//! A new duel: two rankings of the project and a form are chosen for it.
 
 use super::moving::load;
 use crate::domain::duel::DuelForm;
@@ -20,7 +20,11 @@ use crate::tui::widgets::scroll_to;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
-const ABOUT: &str = "This project has no duel yet. A duel puts documents of two rankings before people who do not know which is which; the result says which ranking won.";
+const NONE_YET: &str = "This project has no duel yet.";
+
+const ANOTHER: &str = "Another duel; those that there are stay.";
+
+const ABOUT: &str = "A duel puts documents of two rankings before people who do not know which is which; the result says which ranking won.";
 
 const TOO_FEW: &str = "A duel needs two rankings. `overrule pool build`, the import of a run and `overrule rerank` make them; `overrule duel --a RANKING --b FILE` takes a run from a file.";
 
@@ -37,7 +41,7 @@ fn form_question(form: DuelForm) -> &'static str {
 pub(super) fn offers(chooser: &DuelChooser, command: Command) -> bool {
     match command {
         Command::Open => !chooser.making && chooser.sides.iter().all(Option::is_some),
-        Command::PreferLeft | Command::PreferRight => chooser.rankings.len() > 1,
+        Command::PreferLeft | Command::PreferRight => chooser.rankings.names.len() > 1,
         Command::NextPane => true,
         _ => false,
     }
@@ -60,8 +64,8 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         return Vec::new();
     }
     match command {
-        Command::PreferLeft if !chooser.rankings.is_empty() => chooser.take(0),
-        Command::PreferRight if !chooser.rankings.is_empty() => chooser.take(1),
+        Command::PreferLeft if !chooser.rankings.names.is_empty() => chooser.take(0),
+        Command::PreferRight if !chooser.rankings.names.is_empty() => chooser.take(1),
         Command::NextPane => chooser.turn_form(true),
         Command::PreviousPane => chooser.turn_form(false),
         Command::Open => {
@@ -73,7 +77,9 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             chooser.failed = None;
             return vec![Effect::MakeDuel(Box::new(request), generation)];
         }
-        command => chooser.cursor = moved(chooser.cursor, command, chooser.rankings.len(), page),
+        command => {
+            chooser.cursor = moved(chooser.cursor, command, chooser.rankings.names.len(), page)
+        }
     }
     Vec::new()
 }
@@ -107,7 +113,7 @@ pub(crate) fn made(
 /// A click goes to a ranking.
 pub(super) fn click(chooser: &mut DuelChooser, areas: Areas, row: u16) -> Click {
     let clicked = areas.first + usize::from(row.saturating_sub(areas.list.y));
-    if clicked < chooser.rankings.len() {
+    if clicked < chooser.rankings.names.len() {
         chooser.cursor = clicked;
     }
     Click::Moved
@@ -120,9 +126,11 @@ pub(super) fn view(model: &Model, chooser: &DuelChooser, canvas: Canvas<'_>) -> 
         buf,
     } = canvas;
     let columns = usize::from(area.width);
-    let mut head = text::lines(ABOUT, columns, theme.text());
+    let lead = if chooser.another { ANOTHER } else { NONE_YET };
+    let about = format!("{lead} {ABOUT}");
+    let mut head = text::lines(&about, columns, theme.text());
     head.push(Line::default());
-    if chooser.rankings.len() < 2 {
+    if chooser.rankings.names.len() < 2 {
         head.extend(text::lines(TOO_FEW, columns, theme.warn()));
         head.push(Line::default());
     }
@@ -142,6 +150,9 @@ pub(super) fn view(model: &Model, chooser: &DuelChooser, canvas: Canvas<'_>) -> 
         }
     };
     head.push(text::line(&words, columns, theme.muted()));
+    if let Some(words) = chooser.difference_words() {
+        head.push(text::line(&words, columns, theme.text()));
+    }
     if let Some(why) = &chooser.failed {
         let words = format!("not made: {}", sanitise::line(why));
         head.extend(text::lines(&words, columns, theme.error()));
@@ -149,12 +160,12 @@ pub(super) fn view(model: &Model, chooser: &DuelChooser, canvas: Canvas<'_>) -> 
     head.push(Line::default());
     let rows = head.len() as u16;
     Paragraph::new(head).render(cut(&mut area, rows), buf);
-    let (count, page) = (chooser.rankings.len(), usize::from(area.height));
+    let (count, page) = (chooser.rankings.names.len(), usize::from(area.height));
     let before = model.areas.first.min(count.saturating_sub(page));
     let first = scroll_to(before, chooser.cursor, page);
     for (row, (at, name)) in area
         .rows()
-        .zip(chooser.rankings.iter().enumerate().skip(first))
+        .zip(chooser.rankings.names.iter().enumerate().skip(first))
     {
         let cursor = at == chooser.cursor;
         if cursor {

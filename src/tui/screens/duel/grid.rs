@@ -176,7 +176,7 @@ pub(super) fn pane(open: &OpenDuel, card: &Card, canvas: Canvas<'_>) {
     }
     let choice = open.choice(&card.document);
     let words = match choice {
-        Some(choice) => format!("{} ·{}", card.title, choice_words(choice)),
+        Some(choice) => format!("{} · {}", choice_words(choice).trim(), card.title),
         None => card.title.clone(),
     };
     heading(words.trim_end(), false, theme, cut(&mut area, 1), buf);

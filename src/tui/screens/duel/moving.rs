@@ -11,6 +11,7 @@ use crate::tui::screens::Screen;
 /// Asks for a duel, the latest one where none is named.
 pub(super) fn load(model: &mut Model, key: Option<DuelKey>) -> Vec<Effect> {
     model.duel.generation += 1;
+    model.duel.another = false;
     model.duel.state = DuelState::Loading;
     vec![Effect::OpenDuel(key, model.duel.generation)]
 }

@@ -47,7 +47,9 @@ pub(crate) fn opened(
     }
     model.duel.state = match found {
         Err(why) => DuelState::Failed(why),
-        Ok(FoundDuel::None { rankings }) => DuelState::Choosing(DuelChooser::new(rankings)),
+        Ok(FoundDuel::Choice(rankings)) => {
+            DuelState::Choosing(DuelChooser::new(rankings, model.duel.another))
+        }
         Ok(FoundDuel::Session(session)) => DuelState::Open(Box::new(OpenDuel::new(*session))),
     };
     look_ahead(model)
@@ -218,12 +220,24 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::RemoveChoice => remove_choice(model),
         Command::NoneServes => none_serves(model),
         Command::ShowTables => ask_for_result(model),
+        Command::NewDuel => choose_another(model),
         Command::Guideline => vec![Effect::Guideline],
         command => {
             walk(open, command, model.areas.page);
             Vec::new()
         }
     }
+}
+
+/// Leaves the duel for the choice of another one.
+fn choose_another(model: &mut Model) -> Vec<Effect> {
+    let mut effects = leave(model);
+    closed(model);
+    model.duel.another = true;
+    model.duel.generation += 1;
+    model.duel.state = DuelState::Loading;
+    effects.push(Effect::ReadDuelRankings(model.duel.generation));
+    effects
 }
 
 /// Moves the cursor over the grid or the lists.

@@ -58,6 +58,12 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     head.push(status(open, theme, columns));
     if area.height > 28 {
         head.extend(text::lines(&question(open.form()), columns, theme.muted()));
+    } else if !small {
+        head.push(text::line(
+            short_question(open.form()),
+            columns,
+            theme.muted(),
+        ));
     }
     let rows = head.len() as u16;
     Paragraph::new(head).render(cut(&mut rest, rows), buf);
@@ -91,6 +97,16 @@ fn question(form: DuelForm) -> String {
         DuelForm::Lists => format!(
             "Which list serves the query better? Press {done} when done. Which ranking is which is hidden."
         ),
+    }
+}
+
+/// The question in one line; the keys are in the footer.
+fn short_question(form: DuelForm) -> &'static str {
+    match form {
+        DuelForm::Grid | DuelForm::Interleaved => {
+            "Which of these serve the query? Choose each; mark what says so in its text."
+        }
+        DuelForm::Lists => "Which list serves the query better?",
     }
 }
 

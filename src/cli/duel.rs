@@ -74,9 +74,6 @@ pub(super) struct DuelCommand {
     /// What the duel has come to; it is blind no longer for who reads that: asked first in a terminal, recorded everywhere
     #[arg(long, conflicts_with_all = ["a", "export", "rulings", "answers"])]
     result: bool,
-    /// Of --result and --export: do not ask whether a person with tasks left may see which ranking is which
-    #[arg(long)]
-    yes: bool,
     /// Of --list and --result: print JSON
     #[arg(long)]
     json: bool,
@@ -205,7 +202,7 @@ impl DuelCommand {
     }
 
     fn print_result(&self, context: &CommandContext, store: &Store, key: DuelKey) -> CommandResult {
-        end_blindness(context, store, key, self.yes)?;
+        end_blindness(context, store, key, self.vectors.spending.yes)?;
         let result = store.read_blocking(move |db| duel_result(db, key))?;
         if self.json {
             let mut told = serde_json::to_value(&result)?;
@@ -236,7 +233,7 @@ impl DuelCommand {
             false => RowFormat::Csv,
         };
         if rows == DuelRows::Judgments {
-            end_blindness(context, store, key, self.yes)?;
+            end_blindness(context, store, key, self.vectors.spending.yes)?;
         }
         let mut written = 0;
         write_whole(path, |out| {

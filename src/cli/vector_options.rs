@@ -25,9 +25,9 @@ pub(super) struct EmbeddingTerms {
     /// Let the embedder's key travel unencrypted to another machine
     #[arg(long, requires = "embed")]
     insecure_http: bool,
-    /// Do not ask before an embedder that wants a key is called
-    #[arg(long, requires = "embed")]
-    yes: bool,
+    /// Do not ask before an embedder that wants a key is called; of a duel, before its result is shown to who has tasks left
+    #[arg(long)]
+    pub(super) yes: bool,
     /// Say how many texts would be embedded and what that would cost, and stop
     #[arg(long, requires = "embed")]
     pub(super) dry_run: bool,
@@ -114,7 +114,7 @@ pub(super) struct VectorOptions {
     #[arg(long, value_name = "FILE", requires = "embed")]
     vector_cache: Option<PathBuf>,
     #[command(flatten)]
-    spending: EmbeddingTerms,
+    pub(super) spending: EmbeddingTerms,
 }
 
 /// What came of looking for vectors.

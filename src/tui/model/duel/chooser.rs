@@ -54,8 +54,8 @@ impl DuelChooser {
         Some(match self.rankings.between(a, b) {
             None => "A and B have no query in common".to_owned(),
             Some(of) => format!(
-                "{:.0} % of A's top ten is not in B's (mean of {})",
-                100.0 * of.share,
+                "the top tens of A and B differ by {:.2} (0 same order, 1 nothing in common; {})",
+                of.distance,
                 counted(of.queries, "query")
             ),
         })

@@ -141,7 +141,7 @@ impl FileProblems {
 
     /// Refuses a file that is needed whole.
     pub fn refuse_any(self) -> Result<(), AppError> {
-        self.refuse("nothing was done; mend the file")
+        self.refuse("nothing was done; correct the file")
     }
 }
 

@@ -89,7 +89,8 @@ pub async fn examine(judge: &dyn Judge) -> CheckResult {
     let margins = answers.iter().map(|margin| signed(margin.get(), 2));
     let margins = margins.collect::<Vec<_>>().join(" and ");
     let about = about(judge, &replies);
-    let useless = "its votes would say nothing about the documents: take a larger model, or look at its prompt";
+    let useless =
+        "its votes would say nothing about the documents: use a larger model, or check its prompt";
     match outcomes[..] {
         [Outcome::A, Outcome::B] => CheckResult {
             remedy: unpriced(judge),
@@ -110,7 +111,7 @@ pub async fn examine(judge: &dyn Judge) -> CheckResult {
             format!("names the wrong document in both orders ({margins}); {about}"),
         )
         .remedy(
-            "it takes Rome for the capital of France: look at its prompt, or take another model",
+            "it says that Rome is the capital of France: check its prompt, or use another model",
         ),
         [Outcome::Tie, Outcome::Tie] => {
             CheckResult::new(false, format!("calls it a tie in both orders; {about}"))

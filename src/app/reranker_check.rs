@@ -75,7 +75,7 @@ pub async fn examine(reranker: &Reranker) -> CheckResult {
             false,
             format!("the better document does not score higher: {about}"),
         )
-        .remedy("it takes Rome for the capital of France: look at its model, its params, or at which way its scores go"),
+        .remedy("it scores Rome higher as the capital of France: check its model and its params, and whether its higher scores are better"),
     }
 }
 

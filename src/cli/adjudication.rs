@@ -83,12 +83,12 @@ impl AdjudicationCommand {
             if nothing || self.disagreements {
                 let notes: Vec<String> = notes.iter().map(|note| format!(" ({note})")).collect();
                 return Err(usage!(
-                    "{}: no judge has picked from these pools{}; `overrule pick` has them pick",
+                    "{}: no judge has picked from these pools{}; `overrule pick` asks them",
                     context.project().display(),
                     notes.concat()
                 ));
             }
-            notes.push("no judge has picked yet; `overrule pick` has them pick".to_owned());
+            notes.push("no judge has picked yet; `overrule pick` asks them".to_owned());
         }
         if self.disagreements {
             let rule = DisagreementRule {

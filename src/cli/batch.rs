@@ -25,7 +25,7 @@ const POLL: Duration = Duration::from_secs(45);
     after_help = "A batch belongs to the project: any machine with the project file, overrule.toml and the keys can go on with it.
 
 Examples:
-  overrule annotate in.jsonl out.jsonl --batch      hand the calls over
+  overrule annotate in.jsonl out.jsonl --batch      submit the calls
   overrule batch status                             how far they are
   overrule batch fetch --wait                       bring the votes in as the batches end
   overrule annotate in.jsonl out.jsonl --batch      write the scores"
@@ -38,6 +38,9 @@ pub(super) struct BatchCommand {
 #[derive(Debug, Subcommand)]
 enum BatchAction {
     /// Ask the providers how far the batches are
+    #[command(
+        after_help = "Examples:\n  overrule batch status\n  overrule batch status --offline --all --json"
+    )]
     Status {
         /// Show what is known without asking
         #[arg(long)]

@@ -25,8 +25,8 @@ the same queries in the same first-stage order, and ask the same judge; zelo ask
 Calls are those of a query; texts are what the calls show, and prompts grow with them; waits are how often a method needs answers \
 before it can go on. The front is what no other method beats in NDCG@10 at the same price or less, counted in calls and in texts.
 
-How judges err: in a battle or comparison a judge strays by --noise for each pair, by 0.50 with all other judges and by 0.30 from call to \
-call, and leans to what is shown first. In a list or a grade it strays for each document and prompt so far that two documents are as hard \
+How judges err: in a battle or comparison the errors have standard deviations: --noise for each pair, 0.50 shared by all judges, 0.30 from call to \
+call, and a bias to what is shown first. In a list or a grade each document and prompt has an error such that two documents are as hard \
 to tell apart as in a battle, however long the list is. Long prompts to real models do worse than that, and grades of real models \
 need not be on one scale: take the table as a comparison of algorithms, not of prompts.
 
@@ -39,7 +39,7 @@ pub(super) struct BenchMethodsCommand {
     /// Candidates of a query, one table each
     #[arg(long, value_delimiter = ',', default_value = "20,100", value_name = "K,…", value_parser = clap::value_parser!(u32).range(2..=1000))]
     documents: Vec<u32>,
-    /// How far a judge's own reading of a pair strays, where the true scores have a standard deviation of 1.82; one table each
+    /// Standard deviation of a judge's own error on a pair; that of the true scores is 1.82; one table each
     #[arg(long, value_delimiter = ',', default_value = "0.35,0.8,1.6", value_name = "X,…", value_parser = noise)]
     noise: Vec<f64>,
     /// Queries of each table

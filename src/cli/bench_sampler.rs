@@ -50,7 +50,7 @@ pub(super) struct BenchSamplerCommand {
     /// How true scores are spread: gaussian, skew (a long upper tail) or graded (four grades)
     #[arg(long, default_value = "gaussian")]
     theta: Theta,
-    /// How far each judge's own reading of a pair strays, where the true scores have a standard deviation of 1.82
+    /// Standard deviation of a judge's own error on a pair; that of the true scores is 1.82
     #[arg(long, default_value_t = 1.0, value_name = "X", value_parser = noise)]
     noise: f64,
     /// Precision of the prior under the measured scores: auto learns it from the votes of each strategy

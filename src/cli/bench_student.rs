@@ -36,7 +36,7 @@ pub(super) struct BenchStudentCommand {
     /// How true scores are spread: gaussian, skew (a long upper tail) or graded (four grades)
     #[arg(long, default_value = "gaussian")]
     theta: Theta,
-    /// How far each judge's own reading of a pair strays, where the true scores have a standard deviation of 1.82
+    /// Standard deviation of a judge's own error on a pair; that of the true scores is 1.82
     #[arg(long, value_delimiter = ',', default_value = "0.5,1,2", value_name = "X,…", value_parser = noise)]
     noise: Vec<f64>,
     /// How well students know the documents: correlations with the truth

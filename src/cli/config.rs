@@ -33,12 +33,14 @@ pub(super) struct ConfigCommand {
 #[derive(Debug, Subcommand)]
 enum ConfigAction {
     /// What is in force, and where it comes from
+    #[command(after_help = "Example:\n  overrule config show --json | jq .config.run")]
     Show {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// The commented defaults, to start a file of your own from
+    #[command(after_help = "Example:\n  overrule config default > config.toml")]
     Default,
     /// A commented overrule.toml with the default judges, to start one of your own from
     #[command(after_help = "Example:\n  overrule config judges > overrule.toml")]

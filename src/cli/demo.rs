@@ -19,7 +19,11 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(
     after_help = "The copy is made in a temporary folder, unless --project names a file for it.
-`overrule` alone, in a folder without a project, opens one sample that is kept for you."
+`overrule` alone, in a folder without a project, opens one sample that is kept for you.
+
+Examples:
+  overrule demo
+  overrule demo --no-screen --project sample.db"
 )]
 pub(super) struct DemoCommand {
     /// Make the sample's project and do not open the workbench

@@ -17,6 +17,9 @@ use std::path::Path;
 use unicode_width::UnicodeWidthStr as _;
 
 #[derive(Debug, Default, Args)]
+#[command(after_help = "Examples:
+  overrule doctor
+  overrule doctor --offline --json")]
 pub(super) struct DoctorCommand {
     /// Make no call
     #[arg(long)]

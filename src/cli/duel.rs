@@ -159,7 +159,7 @@ impl DuelCommand {
         if let Some(path) = &self.answers {
             let taken = take_answers(&store, key, &context.annotator(), path)?;
             output::message(&format!(
-                "duel {}: {} taken in as those of {}",
+                "duel {}: {} imported as those of {}",
                 key.0,
                 counted(taken, "answer"),
                 clean(context.annotator())

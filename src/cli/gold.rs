@@ -78,7 +78,7 @@ impl GoldImportCommand {
         }
         if !added.problems.is_empty() {
             return Err(usage!(
-                "{name}: {}, nothing imported; mend the file",
+                "{name}: {}, nothing imported; correct the file",
                 counted(added.problems.len(), "problem")
             ));
         }

@@ -250,6 +250,23 @@ mod tests {
     }
 
     #[test]
+    fn every_command_that_can_print_json_shows_an_example() {
+        let mut waiting = vec![crate::cli::Arguments::command()];
+        let mut seen = 0;
+        while let Some(command) = waiting.pop() {
+            let json = command.get_arguments().any(|of| of.get_id() == "json");
+            let below = command.get_after_help().map(ToString::to_string);
+            let shown = below.is_some_and(|text| text.contains("Example"));
+            // Of the commands on batches the parent has the examples.
+            let of_batches = matches!(command.get_name(), "fetch" | "cancel" | "adopt" | "forget");
+            assert!(shown || !json || of_batches, "{}", command.get_name());
+            seen += usize::from(json);
+            waiting.extend(command.get_subcommands().cloned());
+        }
+        assert!(seen > 30, "{seen}");
+    }
+
+    #[test]
     fn every_help_keeps_its_lists_in_their_columns() {
         for columns in [60, 80, 100] {
             let mut command = flowing(crate::cli::Arguments::command(), columns);

@@ -112,7 +112,7 @@ impl ImportFiles {
             };
         }
         if self.dry_run {
-            output::text("nothing is wrong with what would be imported\n")?;
+            output::text("no problem found in what would be imported\n")?;
         }
         previews
             .iter()

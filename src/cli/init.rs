@@ -142,7 +142,7 @@ impl InitCommand {
         }
         if !std::io::stdin().is_terminal() {
             return Err(usage!(
-                "nobody is there to be asked; say which judge is meant:\n  {}\n  overrule init --yes",
+                "there is no terminal to ask at; name the judge:\n  {}\n  overrule init --yes",
                 commands(&all).join("\n  ")
             ));
         }
@@ -160,7 +160,7 @@ fn ask(all: &[JudgeChoice], usual: &[JudgeChoice]) -> Result<Vec<JudgeChoice>, C
         .filter_map(|choice| all.iter().position(|one| one == choice));
     let usual_places: Vec<String> = places.map(|at| (at + 1).to_string()).collect();
     output::message(&format!(
-        "Which judges? Type numbers with commas between and press Enter [{}]; q leaves.",
+        "Which judges? Type their numbers, separated by commas, and press Enter [{}]. q stops.",
         usual_places.join(",")
     ));
     let mut answer = String::new();
@@ -186,7 +186,7 @@ fn numbered(
         let at = number.parse::<usize>().ok();
         let choice = at.and_then(|at| all.get(at.checked_sub(1)?));
         let choice = choice
-            .ok_or_else(|| usage!("{number:?} is no number of the list; nothing was written"))?;
+            .ok_or_else(|| usage!("{number:?} is not a number of the list; nothing was written"))?;
         if !chosen.contains(choice) {
             chosen.push(choice.clone());
         }

@@ -6,6 +6,9 @@ use crate::tui::keymap;
 use clap::Args;
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  overrule keys | less
+  overrule keys --json | jq length")]
 pub(super) struct KeysCommand {
     /// Print Markdown, as in the manual
     #[arg(long)]

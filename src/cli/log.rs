@@ -29,7 +29,7 @@ const COLUMNS: [&str; 14] = [
 #[derive(Debug, Args)]
 #[command(
     after_help = "Every verdict and every one taken back, with what its annotator said of the pair before and after; rulings on labels, whose
-document stands under a; choices in duels; files taken in, duels made and runs too, unless
+document stands under a; choices in duels; imported files, new duels and runs too, unless
 --query or --annotator asks for less. Nothing in the log can be changed: rows are only ever added.
 Times are UTC. `about` is the verdict that was taken back or replaced, or what an import, a run or a duel is.
 

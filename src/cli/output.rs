@@ -119,12 +119,21 @@ pub(super) fn or_dash<T>(value: Option<T>, words: impl FnOnce(T) -> String) -> S
     value.map_or_else(|| "–".to_owned(), words)
 }
 
-/// Columns of text, left-aligned unless the header starts with `>`; two spaces between them.
+/// Columns of text, left-aligned unless the header starts with `>`; two spaces between them. On a terminal lines end at its
+/// width, with `…` where something is cut.
 pub(super) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    table_within(terminal_width(), header, rows)
+}
+
+fn table_within(width: Option<usize>, header: &[&str], rows: &[Vec<String>]) -> String {
     let mut columns = TableColumns::new(header);
     rows.iter().for_each(|row| columns.make_room(row));
-    let lines = rows.iter().map(|row| columns.line(row));
-    columns.header() + &lines.collect::<String>()
+    let lines = std::iter::once(columns.header()).chain(rows.iter().map(|row| columns.line(row)));
+    let fitted = lines.map(|line| match width {
+        Some(width) => shortened(line.trim_end(), width) + "\n",
+        None => line,
+    });
+    fitted.collect()
 }
 
 /// The columns of the terminal that stdout is, if it is one.
@@ -303,6 +312,15 @@ pub(super) fn start_log(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_table_ends_at_the_width_of_the_terminal() {
+        let rows = [vec!["scifact-641".to_owned(), "12".to_owned()]];
+        let table = |width| table_within(width, &["query", ">battles"], &rows);
+        assert_eq!(table(None), "query        battles\nscifact-641       12\n");
+        assert_eq!(table(Some(20)), table(None));
+        assert_eq!(table(Some(15)), "query        b…\nscifact-641…\n");
+    }
 
     #[test]
     fn a_text_that_does_not_fit_ends_with_an_ellipsis() {

@@ -213,7 +213,7 @@ impl PoolBuildCommand {
         output::message(&match &self.out {
             Some(path) => format!("wrote {}", path.display()),
             None => format!(
-                "in {}: `overrule pick` has judges pick from the pools",
+                "stored in {}; `overrule pick` asks judges to pick from the pools",
                 context.project().display()
             ),
         });

@@ -6,6 +6,7 @@ use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
 use crate::cli::output::clean;
 use crate::domain::battle::Pair;
+use crate::domain::number_words::counted;
 use crate::domain::priority::{DrawReason, Policy};
 use crate::domain::sanitise;
 use crate::store::assignments::NewAssignment;
@@ -81,7 +82,10 @@ impl QueueCommand {
         let at_terminal = std::io::stderr().is_terminal();
         store.refresh_priorities(&mut |left| {
             if at_terminal && left > 0 && left % 100 == 0 {
-                output::message(&format!("working out priorities: {left} queries left"));
+                output::message(&format!(
+                    "computing priorities: {} left",
+                    counted(left, "query")
+                ));
             }
         })?;
         let against = match &self.against {
@@ -193,7 +197,7 @@ impl QueueCommand {
             return output::json(&rows);
         }
         if items.is_empty() {
-            return output::text("nothing to look at under this policy\n");
+            return output::text("no pair to review under this policy\n");
         }
         let rows: Vec<Vec<String>> = lines
             .enumerate()

@@ -22,7 +22,7 @@ use terms::{MethodSummary, RankingTerms};
   tourrank@20:r2       a judge selects the best of groups, r tournaments (TourRank)
   setwise@20:c3        a judge names the best of c candidates, sorted as a heap (Setwise)
   pointwise@20:grade   a judge grades each candidate 0 to 3; :yesno asks for yes or no
-  zelo@20:b2           judges fight battles where they tell most, b calls a candidate, then Bradley-Terry
+  zelo@20:b2           judges compare the pairs that are most informative, b calls a candidate, then Bradley–Terry
   NAME@100             a [[reranker]] of overrule.toml (a service or a program of yours), a ranking of the project, or a run file
   original             the first-stage order
 

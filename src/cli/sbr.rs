@@ -95,12 +95,12 @@ impl SbrCommand {
             && (name.is_empty() || name == ORIGINAL || *name == input.name)
         {
             return Err(usage!(
-                "--as {name:?}: is the name of what goes in, or none; give the new ranking a name of its own"
+                "--as {name:?}: is empty, or the name of the input; give the new ranking another name"
             ));
         }
         if name.is_none() && self.out.is_none() {
             return Err(usage!(
-                "--in: the new ranking has nowhere to go; --out FILE writes it, --as NAME puts it into the project"
+                "--in: no output is named; --out FILE writes the new ranking, --as NAME stores it in the project"
             ));
         }
         let vectors = self

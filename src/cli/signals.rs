@@ -26,11 +26,11 @@ pub(super) fn runtime() -> Result<Runtime, std::io::Error> {
 /// What to say when a signal has come.
 pub(super) fn stopping(control: &RunControl) -> String {
     if control.grace.is_zero() {
-        return "leaving now: calls in flight count as spent and are asked again by the next run"
+        return "stopping at once: calls in flight count as spent, and the next run asks them again"
             .to_owned();
     }
     format!(
-        "stopping: calls in flight are paid for and have {} s to finish; once more leaves at once",
+        "stopping: calls in flight are paid for and have {} s to finish; press Ctrl-C again to stop at once",
         control.grace.as_secs()
     )
 }

@@ -100,7 +100,9 @@ pub(super) fn confirm_spending(words: &str, yes: bool) -> CommandResult {
     if yes || !io::stdin().is_terminal() {
         return Ok(());
     }
-    output::message("Start? Type y and press Enter; anything else leaves. (--yes does not ask.)");
+    output::message(
+        "Start? Type y and press Enter. Any other answer stops the command. (--yes: do not ask)",
+    );
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     match answer.trim() {

@@ -147,14 +147,14 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
             share(status.cyclic)
         ),
         format!(
-            "certainty     the top is settled at 95 % for {} queries; there, further judgments do not change it",
+            "certainty     the top is settled at 95 % for {} queries, where further judgments would not change it",
             share(status.settled)
         ),
         format!("verdicts      {} in force{differ}", status.verdicts),
     ];
     lines.extend(spending_lines(&status.spending));
     lines.push(format!(
-        "model         {}, prior precision λ {} a battle",
+        "model         {}, prior precision λ per battle: {}",
         status.settings.model,
         status.settings.lambda.words(status.settings.learned)
     ));

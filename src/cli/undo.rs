@@ -8,6 +8,9 @@ use clap::Args;
 use serde_json::json;
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  overrule undo
+  overrule undo --ruling --json")]
 pub(super) struct UndoCommand {
     /// Take back your latest ruling on a label instead of your latest verdict on a pair
     #[arg(long)]

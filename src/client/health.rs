@@ -105,7 +105,7 @@ impl Health {
         self.useless += 1;
         (self.useless >= USELESS).then(|| {
             format!(
-                "{} ({USELESS} {what}; mend overrule.toml, then --retry-failed)",
+                "{} ({USELESS} {what}; correct overrule.toml, then --retry-failed)",
                 error.message
             )
         })

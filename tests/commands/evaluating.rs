@@ -233,7 +233,7 @@ fn grades_of_documents_are_labels() {
         &[
             "bad.jsonl:1: documents[0].metadata.grade",
             "1 problem",
-            "mend the file",
+            "correct the file",
         ],
     );
 }

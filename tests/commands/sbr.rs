@@ -125,9 +125,9 @@ fn sbr_makes_another_ranking_of_the_project() {
 #[case("sbr --run original", "--embed NAME")]
 #[case(
     "sbr --run original --vectors v.jsonl --as original",
-    "a name of its own"
+    "give the new ranking another name"
 )]
-#[case("sbr --in reversed.trec --vectors v.jsonl", "nowhere to go")]
+#[case("sbr --in reversed.trec --vectors v.jsonl", "no output is named")]
 #[case("sbr --run original --vectors v.npy", "--vector-names")]
 #[case(
     "sbr --run nope --vectors v.jsonl",

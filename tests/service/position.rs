@@ -109,8 +109,7 @@ fn a_run_probes_some_pairs_in_the_other_order_and_scores_nothing_by_them() {
     configure(&desk, "first");
     let words = told(&desk.annotate(&["--dry-run"]));
     assert!(
-        words.contains("244 calls")
-            && words.contains("4 pairs are put to each language model in both orders"),
+        words.contains("244 calls") && words.contains("asked about 4 pairs in both orders"),
         "{words}"
     );
     assert!(told(&desk.annotate(&["--dry-run", "--probe", "0"])).contains("240 calls"));

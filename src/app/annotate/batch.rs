@@ -219,7 +219,7 @@ async fn look_for(
             "its submission was cut short, and several batches at the provider could be it; look there, then `overrule batch adopt {} NAME`",
             id.0
         )),
-        (None, _) if !alone => unconfirmed("is being handed over by another process, or was cut short; ask again when no run goes on".to_owned()),
+        (None, _) if !alone => unconfirmed("is being submitted by another process, or its submission was cut short; ask again when no run goes on".to_owned()),
         (None, _) if now_ms() - row.submitted_ms < SETTLED_MS => unconfirmed("its submission was cut short; whether it arrived is known two minutes after it".to_owned()),
         (None, _) if !all => unconfirmed(format!(
             "its submission was cut short, and it is not among the latest hundred at the provider; look there, then `overrule batch adopt {0} NAME` or `overrule batch forget {0}`",

@@ -126,7 +126,7 @@ pub fn take_answers(
         let read = read.map_err(|what| Problem::new(&name, Some(at), &what));
         answers.extend(problems.keep(read));
     }
-    problems.refuse("nothing was taken in; mend the file")?;
+    problems.refuse("nothing was imported; correct the file")?;
     let count = answers.len();
     let who = annotator.to_owned();
     store.write_blocking(move |db| {

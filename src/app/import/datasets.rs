@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// What follows where bad lines are not to be skipped.
 pub const REFUSED: &str =
-    "nothing imported; mend the file or leave the bad parts out with --skip-bad";
+    "nothing imported; correct the file or leave the bad parts out with --skip-bad";
 
 /// A dataset that has been read through and found good, or good enough.
 #[derive(Debug)]

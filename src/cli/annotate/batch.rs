@@ -53,7 +53,7 @@ pub(super) fn run(
         |_| Ok(0),
     )?;
     if tried.cancelled {
-        output::message("stopped; nothing was handed over");
+        output::message("stopped; nothing was submitted");
         return Err(CommandFailure::interrupted());
     }
     let tried_judges = tried.progress.judges.iter().enumerate();
@@ -61,7 +61,7 @@ pub(super) fn run(
         tried_judges.partition(|(_, judge)| judge.stopped.is_none() && judge.failures == 0);
     for (_, judge) in bad {
         output::message(&format!(
-            "{}: its first call failed, so nothing was handed over; mend it, then --retry-failed",
+            "{}: its first call failed, so nothing was submitted; correct the cause, then --retry-failed",
             judge.name
         ));
     }

@@ -26,7 +26,7 @@ pub(in crate::cli) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble
     if estimate.probed > 0 {
         let pairs = counted(estimate.probed, "pair");
         text.push_str(&format!(
-            "{pairs} are put to each language model in both orders, first of all (--probe 0 leaves that out)\n"
+            "each language model is first asked about {pairs} in both orders (--probe 0: about none)\n"
         ));
     }
     for judge in &estimate.changed {
@@ -40,7 +40,7 @@ pub(in crate::cli) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble
     }
     if estimate.batch {
         text.push_str(
-            "at the price of batches, but for one call a judge, made at once to see that such calls work\n",
+            "at the price of batches, except one call a judge, which is made at once as a test\n",
         );
     }
     if estimate.judges.iter().any(|judge| judge.offline) {

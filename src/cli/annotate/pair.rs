@@ -131,7 +131,7 @@ impl AnnotateCommand {
             _ => {
                 let why = match outcome.budget_reached {
                     true => "the budget is reached; go on with a larger --budget",
-                    false => "the same command asks again who did not answer",
+                    false => "run the same command again to ask the judges that did not answer",
                 };
                 output::message(&format!("not every judge has answered; {why}"));
                 Err(CommandFailure::incomplete())

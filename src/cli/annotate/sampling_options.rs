@@ -11,8 +11,8 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sampling")]
 pub(super) struct SamplingOptions {
-    /// Which pairs are judged: cycles (random ones), swiss (neighbours in the ranking so far), eig (those that tell most
-    /// about all scores) or top (those that tell most about the top ranks). When scores are to be training targets, use
+    /// Which pairs are judged: cycles (random ones), swiss (neighbours in the ranking so far), eig (the most informative
+    /// about all scores) or top (the most informative about the top ranks). When scores are to be training targets, use
     /// swiss or eig
     #[arg(long)]
     sampler: Option<Sampler>,

@@ -72,7 +72,7 @@ impl ImportVotesCommand {
             return output::json(&imports.iter().map(row).collect::<Vec<Value>>());
         }
         if self.dry_run {
-            output::text("nothing is wrong; what would be imported, and is not:\n")?;
+            output::text("no problem found; this would be imported:\n")?;
         }
         for import in &imports {
             output::text(&format!("{import}\n"))?;

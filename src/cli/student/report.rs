@@ -76,7 +76,7 @@ impl ReportCommand {
             std::fs::create_dir_all(folder).map_err(|error| {
                 AppError::file(
                     folder,
-                    format!("no folder for pictures can be made: {error}"),
+                    format!("the folder for the pictures cannot be created: {error}"),
                 )
             })?;
             let pictures = report.pictures().into_iter();

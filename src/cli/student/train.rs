@@ -116,7 +116,7 @@ fn describe(student: &TrainedStudent) -> String {
         student.folds
     );
     text += &format!(
-        "Accuracy on the {} on which the ensemble is of one mind\n",
+        "Accuracy on the {} on which the ensemble is unanimous\n",
         counted(
             student.accuracies.first().map_or(0, |(_, of)| of.battles),
             "battle"

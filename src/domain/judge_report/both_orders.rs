@@ -3,7 +3,7 @@
 use super::PositionCounts;
 use crate::domain::agreement::{ClusteredError, Interval};
 use crate::domain::analysis::wilson;
-use crate::domain::number_words::fixed;
+use crate::domain::number_words::{counted, fixed};
 use crate::domain::vote::Outcome;
 use serde::{Deserialize, Serialize};
 
@@ -91,11 +91,11 @@ impl BothOrders {
     pub fn words(&self) -> Option<String> {
         let (share, interval) = self.flip_share()?;
         let mut words = format!(
-            "changes its answer with the order in {:.0} % ({:.0}–{:.0} %) of {} pairs seen in both orders",
+            "changes its answer with the order in {:.0} % ({:.0}–{:.0} %) of {} seen in both orders",
             100.0 * share,
             100.0 * interval.low,
             100.0 * interval.high,
-            self.pairs()
+            counted(self.pairs(), "pair")
         );
         if let Some((lean, interval)) = self.lean().filter(|(lean, _)| lean.abs() >= 0.005) {
             let side = if lean > 0.0 { "first" } else { "second" };

@@ -1,6 +1,7 @@
 //! How strong the prior of the scores is: set, or learned from the battles.
 
 use crate::domain::auto_or_number::{AUTO, AutoOrNumber};
+use crate::domain::number_words::counted;
 use crate::domain::rating::RatingOptions;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -39,9 +40,12 @@ impl PriorPrecision {
         match (self, learned) {
             (Self::Set(_), _) => format!("{value} (set)"),
             (Self::Auto, Some(learned)) => {
-                format!("{value} (estimated from {} battles)", learned.battles)
+                format!(
+                    "{value} (estimated from {})",
+                    counted(learned.battles, "battle")
+                )
             }
-            (Self::Auto, None) => format!("{value} (until there are 2,000 battles)"),
+            (Self::Auto, None) => format!("{value} (default until there are 2,000 battles)"),
         }
     }
 }
@@ -114,6 +118,6 @@ mod tests {
         assert_eq!(PriorPrecision::Auto.value(learned), 0.15);
         assert_eq!(PriorPrecision::Set(0.07).value(learned), 0.07);
         let said = PriorPrecision::Auto.words(learned);
-        assert_eq!(said, "0.15 (estimated from 4000 battles)");
+        assert_eq!(said, "0.15 (estimated from 4,000 battles)");
     }
 }

@@ -58,7 +58,7 @@ impl Figure {
 
     pub fn title(self) -> &'static str {
         match self {
-            Self::Accuracy => "Accuracy where the ensemble is of one mind",
+            Self::Accuracy => "Accuracy where the ensemble is unanimous",
             Self::Triangle => "Predicted probabilities",
             Self::Fold => "Predicted probabilities, favourite first",
             Self::Radius => "Distance from certainty",

@@ -261,7 +261,7 @@ impl BatchSubmitter<'_> {
         match patiently(|| api.submit(&uid, &lines), refused_for_now).await {
             Ok(remote) => {
                 (self.tell)(format!(
-                    "{who}: {calls} calls handed over as batch {} ({remote})",
+                    "{who}: {calls} calls submitted as batch {} ({remote})",
                     batch.0
                 ));
                 self.store

@@ -16,7 +16,7 @@ pub enum BatchTrouble {
     #[error("judge {0:?} has no batch endpoint")]
     NoEndpoint(String),
     /// The batch has no name at the provider.
-    #[error("was never handed over")]
+    #[error("was never submitted")]
     NotHandedOver,
     /// Its submission was cut short, and what came of it is not known yet.
     #[error("{0}")]

@@ -48,7 +48,7 @@ pub(super) fn describe(place: &str, why: &CertificateError) -> String {
         ),
         other => (
             other.to_string(),
-            "check base_url; if the server is yours, mend its certificate",
+            "check base_url; if the server is yours, renew its certificate",
         ),
     };
     format!("the certificate of {place} is not trusted: {what}; {remedy}")

@@ -39,8 +39,8 @@ pub(super) fn summary(
                 None => "accuracy –".to_owned(),
             });
             say(format!(
-                "on {} of one mind, of {}",
-                counted(figures.consensus, "battle"),
+                "on {} of {}",
+                counted(figures.consensus, "unanimous battle"),
                 figures.n
             ));
             say(format!(

@@ -31,6 +31,7 @@ pub mod output_file;
 pub mod pick;
 pub mod pool;
 pub mod project;
+pub mod question_set;
 pub mod rerank;
 pub mod reranker_check;
 pub mod review;

@@ -1,5 +1,5 @@
-//! The audit log: every verdict and ruling, every one that was taken back, every choice in a duel, every file taken in and
-//! every run, as facts from rows that are never changed.
+//! The audit log: every verdict and ruling, every one that was taken back, every choice in a duel, every file taken in,
+//! every run, and what judges answered for the common scale, as facts from rows that are never changed.
 
 pub mod rows;
 
@@ -9,6 +9,7 @@ use crate::domain::verdict::{DecisionChange, VerdictEvent, decision_changes};
 use crate::store::corpus::QueryKey;
 use crate::store::duels::{DuelKey, StoredDuel};
 use crate::store::imports::ImportRow;
+use crate::store::reranking::ScaleDay;
 use crate::store::rulings::StoredRuling;
 use crate::store::verdicts::{StoredVerdict, VerdictUndo};
 use crate::store::{Db, Result};
@@ -49,6 +50,10 @@ pub enum LogEvent {
     },
     /// A run ended, in this state.
     RunEnded(String),
+    /// A judge graded anchors of the common scale.
+    Anchors(ScaleDay),
+    /// A judge answered links between queries.
+    Links(ScaleDay),
     /// Two rankings were put up against each other.
     DuelMade(Box<StoredDuel>),
     /// A participant of a duel did something that its result may depend on.
@@ -70,7 +75,11 @@ impl LogEntry {
             LogEvent::Ruling(ruling, _) => Some(&ruling.ruling.annotator),
             LogEvent::Import(import) => Some(&import.by),
             LogEvent::DuelAct(_, act) => Some(&act.participant),
-            LogEvent::RunBegun { .. } | LogEvent::RunEnded(_) | LogEvent::DuelMade(_) => None,
+            LogEvent::RunBegun { .. }
+            | LogEvent::RunEnded(_)
+            | LogEvent::Anchors(_)
+            | LogEvent::Links(_)
+            | LogEvent::DuelMade(_) => None,
         }
     }
 
@@ -168,6 +177,8 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
     entries.extend(rulings.map(|(rank, entry)| ((entry.when_ms, rank), entry)));
     let acts = duel_entries(db, query)?.into_iter();
     entries.extend(acts.map(|entry| ((entry.when_ms, 0), entry)));
+    let scale = scale_entries(db, query)?.into_iter();
+    entries.extend(scale.map(|entry| ((entry.when_ms, -1), entry)));
     entries.sort_by_key(|(key, _)| *key);
     if query.is_none() {
         let imports = db.imports()?.into_iter().map(|import| LogEntry {
@@ -265,6 +276,23 @@ fn duel_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
         }
     }
     Ok(entries)
+}
+
+/// What judges answered for the common scale, an entry a judge and day, at the time of its last answer.
+fn scale_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
+    let name = query.map(|key| db.query(key)).transpose()?;
+    let name = name.as_ref().map(|info| info.id.as_str());
+    let entry = |day: ScaleDay, event: fn(ScaleDay) -> LogEvent| LogEntry {
+        when_ms: day.last_ms,
+        uid: day.uid.clone(),
+        event: event(day),
+    };
+    let anchors = db.anchor_days(query)?.into_iter();
+    let links = db.link_days(name)?.into_iter();
+    Ok(anchors
+        .map(|day| entry(day, LogEvent::Anchors))
+        .chain(links.map(|day| entry(day, LogEvent::Links)))
+        .collect())
 }
 
 fn run_entries(db: &Db) -> Result<Vec<LogEntry>> {

@@ -2,12 +2,14 @@
 
 mod anchors;
 mod links;
+mod offered;
 mod project_scale;
 mod report;
 mod simulate;
 
 pub use anchors::{anchors, prepare_anchor_run};
 pub use links::{LinkEstimate, LinkRun, prepare_link_run};
+pub use offered::{ANCHORS, LINKS, PreparedScale};
 pub use project_scale::{GradeSource, LinkedScore, ProjectScale, project_scale, project_scale_of};
 pub use report::{ScaleReport, scale_report};
 pub use simulate::{SimulatedDesign, simulate_designs};

@@ -30,8 +30,10 @@ const COLUMNS: [&str; 14] = [
 #[command(
     after_help = "Every verdict and every one taken back, with what its annotator said of the pair before and after; rulings on labels, whose
 document stands under a; choices in duels; imported files, new duels and runs too, unless
---query or --annotator asks for less. Nothing in the log can be changed: rows are only ever added.
-Times are UTC. `about` is the verdict that was taken back or replaced, or what an import, a run or a duel is.
+--query or --annotator asks for less; and how many anchors and links each judge answered on a day.
+Nothing in the log can be changed: rows are only ever added.
+Times are UTC. `about` is the verdict that was taken back or replaced, or what an import, a run, a duel or an
+answer for the common scale is.
 
 Examples:
   overrule log --annotator ada --limit 20

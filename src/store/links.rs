@@ -1,5 +1,6 @@
 //! Links: questions about two documents of two queries, and what judges answered.
 
+use super::reranking::ScaleDay;
 use super::{Db, Result};
 use crate::domain::corpus::{DocId, QueryId};
 use rusqlite::params;
@@ -70,6 +71,19 @@ impl Db {
                 answer.second,
                 answer.created_ms
             ],
+        )
+    }
+
+    /// The answers of judges to links, of one query or of all, by judge and day.
+    pub fn link_days(&self, query: Option<&str>) -> Result<Vec<ScaleDay>> {
+        self.all(
+            "SELECT judge, date(link_answer.created_ms / 1000, 'unixepoch') AS day, count(DISTINCT hex(link) || hex(identity)),
+                 count(DISTINCT side.value), max(link_answer.created_ms), min(lower(hex(link))) || ' ' || max(link_answer.created_ms) || ' ' || judge
+             FROM link_answer JOIN link ON link.uid = link_answer.link, json_each(json_array(query_a, query_b)) AS side
+             WHERE ?1 IS NULL OR query_a = ?1 OR query_b = ?1
+             GROUP BY judge, day ORDER BY judge, day",
+            [query],
+            ScaleDay::read,
         )
     }
 

@@ -55,6 +55,32 @@ pub struct StoredResult {
     pub row: MethodRow,
 }
 
+/// What a judge answered on one day (UTC) for the common scale.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScaleDay {
+    pub judge: String,
+    /// Documents graded, or links answered.
+    pub answers: usize,
+    /// Queries that these are of.
+    pub queries: usize,
+    /// When the last of them came, in milliseconds since the Unix epoch.
+    pub last_ms: i64,
+    /// Of the first of them by its identifier: no other day has it.
+    pub uid: String,
+}
+
+impl ScaleDay {
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            judge: row.get(0)?,
+            answers: row.get(2)?,
+            queries: row.get(3)?,
+            last_ms: row.get(4)?,
+            uid: row.get(5)?,
+        })
+    }
+}
+
 /// What a judge has graded of a project's anchors.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AnchorCount {
@@ -217,6 +243,20 @@ impl Db {
                     grades: row.get(2)?,
                 })
             },
+        )
+    }
+
+    /// The grades that judges gave anchors, of one query or of all, by judge and day; also those that later ones of the same
+    /// documents have replaced.
+    pub fn anchor_days(&self, query: Option<QueryKey>) -> Result<Vec<ScaleDay>> {
+        self.all(
+            "SELECT judges ->> '$[0]', date(created_ms / 1000, 'unixepoch') AS day, count(score.value),
+                 count(DISTINCT query), max(created_ms), min(lower(hex(uid)))
+             FROM rerank_result, json_each(scores) AS score
+             WHERE substr(method, 1, length(?1)) = ?1 AND (?2 IS NULL OR query = ?2)
+             GROUP BY 1, day HAVING count(score.value) > 0 ORDER BY 1, day",
+            params![ANCHORS, query.map(|query| query.0)],
+            ScaleDay::read,
         )
     }
 

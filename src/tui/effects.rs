@@ -5,7 +5,7 @@ mod export;
 mod import;
 mod judges;
 pub(crate) mod methods;
-mod picks;
+mod question_set;
 mod runs;
 mod settings;
 pub(crate) mod student;
@@ -48,8 +48,8 @@ pub struct Runner {
     control: Option<tokio::sync::watch::Sender<RunControl>>,
     /// The overview that was asked for last, and whose turn it is to work it out.
     adjudications: Arc<(AtomicU64, Mutex<()>)>,
-    /// How picks that judges are asked for are steered.
-    picking: Option<tokio::sync::watch::Sender<RunControl>>,
+    /// How questions beside a run are steered.
+    asking: Option<tokio::sync::watch::Sender<RunControl>>,
     /// Who writes embedded judges' reasoning again; the pool read last stays with it, for the next battle.
     reasoning: Arc<Mutex<EmbeddedReasoning>>,
     /// The end of the run that is going on, and what went wrong with it.
@@ -74,7 +74,7 @@ impl Runner {
             options,
             results,
             control: None,
-            picking: None,
+            asking: None,
             adjudications: Arc::default(),
             reasoning: Arc::default(),
             end: None,
@@ -94,9 +94,9 @@ impl Runner {
             Effect::StoreSettings(before, after) => self.store_settings(*before, *after),
             Effect::Import(path) => self.import(&path),
             Effect::MakeProject { source, project } => self.make_project(&source, project),
-            Effect::PricePicks(way, generation) => self.price_picks(way, generation),
-            Effect::Pick(way, calls) => self.pick(way, calls, control),
-            Effect::StopPicks => self.stop_picks(),
+            Effect::PriceQuestions(set, generation) => self.price_questions(set, generation),
+            Effect::AskQuestions(set, calls) => self.ask_questions(set, calls, control),
+            Effect::StopQuestions => self.stop_questions(),
             Effect::ReportJudges(request) => self.report_judges(request),
             Effect::ReadScale(asked) => self.read_scale(asked),
             Effect::CompareMethods(choice) => self.compare_methods(choice),
@@ -119,9 +119,9 @@ impl Runner {
         }
     }
 
-    /// Holds the run and the picks that are going on to a budget.
+    /// Holds the run and the questions that are going on to a budget.
     fn limit_spending(&self, usd: Option<f64>) {
-        for control in [&self.control, &self.picking].into_iter().flatten() {
+        for control in [&self.control, &self.asking].into_iter().flatten() {
             control.send_modify(|control| control.budget_usd = usd);
         }
     }
@@ -185,9 +185,9 @@ impl Runner {
         if let Some(control) = &control {
             control.send_modify(|control| control.cancelled = true);
         }
-        let picking = self.picking.take();
-        if let Some(picking) = &picking {
-            picking.send_modify(|control| control.cancelled = true);
+        let asking = self.asking.take();
+        if let Some(asking) = &asking {
+            asking.send_modify(|control| control.cancelled = true);
         }
         let ended = async {
             for write in self.writes.drain(..) {
@@ -428,9 +428,9 @@ pub fn answer(
         | Effect::LookAtFiles(..)
         | Effect::Import(_)
         | Effect::MakeProject { .. }
-        | Effect::PricePicks(..)
-        | Effect::Pick(..)
-        | Effect::StopPicks
+        | Effect::PriceQuestions(..)
+        | Effect::AskQuestions(..)
+        | Effect::StopQuestions
         | Effect::Export(..)
         | Effect::StoreSettings(..)
         | Effect::Start(_)

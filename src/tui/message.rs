@@ -14,8 +14,9 @@ use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
 use crate::app::methods::MethodsReport;
 use crate::app::one_scale::ProjectScale;
-use crate::app::pick::PickProgress;
-use crate::app::pick::prepared::{PickOutcome, PickPrice};
+use crate::app::question_set::{
+    QuestionSet, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress,
+};
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
 use crate::app::review::pair_description::PairDescription;
 use crate::app::review::review_queue::{QueueItem, QueueRequest};
@@ -24,7 +25,7 @@ use crate::app::settings::ProjectSettings;
 use crate::app::student::StudentCard;
 use crate::app::student::StudentsFound;
 use crate::client::RunControl;
-use crate::domain::adjudication::{DisagreementRule, PickMode};
+use crate::domain::adjudication::DisagreementRule;
 use crate::domain::battle::{BattleId, Pair};
 use crate::domain::corpus::DocId;
 use crate::domain::duel::{DuelEvent, Task};
@@ -123,10 +124,10 @@ pub enum Msg {
     ProjectMade(Result<String, Vec<String>>),
     /// What an import did, a line each, or a line for each thing that is wrong with the file.
     Imported(Result<Vec<String>, Vec<String>>),
-    /// What picks in this way would take, or why they cannot be had, for the given generation.
-    PicksPriced(u64, PickMode, Result<PickPrice, String>),
-    PickProgress(PickProgress),
-    PicksEnded(Result<PickOutcome, String>),
+    /// What these questions would take, or why they cannot be asked, for the given generation.
+    QuestionsPriced(u64, QuestionSet, Result<QuestionSetPrice, String>),
+    QuestionsProgress(QuestionSetProgress),
+    QuestionsEnded(Result<QuestionSetOutcome, String>),
     ContentsLookedUp(ProjectContents),
     /// An export's file exists.
     ExportExists(ExportOrder, String),
@@ -200,11 +201,11 @@ pub enum Effect {
         source: String,
         project: String,
     },
-    /// Work out what picks in this way would take, for the given generation.
-    PricePicks(PickMode, u64),
-    /// Ask for picks in this way, making at most so many calls.
-    Pick(PickMode, usize),
-    StopPicks,
+    /// Work out what these questions would take, for the given generation.
+    PriceQuestions(QuestionSet, u64),
+    /// Ask them, making at most so many calls.
+    AskQuestions(QuestionSet, usize),
+    StopQuestions,
     /// Read the rankings that a new duel can be made of, for the given generation.
     ReadDuelRankings(u64),
     /// Look up what the project holds anything of.

@@ -14,8 +14,8 @@ pub mod methods;
 pub mod open_query;
 pub mod pace;
 mod pair;
-pub mod picks;
 pub mod queries;
+pub mod question_set;
 pub mod queue;
 pub mod remembered;
 pub mod review;
@@ -39,8 +39,8 @@ use super::widgets::help::Help;
 use super::widgets::import_dialog::ImportDialog;
 use super::widgets::page::Page;
 use super::widgets::palette::Palette;
-use super::widgets::pick_dialog::PickDialog;
 use super::widgets::prompt::LinePrompt;
+use super::widgets::question_dialog::QuestionDialog;
 use super::widgets::settings_dialog::SettingsDialog;
 use super::widgets::toast::{Level, Toast};
 use crate::app::adjudication::data::AdjudicationItem;
@@ -64,8 +64,8 @@ use judges::JudgesScreen;
 use matrix::MatrixScreen;
 use methods::MethodsScreen;
 use open_query::OpenQuery;
-use picks::PickState;
 use queries::QueriesScreen;
+use question_set::QuestionState;
 use queue::QueueScreen;
 use remembered::{Configured, Remembered};
 use run::RunScreen;
@@ -86,7 +86,7 @@ pub enum Overlay {
     Page(Page),
     Import(ImportDialog),
     Export(ExportDialog),
-    Picks(PickDialog),
+    Questions(QuestionDialog),
     Settings(SettingsDialog),
 }
 
@@ -114,10 +114,10 @@ pub enum ConfirmFor {
     Start,
     /// Write an export over a file that exists.
     Overwrite,
-    /// Ask for picks that cost money.
-    Picks,
-    /// Ask for no more picks.
-    StopPicks,
+    /// Ask questions beside a run that cost money.
+    Questions,
+    /// Ask no more of them.
+    StopQuestions,
     /// Show the result of a duel that is not done.
     EndBlindness,
 }
@@ -172,7 +172,7 @@ pub struct Model {
     pub queries: QueriesScreen,
     pub import: ImportState,
     pub export: ExportState,
-    pub picks: PickState,
+    pub questions: QuestionState,
     pub run: RunScreen,
     pub matrix: MatrixScreen,
     pub document: DocumentScreen,
@@ -267,7 +267,7 @@ impl Model {
             queries: QueriesScreen::default(),
             import: ImportState::default(),
             export: ExportState::default(),
-            picks: PickState::default(),
+            questions: QuestionState::default(),
             run: RunScreen {
                 control: options.control,
                 ..RunScreen::default()

@@ -1,8 +1,8 @@
 //! What is asked of the project for a screen.
 
 use super::message::Effect;
-use super::model::Model;
 use super::model::open_query::OpenQuery;
+use super::model::{ConfirmFor, Model};
 use crate::app::review::review_queue::QueueRequest;
 use crate::domain::adjudication::{CONTROL_SHARE, DisagreementRule};
 use crate::domain::battle::BattleId;
@@ -86,4 +86,15 @@ pub(crate) fn missing(open: &OpenQuery, documents: &[usize], battles: &[usize]) 
         effects.push(Effect::Votes(open.info.key, votes, judges));
     }
     effects
+}
+
+/// Asks whether judges that are being asked questions beside a run shall stop.
+pub fn stop_questions(model: &mut Model) {
+    if let Some((set, _)) = &model.questions.going {
+        let question = format!(
+            "Every answer so far is kept. Stop asking for {}?",
+            set.noun()
+        );
+        model.confirm("Stop asking", &question, ConfirmFor::StopQuestions);
+    }
 }

@@ -7,7 +7,7 @@ pub(crate) mod leaving;
 mod mouse;
 pub(crate) mod offers;
 mod overlay;
-mod picks;
+mod question_set;
 mod redo;
 mod requests;
 mod results;
@@ -138,11 +138,11 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::Imported(result) => return import::ended(model, result),
         Msg::ContentsLookedUp(held) => export::looked_up(model, held),
         Msg::ExportExists(order, file) => export::ask_to_overwrite(model, order, &file),
-        Msg::PicksPriced(generation, way, price) => {
-            picks::priced(model, generation, way, price);
+        Msg::QuestionsPriced(generation, set, price) => {
+            question_set::priced(model, generation, &set, price);
         }
-        Msg::PickProgress(progress) => picks::progressed(model, progress),
-        Msg::PicksEnded(result) => return picks::ended(model, result),
+        Msg::QuestionsProgress(progress) => question_set::progressed(model, progress),
+        Msg::QuestionsEnded(result) => return question_set::ended(model, result),
         Msg::Exported(result) => export::ended(model, result),
         Msg::SettingsRead(project) => settings::open(model, *project),
         Msg::SettingsStored => {

@@ -79,7 +79,7 @@ pub fn view(
             Overlay::Help(help) => help.render(theme, body, buf),
             Overlay::Page(page) => page.render(theme, body, buf),
             Overlay::Settings(dialog) => dialog.render(theme, area, buf),
-            Overlay::Picks(dialog) => dialog.render(theme, area, buf),
+            Overlay::Questions(dialog) => dialog.render(theme, area, buf),
             Overlay::Export(dialog) => areas.caret = dialog.render(theme, area, buf),
             Overlay::Import(dialog) => areas.caret = dialog.render(theme, area, buf),
             Overlay::Palette(palette) => areas.caret = palette.render(theme, area, buf),
@@ -122,7 +122,7 @@ fn crumbs(model: &Model) -> Vec<String> {
     crumbs
 }
 
-/// What goes on, in a few words: import, export and picks, then the run.
+/// What goes on, in a few words: import, export and questions, then the run.
 fn status(model: &Model) -> String {
     let mut parts: Vec<String> = Vec::new();
     if let Some(going) = &model.import.going {
@@ -135,9 +135,9 @@ fn status(model: &Model) -> String {
     if let Some(file) = &model.export.going {
         parts.push(format!("writing {}", sanitise::line(file)));
     }
-    if let Some(going) = &model.picks.going {
+    if let Some((set, going)) = &model.questions.going {
         let (done, all) = (text::count(going.done), text::count(going.all));
-        parts.push(format!("picks {done}/{all}"));
+        parts.push(format!("{} {done}/{all}", set.noun()));
     }
     parts.extend(Some(run_status(model)).filter(|words| !words.is_empty()));
     parts.join(" · ")

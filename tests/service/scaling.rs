@@ -77,6 +77,16 @@ fn anchors_are_graded_once_and_put_queries_on_one_scale() {
     assert_eq!(json_of(&scale(&desk, &[]))["scale"], *report);
     assert_eq!(json_of(&desk.run(&["scale", "fit", "--json"])), *report);
     assert_eq!(desk.server.requests().len(), ALL);
+    // The log has them, an entry a judge and day (the run may be on two).
+    let log = json_of(&desk.run(&["log", "--query", "q3", "--json"]));
+    let entries = log.as_array().unwrap();
+    let days = entries.iter().filter(|row| row["event"] == "anchors");
+    let days: Vec<&Value> = days.collect();
+    assert_eq!(days.len(), 1, "{log}");
+    let about = format!("gpt graded {ANCHORS} documents of 1 query");
+    assert_eq!(days[0]["about"], about);
+    let whole = told(&desk.run(&["log"]));
+    assert!(whole.contains(" anchors "), "{whole}");
     // More of them keeps those that are there, and asks for the others only.
     let more = json_of(&scale(&desk, &["--anchors", "7"]));
     assert_eq!(more["graded"], json!(7 * QUERIES));

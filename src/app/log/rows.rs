@@ -142,6 +142,24 @@ fn row(names: &mut DocumentNames<'_>, entry: &LogEntry) -> Result<LogRow> {
             row.about = Some(state.clone());
             "run ended"
         }
+        LogEvent::Anchors(day) => {
+            row.about = Some(format!(
+                "{} graded {} of {}",
+                day.judge,
+                counted(day.answers, "document"),
+                counted(day.queries, "query")
+            ));
+            "anchors"
+        }
+        LogEvent::Links(day) => {
+            row.about = Some(format!(
+                "{} answered {} between {}",
+                day.judge,
+                counted(day.answers, "link"),
+                counted(day.queries, "query")
+            ));
+            "links"
+        }
         LogEvent::DuelMade(duel) => {
             row.about = Some(format!(
                 "{}, {}, seed {}",

@@ -42,6 +42,8 @@ pub struct LinkEstimate {
     pub queries: usize,
     /// Links that are there, answered or not.
     pub there: usize,
+    /// Answers that judges have given to them.
+    pub answered: usize,
     /// Links that are still to be planned.
     pub planned: usize,
     pub expected: CallVolume,
@@ -117,6 +119,7 @@ impl LinkRun {
         Ok(LinkEstimate {
             queries: self.scored(),
             there: links.len(),
+            answered: links.iter().map(|link| link.answers.len()).sum(),
             planned,
             expected,
             most,

@@ -4,7 +4,8 @@ use super::run::{self, PickEvent, PickSession};
 use super::{PickAnswers, PickInputs, PickOptions, PickPlan, PickProgress};
 use crate::app::choose_judges::{JudgeConfiguration, is_paid};
 use crate::app::error::AppError;
-use crate::app::wording::first_names;
+use crate::app::question_set::{QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress};
+use crate::app::wording::counted;
 use crate::client::RunControl;
 use crate::domain::adjudication::PickMode;
 use crate::judge::JudgeEnsemble;
@@ -13,37 +14,6 @@ use tokio::sync::{mpsc, watch};
 
 /// The grade from which on a document is relevant.
 const RELEVANT_FROM: i32 = 1;
-
-/// What asking would take.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PickPrice {
-    pub pools: usize,
-    /// Questions that are still to be asked.
-    pub calls: usize,
-    /// Questions that have been settled.
-    pub already: usize,
-    /// Who is asked.
-    pub judges: Vec<String>,
-    /// Dollars expected; `None` where a price is not known.
-    pub expected_usd: Option<f64>,
-    /// Dollars at the very most; `None` where a price is not known.
-    pub worst_usd: Option<f64>,
-    /// Whether a judge's calls may cost money.
-    pub paid: bool,
-    /// What a reader should know.
-    pub notes: Vec<String>,
-}
-
-/// How picks ended.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PickOutcome {
-    pub progress: PickProgress,
-    /// Ended before every question was settled, because a person stopped it.
-    pub stopped: bool,
-    pub budget_reached: bool,
-    /// Judges that made no more calls, each with why.
-    pub given_up: Vec<String>,
-}
 
 /// A plan over all pools of a project, each in its own order, and those who are to be asked.
 #[derive(Debug)]
@@ -85,12 +55,12 @@ impl PreparedPicks {
         })
     }
 
-    pub fn price(&self) -> PickPrice {
+    pub fn price(&self) -> QuestionSetPrice {
         let judges = &self.plan.estimates;
-        PickPrice {
-            pools: self.plan.pools,
+        QuestionSetPrice {
+            about: counted(self.plan.pools, "pool"),
             calls: self.plan.calls(),
-            already: self.plan.already,
+            already: (self.plan.already > 0).then(|| counted(self.plan.already, "answer")),
             judges: judges.iter().map(|judge| judge.name.clone()).collect(),
             expected_usd: judges.iter().map(|judge| judge.cost_usd).sum(),
             worst_usd: judges.iter().map(|judge| judge.worst_usd).sum(),
@@ -107,8 +77,8 @@ impl PreparedPicks {
         mut self,
         store: &Store,
         control: watch::Receiver<RunControl>,
-        mut tell: impl FnMut(&PickProgress),
-    ) -> Result<PickOutcome, AppError> {
+        mut tell: impl FnMut(&QuestionSetProgress),
+    ) -> Result<QuestionSetOutcome, AppError> {
         let (events_to, mut events) = mpsc::unbounded_channel();
         let session = PickSession {
             store: store.clone(),
@@ -116,30 +86,28 @@ impl PreparedPicks {
             control: control.clone(),
         };
         let tasks = std::mem::take(&mut self.plan.tasks);
-        let mut outcome = PickOutcome {
-            progress: PickProgress {
-                all: tasks.len(),
-                spent_usd: self.answers.spent_usd(),
-                ..PickProgress::default()
-            },
-            ..PickOutcome::default()
-        };
+        let mut progress = PickProgress::of(&self.plan);
+        let mut outcome = QuestionSetOutcome::of(tasks.len());
         let asked = tokio::spawn(run::run(session, tasks, events_to));
         let mut failed = None;
         while let Some(event) = events.recv().await {
             match event {
                 PickEvent::Recorded { record, last } => {
                     self.answers.add(&record);
-                    outcome.progress.count(&record, last);
-                    outcome.progress.spent_usd = self.answers.spent_usd();
+                    progress.count(&record, last);
+                    outcome.progress = QuestionSetProgress {
+                        done: progress.done,
+                        invalid: progress.invalid,
+                        failed: progress.failed,
+                        ..outcome.progress
+                    };
                     tell(&outcome.progress);
                 }
                 PickEvent::Again(line) => tracing::warn!("{line}"),
                 PickEvent::Stopped { seat, why } => {
                     let judge = self.ensemble.get(seat);
                     let name = judge.map_or("", |judge| judge.spec().name.as_str());
-                    let name = first_names(&[name]);
-                    outcome.given_up.push(format!("{name} stopped: {why}"));
+                    outcome.give_up(name, &why);
                 }
                 PickEvent::BudgetReached => outcome.budget_reached = true,
                 PickEvent::Failed(error) => failed = Some(error),
@@ -149,9 +117,8 @@ impl PreparedPicks {
         if let Some(error) = failed {
             return Err(error.into());
         }
-        let left = outcome.progress.done < outcome.progress.all;
-        outcome.stopped = left && control.borrow().cancelled;
-        Ok(outcome)
+        let cancelled = control.borrow().cancelled;
+        Ok(outcome.ended(cancelled))
     }
 }
 
@@ -200,7 +167,8 @@ mod tests {
         let store = project(&folder);
         let open = prepared(&store, PickMode::AnyNumber);
         let price = open.price();
-        assert_eq!((price.pools, price.calls, price.already), (2, 6, 0));
+        assert_eq!((price.about.as_str(), price.calls), ("2 pools", 6));
+        assert_eq!(price.already, None);
         assert_eq!((price.worst_usd, price.paid), (Some(0.0), false));
         let (_steer, control) = watch::channel(RunControl::default());
         let mut told = 0;
@@ -210,10 +178,11 @@ mod tests {
         assert_eq!((outcome.progress.done, told), (6, 6));
         assert!(!outcome.stopped && !outcome.budget_reached);
         let again = prepared(&store, PickMode::AnyNumber).price();
-        assert_eq!((again.calls, again.already), (0, 6));
+        assert_eq!(again.calls, 0);
+        assert_eq!(again.already.as_deref(), Some("6 answers"));
         // Without labels there is no number to ask for.
         let exactly = prepared(&store, PickMode::Exactly).price();
-        assert_eq!((exactly.pools, exactly.calls), (1, 3));
+        assert_eq!((exactly.about.as_str(), exactly.calls), ("1 pool", 3));
         assert_eq!(exactly.notes.len(), 1, "{:?}", exactly.notes);
     }
 }

@@ -159,8 +159,14 @@ impl StudentExport {
             .map(|(query, targets)| (query.key, (query, targets)))
             .collect();
         done.queries = wanted.len();
-        let keys = judged.queries.iter().map(|query| query.key);
-        let keys: Vec<QueryKey> = keys.filter(|key| wanted.contains_key(key)).collect();
+        let linked = |id: &QueryId| scale.as_ref().is_some_and(|of| of.offset(id).is_some());
+        // Those with linked scores first: readers of JSON take the types of all columns from the first lines.
+        let (first, last): (Vec<_>, Vec<_>) = judged
+            .queries
+            .iter()
+            .filter(|query| wanted.contains_key(&query.key))
+            .partition(|query| linked(&query.id));
+        let keys: Vec<QueryKey> = first.iter().chain(&last).map(|query| query.key).collect();
         let mut unlinked = 0;
         store.read_each(
             &keys,
@@ -178,8 +184,7 @@ impl StudentExport {
                 };
                 let lines = match self.form {
                     ExportForm::Pointwise => {
-                        let offset = scale.as_ref().and_then(|scale| scale.offset(&query.id));
-                        unlinked += usize::from(offset.is_none());
+                        unlinked += usize::from(!linked(&query.id));
                         documents(query, &texts, &scores, scale.as_ref())
                     }
                     _ => self.pairs(query, targets, &texts, &template),
@@ -366,7 +371,7 @@ impl StudentExport {
 fn scale_notes(scale: Option<&ProjectScale>, unlinked: usize) -> Vec<String> {
     let Some(scale) = scale else {
         return vec![
-            "target is zelo, which compares documents of one query only: `overrule scale run` puts queries on one scale"
+            "target is zelo, which compares documents of one query only: nothing puts the queries on one scale (`overrule scale run`)"
                 .to_owned(),
         ];
     };

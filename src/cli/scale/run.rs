@@ -4,7 +4,7 @@ use super::describe;
 use super::watch_links::{describe_links, watch_links};
 use crate::app::error::AppError;
 use crate::app::one_scale::{
-    GradeSource, ScaleReport, prepare_anchor_run, prepare_link_run, scale_report,
+    ANCHORS, GradeSource, ScaleReport, prepare_anchor_run, prepare_link_run, scale_report,
 };
 use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
@@ -50,7 +50,7 @@ pub(super) struct RunCommand {
     #[arg(long, requires = "link")]
     seed: Option<u64>,
     /// Documents of each query
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = ANCHORS, value_parser = clap::value_parser!(u8).range(1..))]
     anchors: u8,
     /// Only this query, repeatable
     #[arg(long, value_name = "ID")]

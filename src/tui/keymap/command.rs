@@ -58,6 +58,8 @@ commands! {
     Merge "merge" "Merge another person's project into this one; counted first.";
     BuildPools "build-pools" "Build pools of candidates from a benchmark's folder (BEIR).";
     Pick "pick" "Have judges pick the relevant documents; priced first.";
+    Anchors "anchors" "Have a judge grade documents, for one scale; priced first.";
+    Links "links" "Have judges compare documents of two queries; priced first.";
     Export "export" "Write scores, votes, verdicts, labels or picks to a file.";
     Settings "settings" "Choose colours, order, blindness and whose verdict counts.";
     SortQueries "sort-queries" "Sort the queries by the next column.";

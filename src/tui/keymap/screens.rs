@@ -21,6 +21,8 @@ pub(super) const QUERIES: &[Binding] = &[
     hidden(&[key('&')], Do::Merge, "merge"),
     hidden(&[key('I')], Do::BuildPools, "pools"),
     hidden(&[key('*')], Do::Pick, "picks"),
+    hidden(&[key('@')], Do::Anchors, "anchors"),
+    hidden(&[key('#')], Do::Links, "links"),
     hidden(&[key('>')], Do::Export, "export"),
     hidden(&[key(',')], Do::Settings, "settings"),
 ];

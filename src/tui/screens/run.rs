@@ -5,6 +5,7 @@ pub(crate) mod begin;
 mod failures;
 mod judge_table;
 mod last;
+mod questions;
 pub(crate) mod update;
 mod view;
 

@@ -1,7 +1,7 @@
 //! What a key or the palette asks for, on every screen.
 
 use super::leaving::{leave_all, quit};
-use super::{export, import, offers, picks, redo, text_search, verdict_state};
+use super::{export, import, offers, question_set, redo, text_search, verdict_state};
 use crate::app::manual::Chapter;
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
@@ -47,7 +47,9 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Quit => return quit(model),
         Command::Settings => return vec![Effect::ReadSettings],
         Command::Export => return export::open(model),
-        Command::Pick => return picks::open(model),
+        Command::Pick => return question_set::open_picks(model),
+        Command::Anchors => return question_set::open_anchors(model),
+        Command::Links => return question_set::open_links(model),
         Command::Import => return import::open(model, ImportPurpose::Any),
         Command::Merge => return import::open(model, ImportPurpose::Merge),
         Command::BuildPools => return import::open(model, ImportPurpose::Pools),
@@ -150,6 +152,8 @@ fn offered(scope: Scope) -> Vec<Command> {
             Command::Merge,
             Command::BuildPools,
             Command::Pick,
+            Command::Anchors,
+            Command::Links,
             Command::Export,
             Command::Settings,
         ]

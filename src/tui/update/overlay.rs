@@ -2,7 +2,7 @@
 
 use super::commands::on_command;
 use super::leaving::quit;
-use super::{export, import, picks, settings, text_search, verdict_state};
+use super::{export, import, question_set, settings, text_search, verdict_state};
 use crate::tui::fuzzy::WordFilter;
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
@@ -12,7 +12,7 @@ use crate::tui::screens::spec::Find;
 use crate::tui::screens::{duel, run};
 use crate::tui::widgets::KeyOutcome;
 use crate::tui::widgets::export_dialog::ExportOrder;
-use crate::tui::widgets::pick_dialog::PickOrder;
+use crate::tui::widgets::question_dialog::QuestionOrder;
 use crossterm::event::{KeyEvent, KeyEventKind, KeyModifiers};
 
 pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
@@ -43,7 +43,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         }
         Overlay::Settings(dialog) => dialog.handle(key).map(|()| OverlayResult::Closed),
         Overlay::Export(dialog) => dialog.handle(key).map(OverlayResult::Export),
-        Overlay::Picks(dialog) => dialog.handle(key).map(OverlayResult::Picks),
+        Overlay::Questions(dialog) => dialog.handle(key).map(OverlayResult::Questions),
         Overlay::Help(help) => help.handle(key).map(|()| OverlayResult::Closed),
         Overlay::Page(page) => page.handle(key).map(|()| OverlayResult::Closed),
         Overlay::Palette(palette) => palette.handle(key).map(OverlayResult::Run),
@@ -55,7 +55,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             follow_filter(model);
             settings::preview(model);
             let mut effects = import::look(model, wanted);
-            effects.extend(picks::look(model));
+            effects.extend(question_set::look(model));
             return effects;
         }
         KeyOutcome::Pass => match keymap::resolve(Scope::Global, key) {
@@ -115,7 +115,7 @@ enum OverlayResult {
     Run(Command),
     Typed(String),
     Export(ExportOrder),
-    Picks(PickOrder),
+    Questions(QuestionOrder),
 }
 
 /// Takes a reason for what was on screen when it was asked for.
@@ -176,14 +176,16 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
         },
         (Some(Overlay::Settings(dialog)), _) => settings::keep(model, &dialog),
         (Some(Overlay::Export(_)), OverlayResult::Export(order)) => export::begin(model, order),
-        (Some(Overlay::Picks(_)), OverlayResult::Picks(order)) => picks::chosen(model, order),
+        (Some(Overlay::Questions(_)), OverlayResult::Questions(order)) => {
+            question_set::chosen(model, order)
+        }
         (Some(Overlay::Import(dialog)), OverlayResult::Typed(path)) => {
             import::accepted(model, path, dialog.is_project())
         }
         (Some(Overlay::Confirm(_, question)), _) => match question {
             ConfirmFor::Overwrite => export::overwrite(model),
-            ConfirmFor::Picks => picks::confirmed(model),
-            ConfirmFor::StopPicks => vec![Effect::StopPicks],
+            ConfirmFor::Questions => question_set::confirmed(model),
+            ConfirmFor::StopQuestions => vec![Effect::StopQuestions],
             ConfirmFor::Start => run::begin::begin(model),
             ConfirmFor::Stop => run::update::stop(model),
             ConfirmFor::Quit => quit(model),

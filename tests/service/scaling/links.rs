@@ -51,6 +51,16 @@ fn links_are_asked_once_and_put_queries_on_one_scale_without_counting_in_a_query
     assert_eq!(json_of(&desk.run(&["scale", "fit", "--json"])), *report);
     let matrix = json_of(&desk.run(&["matrix", "--query", "q5", "--json"]));
     assert_eq!(matrix["scale"], "links answered by gpt");
+    let log = json_of(&desk.run(&["log", "--query", "q5", "--json"]));
+    let entries = log.as_array().unwrap().iter();
+    let days = entries.filter(|row| row["event"] == "links");
+    let words: Vec<&str> = days.filter_map(|row| row["about"].as_str()).collect();
+    let answered = |words: &str| -> usize {
+        let number = words.strip_prefix("gpt answered ").unwrap();
+        number.split(' ').next().unwrap().parse().unwrap()
+    };
+    let all: usize = words.iter().map(|words| answered(words)).sum();
+    assert_eq!(all, 4, "{words:?}");
     // A merged project has them too.
     for more in [&["import", "pools.jsonl"][..], &["merge", "overrule.db"]] {
         let output = desk.run(&[&["--project", "other.db"], more].concat());

@@ -10,6 +10,7 @@ use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
 use crate::tui::model::run::RunScope;
 use crate::tui::model::{ConfirmFor, Model, PromptFor};
+use crate::tui::requests;
 use crate::tui::screens::Screen;
 use crate::tui::text;
 use crate::tui::widgets::toast::Level;
@@ -44,6 +45,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             );
             model.confirm("Stop the run", &question, ConfirmFor::Stop);
         }
+        Command::StopRun => requests::stop_questions(model),
         Command::SetBudget => {
             let placeholder = "dollars the project may have spent in all; empty for no limit";
             let now = control.budget_usd.map(|usd| usd.to_string());
@@ -98,7 +100,8 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     match command {
         Command::StartRun => !model.run.running || model.run.control.paused,
-        Command::StopRun | Command::NextJudge | Command::DropJudge => model.run.running,
+        Command::StopRun => model.run.running || model.questions.going.is_some(),
+        Command::NextJudge | Command::DropJudge => model.run.running,
         _ => true,
     }
 }
@@ -113,8 +116,12 @@ pub fn start(model: &mut Model, only: Option<QueryKey>) -> Vec<Effect> {
         }
         return Vec::new();
     }
-    if model.picks.going.is_some() {
-        model.inform("judges are being asked for picks; start the run when that has ended");
+    if let Some((set, _)) = &model.questions.going {
+        let words = format!(
+            "judges are being asked for {}; start the run when that has ended",
+            set.noun()
+        );
+        model.inform(&words);
         return Vec::new();
     }
     if let Some(why) = model.options.missing_keys.clone() {

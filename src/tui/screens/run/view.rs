@@ -1,12 +1,12 @@
 //! Calls, rates, failures, spend, log.
 
-use super::{begin, failures, judge_table, last};
+use super::{begin, failures, judge_table, last, questions};
 use crate::app::annotate::progress::{RunPhase, RunProgress};
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
-use crate::tui::layout::inset;
+use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -25,11 +25,15 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         let area = inset(area);
         let columns = usize::from(area.width);
         let budget = begin::budget_words(model);
-        let lines = last::lines(model.run.last.as_ref(), &budget, theme, columns);
+        let mut lines = last::lines(model.run.last.as_ref(), &budget, theme, columns);
+        lines.splice(0..0, questions::line(model, theme));
         Paragraph::new(folded_rows(lines, area.height, theme)).render(area, buf);
         return Areas::default();
     };
-    let area = inset(area);
+    let mut area = inset(area);
+    if let Some(line) = questions::line(model, theme) {
+        line.render(cut(&mut area, 1), buf);
+    }
     let beside = area.width >= judge_table::BESIDE;
     let judges = progress.judges.len() as u16 * if beside { 1 } else { 2 } + 1;
     let mut failed = failures::lines(progress, theme, usize::from(area.width));

@@ -1,12 +1,15 @@
-//! Picks are priced and asked for.
+//! Picks, anchors and links are priced and asked for.
 
 use super::Runner;
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
-use crate::app::pick::prepared::{PickOutcome, PreparedPicks};
+use crate::app::one_scale::PreparedScale;
+use crate::app::pick::prepared::PreparedPicks;
+use crate::app::question_set::{
+    QuestionSet, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress,
+};
 use crate::app::run_lock::RunLock;
 use crate::client::RunControl;
-use crate::domain::adjudication::PickMode;
 use crate::judge::OFFLINE;
 use crate::store::Store;
 use crate::tui::message::Msg;
@@ -14,36 +17,76 @@ use crate::tui::model::TuiOptions;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 
-/// How often it is told how far picks are.
+/// How often it is told how far they are.
 const TELL_EVERY: Duration = Duration::from_millis(100);
 
-fn prepare(store: &Store, options: &TuiOptions, way: PickMode) -> Result<PreparedPicks, AppError> {
-    let configuration = JudgeConfiguration {
-        project: store.path(),
-        config: &options.config,
-        insecure_http: false,
-    };
-    // The sample costs nothing, whatever keys are set.
-    let judges: &[String] = if options.sample {
-        &[OFFLINE.to_owned()]
-    } else {
-        &[]
-    };
-    PreparedPicks::of_project(store, configuration, judges, way, options.request.seed)
+/// What is still to be asked, by those who are asked it.
+enum Prepared {
+    Picks(Box<PreparedPicks>),
+    Scale(Box<PreparedScale>),
+}
+
+impl Prepared {
+    fn of(store: &Store, options: &TuiOptions, set: &QuestionSet) -> Result<Self, AppError> {
+        let configuration = JudgeConfiguration {
+            project: store.path(),
+            config: &options.config,
+            insecure_http: false,
+        };
+        let seed = options.request.seed;
+        let scale = |prepared| Self::Scale(Box::new(prepared));
+        match set {
+            QuestionSet::Picks(way) => {
+                // The sample costs nothing, whatever keys are set.
+                let judges: &[String] = if options.sample {
+                    &[OFFLINE.to_owned()]
+                } else {
+                    &[]
+                };
+                let picks = PreparedPicks::of_project(store, configuration, judges, *way, seed)?;
+                Ok(Self::Picks(Box::new(picks)))
+            }
+            QuestionSet::Anchors(judge) => {
+                PreparedScale::anchors(store, &configuration, judge).map(scale)
+            }
+            QuestionSet::Links(judges) => {
+                PreparedScale::links(store, &configuration, judges, seed).map(scale)
+            }
+        }
+    }
+
+    fn price(&self) -> QuestionSetPrice {
+        match self {
+            Self::Picks(picks) => picks.price(),
+            Self::Scale(scale) => scale.price(),
+        }
+    }
+
+    async fn run(
+        self,
+        store: &Store,
+        control: watch::Receiver<RunControl>,
+        tell: impl FnMut(&QuestionSetProgress),
+    ) -> Result<QuestionSetOutcome, AppError> {
+        match self {
+            Self::Picks(picks) => picks.run(store, control, tell).await,
+            Self::Scale(scale) => scale.run(store, control, tell).await,
+        }
+    }
 }
 
 /// Asks, with the lock of the project held, for no more than was priced.
 async fn ask(
     store: &Store,
     options: TuiOptions,
-    (way, calls): (PickMode, usize),
+    (set, calls): (QuestionSet, usize),
     control: watch::Receiver<RunControl>,
     results: &mpsc::Sender<Msg>,
-) -> Result<PickOutcome, AppError> {
+) -> Result<QuestionSetOutcome, AppError> {
     let project = store.clone();
     let prepared = tokio::task::spawn_blocking(move || {
         let lock = RunLock::take(project.path()).map_err(AppError::failed)?;
-        let prepared = prepare(&project, &options, way)?;
+        let prepared = Prepared::of(&project, &options, &set)?;
         let now = prepared.price().calls;
         match now > calls {
             true => Err(invalid!(
@@ -54,27 +97,27 @@ async fn ask(
     });
     let (_lock, prepared) = prepared.await.map_err(AppError::failed)??;
     let mut told: Option<Instant> = None;
-    let tell = |progress: &crate::app::pick::PickProgress| {
+    let tell = |progress: &QuestionSetProgress| {
         if told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
             told = Some(Instant::now());
-            drop(results.try_send(Msg::PickProgress(progress.clone())));
+            drop(results.try_send(Msg::QuestionsProgress(*progress)));
         }
     };
     prepared.run(store, control, tell).await
 }
 
 impl Runner {
-    pub(super) fn price_picks(&self, way: PickMode, generation: u64) {
+    pub(super) fn price_questions(&self, set: QuestionSet, generation: u64) {
         let (store, results) = (self.store.clone(), self.results.clone());
         let options = self.options.clone();
         tokio::task::spawn_blocking(move || {
-            let price = prepare(&store, &options, way).map(|prepared| prepared.price());
+            let price = Prepared::of(&store, &options, &set).map(|prepared| prepared.price());
             let price = price.map_err(|error| error.to_string());
-            drop(results.blocking_send(Msg::PicksPriced(generation, way, price)));
+            drop(results.blocking_send(Msg::QuestionsPriced(generation, set, price)));
         });
     }
 
-    pub(super) fn pick(&mut self, way: PickMode, calls: usize, control: RunControl) {
+    pub(super) fn ask_questions(&mut self, set: QuestionSet, calls: usize, control: RunControl) {
         let (store, results) = (self.store.clone(), self.results.clone());
         let options = self.options.clone();
         let control = RunControl {
@@ -84,19 +127,19 @@ impl Runner {
             ..control
         };
         let (steer, control) = watch::channel(control);
-        self.picking = Some(steer);
+        self.asking = Some(steer);
         let told = tokio::spawn(async move {
-            let result = ask(&store, options, (way, calls), control, &results).await;
+            let result = ask(&store, options, (set, calls), control, &results).await;
             let result = result.map_err(|error| error.to_string());
             let wrong = result.as_ref().err().cloned();
-            let told = results.send(Msg::PicksEnded(result)).await.is_ok();
+            let told = results.send(Msg::QuestionsEnded(result)).await.is_ok();
             wrong.filter(|_| !told)
         });
         self.writes.push(told);
     }
 
-    pub(super) fn stop_picks(&self) {
-        if let Some(steer) = &self.picking {
+    pub(super) fn stop_questions(&self) {
+        if let Some(steer) = &self.asking {
             steer.send_modify(RunControl::stop);
         }
     }
@@ -108,7 +151,7 @@ mod tests {
     use crate::tui::message::Effect;
 
     #[tokio::test]
-    async fn a_budget_that_is_changed_holds_for_picks_and_a_run_that_are_going_on() {
+    async fn a_budget_that_is_changed_holds_for_questions_and_a_run_that_are_going_on() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("project.db")).unwrap();
         let (results, _told) = mpsc::channel(1);
@@ -119,7 +162,7 @@ mod tests {
         };
         let (picking, picks) = watch::channel(RunControl::default());
         let (control, run) = watch::channel(dropped);
-        (runner.picking, runner.control) = (Some(picking), Some(control));
+        (runner.asking, runner.control) = (Some(picking), Some(control));
         runner.carry_out(Effect::KeepBudget(Some(2.5)), RunControl::default());
         let limited = |control| RunControl {
             budget_usd: Some(2.5),

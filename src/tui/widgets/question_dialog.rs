@@ -1,9 +1,8 @@
-//! Choosing how judges pick, with what that would take.
+//! Choosing what judges are asked beside a run and by whom, with what that would take.
 
 use super::{KeyOutcome, boxed, key_line};
-use crate::app::pick::prepared::PickPrice;
+use crate::app::question_set::{QuestionSet, QuestionSetPrice};
 use crate::app::wording::first_names;
-use crate::domain::adjudication::PickMode;
 use crate::domain::sanitise;
 use crate::tui::layout::{centred, cut, cut_bottom};
 use crate::tui::text::{self, count_of, pad_right, truncate};
@@ -17,27 +16,18 @@ use ratatui::widgets::{Paragraph, Widget};
 const WIDTH: u16 = 78;
 const HEIGHT: u16 = 17;
 const NAME: usize = 19;
+/// Rows of the list; where there are more, it scrolls.
+const ROWS: usize = 5;
 
-/// A way to pick, its name, and what a judge is asked.
-const WAYS: [(PickMode, &str, &str); 3] = [
-    (
-        PickMode::Exactly,
-        "as many as labels",
-        "a judge is told how many are labelled relevant",
-    ),
-    (
-        PickMode::AnyNumber,
-        "any number",
-        "a judge names all that it finds relevant, or none",
-    ),
-    (
-        PickMode::PerDocument,
-        "every document",
-        "supports, refutes or not enough, with the sentence",
-    ),
-];
+/// Something that can be asked, its name in the list, and what a judge is asked.
+#[derive(Clone, Debug)]
+pub struct QuestionWay {
+    pub set: QuestionSet,
+    pub name: String,
+    pub doc: String,
+}
 
-/// What is known of the price of a way to pick.
+/// What is known of the price of a way.
 #[derive(Clone, Debug, Default)]
 enum Priced {
     #[default]
@@ -45,65 +35,76 @@ enum Priced {
     /// It is being worked out.
     Asked,
     /// What it would take, or why it cannot be had.
-    Known(Result<PickPrice, String>),
+    Known(Result<QuestionSetPrice, String>),
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct PickDialog {
+pub struct QuestionDialog {
+    title: &'static str,
+    ways: Vec<(QuestionWay, Priced)>,
     selected: usize,
-    priced: [Priced; WAYS.len()],
     /// What money may be spent, in words.
     budget: String,
 }
 
 /// What a person chose.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PickOrder {
-    pub way: PickMode,
-    pub price: PickPrice,
+pub struct QuestionOrder {
+    pub set: QuestionSet,
+    pub price: QuestionSetPrice,
 }
 
-impl PickDialog {
-    pub fn new(budget: String) -> Self {
+impl QuestionDialog {
+    /// Of at least one way.
+    pub fn new(title: &'static str, ways: Vec<QuestionWay>, budget: String) -> Self {
         Self {
+            title,
+            ways: ways.into_iter().map(|way| (way, Priced::Unknown)).collect(),
+            selected: 0,
             budget,
-            ..Self::default()
         }
     }
 
     /// The way under the cursor, where its price is still to be asked for. It counts as asked for from now on: a price is
     /// worked out from the whole project, and one at a time is enough for a way.
-    pub fn ask(&mut self) -> Option<PickMode> {
-        let price = &mut self.priced[self.selected];
+    pub fn ask(&mut self) -> Option<QuestionSet> {
+        let (way, price) = self.ways.get_mut(self.selected)?;
         let unknown = matches!(price, Priced::Unknown);
         unknown.then(|| {
             *price = Priced::Asked;
-            WAYS[self.selected].0
+            way.set.clone()
         })
     }
 
-    pub fn priced(&mut self, way: PickMode, price: Result<PickPrice, String>) {
-        if let Some(at) = WAYS.iter().position(|(known, ..)| *known == way) {
-            self.priced[at] = Priced::Known(price);
+    pub fn priced(&mut self, set: &QuestionSet, found: Result<QuestionSetPrice, String>) {
+        let mut ways = self.ways.iter_mut();
+        if let Some((_, price)) = ways.find(|(way, _)| way.set == *set) {
+            *price = Priced::Known(found);
+        }
+    }
+
+    /// What is chosen, where its price is known and there is something to ask.
+    fn order(&self) -> Option<QuestionOrder> {
+        match self.ways.get(self.selected)? {
+            (way, Priced::Known(Ok(price))) if price.calls > 0 => Some(QuestionOrder {
+                set: way.set.clone(),
+                price: price.clone(),
+            }),
+            _ => None,
         }
     }
 
     /// Moves in the list; Enter accepts a way that there is something to ask in.
-    pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome<PickOrder> {
+    pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome<QuestionOrder> {
         match event.code {
             KeyCode::Enter => {
-                if let Priced::Known(Ok(price)) = &self.priced[self.selected]
-                    && price.calls > 0
-                {
-                    return KeyOutcome::Submitted(PickOrder {
-                        way: WAYS[self.selected].0,
-                        price: price.clone(),
-                    });
+                if let Some(order) = self.order() {
+                    return KeyOutcome::Submitted(order);
                 }
             }
             KeyCode::Esc | KeyCode::Char('q') => return KeyOutcome::Cancelled,
             KeyCode::Down | KeyCode::Char('j') | KeyCode::Tab => {
-                self.selected = (self.selected + 1).min(WAYS.len() - 1);
+                self.selected = (self.selected + 1).min(self.ways.len().saturating_sub(1));
             }
             KeyCode::Up | KeyCode::Char('k') | KeyCode::BackTab => {
                 self.selected = self.selected.saturating_sub(1);
@@ -114,9 +115,8 @@ impl PickDialog {
     }
 
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
-        let mut inner = boxed("Picks", theme, centred(area, WIDTH, HEIGHT), buf);
-        let asks =
-            matches!(&self.priced[self.selected], Priced::Known(Ok(price)) if price.calls > 0);
+        let mut inner = boxed(self.title, theme, centred(area, WIDTH, HEIGHT), buf);
+        let asks = self.order().is_some();
         let choose: &[(&str, &str)] = &[("↑ ↓", "choose"), ("Esc", "give up")];
         let ask: &[(&str, &str)] = if asks {
             &[("Enter", "ask the judges")]
@@ -126,25 +126,33 @@ impl PickDialog {
         let keys = [ask, choose].concat();
         key_line(&keys, theme, cut_bottom(&mut inner, 1), buf);
         let columns = usize::from(inner.width);
-        let mut list = cut(&mut inner, WAYS.len() as u16 + 1);
-        list.height = list.height.min(WAYS.len() as u16);
-        for (row, (at, (_, name, doc))) in list.rows().zip(WAYS.iter().enumerate()) {
+        let shown = self.ways.len().min(ROWS);
+        let first = self.selected.saturating_sub(shown.saturating_sub(1));
+        let mut list = cut(&mut inner, shown as u16 + 1);
+        list.height = list.height.min(shown as u16);
+        let ways = self.ways.iter().enumerate().skip(first);
+        for (row, (at, (way, _))) in list.rows().zip(ways) {
             let selected = at == self.selected;
             if selected {
                 buf.set_style(row, theme.selection());
             }
-            let doc = truncate(doc, columns.saturating_sub(NAME + 2)).into_owned();
+            let doc = truncate(&way.doc, columns.saturating_sub(NAME + 2)).into_owned();
+            let name = truncate(&way.name, NAME - 1);
             Line::from(vec![
                 Span::raw(if selected { "▌ " } else { "  " }),
-                Span::styled(pad_right(name, NAME), theme.text()),
+                Span::styled(pad_right(&name, NAME), theme.text()),
                 Span::styled(doc, theme.muted()),
             ])
             .render(row, buf);
         }
-        let lines: Vec<Line<'static>> = match &self.priced[self.selected] {
-            Priced::Unknown | Priced::Asked => vec![Line::styled("counting …", theme.muted())],
-            Priced::Known(Err(why)) => text::lines(&sanitise::line(why), columns, theme.error()),
-            Priced::Known(Ok(price)) => {
+        let lines: Vec<Line<'static>> = match self.ways.get(self.selected).map(|(_, price)| price) {
+            None | Some(Priced::Unknown | Priced::Asked) => {
+                vec![Line::styled("counting …", theme.muted())]
+            }
+            Some(Priced::Known(Err(why))) => {
+                text::lines(&sanitise::line(why), columns, theme.error())
+            }
+            Some(Priced::Known(Ok(price))) => {
                 let said = words(price, &self.budget);
                 let said = said.iter();
                 said.flat_map(|words| text::lines(words, columns, theme.text()))
@@ -156,15 +164,14 @@ impl PickDialog {
 }
 
 /// What asking would take, a sentence a line.
-fn words(price: &PickPrice, budget: &str) -> Vec<String> {
+fn words(price: &QuestionSetPrice, budget: &str) -> Vec<String> {
     let judges = first_names(&price.judges);
     let mut words = vec![format!(
         "{} to {judges} about {}.",
         count_of(price.calls, "call"),
-        count_of(price.pools, "pool")
+        price.about
     )];
-    if price.already > 0 {
-        let there = count_of(price.already, "answer");
+    if let Some(there) = &price.already {
         words.push(format!(
             "{there} are in the project and are not asked for again."
         ));
@@ -191,13 +198,14 @@ fn words(price: &PickPrice, budget: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::adjudication::PickMode;
     use crate::tui::testing::{draw, key, text};
 
-    fn price(calls: usize, worst_usd: Option<f64>) -> PickPrice {
-        PickPrice {
-            pools: 20,
+    fn price(calls: usize, worst_usd: Option<f64>) -> QuestionSetPrice {
+        QuestionSetPrice {
+            about: "20 pools".to_owned(),
             calls,
-            already: 3,
+            already: Some("3 answers".to_owned()),
             judges: vec!["gpt".to_owned()],
             expected_usd: worst_usd.map(|usd| usd / 2.0),
             worst_usd,
@@ -206,7 +214,23 @@ mod tests {
         }
     }
 
-    fn shown(dialog: &PickDialog) -> String {
+    const EXACTLY: QuestionSet = QuestionSet::Picks(PickMode::Exactly);
+    const ANY_NUMBER: QuestionSet = QuestionSet::Picks(PickMode::AnyNumber);
+
+    fn dialog() -> QuestionDialog {
+        let way = |set, name: &str| QuestionWay {
+            set,
+            name: name.to_owned(),
+            doc: String::new(),
+        };
+        let ways = vec![
+            way(EXACTLY, "as many as labels"),
+            way(ANY_NUMBER, "any number"),
+        ];
+        QuestionDialog::new("Picks", ways, "No budget is set.".to_owned())
+    }
+
+    fn shown(dialog: &QuestionDialog) -> String {
         text(&draw(80, 24, |area, buf| {
             dialog.render(&Theme::default(), area, buf);
         }))
@@ -214,15 +238,15 @@ mod tests {
 
     #[test]
     fn a_way_is_accepted_once_its_price_is_on_screen() {
-        let mut dialog = PickDialog::new("No budget is set.".to_owned());
-        assert_eq!(dialog.ask(), Some(PickMode::Exactly));
+        let mut dialog = dialog();
+        assert_eq!(dialog.ask(), Some(EXACTLY));
         assert_eq!(dialog.handle(key(KeyCode::Enter)), KeyOutcome::Consumed);
-        dialog.priced(PickMode::Exactly, Err("no label".to_owned()));
+        dialog.priced(&EXACTLY, Err("no label".to_owned()));
         assert_eq!(dialog.handle(key(KeyCode::Enter)), KeyOutcome::Consumed);
         assert!(shown(&dialog).contains("no label"));
         dialog.handle(key(KeyCode::Down));
-        assert_eq!(dialog.ask(), Some(PickMode::AnyNumber));
-        dialog.priced(PickMode::AnyNumber, Ok(price(40, Some(0.5))));
+        assert_eq!(dialog.ask(), Some(ANY_NUMBER));
+        dialog.priced(&ANY_NUMBER, Ok(price(40, Some(0.5))));
         let page = shown(&dialog);
         for words in [
             "40 calls to gpt about 20 pools.",
@@ -232,8 +256,8 @@ mod tests {
         ] {
             assert!(page.contains(words), "{words}: {page}");
         }
-        let order = PickOrder {
-            way: PickMode::AnyNumber,
+        let order = QuestionOrder {
+            set: ANY_NUMBER,
             price: price(40, Some(0.5)),
         };
         assert_eq!(
@@ -244,8 +268,8 @@ mod tests {
 
     #[test]
     fn where_nothing_is_left_nothing_is_asked_and_any_size_is_drawn() {
-        let mut dialog = PickDialog::default();
-        dialog.priced(PickMode::Exactly, Ok(price(0, Some(0.0))));
+        let mut dialog = dialog();
+        dialog.priced(&EXACTLY, Ok(price(0, Some(0.0))));
         assert!(shown(&dialog).contains("Nothing is left to ask."));
         assert!(!shown(&dialog).contains("ask the judges"));
         assert_eq!(dialog.handle(key(KeyCode::Enter)), KeyOutcome::Consumed);

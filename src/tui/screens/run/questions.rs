@@ -1,0 +1,28 @@
+//! What judges are asked beside a run, on the run's screen.
+
+use crate::tui::model::Model;
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use ratatui::text::{Line, Span};
+
+/// How far it is, or how what was asked last in this session ended; `None` where nothing was.
+pub(super) fn line(model: &Model, theme: &Theme) -> Option<Line<'static>> {
+    let words = match (&model.questions.going, &model.questions.ended) {
+        (Some((set, progress)), _) => {
+            let mut parts = vec![format!(
+                "{}: {} of {}",
+                set.describe(),
+                text::count(progress.done),
+                text::count_of(progress.all, "answer")
+            )];
+            for (count, what) in [(progress.invalid, "unusable"), (progress.failed, "failed")] {
+                parts.extend((count > 0).then(|| format!("{} {what}", text::count(count))));
+            }
+            parts.join(" · ")
+        }
+        (None, Some(ended)) => ended.clone(),
+        (None, None) => return None,
+    };
+    let label = Span::styled(format!("{:<10}", "asked"), theme.muted());
+    Some(Line::from(vec![label, Span::raw(words)]))
+}

@@ -1,0 +1,400 @@
+//! Picks, anchors and links: their dialogs, the question before money is spent, and their end.
+
+use crate::app::one_scale::{ANCHORS, LINKS};
+use crate::app::question_set::{
+    QuestionSet, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress,
+};
+use crate::domain::adjudication::PickMode;
+use crate::domain::sanitise;
+use crate::tui::keymap::{Command, key_on};
+use crate::tui::message::Effect;
+use crate::tui::model::{ConfirmFor, Model, Overlay};
+use crate::tui::requests;
+use crate::tui::screens::Screen;
+use crate::tui::screens::run::begin::budget_words;
+use crate::tui::text::{self, count_of};
+use crate::tui::widgets::question_dialog::{QuestionDialog, QuestionOrder, QuestionWay};
+use crate::tui::widgets::toast::Level;
+
+/// The ways to pick, each with its name and what a judge is asked.
+const PICKS: [(PickMode, &str, &str); 3] = [
+    (
+        PickMode::Exactly,
+        "as many as labels",
+        "a judge is told how many are labelled relevant",
+    ),
+    (
+        PickMode::AnyNumber,
+        "any number",
+        "a judge names all that it finds relevant, or none",
+    ),
+    (
+        PickMode::PerDocument,
+        "every document",
+        "supports, refutes or not enough, with the sentence",
+    ),
+];
+
+pub(super) fn open_picks(model: &mut Model) -> Vec<Effect> {
+    let ways = PICKS.map(|(way, name, doc)| QuestionWay {
+        set: QuestionSet::Picks(way),
+        name: name.to_owned(),
+        doc: doc.to_owned(),
+    });
+    open(model, "Picks", ways.to_vec())
+}
+
+/// One judge grades all anchors, so that each is a way.
+pub(super) fn open_anchors(model: &mut Model) -> Vec<Effect> {
+    let judges = model.options.judges.iter();
+    let ways = judges.map(|judge| QuestionWay {
+        set: QuestionSet::Anchors(judge.clone()),
+        name: sanitise::line(judge).into_owned(),
+        doc: format!("grades {ANCHORS} documents of each query, 0 to 3"),
+    });
+    let ways = ways.collect();
+    open(model, "Anchors: one scale over queries", ways)
+}
+
+/// All judges together, or one of them.
+pub(super) fn open_links(model: &mut Model) -> Vec<Effect> {
+    let judges = &model.options.judges;
+    let together = (judges.len() > 1).then(|| QuestionWay {
+        set: QuestionSet::Links(judges.clone()),
+        name: format!("all {}", count_of(judges.len(), "judge")),
+        doc: format!("compare documents of two queries, {LINKS} times each query"),
+    });
+    let alone = judges.iter().map(|judge| QuestionWay {
+        set: QuestionSet::Links(vec![judge.clone()]),
+        name: sanitise::line(judge).into_owned(),
+        doc: format!("compares documents of two queries, {LINKS} times each query"),
+    });
+    let ways = together.into_iter().chain(alone).collect();
+    open(model, "Links: one scale over queries", ways)
+}
+
+/// Opens the dialog; while judges are asked, asks whether to stop that.
+fn open(model: &mut Model, title: &'static str, ways: Vec<QuestionWay>) -> Vec<Effect> {
+    if model.questions.going.is_some() {
+        requests::stop_questions(model);
+        return Vec::new();
+    }
+    if model.run.running {
+        model.inform("a run is going on; ask when it has ended");
+        return Vec::new();
+    }
+    if ways.is_empty() {
+        model.inform("no judge is set up: `overrule judges check` says what is missing");
+        return Vec::new();
+    }
+    if dialog(model).is_some() {
+        return Vec::new();
+    }
+    let dialog = QuestionDialog::new(title, ways, budget_words(model));
+    model.overlays.push(Overlay::Questions(dialog));
+    model.questions.generation += 1;
+    look(model)
+}
+
+fn dialog(model: &mut Model) -> Option<&mut QuestionDialog> {
+    let mut overlays = model.overlays.iter_mut();
+    overlays.find_map(|overlay| match overlay {
+        Overlay::Questions(dialog) => Some(dialog),
+        _ => None,
+    })
+}
+
+/// Asks what the chosen way would take, where that was not asked yet.
+pub(super) fn look(model: &mut Model) -> Vec<Effect> {
+    let generation = model.questions.generation;
+    let set = dialog(model).and_then(QuestionDialog::ask);
+    set.map(|set| Effect::PriceQuestions(set, generation))
+        .into_iter()
+        .collect()
+}
+
+pub(super) fn priced(
+    model: &mut Model,
+    generation: u64,
+    set: &QuestionSet,
+    price: Result<QuestionSetPrice, String>,
+) {
+    if generation == model.questions.generation
+        && let Some(dialog) = dialog(model)
+    {
+        dialog.priced(set, price);
+    }
+}
+
+/// Begins what was chosen; where it costs money, a person is asked first.
+pub(super) fn chosen(model: &mut Model, order: QuestionOrder) -> Vec<Effect> {
+    let free = !order.price.paid || order.price.worst_usd == Some(0.0);
+    if free {
+        return begin(model, &order);
+    }
+    let cost = match (order.price.expected_usd, order.price.worst_usd) {
+        (Some(expected), Some(worst)) => format!(
+            "about {} expected, {} at the very most",
+            text::usd(expected),
+            text::usd(worst)
+        ),
+        _ => "at a price that is not known for every judge".to_owned(),
+    };
+    let question = format!(
+        "{}: {cost}. {} Ask?",
+        count_of(order.price.calls, "call"),
+        budget_words(model)
+    );
+    model.questions.asked = Some(order);
+    model.confirm("Ask the judges", &question, ConfirmFor::Questions);
+    Vec::new()
+}
+
+/// Money may be spent on what was asked about.
+pub(super) fn confirmed(model: &mut Model) -> Vec<Effect> {
+    match model.questions.asked.take() {
+        Some(order) => begin(model, &order),
+        None => Vec::new(),
+    }
+}
+
+fn begin(model: &mut Model, order: &QuestionOrder) -> Vec<Effect> {
+    if model.run.running || model.questions.going.is_some() {
+        model.inform("judges are being asked already; wait for the end of that");
+        return Vec::new();
+    }
+    let progress = QuestionSetProgress {
+        all: order.price.calls,
+        ..QuestionSetProgress::default()
+    };
+    model.questions.going = Some((order.set.clone(), progress));
+    vec![Effect::AskQuestions(order.set.clone(), order.price.calls)]
+}
+
+pub(super) fn progressed(model: &mut Model, progress: QuestionSetProgress) {
+    if let Some((_, going)) = &mut model.questions.going {
+        *going = progress;
+    }
+}
+
+pub(super) fn ended(model: &mut Model, result: Result<QuestionSetOutcome, String>) -> Vec<Effect> {
+    let Some((set, _)) = model.questions.going.take() else {
+        return Vec::new();
+    };
+    let (level, words) = match result {
+        Ok(outcome) => outcome_words(&set, &outcome),
+        Err(why) => (Level::Error, why),
+    };
+    model.say(level, &words);
+    model.questions.ended = Some(format!("{}: {words}", set.describe()));
+    match (set, model.screen()) {
+        (QuestionSet::Picks(_), Screen::Adjudication) => requests::disagreements(model),
+        (QuestionSet::Picks(_), _) => Vec::new(),
+        // What was learned is a scale, which the list and the documents show.
+        (QuestionSet::Anchors(_) | QuestionSet::Links(_), _) => {
+            vec![Effect::ReadScale(model.scale.ask())]
+        }
+    }
+}
+
+fn outcome_words(set: &QuestionSet, outcome: &QuestionSetOutcome) -> (Level, String) {
+    let progress = &outcome.progress;
+    let missing = progress.all - progress.done.min(progress.all);
+    let noun = match set {
+        QuestionSet::Picks(_) => "pick",
+        QuestionSet::Anchors(_) => "anchor",
+        QuestionSet::Links(_) => "answer",
+    };
+    let mut parts = vec![count_of(progress.done, noun)];
+    let counts = [(progress.invalid, "invalid"), (progress.failed, "failed")];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    parts.extend(counts.map(|(count, what)| format!("{} {what}", text::count(count))));
+    if missing > 0 {
+        let why = match (outcome.stopped, outcome.budget_reached) {
+            (true, _) => "stopped: ",
+            (_, true) => "the budget is reached: ",
+            _ => "",
+        };
+        let verb = if missing == 1 { "is" } else { "are" };
+        parts.push(format!(
+            "{why}{} {verb} missing",
+            count_of(missing, "answer")
+        ));
+    }
+    let stopped = outcome.given_up.iter();
+    parts.extend(stopped.map(|line| sanitise::line(line).into_owned()));
+    if missing == 0 && progress.failed == 0 && matches!(set, QuestionSet::Picks(_)) {
+        let key = key_on(Command::ShowAdjudication, Screen::Queries);
+        parts.push(format!(
+            "{key} on the list of queries compares them with the labels"
+        ));
+    }
+    let level = match missing + progress.failed {
+        0 => Level::Good,
+        _ => Level::Warn,
+    };
+    (level, parts.join(" · "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::message::Msg;
+    use crate::tui::screens::testing::model;
+    use crate::tui::testing::key;
+    use crate::tui::update::update;
+    use crossterm::event::KeyCode;
+    use std::time::Instant;
+
+    const EXACTLY: QuestionSet = QuestionSet::Picks(PickMode::Exactly);
+
+    fn price(paid: bool) -> QuestionSetPrice {
+        QuestionSetPrice {
+            about: "2 pools".to_owned(),
+            calls: 6,
+            already: None,
+            judges: vec!["gpt".to_owned()],
+            expected_usd: Some(if paid { 0.2 } else { 0.0 }),
+            worst_usd: Some(if paid { 0.5 } else { 0.0 }),
+            paid,
+            notes: Vec::new(),
+        }
+    }
+
+    fn pressed(code: KeyCode) -> Msg {
+        Msg::Key(key(code))
+    }
+
+    /// The model after the dialog was opened, its way was priced, and Enter was pressed.
+    fn accepted(paid: bool) -> (Model, Vec<Effect>) {
+        let mut model = model(Screen::Queries);
+        let now = Instant::now();
+        let effects = open_picks(&mut model);
+        let generation = model.questions.generation;
+        assert_eq!(effects, [Effect::PriceQuestions(EXACTLY, generation)]);
+        let late = Msg::QuestionsPriced(generation - 1, EXACTLY, Err("late".to_owned()));
+        update(&mut model, late, now);
+        let price = Ok(price(paid));
+        let msg = Msg::QuestionsPriced(generation, EXACTLY, price);
+        update(&mut model, msg, now);
+        let effects = update(&mut model, pressed(KeyCode::Enter), now);
+        (model, effects)
+    }
+
+    #[test]
+    fn free_judges_are_asked_at_once_and_paid_ones_after_a_yes() {
+        let (model, effects) = accepted(false);
+        assert_eq!(effects, [Effect::AskQuestions(EXACTLY, 6)]);
+        assert!(model.questions.going.is_some() && model.overlays.is_empty());
+
+        let (mut model, effects) = accepted(true);
+        assert_eq!(effects, []);
+        let now = Instant::now();
+        assert_eq!(
+            update(&mut model, pressed(KeyCode::Enter), now),
+            [],
+            "no is chosen"
+        );
+        assert!(model.overlays.is_empty() && model.questions.going.is_none());
+        let (mut model, _) = accepted(true);
+        let effects = update(&mut model, pressed(KeyCode::Char('y')), now);
+        assert_eq!(effects, [Effect::AskQuestions(EXACTLY, 6)]);
+        assert_eq!(open_picks(&mut model), [], "asks whether to stop");
+        let effects = update(&mut model, pressed(KeyCode::Char('y')), now);
+        assert_eq!(effects, [Effect::StopQuestions]);
+    }
+
+    #[test]
+    fn the_price_of_a_way_is_worked_out_once() {
+        let mut model = model(Screen::Queries);
+        let now = Instant::now();
+        let mut effects = open_picks(&mut model);
+        for code in [KeyCode::Down, KeyCode::Up, KeyCode::Down, KeyCode::Up] {
+            effects.extend(update(&mut model, pressed(code), now));
+        }
+        let generation = model.questions.generation;
+        let once = [EXACTLY, QuestionSet::Picks(PickMode::AnyNumber)];
+        assert_eq!(
+            effects,
+            once.map(|way| Effect::PriceQuestions(way, generation))
+        );
+    }
+
+    #[test]
+    fn the_end_says_what_is_missing() {
+        let mut outcome = QuestionSetOutcome {
+            progress: QuestionSetProgress {
+                done: 6,
+                all: 6,
+                ..QuestionSetProgress::default()
+            },
+            ..QuestionSetOutcome::default()
+        };
+        let (level, words) = outcome_words(&EXACTLY, &outcome);
+        assert!(
+            level == Level::Good && words.starts_with("6 picks · C on"),
+            "{words}"
+        );
+        outcome.progress.done = 5;
+        outcome.progress.failed = 2;
+        outcome.budget_reached = true;
+        let (level, words) = outcome_words(&EXACTLY, &outcome);
+        let wanted = "5 picks · 2 failed · the budget is reached: 1 answer is missing";
+        assert_eq!((level, words.as_str()), (Level::Warn, wanted));
+    }
+
+    fn order(model: &mut Model, set: &QuestionSet, paid: bool) -> Vec<Effect> {
+        let now = Instant::now();
+        let generation = model.questions.generation;
+        let priced = Msg::QuestionsPriced(generation, set.clone(), Ok(price(paid)));
+        update(model, priced, now);
+        update(model, pressed(KeyCode::Enter), now)
+    }
+
+    #[test]
+    fn one_judge_grades_anchors_and_links_are_asked_of_all_or_one() {
+        let mut model = model(Screen::Queries);
+        model.options.judges = vec!["gpt".to_owned(), "claude".to_owned()];
+        let anchors = QuestionSet::Anchors("gpt".to_owned());
+        let generation = model.questions.generation + 1;
+        let priced =
+            |set: &QuestionSet, generation| vec![Effect::PriceQuestions(set.clone(), generation)];
+        assert_eq!(open_anchors(&mut model), priced(&anchors, generation));
+        let effects = order(&mut model, &anchors, false);
+        assert_eq!(effects, [Effect::AskQuestions(anchors.clone(), 6)]);
+        let outcome = QuestionSetOutcome {
+            progress: QuestionSetProgress {
+                done: 6,
+                all: 6,
+                ..QuestionSetProgress::default()
+            },
+            ..QuestionSetOutcome::default()
+        };
+        let ended = Msg::QuestionsEnded(Ok(outcome));
+        let effects = update(&mut model, ended, Instant::now());
+        assert!(matches!(effects[..], [Effect::ReadScale(_)]), "{effects:?}");
+        let words = model.questions.ended.as_deref();
+        assert_eq!(words, Some("anchors of gpt: 6 anchors"));
+
+        let all = QuestionSet::Links(model.options.judges.clone());
+        assert_eq!(open_links(&mut model), priced(&all, generation + 1));
+        let now = Instant::now();
+        let one = QuestionSet::Links(vec!["gpt".to_owned()]);
+        let effects = update(&mut model, pressed(KeyCode::Down), now);
+        assert_eq!(effects, priced(&one, generation + 1));
+        assert_eq!(order(&mut model, &one, true), [], "it costs money");
+        let effects = update(&mut model, pressed(KeyCode::Char('y')), now);
+        assert_eq!(effects, [Effect::AskQuestions(one, 6)]);
+        assert_eq!(open_anchors(&mut model), [], "asks whether to stop");
+        let effects = update(&mut model, pressed(KeyCode::Char('y')), now);
+        assert_eq!(effects, [Effect::StopQuestions]);
+    }
+
+    #[test]
+    fn without_a_judge_there_is_nobody_to_ask() {
+        let mut model = model(Screen::Queries);
+        model.options.judges.clear();
+        assert_eq!(open_anchors(&mut model), []);
+        assert!(model.overlays.is_empty());
+    }
+}

@@ -185,7 +185,7 @@ pub fn train_with(
     let judged_ones = predicted.map(|((query, pair), predicted)| (*query, *pair, *predicted));
     let others = unjudged
         .iter()
-        .map(|(query, pair, features)| (*query, *pair, found.model.predict(features)));
+        .map(|(query, pair, features)| (*query, *pair, found.predict(*query, features)));
     Ok(TrainedStudent {
         options,
         embedder: vectors.map(KnownVectors::embedder),

@@ -148,6 +148,18 @@ mod tests {
         }
 
         #[test]
+        fn a_beta_of_so_many_games_varies_as_the_three_outcomes_do(a in 0.0..=1.0f64, share in 0.0..=1.0f64) {
+            let one = OutcomeProbabilities::new(a, (1.0 - a) * share).unwrap();
+            let (mean, games) = (one.score(), one.strength());
+            let (least, most) = STRENGTH;
+            prop_assume!(games > least && games < most);
+            // Var(win share) of Beta(mean · n, (1 − mean) · n), and a quarter of Var(C) where C² = |C|.
+            let of_beta = mean * (1.0 - mean) / (games + 1.0);
+            let of_outcomes = (one.decisiveness() - one.preference().powi(2)) / 4.0;
+            prop_assert!((of_beta - of_outcomes).abs() < 1e-12);
+        }
+
+        #[test]
         fn exchanging_the_documents_turns_the_score(a in 0.0..=1.0f64, share in 0.0..=1.0f64) {
             let one = OutcomeProbabilities::new(a, (1.0 - a) * share).unwrap();
             let other = one.swapped();

@@ -29,7 +29,13 @@ pub fn figure_svg(
     let start = |words: &str| {
         let wide = matches!(figure, Figure::Buckets);
         let width = if wide { 1_000.0 } else { 720.0 };
-        Chart::new((width, 500.0), place, &title, words)
+        // No higher than what is in it: half a triangle is.
+        let height = match figure {
+            Figure::Fold => 440.0,
+            Figure::Radius => 350.0,
+            _ => 500.0,
+        };
+        Chart::new((width, height), place, &title, words)
     };
     let n = population(figures);
     Some(match figure {

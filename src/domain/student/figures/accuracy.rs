@@ -68,7 +68,8 @@ pub fn accuracies(rows: &[PreferenceRow], resampling: &Resampling) -> Vec<ModelA
             },
             behind_first: Measured {
                 value: difference(&all)?,
-                interval: behind,
+                // Of few queries an interval may reach beyond what is possible.
+                interval: behind.map(|(low, high)| (low.max(-1.0), high.min(1.0))),
             },
             battles: clusters.values().map(Vec::len).sum(),
         })
@@ -108,5 +109,9 @@ mod tests {
         assert!((found[1].behind_first.value - 1.0 / 6.0).abs() < 1e-12);
         assert!(found[1].accuracy.interval.is_some());
         assert_eq!(accuracies(&rows[3..], &Resampling::default()), []);
+        // Two queries, one won and one lost altogether: between −100 and 100 points, and no further.
+        let rows = [row(1.0, [1.0, -1.0], 0), row(1.0, [-1.0, 1.0], 1)];
+        let found = accuracies(&rows, &Resampling::default());
+        assert_eq!(found[1].behind_first.interval, Some((-1.0, 1.0)));
     }
 }

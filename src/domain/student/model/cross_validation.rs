@@ -3,6 +3,7 @@
 use super::{Calibration, ScoredLogits, StudentModel, TrainingRow};
 use crate::domain::sampling::SeededRng;
 use crate::domain::student::OutcomeProbabilities;
+use crate::domain::student::features::PairFeatures;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Precisions of the penalty that are tried.
@@ -19,6 +20,18 @@ pub struct CrossValidation {
     pub predicted: Vec<OutcomeProbabilities>,
     /// Groups of queries.
     pub folds: usize,
+    /// By group, fitted and calibrated without its queries.
+    without: Vec<StudentModel>,
+    fold_of: BTreeMap<usize, usize>,
+}
+
+impl CrossValidation {
+    /// What a pair of a query is said to be by a model that the query had no part in: the one of all rows, where it has no row.
+    pub fn predict(&self, query: usize, pair: &PairFeatures) -> OutcomeProbabilities {
+        let fold = self.fold_of.get(&query);
+        let model = fold.and_then(|fold| self.without.get(*fold));
+        model.unwrap_or(&self.model).predict(pair)
+    }
 }
 
 /// What a precision is worth on queries left out.
@@ -27,6 +40,8 @@ struct LeftOut {
     precision: f64,
     /// By row: η and τ.
     logits: Vec<(f64, f64)>,
+    /// By group, fitted without it.
+    models: Vec<StudentModel>,
 }
 
 /// Fits a model, and predicts each row by one that was fitted without the queries of its group. `None` for rows of fewer
@@ -67,11 +82,15 @@ pub fn cross_validate(rows: &[TrainingRow], folds: usize, seed: u64) -> Option<C
                 loss,
                 precision,
                 logits,
+                models,
             });
         }
     }
     let LeftOut {
-        precision, logits, ..
+        precision,
+        logits,
+        models,
+        ..
     } = best?;
     let of_fold = |out: usize| -> Vec<ScoredLogits> {
         let rows = rows.iter().zip(&logits);
@@ -80,35 +99,58 @@ pub fn cross_validate(rows: &[TrainingRow], folds: usize, seed: u64) -> Option<C
             .collect()
     };
     let parts: Vec<Vec<ScoredLogits>> = (0..folds).map(of_fold).collect();
-    let calibrations: Vec<Calibration> =
-        (0..folds).map(|out| calibrate(&but(&parts, out))).collect();
+    let calibrations = (0..folds).map(|out| {
+        let others = (0..folds).filter(|other| *other != out);
+        let parts = others.map(|other| without_both(rows, precision, &fold, (out, other)));
+        // Of two groups nothing is left to calibrate on.
+        calibrate(&parts.collect::<Option<Vec<_>>>().unwrap_or_default())
+    });
+    let without: Vec<StudentModel> = models
+        .into_iter()
+        .zip(calibrations)
+        .map(|(model, calibration)| calibrated(model, calibration))
+        .collect();
     let predicted = rows
         .iter()
-        .zip(&logits)
-        .map(|(row, logits)| calibrations[fold(row.query)].predict(*logits));
-    let all: Vec<&[ScoredLogits]> = parts.iter().map(Vec::as_slice).collect();
-    let calibration = calibrate(&all);
+        .map(|row| without[fold(row.query)].predict(&row.features));
+    let calibration = calibrate(&parts);
     Some(CrossValidation {
         predicted: predicted.collect(),
-        model: StudentModel {
-            temperature: calibration.temperature,
-            isotonic: calibration.isotonic,
-            ..StudentModel::fit(rows, precision)?
-        },
+        model: calibrated(StudentModel::fit(rows, precision)?, calibration),
         precision,
         folds,
+        without,
+        fold_of,
     })
 }
 
-/// The groups but one.
-fn but(parts: &[Vec<ScoredLogits>], out: usize) -> Vec<&[ScoredLogits]> {
-    let others = parts.iter().enumerate().filter(|(at, _)| *at != out);
-    others.map(|(_, part)| part.as_slice()).collect()
+fn calibrated(model: StudentModel, calibration: Calibration) -> StudentModel {
+    StudentModel {
+        temperature: calibration.temperature,
+        isotonic: calibration.isotonic,
+        ..model
+    }
+}
+
+/// The rows of one group, by a model that saw neither it nor another group: what is calibrated on them has seen nothing of that
+/// other group. `None` where no row is left to fit.
+fn without_both(
+    rows: &[TrainingRow],
+    precision: f64,
+    fold: &impl Fn(usize) -> usize,
+    (out, of): (usize, usize),
+) -> Option<Vec<ScoredLogits>> {
+    let model = StudentModel::fit_where(rows, precision, |query| {
+        fold(query) != out && fold(query) != of
+    })?;
+    let rows = rows.iter().filter(|row| fold(row.query) == of);
+    let scored = rows.map(|row| (model.logits(&row.features), row.score, row.weight));
+    Some(scored.collect())
 }
 
 /// The calibration of some groups: isotonic where its cross entropy, of each group by a calibration of the others, is less than
 /// that of a temperature.
-fn calibrate(parts: &[&[ScoredLogits]]) -> Calibration {
+fn calibrate(parts: &[Vec<ScoredLogits>]) -> Calibration {
     let all = parts.concat();
     let by_temperature = Calibration::of_temperature(&all);
     let Some(by_curves) = Calibration::of_isotonic(&all) else {
@@ -122,8 +164,8 @@ fn calibrate(parts: &[&[ScoredLogits]]) -> Calibration {
         let Some(curves) = Calibration::of_isotonic(&others) else {
             return by_temperature;
         };
-        of_temperature += Calibration::of_temperature(&others).loss(part);
-        of_curves += curves.loss(part);
+        of_temperature += Calibration::of_temperature(&others).loss(&part);
+        of_curves += curves.loss(&part);
     }
     match of_curves < of_temperature {
         true => by_curves,

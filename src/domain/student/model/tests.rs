@@ -97,6 +97,29 @@ fn queries_left_out_are_predicted_nearly_as_well_and_calibrated() {
 }
 
 #[test]
+fn no_pair_of_a_query_is_predicted_by_a_model_that_saw_its_votes() {
+    let rows = rows(30, 20, 7);
+    let found = cross_validate(&rows, 5, 1).unwrap();
+    for (row, predicted) in rows.iter().zip(&found.predicted) {
+        assert_eq!(found.predict(row.query, &row.features), *predicted);
+    }
+    // Another vote on query 4 changes what is said of other queries, and nothing of what is said of its own pairs, judged or not.
+    let mut other = rows.clone();
+    let row = other
+        .iter_mut()
+        .find(|row| row.query == 4 && row.score != 0.5 && row.features.odd[0] != 0.0);
+    let row = row.unwrap();
+    row.score = 1.0 - row.score;
+    let changed = cross_validate(&other, 5, 1).unwrap();
+    let pair = &rows[0].features;
+    assert_eq!(changed.precision, found.precision);
+    assert_eq!(changed.predict(4, pair), found.predict(4, pair));
+    assert_ne!(changed.model.predict(pair), found.model.predict(pair));
+    // A query without votes is predicted by the model of all.
+    assert_eq!(found.predict(99, pair), found.model.predict(pair));
+}
+
+#[test]
 fn what_a_temperature_cannot_mend_is_mended_by_curves() {
     // Every third vote is a tie, however far the documents are apart: no temperature says so.
     let mut rows = rows(60, 40, 9);

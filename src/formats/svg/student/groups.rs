@@ -189,7 +189,12 @@ fn calibration(chart: &mut Chart, figures: &Figures) {
     if let Some(chance) = figures.calibration.ece_by_chance {
         words += &format!("; {chance:.4} by chance alone");
     }
-    chart.words((frame.left + 8.0, frame.top + 14.0), "start", "", &words);
+    // Below the diagonal, where no bucket is but of a student that is far too unsure.
+    let place = (
+        frame.left + frame.width - 8.0,
+        frame.top + frame.height - 10.0,
+    );
+    chart.words(place, "end", "", &words);
 }
 
 pub(super) fn residual_ties(mut chart: Chart, figures: &Figures) -> String {

@@ -1,6 +1,6 @@
 //! The numbers beside a figure: what it is summed up by, its groups in a table, and the group under the cursor in words.
 
-use super::plot::composition;
+use super::plot::{SIGNS, composition};
 use crate::app::wording::counted;
 use crate::domain::sanitise;
 use crate::domain::student::figure::{Figure, correlation_interval};
@@ -8,7 +8,7 @@ use crate::domain::student::figures::{Category, Figures, Measured};
 use crate::tui::canvas::Canvas;
 use crate::tui::model::student::StudentScreen;
 use crate::tui::text::{self, pad_left, pad_right};
-use crate::tui::theme::Theme;
+use crate::tui::theme::{ColourDepth, Theme};
 use crate::tui::widgets::scroll_to;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -48,7 +48,7 @@ pub(super) fn summary(
                 measured(figures.cross_entropy)
             ));
             say(format!(
-                "above the targets' own {}",
+                "divergence {} nats: what is above the entropy of the targets",
                 number(figures.divergence())
             ));
             if let Some(order) = screen.step().and_then(|step| step.order) {
@@ -127,6 +127,14 @@ fn legend(figure: Figure, theme: &Theme) -> Vec<Line<'static>> {
             Span::styled(format!(" {words}  "), theme.muted()),
         ]
     };
+    const CATEGORIES: [&str; 5] = ["all for", "more for", "even", "more against", "all against"];
+    let category = |at: usize| {
+        let mut spans = entry(1.0 - at as f64 / 4.0, CATEGORIES[at]);
+        if theme.depth == ColourDepth::None {
+            spans[0] = Span::raw(SIGNS[at].to_string().repeat(2));
+        }
+        spans
+    };
     let of = |entries: &[(f64, &str)]| {
         let spans = entries
             .iter()
@@ -145,11 +153,9 @@ fn legend(figure: Figure, theme: &Theme) -> Vec<Line<'static>> {
         Figure::Fold | Figure::Axes | Figure::Segments => {
             vec![of(&[(1.0, "for favourite"), (0.0, "against")])]
         }
-        Figure::Radius | Figure::Yield | Figure::Ranks => vec![
-            of(&[(1.0, "all for"), (0.75, "more for")]),
-            of(&[(0.5, "even")]),
-            of(&[(0.25, "more against"), (0.0, "all against")]),
-        ],
+        Figure::Radius | Figure::Yield | Figure::Ranks => [0..2, 2..3, 3..5]
+            .map(|categories| categories.flat_map(category).collect::<Line<'_>>())
+            .to_vec(),
     }
 }
 

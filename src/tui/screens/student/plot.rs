@@ -5,8 +5,12 @@ use crate::domain::student::figure::{CELLS, Figure, FigureGroup, correlation_int
 use crate::domain::student::figures::{Category, Figures, FoldedRow};
 use crate::tui::canvas::Canvas;
 use crate::tui::model::student::StudentScreen;
+use crate::tui::theme::ColourDepth;
 use crate::tui::widgets::notice;
 use std::ops::Range;
+
+/// What stands for each category where there are no colours, from all for the favourite to all against it.
+pub(super) const SIGNS: [char; 5] = ['█', '▒', '·', '/', '×'];
 
 /// Draws the figure on screen with the group under the cursor marked.
 pub(super) fn plot(screen: &StudentScreen, canvas: Canvas<'_>) {
@@ -201,12 +205,11 @@ fn stacked(plot: &mut Plot<'_>, composed: &[[f64; 5]], height: impl Fn(usize) ->
             at * width / composed.len()..(at + 1) * width / composed.len()
         })
         .collect();
-    let pixels = plot.pixels() as f64;
-    plot.paint(|column, pixel| {
+    let category = |column: usize, up: f64| {
         let at = columns
             .iter()
             .position(|columns| columns.contains(&column))?;
-        let up = (pixel as f64 + 0.5) / pixels / height(at).max(f64::MIN_POSITIVE);
+        let up = up / height(at).max(f64::MIN_POSITIVE);
         if up > 1.0 {
             return None;
         }
@@ -217,7 +220,15 @@ fn stacked(plot: &mut Plot<'_>, composed: &[[f64; 5]], height: impl Fn(usize) ->
             up < low
         });
         // Shares that add up to 1 but for a rounding end with the last one that is there.
-        let category = category.or_else(|| shares.iter().rposition(|share| *share > 0.0))?;
+        category.or_else(|| shares.iter().rposition(|share| *share > 0.0))
+    };
+    if plot.theme.depth == ColourDepth::None {
+        plot.signs(|column, up| SIGNS.get(category(column, up)?).copied());
+        return;
+    }
+    let pixels = plot.pixels() as f64;
+    plot.paint(|column, pixel| {
+        let category = category(column, (pixel as f64 + 0.5) / pixels)?;
         Some(1.0 - category as f64 / 4.0)
     });
 }

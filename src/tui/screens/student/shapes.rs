@@ -148,6 +148,22 @@ impl<'a> Plot<'a> {
         }
     }
 
+    /// Puts a sign into cells, where there are no colours; `sign` is asked for a column and a height from 0 to 1.
+    pub(super) fn signs(&mut self, sign: impl Fn(usize, f64) -> Option<char>) {
+        let rows = f64::from(self.inside.height);
+        for (down, row) in self.inside.rows().enumerate() {
+            let up = 1.0 - (down as f64 + 0.5) / rows;
+            for column in 0..self.columns() {
+                if let Some(sign) = sign(column, up) {
+                    let (x, style) = (row.x + column as u16, self.theme.text());
+                    let mut bytes = [0; 4];
+                    self.buf
+                        .set_string(x, row.y, &*sign.encode_utf8(&mut bytes), style);
+                }
+            }
+        }
+    }
+
     /// A mark at a column and a value.
     pub(super) fn mark(
         &mut self,

@@ -9,7 +9,7 @@ use crate::domain::ranking::LearnedWeight;
 use crate::domain::rating::RatingOptions;
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::domain::simulation::{
-    MeanInterval, Quality, Theta, quality_differences, summarise_quality,
+    MeanInterval, Quality, QueueWorth, Theta, quality_differences, summarise_quality,
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -157,7 +157,7 @@ impl BenchStudentCommand {
             self.theta,
             self.seed,
             output::table(&header, &rows)
-        )
+        ) + &queue_text(cases)
     }
 
     fn as_json(&self, cases: &[Case]) -> Value {
@@ -180,6 +180,13 @@ impl BenchStudentCommand {
                     "in_fit": change(Some(&of.in_fit)),
                     "in_choice": change(of.in_choice.as_ref()),
                     "in_both": change(of.in_both.as_ref()),
+                    "queue": {
+                        "wrong_at_random": share(&of.queue, |of| of.at_random).map(mean_json),
+                        "wrong_by_student": share(&of.queue, |of| of.by_student).map(mean_json),
+                        "wrong_by_scores": share(&of.queue, |of| of.by_scores).map(mean_json),
+                        "student_less_random": share(&of.queue, |of| of.by_student - of.at_random).map(mean_json),
+                        "student_less_scores": share(&of.queue, |of| of.by_student - of.by_scores).map(mean_json),
+                    },
                 })
             })
         });
@@ -192,6 +199,45 @@ impl BenchStudentCommand {
             "cases": cases.collect::<Vec<_>>(),
         })
     }
+}
+
+/// The mean over queries of something about their queues.
+fn share(queues: &[QueueWorth], of: impl Fn(&QueueWorth) -> f64) -> Option<MeanInterval> {
+    MeanInterval::of(&queues.iter().map(of).collect::<Vec<_>>())
+}
+
+/// How often votes are wrong on what a queue begins with.
+fn queue_text(cases: &[Case]) -> String {
+    let rows = cases.iter().flat_map(|case| {
+        case.worth.iter().map(|of| {
+            let mut row = vec![
+                case.noise.to_string(),
+                case.correlation.to_string(),
+                of.plan.to_string(),
+            ];
+            row.extend([
+                describe(share(&of.queue, |of| of.at_random), false),
+                describe(share(&of.queue, |of| of.by_student), false),
+                describe(share(&of.queue, |of| of.by_scores), false),
+                describe(share(&of.queue, |of| of.by_student - of.by_scores), true),
+            ]);
+            row
+        })
+    });
+    let header = [
+        ">noise",
+        ">student r",
+        "strategy",
+        ">wrong at random",
+        ">by the student",
+        ">by the scores",
+        ">student less scores",
+    ];
+    format!(
+        "\n{}\nHow often votes are wrong (half where they tie) on the tenth of a query's voted pairs that a queue shows first: `queue --policy student`\n\
+         begins with the votes that it would least have cast, `by the scores` with those least probable by the fit of all votes.\n",
+        output::table(&header, &rows.collect::<Vec<_>>())
+    )
 }
 
 fn pair(ndcg: Option<MeanInterval>, tau: Option<MeanInterval>) -> Value {

@@ -9,6 +9,7 @@ mod coverage;
 mod fitted_noise;
 mod noise;
 mod quality;
+mod queue_worth;
 mod simulated_answers;
 mod simulated_duel;
 mod simulated_query;
@@ -20,6 +21,7 @@ pub use noise::Noise;
 pub use quality::{
     MeanInterval, Quality, QualitySummary, quality, quality_differences, summarise_quality,
 };
+pub use queue_worth::{QueueWorth, queue_worth};
 pub use simulated_duel::{DuelPlay, SimulatedDuel};
 pub use simulated_query::{SimulatedQuery, Theta};
 

@@ -23,6 +23,14 @@ fn a_good_student_betters_the_order_and_a_poor_one_is_given_little_weight() {
     assert!(good["in_choice"].is_null() && !cases[3]["in_choice"].is_null());
     let weight = |at: usize| cases[at]["learned"]["weight"].as_f64().unwrap();
     assert!(weight(2) > weight(0), "{found}");
+    // A good student's queue shows more wrong votes than chance does, and more than a poor one's.
+    let wrong = |at: usize, name: &str| cases[at]["queue"][name]["mean"].as_f64().unwrap();
+    assert!(
+        cases[2]["queue"]["student_less_random"]["low"].as_f64() > Some(0.0),
+        "{found}"
+    );
+    assert!(wrong(2, "wrong_by_student") > wrong(0, "wrong_by_student"));
+    assert_eq!(wrong(2, "wrong_at_random"), wrong(0, "wrong_at_random"));
     // Without a weight nothing changes.
     for case in cases.iter().filter(|case| case["learned"]["weight"] == 0.0) {
         assert_eq!(case["in_fit"]["tau"]["mean"], 0.0);

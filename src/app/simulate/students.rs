@@ -6,7 +6,9 @@ use crate::domain::ranking::{
     CHOOSING_WEIGHT, LearnedWeight, STUDENT_WEIGHTS, held_out_likelihood, student_battles, unvoted,
 };
 use crate::domain::sampling::adaptive::{AdaptivePlan, Sampler, SamplingState};
-use crate::domain::simulation::{Noise, Quality, SimulatedQuery, Theta, quality, run_with_student};
+use crate::domain::simulation::{
+    Noise, Quality, QueueWorth, SimulatedQuery, Theta, quality, queue_worth, run_with_student,
+};
 use crate::domain::student::QueryPredictions;
 
 /// Judges of a simulated ensemble: predictions are of the votes of three.
@@ -40,6 +42,8 @@ pub struct StudentWorth {
     pub in_choice: Option<Vec<Quality>>,
     /// With both.
     pub in_both: Option<Vec<Quality>>,
+    /// What the queue that begins with votes against it is worth, where pairs are chosen without it: query by query.
+    pub queue: Vec<QueueWorth>,
     /// What the votes bear out of it, where pairs are chosen without it.
     pub learned: Option<LearnedWeight>,
 }
@@ -48,6 +52,7 @@ pub struct StudentWorth {
 struct PlayedQuery {
     state: SamplingState,
     evidence: Option<[f64; STUDENT_WEIGHTS.len()]>,
+    queue: Option<QueueWorth>,
 }
 
 impl StudentSimulation {
@@ -80,6 +85,7 @@ impl StudentSimulation {
             worth.push(StudentWorth {
                 plan: *plan,
                 alone: self.plain(&alone),
+                queue: alone.iter().filter_map(|of| of.queue).collect(),
                 in_fit,
                 in_choice: chosen.as_ref().map(|chosen| self.plain(chosen)),
                 in_both: chosen.as_ref().map(|chosen| self.fitted(chosen).0),
@@ -109,6 +115,7 @@ impl StudentSimulation {
             self.lambda,
         );
         PlayedQuery {
+            queue: queue_worth(world, &result.state, predictions),
             state: result.state,
             evidence,
         }

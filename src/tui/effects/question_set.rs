@@ -112,7 +112,11 @@ impl Runner {
         let options = self.options.clone();
         tokio::task::spawn_blocking(move || {
             let price = Prepared::of(&store, &options, &set).map(|prepared| prepared.price());
-            let price = price.map_err(|error| error.to_string());
+            // No option was typed here.
+            let price = price.map_err(|error| {
+                let words = error.to_string();
+                words.trim_start_matches("--judges: ").to_owned()
+            });
             drop(results.blocking_send(Msg::QuestionsPriced(generation, set, price)));
         });
     }

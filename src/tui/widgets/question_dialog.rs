@@ -166,11 +166,14 @@ impl QuestionDialog {
 /// What asking would take, a sentence a line.
 fn words(price: &QuestionSetPrice, budget: &str) -> Vec<String> {
     let judges = first_names(&price.judges);
-    let mut words = vec![format!(
-        "{} to {judges} about {}.",
-        count_of(price.calls, "call"),
-        price.about
-    )];
+    let mut words = Vec::new();
+    if price.calls > 0 {
+        words.push(format!(
+            "{} to {judges} about {}.",
+            count_of(price.calls, "call"),
+            price.about
+        ));
+    }
     if let Some(there) = &price.already {
         words.push(format!(
             "{there} are in the project and are not asked for again."

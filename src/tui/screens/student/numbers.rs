@@ -225,7 +225,7 @@ fn group_word(figure: Figure) -> &'static str {
         Figure::Accuracy => "student",
         Figure::Radius | Figure::Yield => "radius",
         Figure::Ranks => "most certain",
-        _ => "expected score",
+        _ => "bucket",
     }
 }
 
@@ -256,7 +256,8 @@ pub(super) fn description(
     parts.extend(Some(head).filter(|head| !head.is_empty()));
     if let (Some(expected), Some(observed)) = (group.expected, group.observed) {
         let mut words = format!("expected {expected:.3}, observed {observed:.3}");
-        if let Some((low, high)) = group.interval {
+        let is_about_ties = screen.figure == Figure::ResidualTies;
+        if let Some((low, high)) = group.interval.filter(|_| !is_about_ties) {
             words += &format!(" (95 %: {low:.3} to {high:.3})");
         }
         parts.push(words);

@@ -39,7 +39,7 @@ pub(super) fn plot(screen: &StudentScreen, canvas: Canvas<'_>) {
         ends.1.to_owned()
     };
     let y = match screen.figure {
-        Figure::Radius => "battles of a ring, to the most of one",
+        Figure::Radius => "battles of a ring, as a share of the largest",
         _ => y,
     };
     let x = match screen.figure {

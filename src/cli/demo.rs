@@ -5,6 +5,7 @@ use crate::app::choose_judges::{ChosenJudges, is_paid};
 use crate::app::project::open_sample;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, DEFAULT_PROJECT, usage};
 use crate::cli::output;
+use crate::cli::spending::kept_budget;
 use crate::client::{RunControl, now_ms};
 use crate::judge::offline;
 use crate::store::Store;
@@ -127,7 +128,7 @@ fn show_one(
         request,
         control: RunControl {
             concurrency: config.run.concurrency,
-            budget_usd: budget.unwrap_or(config.run.budget),
+            budget_usd: kept_budget(context, budget),
             pace: (demo && config.run.demo_pace > 0.0).then_some(config.run.demo_pace),
             ..RunControl::default()
         },

@@ -91,7 +91,12 @@ pub(super) fn budget_in_force(
             "budget ${usd}, set in this project (--budget changes it for one run)"
         ));
     }
-    Ok(kept.unwrap_or(context.config.run.budget))
+    Ok(kept_budget(context, kept))
+}
+
+/// The budget that the project keeps, which may be none at all, else the configured one.
+pub(super) fn kept_budget(context: &CommandContext, kept: Option<Option<f64>>) -> Option<f64> {
+    kept.unwrap_or(context.config.run.budget)
 }
 
 /// Says what is about to be spent and asks, where there is somebody to ask.

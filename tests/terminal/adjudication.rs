@@ -73,6 +73,8 @@ fn a_benchmark_becomes_corrected_labels_in_one_sitting() {
     let (mut terminal, from) = begin(folder);
     terminal.wait("Does this document");
     terminal.keys("u");
+    terminal.wait("from before this session");
+    terminal.keys("u");
     terminal.wait("taken back");
     terminal.wait("4 ruled by you");
     let mut from = rule(&mut terminal, "b", 5, from);

@@ -295,9 +295,9 @@ fn help_palette_and_filter_open_and_close() {
     let folder = tempfile::tempdir().unwrap();
     let mut terminal = demo(folder.path(), &[], (80, 24));
     terminal.keys("?");
-    terminal.wait("Show the keys that work here");
+    terminal.wait("j more");
     terminal.keys("\x1b");
-    terminal.wait_gone("Show the keys that work here");
+    terminal.wait_gone("j more");
     terminal.keys(":");
     terminal.wait("Commands");
     terminal.keys("next-ramp");

@@ -86,6 +86,8 @@ fn twenty_pairs_take_forty_keys_and_survive_a_restart() {
 
     let (mut terminal, _) = begin(folder.path());
     terminal.keys("u");
+    terminal.wait("from before this session");
+    terminal.keys("u");
     terminal.wait("taken back");
     terminal.wait("9 judged");
     // What the judges said of this pair has been seen: the verdict after it was taken back is not blind.

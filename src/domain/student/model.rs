@@ -89,13 +89,14 @@ impl StudentModel {
     /// The model that minimises Σ weight · cross entropy with the soft targets + ½ · precision · (|w|² + |v|²), with the
     /// constant left out of the penalty; temperature 1. `None` without rows, or where rows have different features.
     pub fn fit(rows: &[TrainingRow], precision: f64) -> Option<Self> {
-        Self::fit_where(rows, precision, |_| true)
+        Self::fit_where(rows, precision, None, |_| true)
     }
 
-    /// The same of the rows whose query is wanted.
+    /// The same of the rows whose query is wanted, sought from what another precision has found.
     fn fit_where(
         rows: &[TrainingRow],
         precision: f64,
+        near: Option<&Self>,
         wanted: impl Fn(usize) -> bool,
     ) -> Option<Self> {
         let first = rows.first()?;
@@ -111,7 +112,9 @@ impl StudentModel {
         if !sound || rows.is_empty() {
             return None;
         }
-        let weights = newton::minimise(&rows, odd, even, precision)?;
+        let start = near.map(|near| [&near.odd[..], &near.even].concat());
+        let start = start.unwrap_or_else(|| vec![0.0; odd + even]);
+        let weights = newton::minimise(&rows, odd, start, precision)?;
         let (odd, even) = weights.split_at(odd);
         Some(Self {
             odd: odd.to_vec(),

@@ -61,9 +61,13 @@ pub fn cross_validate(rows: &[TrainingRow], folds: usize, seed: u64) -> Option<C
         .collect();
     let fold = |query: usize| fold_of.get(&query).copied().unwrap_or_default();
     let mut best: Option<LeftOut> = None;
+    let mut near: Vec<StudentModel> = Vec::new();
     for precision in PRECISIONS {
         let models: Option<Vec<StudentModel>> = (0..folds)
-            .map(|out| StudentModel::fit_where(rows, precision, |query| fold(query) != out))
+            .map(|out| {
+                let near = near.get(out);
+                StudentModel::fit_where(rows, precision, near, |query| fold(query) != out)
+            })
             .collect();
         let models = models?;
         let logits: Vec<(f64, f64)> = rows
@@ -77,6 +81,7 @@ pub fn cross_validate(rows: &[TrainingRow], folds: usize, seed: u64) -> Option<C
                 row.weight * super::newton::cross_entropy(*eta, *tau, row.score)
             })
             .sum();
+        near.clone_from(&models);
         if best.as_ref().is_none_or(|best| loss < best.loss) {
             best = Some(LeftOut {
                 loss,
@@ -101,14 +106,15 @@ pub fn cross_validate(rows: &[TrainingRow], folds: usize, seed: u64) -> Option<C
     let parts: Vec<Vec<ScoredLogits>> = (0..folds).map(of_fold).collect();
     let calibrations = (0..folds).map(|out| {
         let others = (0..folds).filter(|other| *other != out);
-        let parts = others.map(|other| without_both(rows, precision, &fold, (out, other)));
+        let parts =
+            others.map(|other| without_both(rows, (precision, &models[out]), &fold, (out, other)));
         // Of two groups nothing is left to calibrate on.
         calibrate(&parts.collect::<Option<Vec<_>>>().unwrap_or_default())
     });
     let without: Vec<StudentModel> = models
-        .into_iter()
+        .iter()
         .zip(calibrations)
-        .map(|(model, calibration)| calibrated(model, calibration))
+        .map(|(model, calibration)| calibrated(model.clone(), calibration))
         .collect();
     let predicted = rows
         .iter()
@@ -136,13 +142,12 @@ fn calibrated(model: StudentModel, calibration: Calibration) -> StudentModel {
 /// other group. `None` where no row is left to fit.
 fn without_both(
     rows: &[TrainingRow],
-    precision: f64,
+    (precision, near): (f64, &StudentModel),
     fold: &impl Fn(usize) -> usize,
     (out, of): (usize, usize),
 ) -> Option<Vec<ScoredLogits>> {
-    let model = StudentModel::fit_where(rows, precision, |query| {
-        fold(query) != out && fold(query) != of
-    })?;
+    let others = |query| fold(query) != out && fold(query) != of;
+    let model = StudentModel::fit_where(rows, precision, Some(near), others)?;
     let rows = rows.iter().filter(|row| fold(row.query) == of);
     let scored = rows.map(|row| (model.logits(&row.features), row.score, row.weight));
     Some(scored.collect())

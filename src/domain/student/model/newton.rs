@@ -82,24 +82,33 @@ impl Objective<'_> {
                 row.weight * t * (1.0 - t),
             ];
             let (odd, even) = (&row.features.odd, &row.features.even);
-            let x = odd.iter().map(|x| (0, *x));
-            let x: Vec<(usize, f64)> = x.chain(even.iter().map(|x| (1, *x))).collect();
-            for (at, (kind, value)) in x.iter().enumerate() {
-                gradient[at] += pull[*kind] * value;
-                for (before, (other, other_value)) in x.iter().enumerate().take(at + 1) {
-                    hessian[at][before] += curves[kind + other] * value * other_value;
-                }
+            let places = gradient.iter_mut().zip(&mut hessian);
+            let values = odd.iter().map(|x| (false, x));
+            let values = values.chain(even.iter().map(|x| (true, x)));
+            for (at, ((slope, curve), (is_even, x))) in places.zip(values).enumerate() {
+                let kind = usize::from(is_even);
+                *slope += pull[kind] * x;
+                let (with_odd, with_even) =
+                    curve.split_at_mut(at.min(odd.len()) + usize::from(!is_even));
+                add_scaled(with_odd, curves[kind] * x, odd);
+                add_scaled(with_even, curves[2] * x, even);
             }
         }
         (gradient, hessian)
     }
 }
 
-/// The weights at the minimum; `None` where they are no numbers.
+fn add_scaled(to: &mut [f64], scale: f64, of: &[f64]) {
+    for (to, of) in to.iter_mut().zip(of) {
+        *to += scale * of;
+    }
+}
+
+/// The weights at the minimum, sought from `start`, which has the `odd` weights first; `None` where they are no numbers.
 pub(super) fn minimise(
     rows: &[&TrainingRow],
     odd: usize,
-    even: usize,
+    start: Vec<f64>,
     precision: f64,
 ) -> Option<Vec<f64>> {
     let objective = Objective {
@@ -108,7 +117,7 @@ pub(super) fn minimise(
         precision,
     };
     let goal = TOLERANCE * rows.iter().map(|row| row.weight).sum::<f64>();
-    let mut weights = vec![0.0; odd + even];
+    let mut weights = start;
     let mut value = objective.value(&weights);
     for _ in 0..STEPS {
         let (gradient, hessian) = objective.derivatives(&weights);

@@ -26,8 +26,8 @@ fn the_pair_the_judges_and_the_keys_are_shown_at_every_size() {
             let mut model = on(0, 1);
             let page = drawn(&mut model, depth, size);
             for words in [
-                "A 5912283 (rank 2",
-                "against B 13497630",
+                "A 5912283 · rank 2",
+                "B 13497630 · rank",
                 "bm25 → A 0.43",
                 "ngram → A 0.60",
                 "gpt␛[1m → B 0.20",

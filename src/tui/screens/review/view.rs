@@ -66,7 +66,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         chosen: &none,
         others: &none,
     };
-    battle::texts::render(model, open, &quotes, &mut areas, canvas);
+    battle::texts::render(model, open, &quotes, false, &mut areas, canvas);
     areas
 }
 

@@ -91,12 +91,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
     scrollbar(first, shown.len(), Canvas::new(theme, list, buf));
     if queries.filter.is_empty() && queries.totals().verdicts == 0 {
-        let lines = welcome::next_steps(model, theme);
         let mut free = list;
         cut(&mut free, shown.len() as u16 + 1);
-        if shown.len() < page && usize::from(free.height) >= lines.len() {
-            Paragraph::new(lines).render(free, buf);
-        }
+        let lines = welcome::next_steps(model, theme, usize::from(free.height));
+        Paragraph::new(lines).render(free, buf);
     }
     if shown.is_empty() && queries.loaded {
         let text = format!(

@@ -105,7 +105,12 @@ pub fn view(
 
 fn crumbs(model: &Model) -> Vec<String> {
     let project = sanitise::line(&model.options.project).into_owned();
-    let mut crumbs = vec!["overrule".to_owned(), project];
+    let program = "overrule".to_owned();
+    // A project in the file of the usual name is not named twice.
+    let mut crumbs = match project == program {
+        true => vec![program],
+        false => vec![program, project],
+    };
     let above = model
         .stack
         .iter()

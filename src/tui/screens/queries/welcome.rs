@@ -19,13 +19,13 @@ pub(super) fn empty_project(model: &Model, theme: &Theme) -> Vec<Line<'static>> 
                 format!("{:>7}", key_name(Command::Import, SCOPE)),
                 theme.key_hint(),
             ),
-            Span::raw("  choose a file to import: what it holds is counted first"),
+            Span::raw("  choose a file to import: its contents are counted first"),
         ]),
         Line::default(),
         Line::raw("a dataset (.jsonl)      queries with their documents"),
         Line::raw("ai_scores.json          the votes of a zBench run"),
-        Line::raw("a benchmark's folder    queries, corpus and labels as BEIR has them"),
-        Line::raw("another project (.db)   what is new in it is taken over"),
+        Line::raw("a benchmark's folder    queries, corpus and labels (BEIR)"),
+        Line::raw("another project (.db)   what is new in it is added"),
         Line::default(),
         Line::raw("In the shell: overrule import FILE, or overrule demo for the bundled sample."),
         Line::default(),
@@ -37,7 +37,7 @@ pub(super) fn empty_project(model: &Model, theme: &Theme) -> Vec<Line<'static>> 
 /// What to do next, in at most so many rows and for as long as no verdict has been given: what this is and who judges stand above
 /// the steps where there is room for them; nothing where there is none for the steps.
 pub(super) fn next_steps(model: &Model, theme: &Theme, rows: usize) -> Vec<Line<'static>> {
-    let sample = "The bundled sample: scientific claims, and the abstracts found for each.";
+    let sample = "The bundled sample: scientific claims, and abstracts found for each.";
     let sample = model.options.sample.then_some(sample);
     let mut lines: Vec<_> = sample
         .map(|words| Line::styled(words, theme.text()))
@@ -57,8 +57,8 @@ pub(super) fn next_steps(model: &Model, theme: &Theme, rows: usize) -> Vec<Line<
 }
 
 fn steps(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
-    let start = "have the judges compare the documents; no call is made twice";
-    let open = "see who beat whom, and open a battle that looks wrong";
+    let start = "let the judges compare the documents; no call is made twice";
+    let open = "see which document beat which, and open a battle that looks wrong";
     let queue = "judge the pairs that matter most, blind";
     let import = match model.options.sample {
         true => "make a project of your own data",
@@ -104,7 +104,7 @@ fn judges(model: &Model, theme: &Theme) -> Option<Line<'static>> {
     let why = match model.options.paid {
         _ if model.options.sample => " (offline: no key is used)",
         true => "",
-        false => " (nothing here costs money)",
+        false => " (no judge here costs money)",
     };
     let words = format!("judges: {}{why}", names.join(", "));
     (!names.is_empty()).then(|| Line::styled(words, theme.muted()))

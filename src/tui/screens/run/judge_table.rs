@@ -194,8 +194,8 @@ fn state_words(judge: &JudgeProgress, mixed: bool) -> String {
         ));
     }
     if judge.votes_by_other_weights > 0 {
-        let votes = text::count(judge.votes_by_other_weights);
-        words.push(format!("other weights than those of {votes} earlier votes"));
+        let votes = text::counted(judge.votes_by_other_weights, "earlier vote");
+        words.push(format!("its weights differ from those of {votes}"));
     }
     if judge.assumed_usd > 0.0 {
         words.push(format!("{} of it assumed", text::usd(judge.assumed_usd)));
@@ -204,20 +204,21 @@ fn state_words(judge: &JudgeProgress, mixed: bool) -> String {
         words.push(format!("{} asked again", text::count(judge.retries)));
     }
     if judge.reused > 0 {
-        words.push(format!("{} taken over", text::count(judge.reused)));
+        words.push(format!("{} reused", text::count(judge.reused)));
     }
     if !judge.offline {
         words.push(format!(
-            "{} in flight, at most {}",
+            "{} in flight, {} at most",
             text::count(judge.in_flight),
             text::count(judge.window)
         ));
     } else if mixed {
-        words.push("words, not tokens".to_owned());
+        words.push("words instead of tokens".to_owned());
     }
     if let Some(per_minute) = judge.learned_per_minute {
         words.push(format!(
-            "limit reached: about {per_minute:.0} calls a minute"
+            "limit reached: about {} calls a minute",
+            text::count(per_minute.round() as u64)
         ));
     }
     words.extend(judge.server_notes.iter().map(|note| (*note).to_owned()));

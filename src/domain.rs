@@ -15,6 +15,7 @@ pub(crate) mod named;
 pub mod number_words;
 pub(crate) mod numeric;
 pub mod one_scale;
+mod parallel;
 pub mod priority;
 pub mod ranking;
 pub mod rating;

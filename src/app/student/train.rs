@@ -160,7 +160,8 @@ pub fn train_with(
     if let Some(vectors) = vectors {
         vectors.check(known, all)?;
     }
-    let Some(found) = cross_validate(&rows, options.folds, options.seed) else {
+    let Some(found) = cross_validate(&rows, options.folds, options.seed, &|| store.is_wanted())
+    else {
         return Err(invalid!(
             "a student learns from judged pairs of two queries at least; `overrule annotate` has more judged"
         ));

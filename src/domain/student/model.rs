@@ -6,13 +6,17 @@
 mod cross_validation;
 mod isotonic;
 mod newton;
+mod temperature;
 
 pub use cross_validation::cross_validate;
 pub use isotonic::IsotonicCurves;
 
 use super::OutcomeProbabilities;
 use super::features::PairFeatures;
+use newton::TrainingTable;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use temperature::temperature;
 
 /// A pair to learn from.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,23 +54,19 @@ struct Calibration {
 }
 
 impl Calibration {
-    fn of_temperature(rows: &[ScoredLogits]) -> Self {
+    /// Sought from a temperature that is near.
+    fn of_temperature<'a>(rows: impl Iterator<Item = &'a ScoredLogits> + Clone, near: f64) -> Self {
         Self {
-            temperature: temperature(rows),
+            temperature: temperature(rows, near),
             isotonic: None,
         }
     }
 
-    /// `None` for too few rows.
-    fn of_isotonic(rows: &[ScoredLogits]) -> Option<Self> {
-        let predicted = rows.iter().map(|((eta, tau), score, weight)| {
-            let target = OutcomeProbabilities::soft_target(*score);
-            (probabilities(*eta, *tau), target, *weight)
-        });
-        Some(Self {
+    fn of_curves(curves: IsotonicCurves) -> Self {
+        Self {
             temperature: 1.0,
-            isotonic: Some(IsotonicCurves::fit(predicted)?),
-        })
+            isotonic: Some(curves),
+        }
     }
 
     fn predict(&self, (eta, tau): (f64, f64)) -> OutcomeProbabilities {
@@ -86,35 +86,22 @@ impl Calibration {
 }
 
 impl StudentModel {
-    /// The model that minimises Σ weight · cross entropy with the soft targets + ½ · precision · (|w|² + |v|²), with the
-    /// constant left out of the penalty; temperature 1. `None` without rows, or where rows have different features.
-    pub fn fit(rows: &[TrainingRow], precision: f64) -> Option<Self> {
-        Self::fit_where(rows, precision, None, |_| true)
-    }
-
-    /// The same of the rows whose query is wanted, sought from what another precision has found.
-    fn fit_where(
-        rows: &[TrainingRow],
+    /// The model that minimises Σ weight · cross entropy with the soft targets + ½ · precision · (|w|² + |v|²) over some rows of
+    /// a table, with the constant left out of the penalty; temperature 1. Sought from what another precision or other rows have
+    /// found. `None` without rows.
+    fn of_table(
+        table: &TrainingTable,
+        rows: &[Range<usize>],
         precision: f64,
         near: Option<&Self>,
-        wanted: impl Fn(usize) -> bool,
     ) -> Option<Self> {
-        let first = rows.first()?;
-        let (odd, even) = (first.features.odd.len(), first.features.even.len());
-        let alike = |row: &TrainingRow| {
-            row.features.odd.len() == odd
-                && row.features.even.len() == even
-                && row.weight > 0.0
-                && (0.0..=1.0).contains(&row.score)
-        };
-        let sound = even > 0 && precision > 0.0 && rows.iter().all(alike);
-        let rows: Vec<&TrainingRow> = rows.iter().filter(|row| wanted(row.query)).collect();
-        if !sound || rows.is_empty() {
+        if precision <= 0.0 {
             return None;
         }
+        let (width, odd) = table.shape();
         let start = near.map(|near| [&near.odd[..], &near.even].concat());
-        let start = start.unwrap_or_else(|| vec![0.0; odd + even]);
-        let weights = newton::minimise(&rows, odd, start, precision)?;
+        let start = start.unwrap_or_else(|| vec![0.0; width]);
+        let weights = newton::minimise(table, rows, start, precision)?;
         let (odd, even) = weights.split_at(odd);
         Some(Self {
             odd: odd.to_vec(),
@@ -145,37 +132,6 @@ fn probabilities(eta: f64, tau: f64) -> OutcomeProbabilities {
     let sum = (a + b) + tie;
     OutcomeProbabilities::new(a / sum, b / sum)
         .unwrap_or_else(|| OutcomeProbabilities::soft_target(0.5))
-}
-
-/// The temperature that minimises the cross entropy of logits with targets, by golden section of its logarithm between
-/// .1 and 10; 1 without any.
-fn temperature(logits: &[ScoredLogits]) -> f64 {
-    let loss = |log: f64| -> f64 {
-        let scale = (-log).exp();
-        let of = |((eta, tau), score, weight): &ScoredLogits| {
-            weight * newton::cross_entropy(eta * scale, tau * scale, *score)
-        };
-        logits.iter().map(of).sum()
-    };
-    if logits.is_empty() {
-        return 1.0;
-    }
-    let golden = 0.5 * (5.0f64.sqrt() - 1.0);
-    let (mut low, mut high) = (-(10.0f64.ln()), 10.0f64.ln());
-    let (mut x, mut y) = (high - golden * (high - low), low + golden * (high - low));
-    let (mut at_x, mut at_y) = (loss(x), loss(y));
-    for _ in 0..60 {
-        if at_x <= at_y {
-            (high, y, at_y) = (y, x, at_x);
-            x = high - golden * (high - low);
-            at_x = loss(x);
-        } else {
-            (low, x, at_x) = (x, y, at_y);
-            y = low + golden * (high - low);
-            at_y = loss(y);
-        }
-    }
-    (0.5 * (low + high)).exp()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! How far a student's probabilities can be believed, with intervals over queries.
 //!
-//! Buckets stay as they are while queries are resampled, so that each resample costs one pass over its rows.
+//! Buckets stay as they are while queries are resampled, so that each resample costs one pass over sums that each query has.
 
 use super::groups::{equal_parts, mean};
 use super::measured::{Measured, share_interval};
@@ -137,6 +137,41 @@ impl Division {
         }
         sums
     }
+
+    /// The buckets that some rows are in, with these rows and the sum of their gaps.
+    fn tally(&self, rows: &[usize]) -> Vec<(usize, f64, f64)> {
+        let mut found: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+        for at in rows {
+            let (n, gap) = found.entry(self.bucket[*at]).or_default();
+            *n += 1.0;
+            *gap += self.gap[*at];
+        }
+        let found = found.into_iter();
+        found.map(|(bucket, (n, gap))| (bucket, n, gap)).collect()
+    }
+}
+
+/// A query's rows, summed: what a resample that has the query takes of it.
+#[derive(Default)]
+struct QueryTally {
+    rows: f64,
+    /// Consensus battles, and those on which the student prefers what the ensemble does.
+    consensus: f64,
+    right: f64,
+    losses: [f64; 3],
+    /// For each division the buckets that the query has rows in, with these rows and the sum of their gaps.
+    divisions: [Vec<(usize, f64, f64)>; 3],
+}
+
+impl QueryTally {
+    /// Adds all but the divisions.
+    fn add(&mut self, other: &Self) {
+        self.rows += other.rows;
+        self.consensus += other.consensus;
+        self.right += other.right;
+        let losses = self.losses.iter_mut().zip(other.losses);
+        losses.for_each(|(sum, x)| *sum += x);
+    }
 }
 
 /// Mean and largest size of the gaps, less those of `centre`.
@@ -204,15 +239,44 @@ pub(super) fn measure(
         sums.map(|sum| (n > 0.0).then(|| sum / n))
     };
 
-    let found = bootstraps(clusters.len(), &options.resampling, |chosen| {
-        let drawn = || chosen.iter().flat_map(|cluster| &clusters[*cluster]);
-        let [brier, ternary, entropy] = loss_of(&mut drawn());
+    let tallies: Vec<QueryTally> = clusters
+        .iter()
+        .map(|rows| {
+            let mut tally = QueryTally {
+                rows: rows.len() as f64,
+                ..QueryTally::default()
+            };
+            for at in rows {
+                let sums = tally.losses.iter_mut().zip(losses[*at]);
+                sums.for_each(|(sum, x)| *sum += x);
+                if let Some(right) = right[*at] {
+                    tally.right += right;
+                    tally.consensus += 1.0;
+                }
+            }
+            tally.divisions = divisions.map(|division| division.tally(rows));
+            tally
+        })
+        .collect();
+    let found = bootstraps(tallies.len(), &options.resampling, |chosen| {
+        let mut all = QueryTally::default();
+        let mut sums = centres.each_ref().map(|sums| vec![(0.0, 0.0); sums.len()]);
+        for query in chosen.iter().filter_map(|at| tallies.get(*at)) {
+            all.add(query);
+            for (sums, tally) in sums.iter_mut().zip(&query.divisions) {
+                for (bucket, n, gap) in tally {
+                    sums[*bucket].0 += n;
+                    sums[*bucket].1 += gap;
+                }
+            }
+        }
+        let share = |sum: f64, of: f64| (of > 0.0).then(|| sum / of);
+        let [brier, ternary, entropy] = all.losses.map(|sum| share(sum, all.rows));
         let mut values = [None; 12];
-        values[..4].copy_from_slice(&[accuracy_of(&mut drawn()), brier, ternary, entropy]);
-        for (at, (division, centre)) in divisions.iter().zip(&centres).enumerate() {
-            let sums = division.sums(drawn());
-            let (mean, largest) = distances(&sums, None);
-            let (mean_off, largest_off) = distances(&sums, Some(centre));
+        values[..4].copy_from_slice(&[share(all.right, all.consensus), brier, ternary, entropy]);
+        for (at, (sums, centre)) in sums.iter().zip(&centres).enumerate() {
+            let (mean, largest) = distances(sums, None);
+            let (mean_off, largest_off) = distances(sums, Some(centre));
             values[4 + 2 * at] = Some(mean);
             values[5 + 2 * at] = Some(mean_off);
             if at == 0 {

@@ -1,10 +1,14 @@
 //! A model with predictions of each query by models that never saw it.
 
-use super::{Calibration, ScoredLogits, StudentModel, TrainingRow};
+use super::isotonic::SortedPredictions;
+use super::newton::TrainingTable;
+use super::{Calibration, ScoredLogits, StudentModel, TrainingRow, probabilities};
+use crate::domain::parallel::in_order;
 use crate::domain::sampling::SeededRng;
 use crate::domain::student::OutcomeProbabilities;
 use crate::domain::student::features::PairFeatures;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// Precisions of the penalty that are tried.
 const PRECISIONS: [f64; 5] = [0.1, 1.0, 10.0, 100.0, 1_000.0];
@@ -34,19 +38,83 @@ impl CrossValidation {
     }
 }
 
-/// What a precision is worth on queries left out.
-struct LeftOut {
-    loss: f64,
-    precision: f64,
-    /// By row: η and τ.
-    logits: Vec<(f64, f64)>,
-    /// By group, fitted without it.
-    models: Vec<StudentModel>,
+/// Rows by the group of their query, of which one or two are left out at a time.
+struct Groups<'a> {
+    rows: &'a [TrainingRow],
+    table: TrainingTable,
+    /// By row.
+    group: Vec<usize>,
+    /// Asked before each fit.
+    wanted: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Groups<'_> {
+    /// The rows whose group is wanted, where they follow each other together.
+    fn rows_of(&self, wanted: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = Vec::new();
+        for (at, _) in self
+            .group
+            .iter()
+            .enumerate()
+            .filter(|(_, group)| wanted(**group))
+        {
+            match found.last_mut() {
+                Some(last) if last.end == at => last.end += 1,
+                _ => found.push(at..at + 1),
+            }
+        }
+        found
+    }
+
+    /// The model of all rows but those of some groups, sought from one that is near; `None` where it is not wanted any more.
+    fn fit(
+        &self,
+        without: &[usize],
+        precision: f64,
+        near: Option<&StudentModel>,
+    ) -> Option<StudentModel> {
+        if !(self.wanted)() {
+            return None;
+        }
+        let rows = self.rows_of(|group| !without.contains(&group));
+        StudentModel::of_table(&self.table, &rows, precision, near)
+    }
+
+    /// What a model says of the rows of a group.
+    fn scored(&self, model: &StudentModel, group: usize) -> Vec<ScoredLogits> {
+        let rows = self.rows_of(|other| other == group).into_iter().flatten();
+        let rows = rows.filter_map(|at| self.rows.get(at));
+        rows.map(|row| (model.logits(&row.features), row.score, row.weight))
+            .collect()
+    }
+
+    /// For each precision the model without a group, and its cross entropy there.
+    fn left_out(&self, group: usize) -> Option<Vec<(StudentModel, f64)>> {
+        let mut found: Vec<(StudentModel, f64)> = Vec::new();
+        for precision in PRECISIONS {
+            let near = found.last().map(|(model, _)| model);
+            let model = self.fit(&[group], precision, near)?;
+            let scored = self.scored(&model, group);
+            let loss = scored.iter().map(|((eta, tau), score, weight)| {
+                weight * super::newton::cross_entropy(*eta, *tau, *score)
+            });
+            let loss = loss.sum();
+            found.push((model, loss));
+        }
+        Some(found)
+    }
 }
 
 /// Fits a model, and predicts each row by one that was fitted without the queries of its group. `None` for rows of fewer
-/// than two queries, and where there is no fit.
-pub fn cross_validate(rows: &[TrainingRow], folds: usize, seed: u64) -> Option<CrossValidation> {
+/// than two queries, where there is no fit, and where `wanted` has said no meanwhile.
+///
+/// Groups are fitted at the same time, each by one thread: the same rows give the same bits everywhere.
+pub fn cross_validate(
+    rows: &[TrainingRow],
+    folds: usize,
+    seed: u64,
+    wanted: &(dyn Fn() -> bool + Sync),
+) -> Option<CrossValidation> {
     let queries: BTreeSet<usize> = rows.iter().map(|row| row.query).collect();
     let folds = folds.min(queries.len());
     if folds < 2 {
@@ -59,70 +127,61 @@ pub fn cross_validate(rows: &[TrainingRow], folds: usize, seed: u64) -> Option<C
         .enumerate()
         .map(|(at, query)| (query, at % folds))
         .collect();
-    let fold = |query: usize| fold_of.get(&query).copied().unwrap_or_default();
-    let mut best: Option<LeftOut> = None;
-    let mut near: Vec<StudentModel> = Vec::new();
-    for precision in PRECISIONS {
-        let models: Option<Vec<StudentModel>> = (0..folds)
-            .map(|out| {
-                let near = near.get(out);
-                StudentModel::fit_where(rows, precision, near, |query| fold(query) != out)
-            })
-            .collect();
-        let models = models?;
-        let logits: Vec<(f64, f64)> = rows
-            .iter()
-            .map(|row| models[fold(row.query)].logits(&row.features))
-            .collect();
-        let loss: f64 = rows
-            .iter()
-            .zip(&logits)
-            .map(|(row, (eta, tau))| {
-                row.weight * super::newton::cross_entropy(*eta, *tau, row.score)
-            })
-            .sum();
-        near.clone_from(&models);
-        if best.as_ref().is_none_or(|best| loss < best.loss) {
-            best = Some(LeftOut {
-                loss,
-                precision,
-                logits,
-                models,
-            });
-        }
-    }
-    let LeftOut {
-        precision,
-        logits,
-        models,
-        ..
-    } = best?;
-    let of_fold = |out: usize| -> Vec<ScoredLogits> {
-        let rows = rows.iter().zip(&logits);
-        let rows = rows.filter(|(row, _)| fold(row.query) == out);
-        rows.map(|(row, logits)| (*logits, row.score, row.weight))
-            .collect()
+    let fold = |row: &TrainingRow| fold_of.get(&row.query).copied().unwrap_or_default();
+    let groups = Groups {
+        rows,
+        table: TrainingTable::new(rows)?,
+        group: rows.iter().map(fold).collect(),
+        wanted,
     };
-    let parts: Vec<Vec<ScoredLogits>> = (0..folds).map(of_fold).collect();
-    let calibrations = (0..folds).map(|out| {
-        let others = (0..folds).filter(|other| *other != out);
-        let parts =
-            others.map(|other| without_both(rows, (precision, &models[out]), &fold, (out, other)));
+    let each: Vec<usize> = (0..folds).collect();
+    let left_out = in_order(&each, |group| groups.left_out(*group));
+    let left_out = left_out.into_iter().collect::<Option<Vec<_>>>()?;
+    let loss = |at: &usize| -> f64 { left_out.iter().map(|found| found[*at].1).sum() };
+    let best = (0..PRECISIONS.len()).min_by(|x, y| loss(x).total_cmp(&loss(y)))?;
+    let precision = PRECISIONS[best];
+    let models: Vec<&StudentModel> = left_out.iter().map(|found| &found[best].0).collect();
+    // A model without two groups has seen nothing of either: what is calibrated on one of them has seen nothing of the other.
+    let all = std::iter::once(Vec::new());
+    let two = (0..folds).flat_map(|one| (0..one).map(move |other| vec![other, one]));
+    let jobs: Vec<Vec<usize>> = all.chain(two).collect();
+    let near = |without: &[usize]| models.get(without.first().copied().unwrap_or_default());
+    let mut fitted = in_order(&jobs, |without| {
+        groups.fit(without, precision, near(without).copied())
+    })
+    .into_iter();
+    let model = fitted.next()??;
+    if !wanted() {
+        return None;
+    }
+    let without_both: BTreeMap<&[usize], StudentModel> = jobs[1..]
+        .iter()
+        .zip(fitted)
+        .filter_map(|(without, model)| Some((without.as_slice(), model?)))
+        .collect();
+    // The last calibration is that of the model of all rows.
+    let jobs: Vec<Option<usize>> = (0..folds).map(Some).chain([None]).collect();
+    let mut calibrations = in_order(&jobs, |out| {
+        let model = |group: usize| match out {
+            Some(out) => without_both.get(&[group.min(*out), group.max(*out)][..]),
+            None => models.get(group).copied(),
+        };
+        let parts = (0..folds).filter(|group| Some(*group) != *out);
+        let parts = parts.map(|group| Some(groups.scored(model(group)?, group)));
         // Of two groups nothing is left to calibrate on.
         calibrate(&parts.collect::<Option<Vec<_>>>().unwrap_or_default())
     });
+    let calibration = calibrations.pop()?;
     let without: Vec<StudentModel> = models
-        .iter()
+        .into_iter()
         .zip(calibrations)
         .map(|(model, calibration)| calibrated(model.clone(), calibration))
         .collect();
-    let predicted = rows
-        .iter()
-        .map(|row| without[fold(row.query)].predict(&row.features));
-    let calibration = calibrate(&parts);
+    let predicted = rows.iter().zip(&groups.group);
+    let predicted = predicted.map(|(row, group)| without[*group].predict(&row.features));
     Some(CrossValidation {
         predicted: predicted.collect(),
-        model: calibrated(StudentModel::fit(rows, precision)?, calibration),
+        model: calibrated(model, calibration),
         precision,
         folds,
         without,
@@ -138,42 +197,33 @@ fn calibrated(model: StudentModel, calibration: Calibration) -> StudentModel {
     }
 }
 
-/// The rows of one group, by a model that saw neither it nor another group: what is calibrated on them has seen nothing of that
-/// other group. `None` where no row is left to fit.
-fn without_both(
-    rows: &[TrainingRow],
-    (precision, near): (f64, &StudentModel),
-    fold: &impl Fn(usize) -> usize,
-    (out, of): (usize, usize),
-) -> Option<Vec<ScoredLogits>> {
-    let others = |query| fold(query) != out && fold(query) != of;
-    let model = StudentModel::fit_where(rows, precision, Some(near), others)?;
-    let rows = rows.iter().filter(|row| fold(row.query) == of);
-    let scored = rows.map(|row| (model.logits(&row.features), row.score, row.weight));
-    Some(scored.collect())
-}
-
 /// The calibration of some groups: isotonic where its cross entropy, of each group by a calibration of the others, is less than
 /// that of a temperature.
 fn calibrate(parts: &[Vec<ScoredLogits>]) -> Calibration {
-    let all = parts.concat();
-    let by_temperature = Calibration::of_temperature(&all);
-    let Some(by_curves) = Calibration::of_isotonic(&all) else {
+    let by_temperature = Calibration::of_temperature(parts.iter().flatten(), 1.0);
+    let predictions = parts.iter().enumerate().flat_map(|(part, rows)| {
+        rows.iter().map(move |((eta, tau), score, weight)| {
+            let target = OutcomeProbabilities::soft_target(*score);
+            (probabilities(*eta, *tau), target, *weight, part)
+        })
+    });
+    let sorted = SortedPredictions::new(predictions);
+    let Some(curves) = sorted.curves(None) else {
         return by_temperature;
     };
     let (mut of_temperature, mut of_curves) = (0.0, 0.0);
-    for out in 0..parts.len() {
-        let mut others = parts.to_vec();
-        let part = others.remove(out);
-        let others = others.concat();
-        let Some(curves) = Calibration::of_isotonic(&others) else {
+    for (out, part) in parts.iter().enumerate() {
+        let Some(curves) = sorted.curves(Some(out)) else {
             return by_temperature;
         };
-        of_temperature += Calibration::of_temperature(&others).loss(&part);
-        of_curves += curves.loss(&part);
+        let others = parts.iter().enumerate().filter(|(other, _)| *other != out);
+        let others = others.flat_map(|(_, rows)| rows);
+        let near = by_temperature.temperature;
+        of_temperature += Calibration::of_temperature(others, near).loss(part);
+        of_curves += Calibration::of_curves(curves).loss(part);
     }
     match of_curves < of_temperature {
-        true => by_curves,
+        true => Calibration::of_curves(curves),
         false => by_temperature,
     }
 }

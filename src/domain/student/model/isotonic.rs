@@ -21,26 +21,69 @@ pub struct IsotonicCurves {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RisingCurve(Vec<(f64, f64)>);
 
-impl IsotonicCurves {
-    /// The curves of predictions with what was to be predicted and a weight each; `None` for fewer than 200.
-    ///
-    /// Exchanging the documents of a prediction changes nothing: P(A) and P(B) are on one curve.
-    pub(super) fn fit(
-        rows: impl Iterator<Item = (OutcomeProbabilities, OutcomeProbabilities, f64)>,
-    ) -> Option<Self> {
+/// Predictions with what was to be predicted, in rising order of their probabilities: sorted once for all curves that are drawn
+/// without a part of them.
+pub(super) struct SortedPredictions {
+    better: Vec<Placed>,
+    tie: Vec<Placed>,
+}
+
+#[derive(Clone, Copy)]
+struct Placed {
+    place: f64,
+    target: f64,
+    weight: f64,
+    part: usize,
+}
+
+impl SortedPredictions {
+    /// Of predictions with what was to be predicted, a weight and the part that each is of.
+    pub(super) fn new(
+        rows: impl Iterator<Item = (OutcomeProbabilities, OutcomeProbabilities, f64, usize)>,
+    ) -> Self {
         let (mut better, mut tie) = (Vec::new(), Vec::new());
-        for (found, target, weight) in rows {
-            better.push((found.a(), target.a(), weight));
-            better.push((found.b(), target.b(), weight));
-            tie.push((found.tie(), target.tie(), weight));
+        for (found, target, weight, part) in rows {
+            let add = |to: &mut Vec<Placed>, place, target| {
+                to.push(Placed {
+                    place,
+                    target,
+                    weight,
+                    part,
+                });
+            };
+            add(&mut better, found.a(), target.a());
+            add(&mut better, found.b(), target.b());
+            add(&mut tie, found.tie(), target.tie());
         }
-        let enough = tie.len() >= FEWEST * PER_POINT;
-        enough.then(|| Self {
-            better: RisingCurve::fit(better),
-            tie: RisingCurve::fit(tie),
-        })
+        // Sorting by all three keeps every sum the same whatever the order of the rows.
+        let order = |x: &Placed, y: &Placed| {
+            let first = x.place.total_cmp(&y.place);
+            let second = first.then(x.target.total_cmp(&y.target));
+            second.then(x.weight.total_cmp(&y.weight))
+        };
+        better.sort_unstable_by(order);
+        tie.sort_unstable_by(order);
+        Self { better, tie }
     }
 
+    /// The curves of all predictions but those of one part; `None` for fewer than 200.
+    ///
+    /// Exchanging the documents of a prediction changes nothing: P(A) and P(B) are on one curve.
+    pub(super) fn curves(&self, without: Option<usize>) -> Option<IsotonicCurves> {
+        let of = |all: &[Placed]| -> Vec<Placed> {
+            let kept = all.iter().filter(|row| Some(row.part) != without);
+            kept.copied().collect()
+        };
+        let tie = of(&self.tie);
+        let enough = tie.len() >= FEWEST * PER_POINT;
+        enough.then(|| IsotonicCurves {
+            better: RisingCurve::fit(&of(&self.better)),
+            tie: RisingCurve::fit(&tie),
+        })
+    }
+}
+
+impl IsotonicCurves {
     pub(super) fn apply(&self, found: OutcomeProbabilities) -> OutcomeProbabilities {
         let (a, b) = (self.better.at(found.a()), self.better.at(found.b()));
         let tie = self.tie.at(found.tie());
@@ -51,22 +94,17 @@ impl IsotonicCurves {
 }
 
 impl RisingCurve {
-    /// Weighted isotonic regression (pool adjacent violators; Ayer et al. 1955) of groups of about equal size, by place. Levels
+    /// Weighted isotonic regression (pool adjacent violators; Ayer et al. 1955) of sorted rows in groups of about equal size. Levels
     /// are kept as far from 0 and 1 as one battle more or less is worth.
-    fn fit(mut rows: Vec<(f64, f64, f64)>) -> Self {
-        // Sorting by all three keeps every sum the same whatever the order of the rows.
-        rows.sort_by(|x, y| {
-            let first = x.0.total_cmp(&y.0);
-            first.then(x.1.total_cmp(&y.1)).then(x.2.total_cmp(&y.2))
-        });
-        let margin = 1.0 / (rows.iter().map(|row| row.2).sum::<f64>() + 2.0);
+    fn fit(rows: &[Placed]) -> Self {
+        let margin = 1.0 / (rows.iter().map(|row| row.weight).sum::<f64>() + 2.0);
         let groups = (rows.len() / PER_POINT).clamp(1, POINTS);
         let mut pooled: Vec<Group> = Vec::new();
         let mut begin = 0;
         for group in 1..=groups {
             let mut end = (group * rows.len() / groups).max(begin);
             // What is predicted alike is of one group.
-            while end > begin && end < rows.len() && rows[end].0 == rows[end - 1].0 {
+            while end > begin && end < rows.len() && rows[end].place == rows[end - 1].place {
                 end += 1;
             }
             if end == begin {
@@ -103,12 +141,12 @@ struct Group {
 }
 
 impl Group {
-    fn of(rows: &[(f64, f64, f64)]) -> Self {
-        let sum = |of: fn(&(f64, f64, f64)) -> f64| rows.iter().map(of).sum();
+    fn of(rows: &[Placed]) -> Self {
+        let sum = |of: fn(&Placed) -> f64| rows.iter().map(of).sum();
         Self {
-            weight: sum(|row| row.2),
-            places: sum(|row| row.2 * row.0),
-            targets: sum(|row| row.2 * row.1),
+            weight: sum(|row| row.weight),
+            places: sum(|row| row.weight * row.place),
+            targets: sum(|row| row.weight * row.target),
         }
     }
 
@@ -139,6 +177,13 @@ mod tests {
         OutcomeProbabilities::new(a, b).unwrap()
     }
 
+    fn fit(
+        rows: impl Iterator<Item = (OutcomeProbabilities, OutcomeProbabilities, f64)>,
+    ) -> Option<IsotonicCurves> {
+        let rows = rows.map(|(found, target, weight)| (found, target, weight, 0));
+        SortedPredictions::new(rows).curves(None)
+    }
+
     /// Predictions that are too sure: what happens is half as far from a third.
     fn rows(n: usize, seed: u64) -> Vec<(OutcomeProbabilities, OutcomeProbabilities, f64)> {
         let mut rng = SeededRng::new(seed, &["isotonic"]);
@@ -159,7 +204,7 @@ mod tests {
 
     #[test]
     fn levels_rise_and_find_what_happens() {
-        let curves = IsotonicCurves::fit(rows(20_000, 3).into_iter()).unwrap();
+        let curves = fit(rows(20_000, 3).into_iter()).unwrap();
         for curve in [&curves.better, &curves.tie] {
             assert!(
                 curve.0.is_sorted_by(|x, y| x.0 < y.0 && x.1 <= y.1),
@@ -179,13 +224,24 @@ mod tests {
     }
 
     #[test]
+    fn curves_without_a_part_are_those_of_the_others() {
+        let rows = rows(900, 5);
+        let parts = rows.iter().enumerate();
+        let parts = parts.map(|(at, (found, target, weight))| (*found, *target, *weight, at % 3));
+        let sorted = SortedPredictions::new(parts);
+        let others = rows.iter().enumerate().filter(|(at, _)| at % 3 != 1);
+        assert_eq!(sorted.curves(Some(1)), fit(others.map(|(_, row)| *row)));
+        assert_ne!(sorted.curves(Some(1)), sorted.curves(None));
+    }
+
+    #[test]
     fn few_rows_have_no_curves_and_no_outcome_becomes_impossible() {
-        assert_eq!(IsotonicCurves::fit(rows(199, 1).into_iter()), None);
+        assert_eq!(fit(rows(199, 1).into_iter()), None);
         let certain = (0..400).map(|at| {
             let a = f64::from(at) / 400.0;
             (p(a, 0.0), p(if at < 200 { 0.0 } else { 1.0 }, 0.0), 1.0)
         });
-        let curves = IsotonicCurves::fit(certain).unwrap();
+        let curves = fit(certain).unwrap();
         let found = curves.apply(p(0.99, 0.0));
         assert!(
             found.a() > 0.98 && found.b() > 0.0 && found.tie() > 0.0,
@@ -200,8 +256,8 @@ mod tests {
         ) {
             let rows = rows(300, seed);
             let turned = rows.iter().map(|(x, y, weight)| (x.swapped(), y.swapped(), *weight));
-            let curves = IsotonicCurves::fit(rows.iter().copied()).unwrap();
-            prop_assert_eq!(IsotonicCurves::fit(turned), Some(curves.clone()));
+            let curves = fit(rows.iter().copied()).unwrap();
+            prop_assert_eq!(fit(turned), Some(curves.clone()));
             let one = p(a, (1.0 - a) * share);
             prop_assert_eq!(curves.apply(one).swapped(), curves.apply(one.swapped()));
         }

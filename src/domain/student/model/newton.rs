@@ -1,13 +1,19 @@
 //! The fit of the softmax regression: damped Newton steps on a convex objective, with a Cholesky factor of its Hessian.
 
 use super::{TrainingRow, probabilities};
-use crate::domain::numeric::solve;
+use crate::domain::numeric::{dot, solve};
 use crate::domain::student::OutcomeProbabilities;
+use std::ops::Range;
 
 const STEPS: usize = 60;
 /// Largest gradient, relative to the rows, at which a fit is done.
 const TOLERANCE: f64 = 1e-10;
+/// A step that promises less than this, relative to the rows, is the last: the next one would promise about its square. Smaller
+/// promises are lost in the rounding of the objective.
+const LAST_STEP: f64 = 1e-11;
 const SMALLEST: f64 = 1e-300;
+/// Rows that are added to a Hessian at a time, so that its cells are read and written once for all of them.
+const TOGETHER: usize = 4;
 
 /// −Σ P* ln P of the logits ±η and τ against the soft target of a score, in nats.
 pub(super) fn cross_entropy(eta: f64, tau: f64, score: f64) -> f64 {
@@ -28,73 +34,199 @@ pub(super) fn cross_entropy_of(score: f64, found: OutcomeProbabilities) -> f64 {
         .sum()
 }
 
-struct Objective<'a> {
-    rows: &'a [&'a TrainingRow],
+/// What logits say of the three outcomes; exchanging the documents changes the sign of the preference, and no other bit.
+pub(super) struct Outcomes {
+    /// P(B) − P(A).
+    pub(super) preference: f64,
+    /// P(A) + P(B).
+    pub(super) decisiveness: f64,
+    pub(super) tie: f64,
+    /// ln Σ exp of the three logits.
+    pub(super) log_sum: f64,
+}
+
+impl Outcomes {
+    #[inline]
+    pub(super) fn of(eta: f64, tau: f64) -> Self {
+        let top = eta.abs().max(tau);
+        let (a, b, tie) = ((-eta - top).exp(), (eta - top).exp(), (tau - top).exp());
+        let sum = (a + b) + tie;
+        Self {
+            preference: (b - a) / sum,
+            decisiveness: (a + b) / sum,
+            tie: tie / sum,
+            log_sum: top + sum.ln(),
+        }
+    }
+}
+
+/// Pairs to learn from as one table of numbers, which a pass over them reads from one end to the other.
+pub(super) struct TrainingTable {
     odd: usize,
+    width: usize,
+    /// By row: the odd features, then the even ones, of which the first is the constant.
+    cells: Vec<f64>,
+    /// By row.
+    targets: Vec<Target>,
+}
+
+struct Target {
+    preference: f64,
+    tie: f64,
+    weight: f64,
+}
+
+impl TrainingTable {
+    /// `None` without rows, and where rows have different features, a weight of 0 or a score outside 0..=1.
+    pub(super) fn new(rows: &[TrainingRow]) -> Option<Self> {
+        let first = rows.first()?;
+        let (odd, even) = (first.features.odd.len(), first.features.even.len());
+        let sound = |row: &TrainingRow| {
+            row.features.odd.len() == odd
+                && row.features.even.len() == even
+                && row.weight > 0.0
+                && (0.0..=1.0).contains(&row.score)
+        };
+        if even == 0 || !rows.iter().all(sound) {
+            return None;
+        }
+        let mut cells = Vec::with_capacity(rows.len() * (odd + even));
+        for row in rows {
+            cells.extend(&row.features.odd);
+            cells.extend(&row.features.even);
+        }
+        let target = |row: &TrainingRow| {
+            let target = OutcomeProbabilities::soft_target(row.score);
+            Target {
+                preference: target.preference(),
+                tie: target.tie(),
+                weight: row.weight,
+            }
+        };
+        Some(Self {
+            odd,
+            width: odd + even,
+            cells,
+            targets: rows.iter().map(target).collect(),
+        })
+    }
+
+    /// Features, of which the first so many are odd.
+    pub(super) fn shape(&self) -> (usize, usize) {
+        (self.width, self.odd)
+    }
+
+    fn row(&self, at: usize) -> &[f64] {
+        &self.cells[at * self.width..(at + 1) * self.width]
+    }
+}
+
+struct Objective<'a> {
+    table: &'a TrainingTable,
+    /// The rows that count.
+    rows: &'a [Range<usize>],
     precision: f64,
 }
 
-impl Objective<'_> {
-    fn logits(&self, row: &TrainingRow, weights: &[f64]) -> (f64, f64) {
-        let (odd, even) = weights.split_at(self.odd);
-        let sum = |w: &[f64], x: &[f64]| w.iter().zip(x).map(|(w, x)| w * x).sum();
-        (sum(odd, &row.features.odd), sum(even, &row.features.even))
-    }
+/// Value and gradient of the objective at some weights.
+struct Slope {
+    value: f64,
+    gradient: Vec<f64>,
+    /// By row that counts: how the loss curves in η twice, in η and τ, and in τ twice.
+    curves: Vec<[f64; 3]>,
+}
 
+impl Objective<'_> {
     /// The constant, the first of the even weights, is not held back.
     fn precision(&self, at: usize) -> f64 {
-        if at == self.odd { 0.0 } else { self.precision }
+        if at == self.table.odd {
+            0.0
+        } else {
+            self.precision
+        }
     }
 
-    fn value(&self, weights: &[f64]) -> f64 {
-        let penalty = weights.iter().enumerate();
-        let penalty = penalty.map(|(at, w)| 0.5 * self.precision(at) * w * w);
-        let rows = self.rows.iter().map(|row| {
-            let (eta, tau) = self.logits(row, weights);
-            row.weight * cross_entropy(eta, tau, row.score)
-        });
-        penalty.sum::<f64>() + rows.sum::<f64>()
+    fn at(&self, weights: &[f64]) -> Slope {
+        let held = weights.iter().enumerate();
+        let mut gradient: Vec<f64> = held.map(|(at, w)| self.precision(at) * w).collect();
+        let penalty: f64 = gradient.iter().zip(weights).map(|(g, w)| 0.5 * g * w).sum();
+        let (odd_weights, even_weights) = weights.split_at(self.table.odd);
+        let mut curves = Vec::with_capacity(self.rows.iter().map(Range::len).sum());
+        let mut loss = 0.0;
+        for at in self.rows.iter().cloned().flatten() {
+            let row = self.table.row(at);
+            let target = &self.table.targets[at];
+            let (odd, even) = row.split_at(self.table.odd);
+            let (eta, tau) = (dot::<4>(odd_weights, odd), dot::<4>(even_weights, even));
+            let found = Outcomes::of(eta, tau);
+            let (m, t) = (found.preference, found.tie);
+            loss += target.weight * (found.log_sum - (eta * target.preference + tau * target.tie));
+            let pull = [
+                target.weight * (m - target.preference),
+                target.weight * (t - target.tie),
+            ];
+            let (of_odd, of_even) = gradient.split_at_mut(self.table.odd);
+            add_scaled(of_odd, pull[0], odd);
+            add_scaled(of_even, pull[1], even);
+            curves.push([
+                target.weight * (found.decisiveness - m * m),
+                -target.weight * t * m,
+                target.weight * t * (1.0 - t),
+            ]);
+        }
+        Slope {
+            value: penalty + loss,
+            gradient,
+            curves,
+        }
     }
 
-    /// Gradient, and the lower triangle of the Hessian row by row.
-    fn derivatives(&self, weights: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
-        let n = weights.len();
-        let mut gradient: Vec<f64> = (0..n).map(|at| self.precision(at) * weights[at]).collect();
-        let mut hessian: Vec<Vec<f64>> = (0..n).map(|at| vec![0.0; at + 1]).collect();
+    /// The lower triangle of the Hessian row by row.
+    fn hessian(&self, curves: &[[f64; 3]]) -> Vec<Vec<f64>> {
+        let mut hessian: Vec<Vec<f64>> =
+            (0..self.table.width).map(|at| vec![0.0; at + 1]).collect();
         for (at, row) in hessian.iter_mut().enumerate() {
             // A trace of precision on the constant keeps the matrix regular where no pair is, or all are, a tie.
             row[at] = self.precision(at).max(1e-9);
         }
-        for row in self.rows {
-            let (eta, tau) = self.logits(row, weights);
-            let (found, target) = (
-                probabilities(eta, tau),
-                OutcomeProbabilities::soft_target(row.score),
-            );
-            let (m, t) = (found.preference(), found.tie());
-            let pull = [
-                row.weight * (m - target.preference()),
-                row.weight * (t - target.tie()),
-            ];
-            let curves = [
-                row.weight * (found.decisiveness() - m * m),
-                -row.weight * t * m,
-                row.weight * t * (1.0 - t),
-            ];
-            let (odd, even) = (&row.features.odd, &row.features.even);
-            let places = gradient.iter_mut().zip(&mut hessian);
-            let values = odd.iter().map(|x| (false, x));
-            let values = values.chain(even.iter().map(|x| (true, x)));
-            for (at, ((slope, curve), (is_even, x))) in places.zip(values).enumerate() {
-                let kind = usize::from(is_even);
-                *slope += pull[kind] * x;
-                let (with_odd, with_even) =
-                    curve.split_at_mut(at.min(odd.len()) + usize::from(!is_even));
-                add_scaled(with_odd, curves[kind] * x, odd);
-                add_scaled(with_even, curves[2] * x, even);
+        let mut rest = curves;
+        for range in self.rows {
+            let mut at = range.start;
+            while at + TOGETHER <= range.end {
+                let (block, after) = rest.split_at(TOGETHER);
+                let rows: [&[f64]; TOGETHER] = std::array::from_fn(|row| self.table.row(at + row));
+                self.add(&mut hessian, rows, std::array::from_fn(|row| block[row]));
+                (rest, at) = (after, at + TOGETHER);
+            }
+            for at in at..range.end {
+                let (curve, after) = rest.split_at(1);
+                self.add(&mut hessian, [self.table.row(at)], [curve[0]]);
+                rest = after;
             }
         }
-        (gradient, hessian)
+        hessian
+    }
+
+    #[inline]
+    fn add<const N: usize>(
+        &self,
+        hessian: &mut [Vec<f64>],
+        rows: [&[f64]; N],
+        curves: [[f64; 3]; N],
+    ) {
+        let odd = self.table.odd;
+        for (at, cells) in hessian.iter_mut().enumerate() {
+            let scale = |kind: usize| std::array::from_fn(|row| curves[row][kind] * rows[row][at]);
+            let (with_odd, with_even) = cells.split_at_mut(odd.min(at + 1));
+            add_products(
+                with_odd,
+                scale(usize::from(at >= odd)),
+                rows.map(|row| &row[..odd]),
+            );
+            if at >= odd {
+                add_products(with_even, scale(2), rows.map(|row| &row[odd..]));
+            }
+        }
     }
 }
 
@@ -104,48 +236,69 @@ fn add_scaled(to: &mut [f64], scale: f64, of: &[f64]) {
     }
 }
 
-/// The weights at the minimum, sought from `start`, which has the `odd` weights first; `None` where they are no numbers.
+/// Adds Σ scale · x to each cell, with x the number at its place in each row.
+#[inline]
+fn add_products<const N: usize>(cells: &mut [f64], scale: [f64; N], rows: [&[f64]; N]) {
+    let rows = rows.map(|row| &row[..cells.len()]);
+    for (at, cell) in cells.iter_mut().enumerate() {
+        let mut sum = *cell;
+        for row in 0..N {
+            sum += scale[row] * rows[row][at];
+        }
+        *cell = sum;
+    }
+}
+
+/// The weights at the minimum, the odd ones first, over some rows of a table, sought from `start`; `None` without rows, and
+/// where they are no numbers.
 pub(super) fn minimise(
-    rows: &[&TrainingRow],
-    odd: usize,
+    table: &TrainingTable,
+    rows: &[Range<usize>],
     start: Vec<f64>,
     precision: f64,
 ) -> Option<Vec<f64>> {
     let objective = Objective {
+        table,
         rows,
-        odd,
         precision,
     };
-    let goal = TOLERANCE * rows.iter().map(|row| row.weight).sum::<f64>();
+    let counted = rows.iter().cloned().flatten();
+    let all: f64 = counted.map(|at| table.targets[at].weight).sum();
+    if all <= 0.0 {
+        return None;
+    }
     let mut weights = start;
-    let mut value = objective.value(&weights);
+    let mut slope = objective.at(&weights);
     for _ in 0..STEPS {
-        let (gradient, hessian) = objective.derivatives(&weights);
-        if gradient.iter().all(|x| x.abs() <= goal) {
+        if slope.gradient.iter().all(|x| x.abs() <= TOLERANCE * all) {
             break;
         }
-        let step = solve(hessian, &gradient)?;
-        let slope: f64 = step.iter().zip(&gradient).map(|(s, g)| s * g).sum();
+        let step = solve(objective.hessian(&slope.curves), &slope.gradient)?;
+        let promised: f64 = step.iter().zip(&slope.gradient).map(|(s, g)| s * g).sum();
+        let moved = |length: f64| -> Vec<f64> {
+            let pairs = weights.iter().zip(&step);
+            pairs.map(|(w, s)| w - length * s).collect()
+        };
+        if promised <= LAST_STEP * all {
+            weights = moved(1.0);
+            break;
+        }
         let mut length = 1.0;
         let mut found = None;
         for _ in 0..40 {
-            let trial: Vec<f64> = weights
-                .iter()
-                .zip(&step)
-                .map(|(w, s)| w - length * s)
-                .collect();
-            let reached = objective.value(&trial);
-            if reached <= value - 1e-4 * length * slope {
+            let trial = moved(length);
+            let reached = objective.at(&trial);
+            if reached.value <= slope.value - 1e-4 * length * promised {
                 found = Some((trial, reached));
                 break;
             }
             length *= 0.5;
         }
         // No step leads down: what is left is rounding.
-        let Some((trial, reached)) = found else {
+        let Some(found) = found else {
             break;
         };
-        (weights, value) = (trial, reached);
+        (weights, slope) = found;
     }
     weights.iter().all(|w| w.is_finite()).then_some(weights)
 }

@@ -1,7 +1,19 @@
+use super::cross_validation::CrossValidation;
 use super::*;
 use crate::domain::sampling::SeededRng;
 use crate::domain::student::features::QueryFeatures;
 use proptest::prelude::*;
+
+impl StudentModel {
+    fn fit(rows: &[TrainingRow], precision: f64) -> Option<Self> {
+        let all = 0..rows.len();
+        Self::of_table(&TrainingTable::new(rows)?, &[all], precision, None)
+    }
+}
+
+fn validated(rows: &[TrainingRow], folds: usize, seed: u64) -> Option<CrossValidation> {
+    cross_validate(rows, folds, seed, &|| true)
+}
 
 /// Queries whose documents have three numbers, of which the first two say how good they are.
 fn rows(queries: usize, pairs: usize, seed: u64) -> Vec<TrainingRow> {
@@ -78,7 +90,7 @@ fn the_fit_is_where_the_gradient_is_zero() {
 #[test]
 fn queries_left_out_are_predicted_nearly_as_well_and_calibrated() {
     let rows = rows(30, 20, 7);
-    let found = cross_validate(&rows, 5, 1).unwrap();
+    let found = validated(&rows, 5, 1).unwrap();
     assert_eq!((found.predicted.len(), found.folds), (rows.len(), 5));
     assert!((0.8..1.25).contains(&found.model.temperature), "{found:?}");
     let right = |of: &dyn Fn(usize) -> OutcomeProbabilities| {
@@ -92,14 +104,14 @@ fn queries_left_out_are_predicted_nearly_as_well_and_calibrated() {
         outside > 0.82 && (inside - outside).abs() < 0.03,
         "{inside} {outside}"
     );
-    assert_eq!(cross_validate(&rows, 5, 1).as_ref(), Some(&found));
-    assert_eq!(cross_validate(&rows[..20], 5, 1), None);
+    assert_eq!(validated(&rows, 5, 1).as_ref(), Some(&found));
+    assert_eq!(validated(&rows[..20], 5, 1), None);
 }
 
 #[test]
 fn no_pair_of_a_query_is_predicted_by_a_model_that_saw_its_votes() {
     let rows = rows(30, 20, 7);
-    let found = cross_validate(&rows, 5, 1).unwrap();
+    let found = validated(&rows, 5, 1).unwrap();
     for (row, predicted) in rows.iter().zip(&found.predicted) {
         assert_eq!(found.predict(row.query, &row.features), *predicted);
     }
@@ -110,13 +122,27 @@ fn no_pair_of_a_query_is_predicted_by_a_model_that_saw_its_votes() {
         .find(|row| row.query == 4 && row.score != 0.5 && row.features.odd[0] != 0.0);
     let row = row.unwrap();
     row.score = 1.0 - row.score;
-    let changed = cross_validate(&other, 5, 1).unwrap();
+    let changed = validated(&other, 5, 1).unwrap();
     let pair = &rows[0].features;
     assert_eq!(changed.precision, found.precision);
     assert_eq!(changed.predict(4, pair), found.predict(4, pair));
     assert_ne!(changed.model.predict(pair), found.model.predict(pair));
     // A query without votes is predicted by the model of all.
     assert_eq!(found.predict(99, pair), found.model.predict(pair));
+}
+
+#[test]
+fn a_fit_that_nobody_waits_for_ends() {
+    let rows = rows(10, 10, 3);
+    for fits in 0..20 {
+        let left = std::sync::atomic::AtomicUsize::new(fits);
+        let wanted = || {
+            let less = |left: usize| left.checked_sub(1);
+            let relaxed = std::sync::atomic::Ordering::Relaxed;
+            left.fetch_update(relaxed, relaxed, less).is_ok()
+        };
+        assert_eq!(cross_validate(&rows, 3, 1, &wanted), None, "{fits}");
+    }
 }
 
 #[test]
@@ -132,7 +158,7 @@ fn what_a_temperature_cannot_mend_is_mended_by_curves() {
             _ => 0.0,
         };
     }
-    let found = cross_validate(&rows, 5, 1).unwrap();
+    let found = validated(&rows, 5, 1).unwrap();
     assert!(found.model.isotonic.is_some(), "{found:?}");
     let loss = |of: &dyn Fn(usize) -> OutcomeProbabilities| -> f64 {
         let each = rows.iter().enumerate();

@@ -36,6 +36,7 @@ pub mod printed_items;
 mod prior;
 pub mod priority_cache;
 mod query_rows;
+mod reading;
 mod refresh;
 mod replies;
 mod reply_rows;

@@ -128,11 +128,12 @@ pub fn run(
     // The terminal is the user's again before anything is waited for.
     drop(guard);
     let settled = runtime.block_on(runner.finish(signals.insists(), &mut print_line));
+    // Nothing is left to be written, and nobody waits for what is still computed.
+    runtime.shutdown_background();
+    runner.close();
     if !settled {
-        runtime.shutdown_background();
         return Err(TuiError::LeftAtOnce);
     }
-    runtime.shutdown_timeout(Duration::from_secs(2));
     end
 }
 

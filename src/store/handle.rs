@@ -3,21 +3,28 @@
 use super::db::Db;
 use super::error::{Result, StoreError};
 use super::file::{self, FileIdentity};
+use super::reading::{Readers, Wanted};
 use super::schema;
 use super::threads::{self, Durability, LogSync, StoreThread, WriterState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// A handle on the project; cheap to clone. The last one to go closes the file, and leaves one file behind.
 #[derive(Clone, Debug)]
-pub struct Store(Arc<Threads>);
+pub struct Store {
+    threads: Arc<Threads>,
+    /// `None` where what is read is always wanted.
+    wanted: Option<Wanted>,
+}
 
 #[derive(Debug)]
 struct Threads {
     path: PathBuf,
     writer: Writer,
     reader: StoreThread,
+    readers: Arc<Readers>,
 }
 
 #[derive(Debug)]
@@ -27,14 +34,25 @@ enum Writer {
     Missing(String),
 }
 
-impl Drop for Threads {
-    fn drop(&mut self) {
-        // The writer closes last: only it may fold the log back into the file.
-        self.reader.stop();
-        if let Writer::Ready(writer, state) = &mut self.writer {
-            writer.stop();
+impl Threads {
+    /// The writer closes last: only it may fold the log back into the file. It does so where no reader is left.
+    fn close(&self, patience: Option<Duration>) {
+        self.reader.end();
+        match patience {
+            Some(patience) if !self.readers.ended_within(patience) => self.reader.leave(),
+            _ => self.reader.join(),
+        }
+        if let Writer::Ready(writer, state) = &self.writer {
+            writer.end();
+            writer.join();
             tracing::debug!(written = ?state.statistics(), "the project is closed");
         }
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.close(None);
     }
 }
 
@@ -61,20 +79,24 @@ impl Store {
             path: path.to_owned(),
         })?;
         let state = Arc::new(WriterState::new(identity, canonical.clone()));
+        let readers = Arc::<Readers>::default();
         // After the writer's, which has made the log and brought the schema up to date.
-        let reader = connection_for_reading(&canonical, false)?;
+        let reader = connection_for_reading(&canonical, false, &readers)?;
         let writer = StoreThread::writer(Db::new(connection), Arc::clone(&state), sync)?;
-        Ok(Self(Arc::new(Threads {
+        let of = Arc::clone(&readers);
+        Ok(Self::of(Threads {
             path: path.to_owned(),
             writer: Writer::Ready(writer, state),
-            reader: StoreThread::readers(reader, move || {
-                connection_for_reading(&canonical, false)
+            reader: StoreThread::readers(reader, &readers, move || {
+                connection_for_reading(&canonical, false, &of)
             })?,
-        })))
+            readers,
+        }))
     }
 
     fn open_reading(path: &Path, canonical: &Path, why: StoreError) -> Result<Self> {
-        let reader = match connection_for_reading(canonical, true) {
+        let readers = Arc::<Readers>::default();
+        let reader = match connection_for_reading(canonical, true, &readers) {
             Ok(reader) => reader,
             Err(error) if error.hinders_only_writing() => return Err(why),
             Err(error) => return Err(error),
@@ -84,14 +106,47 @@ impl Store {
             StoreError::DiskFull => "the disk is full".to_owned(),
             other => other.to_string(),
         };
-        Ok(Self(Arc::new(Threads {
+        let (canonical, of) = (canonical.to_owned(), Arc::clone(&readers));
+        Ok(Self::of(Threads {
             path: path.to_owned(),
             writer: Writer::Missing(reason),
-            reader: {
-                let canonical = canonical.to_owned();
-                StoreThread::readers(reader, move || connection_for_reading(&canonical, true))?
-            },
-        })))
+            reader: StoreThread::readers(reader, &readers, move || {
+                connection_for_reading(&canonical, true, &of)
+            })?,
+            readers,
+        }))
+    }
+
+    fn of(threads: Threads) -> Self {
+        Self {
+            threads: Arc::new(threads),
+            wanted: None,
+        }
+    }
+
+    /// The same project for work that ends early, with [`StoreError::Closed`], once it is not wanted any more.
+    #[must_use]
+    pub fn while_wanted(&self, wanted: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self {
+            threads: Arc::clone(&self.threads),
+            wanted: Some(Wanted(Arc::new(wanted))),
+        }
+    }
+
+    /// Whether somebody waits for what this handle reads. Work that computes for long between two reads asks now and then.
+    pub fn is_wanted(&self) -> bool {
+        self.threads.readers.wants(self.wanted.as_ref())
+    }
+
+    /// Closes the project for all handles: what was asked to be written is written, reads end with [`StoreError::Closed`].
+    /// Reads that do not end within this time are left alone; then the log stays beside the file, and is part of it.
+    pub fn close(&self, patience: Duration) {
+        self.threads.readers.stop();
+        self.threads.close(Some(patience));
+    }
+
+    pub(super) fn readers(&self) -> &Arc<Readers> {
+        &self.threads.readers
     }
 
     /// Opens a project that must already exist.
@@ -107,18 +162,18 @@ impl Store {
 
     /// Where the project is.
     pub fn path(&self) -> &Path {
-        &self.0.path
+        &self.threads.path
     }
 
     /// Whether the project can only be read.
     pub fn is_read_only(&self) -> bool {
-        matches!(self.0.writer, Writer::Missing(_))
+        matches!(self.threads.writer, Writer::Missing(_))
     }
 
     /// How writing went since the project was opened; nothing where it can only be read.
     #[cfg(any(test, feature = "internals"))]
     pub fn write_statistics(&self) -> threads::WriteStatistics {
-        match &self.0.writer {
+        match &self.threads.writer {
             Writer::Ready(_, state) => state.statistics(),
             Writer::Missing(_) => threads::WriteStatistics::default(),
         }
@@ -129,12 +184,12 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        match &self.0.writer {
+        match &self.threads.writer {
             Writer::Ready(writer, _) => writer.submit(until, work),
             Writer::Missing(reason) => {
                 let (answer, receive) = oneshot::channel();
                 drop(answer.send(Err(StoreError::ReadOnly {
-                    path: self.0.path.clone(),
+                    path: self.threads.path.clone(),
                     reason: reason.clone(),
                 })));
                 receive
@@ -175,6 +230,20 @@ impl Store {
             .map_err(|_| StoreError::Closed)?
     }
 
+    fn submit_read<T, F>(&self, work: F) -> oneshot::Receiver<Result<T>>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
+    {
+        // Not the handle: the last one to go waits for the readers.
+        let (readers, wanted) = (Arc::clone(&self.threads.readers), self.wanted.clone());
+        let work = move |db: &mut Db| match readers.wants(wanted.as_ref()) {
+            true => work(db),
+            false => Err(StoreError::Closed),
+        };
+        self.threads.reader.submit(Durability::Committed, work)
+    }
+
     /// Puts `work` in the reading queue before it returns. Several reads go on at a time: one may be answered before
     /// another that was asked for earlier.
     pub fn read<T, F>(&self, work: F) -> impl Future<Output = Result<T>> + Send + use<T, F>
@@ -182,7 +251,7 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        let answer = self.0.reader.submit(Durability::Committed, work);
+        let answer = self.submit_read(work);
         async move { answer.await.map_err(|_| StoreError::Closed)? }
     }
 
@@ -192,20 +261,23 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        self.0
-            .reader
-            .submit(Durability::Committed, work)
+        self.submit_read(work)
             .blocking_recv()
             .map_err(|_| StoreError::Closed)?
     }
 }
 
 /// One more connection that reads and never writes; `alone` where the file cannot be written.
-pub(super) fn connection_for_reading(canonical: &Path, alone: bool) -> Result<Db> {
-    let connection = match alone {
+pub(super) fn connection_for_reading(
+    canonical: &Path,
+    alone: bool,
+    readers: &Arc<Readers>,
+) -> Result<Db> {
+    let mut connection = match alone {
         true => schema::open_reading(canonical)?,
         false => file::reading(canonical)?,
     };
     connection.set_prepared_statement_cache_capacity(64);
+    readers.watch(&mut connection)?;
     Ok(Db::new(connection))
 }

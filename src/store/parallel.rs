@@ -16,11 +16,12 @@ const WORTH: usize = 4;
 impl Store {
     /// One more connection that reads and never writes.
     fn reader(&self) -> Result<Db> {
-        connection_for_reading(&file::canonical(self.path())?, self.is_read_only())
+        let canonical = file::canonical(self.path())?;
+        connection_for_reading(&canonical, self.is_read_only(), self.readers())
     }
 
     /// Does `work` for each query on all cores and hands the results to `take`, one by one and in order. The first error, of
-    /// either, ends it. Blocks.
+    /// either, ends it, and so does a handle that is not wanted any more. Blocks.
     pub fn read_each<T, E>(
         &self,
         queries: &[QueryKey],
@@ -36,14 +37,20 @@ impl Store {
         thread::scope(|scope| {
             let mut results = Vec::new();
             for first in 0..threads {
-                let mut db = self.reader()?;
+                let (entered, db) = (self.readers().enter(), self.reader()?);
                 let (send, receive) = sync_channel(AHEAD);
                 let work = &work;
                 thread::Builder::new()
                     .name("store-reading".to_owned())
                     .spawn_scoped(scope, move || {
+                        // The connection goes before it stops being counted.
+                        let _entered = entered;
+                        let mut db = db;
                         for query in queries.iter().skip(first).step_by(threads) {
-                            let result = db.guarded(|db| work(db, *query));
+                            let result = match self.is_wanted() {
+                                true => db.guarded(|db| work(db, *query)),
+                                false => Err(StoreError::Closed),
+                            };
                             // Nobody listens any more once there was an error.
                             if send.send(result).is_err() {
                                 return;

@@ -19,6 +19,7 @@ mod write;
 
 use super::db::Db;
 use super::error::{Result, StoreError};
+use super::reading::Readers;
 use checkpoint::copy_loop;
 pub(super) use job::Durability;
 use job::{StoreTask, job};
@@ -39,14 +40,16 @@ const READERS: usize = 4;
 /// A thread that owns a connection, or some that read, and the way to give them work.
 #[derive(Debug)]
 pub(super) struct StoreThread {
-    jobs: Option<mpsc::Sender<StoreTask>>,
-    threads: Vec<JoinHandle<()>>,
+    /// `None` from the end on.
+    jobs: Mutex<Option<mpsc::Sender<StoreTask>>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl StoreThread {
     /// Starts the threads that read: one with a connection, the others open theirs when there is work for them.
     pub(super) fn readers(
         first: Db,
+        readers: &Arc<Readers>,
         open: impl Fn() -> Result<Db> + Send + Sync + 'static,
     ) -> Result<Self> {
         let (jobs, receiver) = mpsc::channel::<StoreTask>();
@@ -55,7 +58,7 @@ impl StoreThread {
         let mut threads = Vec::new();
         for _ in 0..READERS {
             let (receiver, open) = (Arc::clone(&receiver), Arc::clone(&open));
-            let mut own = first.take();
+            let (entered, mut own) = (readers.enter(), first.take());
             // One job at a time, each on the state that was committed when it began: what `note` has answered is seen
             // too.
             threads.push(spawn("store-reader", move || {
@@ -70,11 +73,14 @@ impl StoreThread {
                     };
                     (task.job)(db)(None);
                 }
+                // The connection goes before it stops being counted.
+                drop(own);
+                drop(entered);
             })?);
         }
         Ok(Self {
-            jobs: Some(jobs),
-            threads,
+            jobs: Mutex::new(Some(jobs)),
+            threads: Mutex::new(threads),
         })
     }
 
@@ -115,8 +121,8 @@ impl StoreThread {
         let (jobs, receiver) = mpsc::channel();
         let thread = spawn(name, move || body(&receiver))?;
         Ok(Self {
-            jobs: Some(jobs),
-            threads: vec![thread],
+            jobs: Mutex::new(Some(jobs)),
+            threads: Mutex::new(vec![thread]),
         })
     }
 
@@ -129,15 +135,29 @@ impl StoreThread {
         let (answer, receive) = oneshot::channel();
         let job = job(work, answer);
         // A thread that is gone drops the job and with it the answer, which the asker sees.
-        if let Some(jobs) = &self.jobs {
+        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(jobs) = &*jobs {
             drop(jobs.send(StoreTask { job, until }));
         }
         receive
     }
 
-    pub(super) fn stop(&mut self) {
-        self.jobs = None;
-        for thread in self.threads.drain(..) {
+    /// Takes no more work; what was given is done.
+    pub(super) fn end(&self) {
+        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        *jobs = None;
+    }
+
+    /// Lets the threads go, which end when their work is done: nobody waits for them any more.
+    pub(super) fn leave(&self) {
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        threads.clear();
+    }
+
+    /// Waits for the threads, which end when their work is done.
+    pub(super) fn join(&self) {
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        for thread in threads.drain(..) {
             if thread.thread().id() != thread::current().id() {
                 drop(thread.join());
             }

@@ -61,6 +61,9 @@ pub struct Runner {
 /// A wait longer than this is announced.
 const NOTICE_AFTER: Duration = Duration::from_millis(500);
 
+/// How long whoever leaves waits for readers that were told to stop. Those that compute need longer, and end with the process.
+const PATIENCE: Duration = Duration::from_millis(100);
+
 impl Runner {
     pub fn new(
         store: Store,
@@ -100,7 +103,9 @@ impl Runner {
             Effect::ReportJudges(request) => self.report_judges(request),
             Effect::ReadScale(asked) => self.read_scale(asked),
             Effect::CompareMethods(choice) => self.compare_methods(choice),
-            Effect::ReportStudent(name, generation) => self.report_student(name, generation),
+            Effect::ReportStudent(name, generation, request) => {
+                self.report_student(name, generation, request);
+            }
             Effect::MakeDuel(request, generation) => self.make_duel(*request, generation),
             effect @ (Effect::Without(_)
             | Effect::LoadDisagreements(..)
@@ -206,6 +211,11 @@ impl Runner {
         }
     }
 
+    /// Closes the project; what reads from it is not waited for.
+    pub fn close(self) {
+        self.store.close(PATIENCE);
+    }
+
     /// Works a queue out beside everything else: numbers that are out of date are computed a query at a time. What was
     /// asked of the project before is part of it.
     fn queue(&self, request: QueueRequest, generation: u64) {
@@ -265,7 +275,7 @@ impl Runner {
 
 /// Waits for the end of a run, and says so where that takes a while.
 async fn ended(mut end: JoinHandle<Option<String>>, tell: &mut dyn FnMut(&str)) {
-    let waiting = |what: &str| format!("waiting for {what}; press Ctrl-C again to leave at once");
+    let waiting = |what: &str| format!("waiting for {what}; Ctrl-C again leaves at once");
     let mut result = None;
     if !end.is_finished() {
         match calls_in_flight() {
@@ -285,7 +295,7 @@ async fn ended(mut end: JoinHandle<Option<String>>, tell: &mut dyn FnMut(&str)) 
         None => end.await,
     };
     if let Ok(Some(wrong)) = result {
-        tell(&format!("the run stopped: {wrong}"));
+        tell(&format!("the run could not go on: {wrong}"));
     }
 }
 

@@ -39,10 +39,10 @@ use crate::store::rulings::{NewRuling, StoredRuling};
 use crate::store::summary_cache::QuerySummary;
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
 use crate::store::vote_details::VoteDetail;
-use crate::tui::model::judges::ReportRequest;
 use crate::tui::model::methods::MethodsChoice;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::model::remembered::Remembered;
+use crate::tui::model::report_request::ReportRequest;
 use crate::tui::model::run::RunScope;
 use crate::tui::widgets::export_dialog::ExportOrder;
 use crate::tui::widgets::import_dialog::Wanted;
@@ -174,7 +174,7 @@ pub enum Effect {
     Without(JudgeId),
     CompareMethods(MethodsChoice),
     /// Work out the report of a student by its name, of the first one for `None`, for the given generation.
-    ReportStudent(Option<String>, u64),
+    ReportStudent(Option<String>, u64, ReportRequest),
     /// Work out the figures about picks, labels and rulings, for the given generation.
     LoadDisagreements(DisagreementRule, AdjudicationList, u64),
     LoadEvidence(QueryKey, DocId),

@@ -18,6 +18,7 @@ pub mod queries;
 pub mod question_set;
 pub mod queue;
 pub mod remembered;
+pub mod report_request;
 pub mod review;
 pub mod ruling;
 pub mod ruling_session;
@@ -443,7 +444,7 @@ impl Model {
         let undo = key_on(Command::Undo, self.screen());
         self.say(
             Level::Warn,
-            &format!("given before this session; press {undo} again to undo it: {words}"),
+            &format!("from before this session; {undo} again takes it back: {words}"),
         );
         if let Some(toast) = &mut self.toast {
             toast.asks = Some(uid);
@@ -458,7 +459,7 @@ impl Model {
 
     /// Asks for the reason of a decision, before it or after.
     pub fn ask_reason(&mut self, note: &str) {
-        let placeholder = "the reason, in one line; Enter stores it";
+        let placeholder = "why, in a line; Enter keeps it";
         let note = sanitise::line(note).into_owned();
         self.explained = self.subject();
         self.ask("reason: ", placeholder, &note, PromptFor::Reason);

@@ -16,6 +16,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
+use std::time::Duration;
 
 pub fn view(
     model: &Model,
@@ -104,12 +105,7 @@ pub fn view(
 
 fn crumbs(model: &Model) -> Vec<String> {
     let project = sanitise::line(&model.options.project).into_owned();
-    let program = "overrule".to_owned();
-    // A project in the file of the usual name is not named twice.
-    let mut crumbs = match project == program {
-        true => vec![program],
-        false => vec![program, project],
-    };
+    let mut crumbs = vec!["overrule".to_owned(), project];
     let above = model
         .stack
         .iter()
@@ -163,7 +159,10 @@ fn run_status(model: &Model) -> String {
         return format!("{mark} {what} {done}/{all}");
     }
     let left = progress.eta_s().map_or(String::new(), |seconds| {
-        format!(" · {} left", text::duration(seconds))
+        format!(
+            " · {} left",
+            text::duration(Duration::from_secs_f64(seconds))
+        )
     });
     let failed = match progress.failures() {
         0 => String::new(),

@@ -6,6 +6,7 @@ use crate::store::file;
 use futures::FutureExt as _;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 fn set(name: &'static str) -> impl FnOnce(&mut Db) -> Result<()> + Send + 'static {
@@ -62,6 +63,88 @@ fn a_note_does_not_wait_for_the_disk_and_a_write_does() {
     wait(write).unwrap();
     let statistics = store.write_statistics();
     assert_eq!((statistics.requests, statistics.commits), (2, 2));
+}
+
+/// A statement that nothing ends but the handle's own wish.
+fn count_for_ever(db: &mut Db) -> Result<i64> {
+    let endless =
+        "WITH RECURSIVE n(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n";
+    Ok(db.connection.query_row(endless, [], |row| row.get(0))?)
+}
+
+#[test]
+fn closing_ends_a_statement_that_goes_on_and_folds_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.db");
+    let store = Store::open(&path).unwrap();
+    store.write_blocking(set("kept")).unwrap();
+    let (begun, begins) = mpsc::channel();
+    let read = store.read(move |db| {
+        begun.send(()).unwrap();
+        count_for_ever(db)
+    });
+    begins.recv().unwrap();
+    let other = store.clone();
+    store.close(Duration::from_secs(60));
+    assert!(wait(read).is_err());
+    assert!(!file::beside(&path, "-wal").exists());
+    // Who still has a handle is told, and waits for nothing.
+    assert!(matches!(
+        other.write_blocking(set("late")),
+        Err(StoreError::Closed)
+    ));
+    assert!(matches!(
+        other.read_blocking(|_| Ok(())),
+        Err(StoreError::Closed)
+    ));
+    assert_eq!(names(&Store::open(&path).unwrap()), ["kept"]);
+}
+
+#[test]
+fn closing_does_not_wait_for_a_reader_that_computes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.db");
+    let store = Store::open(&path).unwrap();
+    let (begun, begins) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let read = store.read(move |_| {
+        begun.send(()).unwrap();
+        let _ = released.recv();
+        Ok(())
+    });
+    begins.recv().unwrap();
+    let write = store.write(set("kept"));
+    store.close(Duration::ZERO);
+    wait(write).unwrap();
+    drop(store);
+    assert_eq!(names(&Store::open(&path).unwrap()), ["kept"]);
+    drop(release);
+    wait(read).unwrap();
+}
+
+#[test]
+fn a_handle_reads_for_as_long_as_it_is_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("p.db")).unwrap();
+    let wanted = Arc::new(AtomicBool::new(true));
+    let some = store.while_wanted({
+        let wanted = Arc::clone(&wanted);
+        move || wanted.load(Ordering::Relaxed)
+    });
+    assert_eq!(names(&some), [""; 0]);
+    wanted.store(false, Ordering::Relaxed);
+    assert!(!some.is_wanted() && store.is_wanted());
+    assert!(matches!(
+        some.read_blocking(|_| Ok(())),
+        Err(StoreError::Closed)
+    ));
+    let each = some.read_each(
+        &[crate::store::corpus::QueryKey(1); 20],
+        |_, _| Ok(()),
+        |_, ()| Ok::<(), StoreError>(()),
+    );
+    assert!(matches!(each, Err(StoreError::Closed)));
+    assert_eq!(names(&store), [""; 0]);
 }
 
 #[test]

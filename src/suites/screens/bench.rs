@@ -223,7 +223,7 @@ impl Bench {
                     let made = make(&self.store, *request);
                     Some(Msg::DuelMade(generation, made))
                 }
-                Effect::ReportStudent(name, generation) => {
+                Effect::ReportStudent(name, generation, _) => {
                     let found = student::found(&self.store, name.as_deref());
                     Some(Msg::StudentReported(generation, found))
                 }

@@ -6,7 +6,7 @@ use crate::app::judge_report::report::{RaterReport, rater_report};
 use crate::app::student::{StudentCard, student_cards};
 use crate::store::Store;
 use crate::tui::message::Msg;
-use crate::tui::model::judges::ReportRequest;
+use crate::tui::model::report_request::ReportRequest;
 
 impl Runner {
     /// Works the judges' report out beside everything else, unless nobody waits for it any more.

@@ -4,11 +4,21 @@ use super::Runner;
 use crate::app::student::{StudentsFound, students_found};
 use crate::store::Store;
 use crate::tui::message::Msg;
+use crate::tui::model::report_request::ReportRequest;
 
 impl Runner {
-    /// Measures a student on the battles as they are judged now.
-    pub(super) fn report_student(&self, name: Option<String>, generation: u64) {
-        let (store, results) = (self.store.clone(), self.results.clone());
+    /// Measures a student on the battles as they are judged now, for as long as somebody waits for it.
+    pub(super) fn report_student(
+        &self,
+        name: Option<String>,
+        generation: u64,
+        request: ReportRequest,
+    ) {
+        let results = self.results.clone();
+        let store = self.store.while_wanted({
+            let request = request.clone();
+            move || request.stands()
+        });
         let written = self.store.write(|_| Ok(()));
         tokio::spawn(async move {
             drop(written.await);
@@ -17,7 +27,9 @@ impl Runner {
                 Ok(found) => found,
                 Err(error) => Err(error.to_string()),
             };
-            drop(results.send(Msg::StudentReported(generation, found)).await);
+            if request.stands() {
+                drop(results.send(Msg::StudentReported(generation, found)).await);
+            }
         });
     }
 }

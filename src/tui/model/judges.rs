@@ -4,28 +4,7 @@ use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
 use crate::app::student::StudentCard;
 use crate::domain::vote::JudgeId;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Whether somebody waits for a report.
-#[derive(Clone, Debug, Default)]
-pub struct ReportRequest(Arc<AtomicBool>);
-
-impl ReportRequest {
-    pub fn take_back(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    pub fn stands(&self) -> bool {
-        !self.0.load(Ordering::Relaxed)
-    }
-}
-
-impl PartialEq for ReportRequest {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
+use crate::tui::model::report_request::ReportRequest;
 
 #[derive(Debug, Default)]
 pub struct JudgesScreen {

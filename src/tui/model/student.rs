@@ -2,6 +2,7 @@
 
 use crate::app::student::{ReportedBattle, StepReport, StudentReport, StudentsFound};
 use crate::domain::student::figure::{Figure, FigureGroup, groups};
+use crate::tui::model::report_request::ReportRequest;
 
 #[derive(Debug, Default)]
 pub struct StudentScreen {
@@ -9,6 +10,8 @@ pub struct StudentScreen {
     pub found: Option<Result<Box<StudentsFound>, String>>,
     /// What was asked for last, so that an overtaken answer is dropped.
     pub generation: u64,
+    /// Whether that is still waited for.
+    pub request: ReportRequest,
     /// Which checkpoint.
     pub step: usize,
     pub figure: Figure,

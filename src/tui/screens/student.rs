@@ -14,6 +14,7 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
         model.student.battle_cursor = 0;
         Vec::new()
     },
+    closed: update::closed,
     offers: update::offers,
     ..ScreenSpec::new(view::view, update::update)
 };

@@ -150,7 +150,7 @@ impl ExportDialog {
             None => &[
                 ("Enter", "name the file"),
                 ("↑ ↓", "choose"),
-                ("Esc", "cancel"),
+                ("Esc", "give up"),
             ],
             Some(_) => &[("Enter", "write it"), ("Esc", "something else")],
         };

@@ -4,7 +4,7 @@ use super::table::rows;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::model::judges::ReportRequest;
+use crate::tui::model::report_request::ReportRequest;
 use crate::tui::navigation::moved;
 use crate::tui::screens::{Screen, queue};
 

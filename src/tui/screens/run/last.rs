@@ -6,9 +6,10 @@ use crate::domain::sanitise;
 use crate::store::last_run::{JudgeInRun, LastRun};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::screens::Screen;
-use crate::tui::text::{self, counted};
+use crate::tui::text::{self, count_of};
 use crate::tui::theme::Theme;
 use ratatui::text::{Line, Span};
+use std::time::Duration;
 
 /// The lines of the screen; `None` where it has not been looked up yet.
 pub(super) fn lines(
@@ -38,8 +39,8 @@ fn summary(run: &LastRun, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
         "done" => "done",
         "cancelled" => "stopped",
         "failed" => "ended with an error",
-        "killed" => "interrupted",
-        _ => "interrupted, or still in progress in another program",
+        "killed" => "cut off",
+        _ => "cut off, or still going on in another program",
     };
     let mut lines = vec![Line::styled(
         format!("The last run: {state}"),
@@ -58,17 +59,20 @@ fn summary(run: &LastRun, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     fact(
         "began",
         match took {
-            Some(ms) => format!("{began}, took {}", text::duration(ms as f64 / 1000.0)),
+            Some(ms) => format!(
+                "{began}, took {}",
+                text::duration(Duration::from_millis(ms))
+            ),
             None => began,
         },
     );
     fact(
         "plan",
-        format!("{}, seed {}", counted(run.cycles, "cycle"), run.seed),
+        format!("{}, seed {}", count_of(run.cycles, "cycle"), run.seed),
     );
     let votes: usize = run.judges.iter().map(|judge| judge.votes).sum();
     let failed: usize = run.judges.iter().map(|judge| judge.failures).sum();
-    let votes = counted(votes, "vote");
+    let votes = count_of(votes, "vote");
     fact("calls", format!("{votes}, {} failed", text::count(failed)));
     fact("spent", spent(run));
     lines.push(Line::default());
@@ -96,7 +100,7 @@ fn spent(run: &LastRun) -> String {
         0 => words,
         calls => format!(
             "{words}, and {} without a known price",
-            counted(calls, "call")
+            count_of(calls, "call")
         ),
     }
 }
@@ -105,7 +109,7 @@ fn judge_line(judge: &JudgeInRun, theme: &Theme, columns: usize) -> Line<'static
     let words = format!(
         "{} · {} · {} failed · {}",
         sanitise::line(&judge.name),
-        counted(judge.votes, "vote"),
+        count_of(judge.votes, "vote"),
         text::count(judge.failures),
         text::usd(judge.usd)
     );

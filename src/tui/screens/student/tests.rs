@@ -86,7 +86,7 @@ fn the_latest_checkpoint_comes_first_and_the_others_are_a_key_away() {
 fn tab_asks_for_the_next_student_and_late_answers_are_dropped() {
     let mut model = shown();
     let effects = update(&mut model, Command::NextStudent);
-    let [Effect::ReportStudent(name, generation)] = effects.as_slice() else {
+    let [Effect::ReportStudent(name, generation, _)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
     assert_eq!(name.as_deref(), Some("two"));
@@ -164,7 +164,7 @@ fn battles_are_listed_from_the_farthest_on_without_control_characters() {
 #[test]
 fn what_cannot_be_shown_is_said() {
     let mut model = model(Screen::Student);
-    assert!(flat(&mut model, SIZES[0]).contains("calculating"));
+    assert!(flat(&mut model, SIZES[0]).contains("working out"));
     reported(&mut model, 0, Err("no pair is judged".to_owned()));
     assert!(flat(&mut model, SIZES[0]).contains("no pair is judged"));
     let none = StudentsFound {

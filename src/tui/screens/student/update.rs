@@ -5,6 +5,7 @@ use crate::domain::student::figure::{Figure, FigureGroup};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::report_request::ReportRequest;
 use crate::tui::navigation::{cycled, moved, neighbour};
 use crate::tui::screens::Screen;
 
@@ -17,8 +18,17 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
 
 /// Asks for the report of a student; of the first one for `None`.
 pub(crate) fn ask(model: &mut Model, name: Option<String>) -> Vec<Effect> {
-    model.student.generation += 1;
-    vec![Effect::ReportStudent(name, model.student.generation)]
+    let student = &mut model.student;
+    student.generation += 1;
+    student.request.take_back();
+    student.request = ReportRequest::default();
+    let request = student.request.clone();
+    vec![Effect::ReportStudent(name, student.generation, request)]
+}
+
+/// Nobody waits any more for a report that is not there yet.
+pub(super) fn closed(model: &mut Model) {
+    model.student.request.take_back();
 }
 
 /// Asks for the report on screen again: a verdict counts in what the student is held against.

@@ -59,10 +59,13 @@ pub mod internals {
     pub use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
     pub use crate::store::{Store, StoreError};
     pub use crate::tui::drawing::Caches;
+    pub use crate::tui::effects::answer;
+    pub use crate::tui::message::{Effect, Msg};
     pub use crate::tui::model::matrix::Layer;
     pub use crate::tui::model::open_query::OpenQuery;
     pub use crate::tui::model::{Model, TuiOptions};
     pub use crate::tui::screens::Screen;
     pub use crate::tui::theme::{ColourDepth, Ramp, Theme};
+    pub use crate::tui::update::update;
     pub use crate::tui::view::view;
 }

@@ -20,7 +20,7 @@ use std::io::IsTerminal as _;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Policies:
-  value      P(the ensemble is wrong) × P(one of the two scores above the cut of the top 10, or the project's top): the default
+  value      P(the ensemble is wrong) × P(one of the two is truly in the top 10, or the project's top): the default
   impact     how much the top of the ranking changes if the outcome is turned around
   uncertain  nobody can say yet which of the two is better
   split      the judges disagree
@@ -243,8 +243,8 @@ fn draw_name(draw: DrawReason) -> &'static str {
 fn standing_name(standing: QueueItemState) -> &'static str {
     match standing {
         QueueItemState::Fresh => "",
-        QueueItemState::Again => "undone",
-        QueueItemState::PassedOver => "skipped",
-        QueueItemState::Later => "postponed",
+        QueueItemState::Again => "taken back",
+        QueueItemState::PassedOver => "passed over",
+        QueueItemState::Later => "put off",
     }
 }

@@ -45,7 +45,7 @@ impl UndoCommand {
             }));
         }
         output::text(&format!(
-            "query {}, document {}: undone: {}\n",
+            "query {}, document {}: taken back: {}\n",
             clean(ruling.query.as_str()),
             clean(ruling.document.as_str()),
             ruling.finding.words()

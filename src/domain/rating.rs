@@ -13,7 +13,7 @@ mod uncertainty;
 mod zbench;
 
 pub use evidence::PriorEvidence;
-pub use ranks::{RankInterval, cut_below, rank_intervals, ranks, top_draws};
+pub use ranks::{RankInterval, TopDraws, cut_below, rank_intervals, ranks, top_draws};
 pub use structure::{Structure, structure};
 pub use uncertainty::{
     Covariance, Dispersion, MAX_DENSE, covariance, dispersion, firmness, leverage,

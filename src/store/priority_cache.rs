@@ -20,7 +20,7 @@ const SCORED: [Policy; 8] = [
 ];
 
 /// Marks the form in which urgencies are kept; another one is read by nobody.
-const FORM: u8 = 0xa3;
+const FORM: u8 = 0xa4;
 /// Bytes before the pairs: the form, and how many pairs there are.
 const HEAD: usize = 5;
 /// Bytes of a pair: both documents, and whether a judge has voted.

@@ -2,6 +2,7 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::ranking::View;
+use crate::domain::rating::TopDraws;
 use crate::domain::{analysis, rating};
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -36,12 +37,11 @@ impl Certainty {
 ///
 /// `None` where the model has no errors, and where `top` leaves nothing to decide.
 pub fn certainty(view: &View, top: usize) -> Option<Certainty> {
-    let fit = view.fit.as_ref().ok()?;
-    let draws = rating::top_draws(&fit.scores, view.covariance()?, top, SEED)?;
+    let draws = top_draws(view, top)?;
     let mut inside = vec![None; view.rows().documents];
-    for (document, count) in view.entered().iter().zip(&draws.inside) {
+    for (place, document) in view.entered().iter().enumerate() {
         if let Some(entry) = inside.get_mut(*document) {
-            *entry = Some(*count as f64 / draws.draws as f64);
+            *entry = Some(draws.inside(place) as f64 / draws.draws as f64);
         }
     }
     let (at_least, _) = analysis::wilson(draws.same, draws.draws, 0.95)?;
@@ -51,6 +51,13 @@ pub fn certainty(view: &View, top: usize) -> Option<Certainty> {
         at_least,
         inside,
     })
+}
+
+/// Who is among the first `top` ranks in draws from the joint posterior, by place among the documents that have a score: the
+/// same ones for all that is said of a view's top. `None` where the model has no errors, and where `top` leaves nothing to decide.
+pub(super) fn top_draws(view: &View, top: usize) -> Option<TopDraws> {
+    let fit = view.fit.as_ref().ok()?;
+    rating::top_draws(&fit.scores, view.covariance()?, top, SEED)
 }
 
 /// What it takes to tell two documents apart.

@@ -6,7 +6,7 @@ named! {
     "a policy", "kebab-case";
     #[derive(Default)]
     pub enum Policy {
-        /// P(the ensemble is wrong) × P(one of the two scores above the top's cut) (SCIENCE §9e).
+        /// P(the ensemble is wrong) × P(one of the two is truly in the top) (SCIENCE §9e).
         #[default]
         Value,
         /// How much the top of the ranking changes if the pair's outcome is turned around and everything is fitted again.

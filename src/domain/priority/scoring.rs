@@ -1,10 +1,11 @@
 //! How urgently each pair of one query deserves a look: numbers that depend on the query's view alone and can be kept
 //! until the view changes.
 
+use super::certainty::top_draws;
 use super::{Policy, impact, intransitive};
 use crate::domain::battle::Pair;
 use crate::domain::ranking::View;
-use crate::domain::rating;
+use crate::domain::rating::TopDraws;
 use crate::domain::student::prediction_of;
 use crate::domain::vote::Outcome;
 
@@ -59,10 +60,10 @@ pub fn score_pairs(view: &View, scoring: &Scoring) -> Vec<PairPriority> {
     let top = effective_top(view.entered().len(), view.settings.top);
     let priority: Box<dyn Fn(Pair) -> Option<f64>> = match scoring.policy {
         Policy::Value | Policy::Mixed => {
-            let inside = top_probabilities(view, top);
+            let known = Top::of(view, top);
             Box::new(move |pair| {
-                let parts = parts(view, &inside, top, pair)?;
-                Some(parts.wrong * parts.above_cut)
+                let parts = parts(view, &known, top, pair)?;
+                Some(parts.wrong * parts.in_top)
             })
         }
         Policy::Impact => {
@@ -108,24 +109,36 @@ pub fn score_pairs(view: &View, scoring: &Scoring) -> Vec<PairPriority> {
         .collect()
 }
 
-/// P(the document truly scores above the cut of the top `top`) by pool index: Φ((e_i − c) / se_i), c halfway between the
-/// last score inside and the first one outside (SCIENCE §3), taken as known. `None` for documents without a score.
-pub(crate) fn top_probabilities(view: &View, top: usize) -> Vec<Option<f64>> {
-    let mut inside = vec![None; view.rows().documents];
-    let Ok(fit) = view.fit.as_ref() else {
-        return inside;
-    };
-    let bar = rating::cut_below(&fit.scores, top);
-    for (place, document) in view.entered().iter().enumerate() {
-        let probability = match view.covariance() {
-            Some(covariance) => covariance.exceeds(&fit.scores, place, bar),
-            None => f64::from(u8::from(fit.scores.get(place).is_some_and(|e| *e > bar))),
-        };
-        if let Some(entry) = inside.get_mut(*document) {
-            *entry = Some(probability);
+/// Who is truly in the top of a view.
+enum Top<'a> {
+    /// As often as in draws from the joint posterior of the scores.
+    Drawn(TopDraws),
+    /// As the scores say, where the model has no errors.
+    Taken(&'a View, usize),
+}
+
+impl<'a> Top<'a> {
+    fn of(view: &'a View, top: usize) -> Self {
+        top_draws(view, top).map_or(Self::Taken(view, top), Self::Drawn)
+    }
+
+    /// P(at least one of a pair is truly in the top); `None` for documents without a score.
+    fn either(&self, view: &View, pair: Pair) -> Option<f64> {
+        match self {
+            Self::Drawn(draws) => {
+                let (x, y) = view.places(pair)?;
+                let all = draws.draws as f64;
+                // So many draws say nothing of what is rarer than half of one.
+                Some((draws.either(x, y) as f64).clamp(0.5, all - 0.5) / all)
+            }
+            Self::Taken(view, top) => {
+                view.places(pair)?;
+                let first = view.by_zelo.iter().take(*top);
+                let mut inside = first.filter(|at| [pair.low(), pair.high()].contains(at));
+                Some(f64::from(u8::from(inside.next().is_some())))
+            }
         }
     }
-    inside
 }
 
 /// The judges' score for the pair's higher document, whatever a verdict says.
@@ -156,10 +169,9 @@ pub(crate) fn error_probability(view: &View, pair: Pair) -> Option<f64> {
 pub struct ValueParts {
     /// P(the ensemble's outcome on the pair is wrong).
     pub wrong: f64,
-    /// P(at least one of the two truly scores above the cut, which lies halfway between the last score inside the top and
-    /// the first one outside). The cut is taken as known, so this is not P(it is in the top), which the matrix has from
-    /// joint draws ([`certainty`](super::certainty::certainty)): it is fast, and only orders the queue.
-    pub above_cut: f64,
+    /// P(at least one of the two is truly in the top): the share of the 1000 draws from the joint posterior of the scores that
+    /// [`certainty`](super::certainty::certainty) counts.
+    pub in_top: f64,
     /// The ranks that count as the top.
     pub top: usize,
 }
@@ -167,15 +179,13 @@ pub struct ValueParts {
 /// The parts of a pair's value; `None` where the judges have not voted on it or the fit has no scores.
 pub fn value_parts(view: &View, pair: Pair) -> Option<ValueParts> {
     let top = effective_top(view.entered().len(), view.settings.top);
-    parts(view, &top_probabilities(view, top), top, pair)
+    parts(view, &Top::of(view, top), top, pair)
 }
 
-fn parts(view: &View, inside: &[Option<f64>], top: usize, pair: Pair) -> Option<ValueParts> {
-    let of = |document: usize| inside.get(document).copied().flatten();
-    let outside = (1.0 - of(pair.low())?) * (1.0 - of(pair.high())?);
+fn parts(view: &View, known: &Top<'_>, top: usize, pair: Pair) -> Option<ValueParts> {
     Some(ValueParts {
         wrong: error_probability(view, pair)?,
-        above_cut: 1.0 - outside,
+        in_top: known.either(view, pair)?,
         top,
     })
 }

@@ -4,7 +4,6 @@ use super::impact::FlipContext;
 use super::impact::{Impact, impacts};
 use super::inclusion::sampling_weights;
 use super::queue_design::QueueEntry;
-use super::scoring::top_probabilities;
 use super::*;
 use crate::domain::battle::{Battle, BattleId, Pair};
 use crate::domain::numeric::best_first;
@@ -134,9 +133,9 @@ fn the_impact_near_a_pair_finds_the_pairs_that_matter() {
 fn value_is_the_chance_of_an_error_times_the_chance_that_it_matters() {
     let rows = world(30).rows;
     let view = view(&rows);
-    let inside = top_probabilities(&view, 10);
+    let inside = certainty(&view, 10).unwrap().inside;
     let expected: f64 = inside.iter().flatten().sum();
-    assert!((expected - 10.0).abs() < 1.0, "{expected}");
+    assert!((expected - 10.0).abs() < 1e-9, "{expected}");
     for scored in score_pairs(&view, &Scoring::new(Policy::Value)) {
         let (x, y) = (scored.pair.low(), scored.pair.high());
         let battle = view.battles[scored.battle];
@@ -153,8 +152,16 @@ fn value_is_the_chance_of_an_error_times_the_chance_that_it_matters() {
         } else {
             view.outranks(y, x).unwrap()
         };
-        let matters = 1.0 - (1.0 - inside[x].unwrap()) * (1.0 - inside[y].unwrap());
-        assert!((scored.priority.unwrap() - wrong * matters).abs() < 1e-12);
+        let parts = value_parts(&view, scored.pair).unwrap();
+        assert!((parts.wrong - wrong).abs() < 1e-12);
+        assert_eq!(scored.priority, Some(parts.wrong * parts.in_top));
+        let (one, other) = (inside[x].unwrap(), inside[y].unwrap());
+        let (least, most) = (one.max(other), (one + other).min(1.0));
+        let half = 0.000_500_1;
+        assert!(
+            (least - half..=most + half).contains(&parts.in_top),
+            "{parts:?}"
+        );
     }
     assert_eq!(
         score_pairs(&view, &Scoring::new(Policy::Mixed)),

@@ -190,8 +190,24 @@ pub struct TopDraws {
     pub draws: usize,
     /// Draws in which the first places hold the documents that the scores put there, in any order.
     pub same: usize,
-    /// For each document the draws in which it has one of the first places.
-    pub inside: Vec<usize>,
+    /// For each document a bit a draw: whether it has one of the first places.
+    inside: Vec<[u64; DRAWS.div_ceil(64)]>,
+}
+
+impl TopDraws {
+    /// The draws in which a document has one of the first places.
+    pub fn inside(&self, document: usize) -> usize {
+        self.either(document, document)
+    }
+
+    /// The draws in which at least one of two documents has one of the first places; 0 where there are no such documents.
+    pub fn either(&self, x: usize, y: usize) -> usize {
+        let both = self.inside.get(x).zip(self.inside.get(y));
+        both.map_or(0, |(x, y)| {
+            let bits = x.iter().zip(y).map(|(x, y)| (x | y).count_ones());
+            bits.sum::<u32>() as usize
+        })
+    }
 }
 
 /// Who is among the first `top` of 1000 draws from the scores' joint normal distribution; equal scores in pool order.
@@ -211,10 +227,14 @@ pub fn top_draws(
     let mut order = best_first(scores);
     let mut first = vec![false; documents];
     order[..top].iter().for_each(|&d| first[d] = true);
-    let (mut inside, mut same) = (vec![0; documents], 0);
+    let mut inside = vec![[0u64; DRAWS.div_ceil(64)]; documents];
+    let (mut same, mut number) = (0, 0);
     draws(scores, covariance, seed, |draw| {
         order.select_nth_unstable_by(top, |&i, &j| draw[j].total_cmp(&draw[i]).then(i.cmp(&j)));
-        order[..top].iter().for_each(|&d| inside[d] += 1);
+        order[..top]
+            .iter()
+            .for_each(|&d| inside[d][number / 64] |= 1 << (number % 64));
+        number += 1;
         same += usize::from(order[..top].iter().all(|&d| first[d]));
     });
     Some(TopDraws {

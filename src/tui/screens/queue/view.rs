@@ -189,10 +189,10 @@ fn description(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static
         && let (Some(value), Some(parts)) = (item.priority, described.value)
     {
         let words = format!(
-            "P(judges wrong) {} × P(A or B above the top {}'s cut) {} = {value:.3}",
+            "P(judges wrong) {} × P(A or B in the top {}) {} = {value:.3}",
             text::probability(parts.wrong),
             parts.top,
-            text::probability(parts.above_cut),
+            text::probability(parts.in_top),
         );
         lines.push(text::line(&words, columns, theme.muted()));
     }
@@ -217,13 +217,13 @@ fn unit(policy: Policy) -> &'static str {
 /// Why an item comes so early. Controls and repeats look like the rest: knowing them would change how they are judged.
 fn priority_text(policy: Policy, item: &QueueItem) -> String {
     match (item.standing, policy, item.priority) {
-        (QueueItemState::Again, ..) => "undone".to_owned(),
-        (QueueItemState::PassedOver, ..) => "skipped".to_owned(),
-        (QueueItemState::Later, ..) => "postponed".to_owned(),
+        (QueueItemState::Again, ..) => "taken back".to_owned(),
+        (QueueItemState::PassedOver, ..) => "passed over".to_owned(),
+        (QueueItemState::Later, ..) => "put off".to_owned(),
         (_, Policy::Mixed | Policy::Random, _) | (.., None) => String::new(),
         (_, Policy::Failed, Some(missing)) => format!("{missing:.0} missing"),
         (_, Policy::Split | Policy::Student, Some(bits)) => format!("{bits:.2} bit"),
-        (_, Policy::Surprise, Some(residual)) => format!("{residual:.1} σ"),
+        (_, Policy::Surprise, Some(residual)) => format!("{residual:.1} sd"),
         (_, _, Some(priority)) => format!("{priority:.3}"),
     }
 }
@@ -251,7 +251,7 @@ fn headline(model: &Model) -> String {
         parts.push(format!("filter: {}", sanitise::line(&queue.filter)));
     }
     match queue.items.len() {
-        _ if !queue.loaded => parts.push("calculating …".to_owned()),
+        _ if !queue.loaded => parts.push("working it out …".to_owned()),
         LISTED => parts.push(format!("the first {}", text::count(LISTED))),
         _ => {}
     }
@@ -275,11 +275,9 @@ fn settled_text(model: &Model) -> String {
     }
     match (all, sure) {
         (0, _) => String::new(),
-        (1, 1) => {
-            "the top is settled at 95 %: more verdicts are not expected to change it".to_owned()
-        }
+        (1, 1) => "the top is settled at 95 %: further judgments do not change it".to_owned(),
         (all, sure) if all == sure => {
-            "every top is settled at 95 %: more verdicts are not expected to change it".to_owned()
+            "every top is settled at 95 %: further judgments do not change it".to_owned()
         }
         (1, _) => "the top is not settled at 95 % yet".to_owned(),
         (all, sure) => format!("the top is settled at 95 % for {sure} of {all} queries"),
@@ -289,15 +287,13 @@ fn settled_text(model: &Model) -> String {
 fn empty(model: &Model) -> String {
     let words = match (model.queue.loaded, model.queue.filter.is_empty()) {
         (true, true) if model.queue.conflicts => {
-            "No conflicts: no two people decided a pair differently. Press Esc to go back."
+            "No conflicts: nobody has decided a pair differently. Esc goes back."
         }
-        (false, _) => "calculating what to look at first …",
-        (true, false) => "No query matches the filter. Press Esc to show all.",
+        (false, _) => "working out what to look at first …",
+        (true, false) => "No query matches the filter. Esc shows all.",
         (true, true) => {
             let next = key_on(Command::NextPolicy, Screen::Queue);
-            return format!(
-                "Nothing to look at with this policy. Press {next} for the next policy."
-            );
+            return format!("Nothing to look at under this policy. Press {next} for the next one.");
         }
     };
     words.to_owned()

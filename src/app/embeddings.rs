@@ -52,7 +52,7 @@ pub enum EmbedError {
     #[error("stopped")]
     Stopped,
     /// The next call could pass the budget.
-    #[error("the budget is reached; what was embedded is kept; go on with a larger --budget")]
+    #[error("the budget is reached; what was embedded is kept; continue with a larger --budget")]
     BudgetReached,
     /// There is a budget, and no price to keep it by.
     #[error(

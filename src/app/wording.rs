@@ -1,6 +1,6 @@
 //! Numbers of things in words.
 
-pub use crate::domain::number_words::counted;
+pub use crate::domain::number_words::{counted, duration};
 use crate::domain::sanitise;
 
 /// Why a ranking under labels as they were and as they were corrected is not tested against chance.
@@ -15,16 +15,6 @@ pub fn p_value(p: f64) -> String {
     match p {
         ..0.0001 => "< 0.0001".to_owned(),
         _ => format!("{p:.4}"),
-    }
-}
-
-/// A time in words: `0.25 s`, `25 s`, `42 min`, `3.5 h`.
-pub fn duration_words(seconds: f64) -> String {
-    match seconds {
-        ..9.95 => format!("{seconds:.2} s"),
-        ..99.5 => format!("{seconds:.0} s"),
-        ..5_970.0 => format!("{:.0} min", seconds / 60.0),
-        _ => format!("{:.1} h", seconds / 3_600.0),
     }
 }
 

@@ -356,7 +356,7 @@ fn finish_run(
     }
     let votes = outcome.missing.map(|votes| counted(votes, "vote"));
     let why = if outcome.budget_reached || budget_reached {
-        "the budget is reached; go on with a larger --budget"
+        "the budget is reached; continue with a larger --budget"
     } else if outcome.progress.failures() == 0 {
         "run the same command again, with --retry-failed also for calls that failed before"
     } else {

@@ -8,7 +8,7 @@ use crate::app::evaluate::TruthInput;
 use crate::app::methods::{MethodEntry, MethodsOptions, MethodsReport, compare_methods};
 use crate::app::output_file::write_whole;
 use crate::app::truth::{Truth, TruthSource, project_truth};
-use crate::app::wording::{counted, duration_words, p_value};
+use crate::app::wording::{counted, duration, p_value};
 use crate::domain::number_words;
 use crate::domain::number_words::{fixed, signed};
 use crate::formats::csv_cell::SafeCsv;
@@ -188,7 +188,7 @@ fn cells(report: &MethodsReport, method: &MethodEntry) -> Vec<String> {
         }));
     }
     let effort = &method.effort;
-    let milliseconds = |time: Option<u64>| or_dash(time, |ms| duration_words(ms as f64 / 1000.0));
+    let milliseconds = |time: Option<u64>| or_dash(time, |ms| duration(ms as f64 / 1000.0));
     cells.push(format!("{}/{}", effort.failed, effort.queries));
     cells.push(effort.repaired.to_string());
     cells.push(or_dash(effort.a_query(effort.calls), |calls| {

@@ -178,7 +178,7 @@ fn finish(missing: usize, failed: usize, ended: RunEnd) -> CommandResult {
             format!("{calls} failed; ask again for them with --retry-failed")
         }
         _ if ended.budget_reached => {
-            format!("missing: {answers}; the budget is reached; go on with a larger --budget")
+            format!("missing: {answers}; the budget is reached; continue with a larger --budget")
         }
         _ => format!("missing: {answers}; run the same command again"),
     });

@@ -243,8 +243,8 @@ fn draw_name(draw: DrawReason) -> &'static str {
 fn standing_name(standing: QueueItemState) -> &'static str {
     match standing {
         QueueItemState::Fresh => "",
-        QueueItemState::Again => "taken back",
-        QueueItemState::PassedOver => "passed over",
-        QueueItemState::Later => "put off",
+        QueueItemState::Again => "undone",
+        QueueItemState::PassedOver => "skipped",
+        QueueItemState::Later => "postponed",
     }
 }

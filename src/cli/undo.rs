@@ -45,7 +45,7 @@ impl UndoCommand {
             }));
         }
         output::text(&format!(
-            "query {}, document {}: taken back: {}\n",
+            "query {}, document {}: undone: {}\n",
             clean(ruling.query.as_str()),
             clean(ruling.document.as_str()),
             ruling.finding.words()

@@ -91,7 +91,7 @@ pub(super) fn not_embedded(error: EmbedError, embedded: usize) -> CommandFailure
         }
         EmbedError::BudgetReached => {
             output::message(&format!(
-                "the budget is reached; {embedded} embedded, which are kept; go on with a larger --budget"
+                "the budget is reached; {embedded} embedded, which are kept; continue with a larger --budget"
             ));
             CommandFailure::incomplete()
         }

@@ -1,8 +1,6 @@
 //! Numbers as people read them, on screens and in the command line alike: real minus signs, thousands separated, units on times
 //! and money. What programs read has none of this.
 
-use std::time::Duration;
-
 const UNKNOWN: &str = "–";
 
 /// `+1.25`, `−0.50`, `0.00`: the sign is always shown and zero has none; `–` for what is no number.
@@ -56,12 +54,18 @@ pub fn probability(value: f64) -> String {
     }
 }
 
-/// `0.9 s`, `12 s`, `3 min 05 s`, `2 h 14 min`, `3 d 04 h`: two units at most.
-pub fn duration(time: Duration) -> String {
-    let seconds = time.as_secs();
+/// A time in seconds, from 0 up: `0.25 s`, `4.2 s`, `12 s`, `3 min 05 s`, `2 h 14 min`, `3 d 04 h`; `–` for what is no number.
+pub fn duration(seconds: f64) -> String {
+    if !seconds.is_finite() {
+        return UNKNOWN.into();
+    }
+    if seconds < 9.95 {
+        let decimals = if seconds < 0.995 { 2 } else { 1 };
+        return fixed(seconds, decimals) + " s";
+    }
+    let seconds = seconds.round() as u64;
     match seconds {
-        0 => format!("{:.1} s", time.as_secs_f64()),
-        1..60 => format!("{seconds} s"),
+        ..60 => format!("{seconds} s"),
         60..3_600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
         3_600..86_400 => format!("{} h {:02} min", seconds / 3_600, seconds / 60 % 60),
         _ => format!("{} d {:02} h", seconds / 86_400, seconds / 3_600 % 24),
@@ -109,11 +113,16 @@ mod tests {
 
     #[test]
     fn durations_show_two_units() {
-        assert_eq!(duration(Duration::from_millis(850)), "0.8 s");
-        assert_eq!(duration(Duration::from_secs(12)), "12 s");
-        assert_eq!(duration(Duration::from_secs(185)), "3 min 05 s");
-        assert_eq!(duration(Duration::from_secs(8_050)), "2 h 14 min");
-        assert_eq!(duration(Duration::from_secs(273_700)), "3 d 04 h");
+        assert_eq!(duration(0.0), "0.00 s");
+        assert_eq!(duration(0.854), "0.85 s");
+        assert_eq!(duration(0.997), "1.0 s");
+        assert_eq!(duration(4.24), "4.2 s");
+        assert_eq!(duration(9.96), "10 s");
+        assert_eq!(duration(59.7), "1 min 00 s");
+        assert_eq!(duration(185.0), "3 min 05 s");
+        assert_eq!(duration(8_050.0), "2 h 14 min");
+        assert_eq!(duration(273_700.0), "3 d 04 h");
+        assert_eq!(duration(f64::INFINITY), "–");
     }
 
     #[test]

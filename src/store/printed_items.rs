@@ -123,7 +123,7 @@ impl Db {
         refuse_foreign(id, &owner, annotator)?;
         if self.is_answered(annotator, &printed)? {
             return Err(StoreError::Conflict(format!(
-                "item {id} has been answered by {annotator:?}: `overrule undo` takes the latest verdict back, and `overrule override` with --query, --a and --b adds another one"
+                "item {id} has been answered by {annotator:?}: `overrule undo` undoes the latest verdict, and `overrule override` with --query, --a and --b adds another one"
             )));
         }
         let above: Vec<PrintedPair> = self.all(
@@ -218,7 +218,7 @@ impl Db {
         match answered {
             false => Ok(item),
             true => Err(StoreError::Conflict(format!(
-                "item {id} has been answered by {annotator:?}: `overrule undo --ruling` takes the latest ruling back, and `overrule rule` with --query and --document adds another one"
+                "item {id} has been answered by {annotator:?}: `overrule undo --ruling` undoes the latest ruling, and `overrule rule` with --query and --document adds another one"
             ))),
         }
     }

@@ -59,7 +59,7 @@ fn every_screen_at_every_size() {
 fn the_chapter_on_a_screen_is_read_from_its_help() {
     for size in SIZES {
         let mut bench = Bench::judged(size.0, size.1);
-        bench.press("enter ? j j j j");
+        bench.press("enter ? j j j j j");
         let help = bench.shot();
         assert!(
             help.contains("Read the manual's chapter on this screen."),

@@ -275,7 +275,7 @@ impl Runner {
 
 /// Waits for the end of a run, and says so where that takes a while.
 async fn ended(mut end: JoinHandle<Option<String>>, tell: &mut dyn FnMut(&str)) {
-    let waiting = |what: &str| format!("waiting for {what}; Ctrl-C again leaves at once");
+    let waiting = |what: &str| format!("waiting for {what}; press Ctrl-C again to leave at once");
     let mut result = None;
     if !end.is_finished() {
         match calls_in_flight() {
@@ -295,7 +295,7 @@ async fn ended(mut end: JoinHandle<Option<String>>, tell: &mut dyn FnMut(&str)) 
         None => end.await,
     };
     if let Ok(Some(wrong)) = result {
-        tell(&format!("the run could not go on: {wrong}"));
+        tell(&format!("the run stopped: {wrong}"));
     }
 }
 

@@ -444,7 +444,7 @@ impl Model {
         let undo = key_on(Command::Undo, self.screen());
         self.say(
             Level::Warn,
-            &format!("from before this session; {undo} again takes it back: {words}"),
+            &format!("given before this session; press {undo} again to undo it: {words}"),
         );
         if let Some(toast) = &mut self.toast {
             toast.asks = Some(uid);
@@ -459,7 +459,7 @@ impl Model {
 
     /// Asks for the reason of a decision, before it or after.
     pub fn ask_reason(&mut self, note: &str) {
-        let placeholder = "why, in a line; Enter keeps it";
+        let placeholder = "the reason, in one line; Enter stores it";
         let note = sanitise::line(note).into_owned();
         self.explained = self.subject();
         self.ask("reason: ", placeholder, &note, PromptFor::Reason);

@@ -11,9 +11,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
-pub use crate::domain::number_words::{
-    count, counted as count_of, duration, fixed, probability, signed, usd,
-};
+pub use crate::domain::number_words::{count, counted, duration, fixed, probability, signed, usd};
 
 const ELLIPSIS: &str = "…";
 

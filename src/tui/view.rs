@@ -16,7 +16,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
-use std::time::Duration;
 
 pub fn view(
     model: &Model,
@@ -105,7 +104,12 @@ pub fn view(
 
 fn crumbs(model: &Model) -> Vec<String> {
     let project = sanitise::line(&model.options.project).into_owned();
-    let mut crumbs = vec!["overrule".to_owned(), project];
+    let program = "overrule".to_owned();
+    // A project in the file of the usual name is not named twice.
+    let mut crumbs = match project == program {
+        true => vec![program],
+        false => vec![program, project],
+    };
     let above = model
         .stack
         .iter()
@@ -159,10 +163,7 @@ fn run_status(model: &Model) -> String {
         return format!("{mark} {what} {done}/{all}");
     }
     let left = progress.eta_s().map_or(String::new(), |seconds| {
-        format!(
-            " · {} left",
-            text::duration(Duration::from_secs_f64(seconds))
-        )
+        format!(" · {} left", text::duration(seconds))
     });
     let failed = match progress.failures() {
         0 => String::new(),

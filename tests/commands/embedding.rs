@@ -295,7 +295,7 @@ fn the_budget_ends_embedding_and_what_was_bought_is_not_bought_again() {
     let ran = build("--budget 100");
     assert_eq!(ran.code, Some(3), "{}", ran.stderr);
     ran.says("the budget is reached");
-    ran.says("which are kept; go on with a larger --budget");
+    ran.says("which are kept; continue with a larger --budget");
     let bought = server.total_requests();
     assert!((1..TEXTS).contains(&bought), "{bought}");
     assert!(!sandbox.path("pools.jsonl").exists());

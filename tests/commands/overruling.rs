@@ -58,10 +58,10 @@ fn a_verdict_moves_the_scores_and_undo_restores_them_byte_for_byte(#[case] fough
         assert_ne!(matrix(&sandbox), before, "{decision}");
         assert_eq!(sandbox.json("status --json")["verdicts"], 1);
         let ran = sandbox.done("undo");
-        assert!(ran.text().starts_with("q0: taken back: "), "{}", ran.text());
+        assert!(ran.text().starts_with("q0: undone: "), "{}", ran.text());
         assert_eq!(matrix(&sandbox), before, "{decision}");
     }
-    sandbox.refused("undo", 2, &["no verdict by \"tester\" to take back"]);
+    sandbox.refused("undo", 2, &["no verdict by \"tester\" to undo"]);
 }
 
 #[test]

@@ -142,14 +142,14 @@ fn an_item_that_was_passed_over_waits_at_the_top() {
     let next = queue(&sandbox, "--limit 5");
     for at in [0, 1] {
         assert_eq!(next[at]["item"], items[at]["item"]);
-        assert_eq!(next[at]["standing"], "passed over");
+        assert_eq!(next[at]["standing"], "skipped");
         assert_eq!(next[at]["chance"], items[at]["chance"]);
     }
     assert_eq!(next[2]["item"], items[3]["item"]);
     sandbox.done("undo");
     let back = queue(&sandbox, "--limit 5");
     assert_eq!(back[2]["item"], items[2]["item"]);
-    assert_eq!(back[2]["standing"], "taken back");
+    assert_eq!(back[2]["standing"], "undone");
     answer(&sandbox, &items[2]);
     let table = sandbox.done("queue --policy mixed --limit 2");
     table.prints(text(&items[0], "item"));

@@ -73,9 +73,9 @@ fn a_benchmark_becomes_corrected_labels_in_one_sitting() {
     let (mut terminal, _) = begin(folder);
     terminal.wait("Does this document");
     terminal.keys("u");
-    terminal.wait("from before this session");
+    terminal.wait("given before this session");
     terminal.keys("u");
-    terminal.wait("taken back");
+    terminal.wait("undone");
     terminal.wait("4 ruled by you");
     // The document is before the person again, with its label in sight: what is ruled now is not blind.
     terminal.wait("benchmark: no label");

@@ -128,7 +128,7 @@ fn ten_queries_by_keyboard_alone_with_a_kill_in_the_middle() {
     let (mut terminal, from) = begin(folder, &["duel"], 5);
     terminal.wait("4 done · 1 document chosen");
     terminal.keys("u");
-    terminal.wait("taken back: a choice");
+    terminal.wait("undone: a choice");
     terminal.wait_gone("document chosen");
     for nth in 5..=TASKS {
         answer(&mut terminal, nth);

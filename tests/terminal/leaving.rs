@@ -30,7 +30,7 @@ fn running(folder: &Path, server: &FakeProvider) -> Terminal {
     let mut terminal = Terminal::start(folder, &[], &[("OPENAI_API_KEY", KEY)], (120, 40));
     terminal.wait("trams");
     terminal.keys("s");
-    terminal.wait("at the very most");
+    terminal.wait("at most");
     terminal.keys("y");
     assert!(
         terminal.until(|_| server.total_calls() > 0),
@@ -72,7 +72,7 @@ fn calls_in_flight_are_waited_for_however_one_leaves() {
         terminal.assert_clean();
         let raw = String::from_utf8_lossy(&terminal.raw);
         let left = raw.rfind("\x1b[?1049l").unwrap();
-        let told = raw.find("in flight; Ctrl-C again leaves at once");
+        let told = raw.find("in flight; press Ctrl-C again to leave at once");
         assert!(told.is_some_and(|told| left < told), "{leave}: {raw}");
         assert_nothing_lost(folder.path(), &server);
     }
@@ -99,7 +99,7 @@ fn whoever_insists_leaves_at_once() {
     let mut terminal = running(folder.path(), &server);
     terminal.signal("TERM");
     let told = |terminal: &Terminal| {
-        String::from_utf8_lossy(&terminal.raw).contains("Ctrl-C again leaves at once")
+        String::from_utf8_lossy(&terminal.raw).contains("press Ctrl-C again to leave at once")
     };
     assert!(terminal.until(told), "{}", terminal.screen());
     terminal.signal("INT");

@@ -265,9 +265,9 @@ fn the_main_job_from_start_to_undo() {
     terminal.keys("\r");
     terminal.wait(" × ");
     terminal.keys("A");
-    terminal.wait("what moved");
+    terminal.wait(" what changed");
     terminal.keys("u");
-    terminal.wait("taken back");
+    terminal.wait("undone");
     terminal.keys("\x1b");
     terminal.wait_gone(" × ");
     terminal.keys("r");

@@ -60,7 +60,7 @@ fn judge(terminal: &mut Terminal, key: &str, names: &[String], from: usize) -> u
     let known = names.iter().find(|name| raw.contains(name.as_str()));
     assert_eq!(known, None, "a document was named before the decision");
     terminal.keys(key);
-    terminal.wait("you said, blind");
+    terminal.wait("your first verdict, blind");
     terminal.wait_gone("fitting the ranking");
     terminal.keys("\r");
     terminal.wait("Which document");
@@ -86,13 +86,13 @@ fn twenty_pairs_take_forty_keys_and_survive_a_restart() {
 
     let (mut terminal, _) = begin(folder.path());
     terminal.keys("u");
-    terminal.wait("from before this session");
+    terminal.wait("given before this session");
     terminal.keys("u");
-    terminal.wait("taken back");
+    terminal.wait("undone");
     terminal.wait("9 judged");
     // What the judges said of this pair has been seen: the verdict after it was taken back is not blind.
     terminal.keys("b");
-    terminal.wait("you said: ");
+    terminal.wait("your first verdict: ");
     terminal.wait_gone("fitting the ranking");
     terminal.keys("\r");
     terminal.wait("Which document");

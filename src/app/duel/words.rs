@@ -1,6 +1,6 @@
 //! The result of a duel in lines, for the command and the screen alike.
 
-use crate::app::wording::{counted, duration_words};
+use crate::app::wording::{counted, duration};
 use crate::domain::duel::{ControlResult, DuelEstimate, DuelForm, DuelResult, Side};
 use crate::domain::number_words::signed;
 use crate::domain::sanitise;
@@ -58,9 +58,7 @@ pub fn result_lines(result: &DuelResult) -> Vec<String> {
         lines.extend(credit(result));
         lines.push(String::new());
         lines.push(agreement(result));
-        let median = result
-            .median_seconds
-            .map_or(UNKNOWN.to_owned(), duration_words);
+        let median = result.median_seconds.map_or(UNKNOWN.to_owned(), duration);
         lines.push(format!("median time of a judgment: {median}"));
         lines.extend(places(result));
     }

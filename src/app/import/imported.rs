@@ -46,7 +46,7 @@ impl Display for PoolsImport {
         if self.battles > 0 || self.votes > 0 {
             write!(
                 f,
-                "; {} with {} and {} taken over as recorded",
+                "; {} with {} and {} reused as recorded",
                 counted(self.battles, "battle"),
                 counted(self.votes, "vote"),
                 counted(self.failures, "failed call"),

@@ -141,12 +141,12 @@ pub fn undo_ruling(store: &Store, annotator: &str) -> std::result::Result<Stored
 }
 
 fn nothing_by(annotator: &str, what: &str) -> AppError {
-    invalid!("no {what} by {:?} to take back", sanitise::line(annotator))
+    invalid!("no {what} by {:?} to undo", sanitise::line(annotator))
 }
 
 /// What was given again, in words.
 pub fn redone_text(db: &Db, redone: &StoredVerdict) -> Result<String> {
-    Ok(format!("given again: {}", words(db, redone)?))
+    Ok(format!("redone: {}", words(db, redone)?))
 }
 
 /// What a verdict says, with both documents named.
@@ -172,7 +172,7 @@ pub fn undone_text(db: &Db, undone: &StoredVerdict) -> Result<String> {
         let document = documents.get(at);
         document.map_or(String::new(), |document| document.id.to_string())
     };
-    let text = format!("taken back: {}", words(db, undone)?);
+    let text = format!("undone: {}", words(db, undone)?);
     let people = db.people(undone.query)?;
     let standing = Pair::new(a, b).map_or_else(Vec::new, |pair| people.on(pair));
     let own = |verdict: &&Verdict| verdict.annotator == undone.verdict.annotator;

@@ -107,16 +107,19 @@ fn trained_note(
             student.name
         )
     })?;
-    Ok(Some(format!(
-        "trained on {}, each predicted by a model that never saw its query; {} with a prediction now: those judged since are \
-         predicted by a model that learned from all queries, their own too, so that figures on them flatter it; \
-         `overrule student train` measures it anew",
-        counted(model.pairs, "judged pair"),
-        match last.figures.n {
-            1 => "1 judged pair is".to_owned(),
-            n => format!("{n} judged pairs are"),
-        }
-    )))
+    let trained = format!(
+        "trained on {}, each predicted by a model that never saw its query",
+        counted(model.pairs, "judged pair")
+    );
+    let judged = last.figures.n;
+    Ok(Some(match judged > model.pairs {
+        false => trained,
+        true => format!(
+            "{trained}; of {} with a prediction now, those judged since are predicted by a model that learned from all \
+             queries, their own too: figures on them are too good. `overrule student train` measures it anew",
+            counted(judged, "judged pair")
+        ),
+    }))
 }
 
 /// The report of predictions on judged pairs; `None` where none of them is about one.

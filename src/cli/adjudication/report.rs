@@ -179,7 +179,7 @@ fn verdicts_table(by_verdict: &[(EvidenceLabel, PooledCounts)]) -> String {
         ">labelled",
         ">labelled of all",
         "95 % interval",
-        ">not proven",
+        ">no evidence",
     ];
     let mut text = output::table(&header, &rows.collect::<Vec<_>>());
     let unproven: usize = by_verdict

@@ -85,7 +85,7 @@ pub(super) fn run(
     }
     if submitted.budget_reached {
         output::message(
-            "the budget is reached, with what the batches may cost at most: no further batch; go on with a larger --budget",
+            "the budget is reached, with what the batches may cost at most: no further batch; continue with a larger --budget",
         );
     }
     if as_json {

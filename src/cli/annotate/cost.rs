@@ -1,7 +1,7 @@
 //! What a run would need, said beforehand.
 
 use crate::app::annotate::estimate::CostEstimate;
-use crate::app::wording::{counted, duration_words};
+use crate::app::wording::{counted, duration};
 use crate::cli::output::clean;
 use crate::cli::spending::{estimate_table, usd};
 use crate::judge::{JudgeEnsemble, OFFLINE_LABEL, provider};
@@ -68,11 +68,11 @@ fn time_words(estimate: &CostEstimate, ensemble: &JudgeEnsemble) -> String {
         Some(format!(
             "{} {} a call, {} at a time, by {from}",
             clean(&judge.name),
-            duration_words(time.seconds),
+            duration(time.seconds),
             time.at_once
         ))
     });
     let judges: Vec<String> = judges.collect();
-    let time = duration_words(seconds);
+    let time = duration(seconds);
     format!("time: about {time} ({})\n", judges.join("; "))
 }

@@ -130,7 +130,7 @@ impl AnnotateCommand {
             Some(0) => Ok(()),
             _ => {
                 let why = match outcome.budget_reached {
-                    true => "the budget is reached; go on with a larger --budget",
+                    true => "the budget is reached; continue with a larger --budget",
                     false => "run the same command again to ask the judges that did not answer",
                 };
                 output::message(&format!("not every judge has answered; {why}"));

@@ -233,7 +233,7 @@ fn judge_words(judge: &JudgeProgress) -> String {
         words += &format!(" · {} in flight", judge.in_flight);
     }
     if judge.failures > 0 {
-        words += &format!(" · {} failed", judge.failures);
+        words += &format!(" · {} failed", number_words::count(judge.failures));
     }
     if judge.spent_usd > 0.0 {
         words += &format!(" · {}", number_words::usd(judge.spent_usd));
@@ -243,7 +243,10 @@ fn judge_words(judge: &JudgeProgress) -> String {
         words += &format!(" · waits {seconds:.0} s: {}", sanitise::line(why));
     }
     if let Some(per_minute) = judge.learned_per_minute {
-        words += &format!(" · limit reached: about {per_minute:.0} calls a minute");
+        words += &format!(
+            " · limit reached: about {} calls a minute",
+            number_words::count(per_minute.round() as u64)
+        );
     }
     if let Some(finding) = &judge.finding {
         words += &format!(" · {finding}");

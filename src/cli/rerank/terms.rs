@@ -137,7 +137,7 @@ impl EndedRun {
             (0, 0) => return Ok(()),
             (0, _) => "failed queries are tried again with --retry-failed".to_owned(),
             _ if self.ended.budget_reached => {
-                format!("missing: {left}; the budget is reached; go on with a larger --budget")
+                format!("missing: {left}; the budget is reached; continue with a larger --budget")
             }
             _ => format!("missing: {left}; run the same command again"),
         });

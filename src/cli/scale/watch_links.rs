@@ -173,7 +173,7 @@ impl EndedLinks {
             ),
             _ if self.ended.budget_reached => {
                 format!(
-                    "missing: {missing}, and later rounds; the budget is reached; go on with a larger --budget"
+                    "missing: {missing}, and later rounds; the budget is reached; continue with a larger --budget"
                 )
             }
             _ => format!("missing: {missing}, and later rounds; run the same command again"),

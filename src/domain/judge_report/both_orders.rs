@@ -111,7 +111,7 @@ impl BothOrders {
             words += &format!(" towards the document shown {side}");
         }
         if self.flips_too_often() {
-            words += ": its answers go by the order; try another prompt or a larger model";
+            words += ": its answers depend on the order; try another prompt or a larger model";
         }
         Some(words)
     }

@@ -99,10 +99,10 @@ impl PositionCounts {
             }
             AnswerFinding::AlwaysTie => format!("ties only: {:.0} %", share(self.ties, all)),
             AnswerFinding::LeansFirst => {
-                format!("leans to the first: {:.0} %", share(self.first, decided))
+                format!("prefers the first: {:.0} %", share(self.first, decided))
             }
             AnswerFinding::LeansSecond => {
-                format!("leans to the second: {:.0} %", share(self.second, decided))
+                format!("prefers the second: {:.0} %", share(self.second, decided))
             }
         })
     }
@@ -131,11 +131,11 @@ impl PositionCounts {
                 share(self.ties, all)
             ),
             AnswerFinding::LeansFirst => format!(
-                "leans to the document shown first: {} decided battles",
+                "prefers the document shown first in {} decided battles",
                 share(self.first, decided)
             ),
             AnswerFinding::LeansSecond => format!(
-                "leans to the document shown second: {} decided battles",
+                "prefers the document shown second in {} decided battles",
                 share(self.second, decided)
             ),
         })

@@ -87,7 +87,7 @@ fn judges_that_cost_money_are_asked_after_a_yes() {
     for words in [
         "gpt, claude are asked about",
         "$0.0040",
-        "$0.01 at the very",
+        "$0.01 at most",
         "No budget is set",
     ] {
         assert!(shot.contains(words), "{words:?} is not on:\n{shot}");

@@ -308,7 +308,7 @@ fn the_box_at_the_end_lets_the_result_through() {
     }
     let shot = bench.shot();
     assert!(
-        shot.contains("K shows the result.") && !shot.contains("Your controls"),
+        shot.contains("Press K to see the result.") && !shot.contains("Your controls"),
         "{shot}"
     );
     bench.press("K");

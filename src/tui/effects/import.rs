@@ -107,7 +107,7 @@ fn not_a_project(path: &Path) -> AppError {
         return invalid!("{}: there is no such file", path.display());
     }
     invalid!(
-        "{}: is no Overrule project; to bring in a file of another kind, import it",
+        "{}: is not an Overrule project; to add a file of another kind, import it",
         path.display()
     )
 }

@@ -90,7 +90,7 @@ async fn ask(
         let now = prepared.price().calls;
         match now > calls {
             true => Err(invalid!(
-                "there are {now} calls to make now, and {calls} were agreed to; nobody was asked"
+                "{now} calls are needed now, but {calls} were confirmed; no judge was asked"
             )),
             false => Ok((lock, prepared)),
         }

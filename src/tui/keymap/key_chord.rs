@@ -53,7 +53,7 @@ impl KeyChord {
 /// A name that is no key's.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{0:?} is no key; write a character, Ctrl- with one, or Enter, Esc, Tab, Space, Up, PgDn, F5 and so on"
+    "{0:?} is not a key; write a character, Ctrl- with one, or Enter, Esc, Tab, Space, Up, PgDn, F5 and so on"
 )]
 pub struct UnknownKey(String);
 

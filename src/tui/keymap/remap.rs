@@ -40,7 +40,10 @@ fn tables(wanted: &[BoundKeys]) -> Result<Tables, RemapError> {
         let wrong = |message: String| wrong(one, message);
         let scope = Scope::named(&one.screen).ok_or_else(|| {
             let names: Vec<&str> = Scope::all().map(Scope::name).collect();
-            wrong(format!("is no screen; there are {}", names.join(", ")))
+            wrong(format!(
+                "is not a screen; the screens are {}",
+                names.join(", ")
+            ))
         })?;
         let command = Command::named(&one.command)
             .ok_or_else(|| wrong(format!("{}: {}", one.command, unknown(&one.command))))?;
@@ -55,7 +58,7 @@ fn tables(wanted: &[BoundKeys]) -> Result<Tables, RemapError> {
             };
             let where_else: Vec<&str> = Scope::all().filter(of).map(Scope::name).collect();
             let names = where_else.join(", ");
-            wrong(format!("{command}: the command belongs to {names}"))
+            wrong(format!("{command}: this command belongs to {names}"))
         })?;
         let keys: Result<Vec<KeyChord>, RemapError> = one
             .keys
@@ -111,7 +114,7 @@ fn check(one: &BoundKeys, tables: &Tables) -> Result<(), RemapError> {
             ));
         }
         if keys[..at].contains(key) {
-            return Err(wrong(one, format!("{command}: {key} stands there twice")));
+            return Err(wrong(one, format!("{command}: {key} is listed twice")));
         }
     }
     let hidden = |scope: Scope, binding: &Binding, own: &[Binding]| {
@@ -196,7 +199,7 @@ mod tests {
         for (wanted, parts) in [
             (
                 bound("reviews", "judge-a", &["1"], 2),
-                ["line 2", "is no screen"],
+                ["line 2", "is not a screen"],
             ),
             (
                 bound("review", "judgea", &["z"], 9),
@@ -208,7 +211,7 @@ mod tests {
             ),
             (
                 bound("review", "judge-a", &["aa"], 5),
-                ["line 5", "\"aa\" is no key"],
+                ["line 5", "\"aa\" is not a key"],
             ),
             (
                 bound("review", "judge-a", &[], 5),

@@ -2,7 +2,6 @@
 
 use crate::domain::numeric::median;
 use crate::tui::text;
-use std::time::Duration;
 
 /// Words of a text that are taken to be read at most: who knows the answer from there stops.
 const READ_WORDS: usize = 200;
@@ -56,10 +55,10 @@ pub fn warning(decisions: impl DoubleEndedIterator<Item = ReadingPace>) -> Optio
 /// The time of all decisions and of the median one, on a `noun` each; `None` where no clock ran.
 pub fn time_words(decisions: impl Iterator<Item = ReadingPace>, noun: &str) -> Option<String> {
     let seconds: Vec<f64> = decisions.filter_map(|pace| pace.seconds).collect();
-    let total = Duration::from_secs_f64(seconds.iter().sum());
+    let total = seconds.iter().sum::<f64>();
     let median = median(seconds)?;
     Some(format!(
-        "{} of reading in all, {median:.0} s for the median {noun}",
+        "{} of reading in total, {median:.0} s for the median {noun}",
         text::duration(total)
     ))
 }
@@ -88,7 +87,7 @@ mod tests {
         let paces = paces.map(|ms| ReadingPace::new(ms, ["a"]));
         assert_eq!(
             time_words(paces.into_iter(), "pair").unwrap(),
-            "15 s of reading in all, 5 s for the median pair"
+            "15 s of reading in total, 5 s for the median pair"
         );
         assert_eq!(
             time_words([ReadingPace::default()].into_iter(), "pair"),

@@ -5,7 +5,7 @@ use crate::domain::adjudication::Finding;
 use crate::domain::corpus::DocId;
 use crate::store::corpus::QueryKey;
 use crate::tui::model::pace::{self, ReadingPace};
-use crate::tui::text::count_of;
+use crate::tui::text::counted;
 use std::cmp::Ordering;
 
 /// One document that was ruled on.
@@ -99,7 +99,7 @@ impl RulingSession {
         }
         let mut lines = vec![format!(
             "{} ruled on",
-            count_of(self.ruled.len(), "document")
+            counted(self.ruled.len(), "document")
         )];
         lines.extend(pace::time_words(
             self.ruled.iter().map(|ruled| ruled.pace),
@@ -116,8 +116,8 @@ impl RulingSession {
         lines.extend(agreement("most judges", |one| one.picked));
         let changed = self.ruled.iter().filter(|one| one.first != one.finding);
         lines.push(match changed.count() {
-            0 => "no ruling changed after the first".to_owned(),
-            changed => format!("{} changed after the first", count_of(changed, "ruling")),
+            0 => "no ruling was changed later".to_owned(),
+            changed => format!("{} changed later", counted(changed, "ruling")),
         });
         lines.push(String::new());
         let to = |side: bool| {
@@ -141,7 +141,7 @@ impl RulingSession {
         for (count, what) in labels.into_iter().filter(|(count, _)| *count > 0) {
             lines.push(format!(
                 "{} {what} by your rulings",
-                count_of(count, "label")
+                counted(count, "label")
             ));
         }
         match lines.len() == before {

@@ -4,7 +4,7 @@ use crate::domain::battle::Pair;
 use crate::store::corpus::QueryKey;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::model::pace::{self, ReadingPace};
-use crate::tui::text::count_of;
+use crate::tui::text::counted;
 
 /// Ranks whose documents are compared at the end.
 const TOP: usize = 10;
@@ -104,7 +104,7 @@ impl ReviewSession {
         if self.judged.is_empty() {
             return None;
         }
-        let mut lines = vec![format!("{} judged", count_of(self.judged.len(), "pair"))];
+        let mut lines = vec![format!("{} judged", counted(self.judged.len(), "pair"))];
         lines.extend(pace::time_words(
             self.judged.iter().map(|judged| judged.pace),
             "pair",
@@ -112,7 +112,8 @@ impl ReviewSession {
         let known: Vec<bool> = self.judged.iter().filter_map(|one| one.agrees).collect();
         let agreed = known.iter().filter(|agrees| **agrees).count();
         lines.push(match known.len() {
-            0 => "no pair with a majority of the judges to compare with".to_owned(),
+            0 => "no pair has a majority of the judges, so there is nothing to compare with"
+                .to_owned(),
             all => format!("you and the judges' majority agree on {agreed} of {all}"),
         });
         let changed = self.judged.iter().filter(|one| one.changed).count();
@@ -120,7 +121,7 @@ impl ReviewSession {
             0 => "no verdict changed after the judges were shown".to_owned(),
             changed => format!(
                 "{} changed after the judges were shown",
-                count_of(changed, "verdict")
+                counted(changed, "verdict")
             ),
         });
         lines.push(String::new());
@@ -135,7 +136,7 @@ impl ReviewSession {
             if !entered.is_empty() {
                 moved = true;
                 lines.push(format!(
-                    "top {TOP} of query {}: {} came in, {} went out",
+                    "top {TOP} of query {}: {} entered, {} left",
                     query.name,
                     entered.join(", "),
                     left.join(", ")
@@ -143,9 +144,7 @@ impl ReviewSession {
             }
         }
         if !moved {
-            lines.push(format!(
-                "no document came into a top {TOP} or went out of one"
-            ));
+            lines.push(format!("no document entered or left a top {TOP}"));
         }
         lines.extend(self.warning().map(|words| format!("\n{words}")));
         Some(lines.join("\n"))

@@ -34,7 +34,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             let resume = keymap::key_name(Command::StartRun, scope);
             let question = match model.run.running {
                 true => format!(
-                    "A run is going on. Quit? What has been judged is kept; press {resume} next time to resume."
+                    "A run is in progress. Quit? What has been judged is kept; press {resume} next time to resume."
                 ),
                 false => "Quit Overrule? What you have decided is stored.".to_owned(),
             };
@@ -89,13 +89,13 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
                 let filter = list(model).1.clone();
                 model.ask(
                     "/",
-                    "words of the query or its id",
+                    "words of the query, or its id",
                     &filter,
                     PromptFor::Filter,
                 );
             }
             Find::Document => {
-                let placeholder = "words of a document's title or its id";
+                let placeholder = "words of a document's title, or its id";
                 model.ask("/", placeholder, "", PromptFor::FindDocument);
             }
             Find::Texts(_) => text_search::ask(model),
@@ -106,7 +106,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Back => return back(model),
         Command::NextRamp => {
             model.ramp = model.ramp.next();
-            model.inform(&format!("ramp: {}", model.ramp));
+            model.inform(&format!("colours: {}", model.ramp));
         }
         Command::PauseRun => return run::update::pause(model),
         Command::Copy => return copy(model),

@@ -10,7 +10,7 @@ use crate::tui::widgets::toast::Level;
 pub(super) fn open(model: &mut Model) -> Vec<Effect> {
     let asked = |overlay: &Overlay| matches!(overlay, Overlay::Export(_));
     if model.export.going.is_some() {
-        model.inform("an export is going on; wait for its end");
+        model.inform("an export is in progress; wait until it ends");
     } else if !model.overlays.iter().any(asked) {
         let dialog = ExportDialog::new(spec(model.screen()).exports);
         model.overlays.push(Overlay::Export(dialog));

@@ -11,7 +11,7 @@ use crate::tui::widgets::toast::Level;
 /// Opens the dialog, on the files of the working folder.
 pub(super) fn open(model: &mut Model, purpose: ImportPurpose) -> Vec<Effect> {
     if model.import.going.is_some() {
-        model.inform("an import is going on; wait for its end");
+        model.inform("an import is in progress; wait until it ends");
         return Vec::new();
     }
     if model

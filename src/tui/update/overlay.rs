@@ -121,7 +121,7 @@ enum OverlayResult {
 /// Takes a reason for what was on screen when it was asked for.
 fn keep_reason(model: &mut Model, text: &str) -> Vec<Effect> {
     if model.explained.take() != model.subject() {
-        model.inform("the screen has changed meanwhile; the reason was not kept");
+        model.inform("the screen has changed since then; the reason was not stored");
         return Vec::new();
     }
     (spec(model.screen()).reason)(model, text)
@@ -132,7 +132,7 @@ fn refusal(model: &Model, purpose: PromptFor, text: &str) -> Option<String> {
     match purpose {
         PromptFor::Budget => run::update::typed_budget(text).err(),
         PromptFor::FindDocument if found(model, text).is_none() => {
-            Some("no document has it in its id or title".to_owned())
+            Some("no document has this in its id or title".to_owned())
         }
         PromptFor::NewProject if text.trim().is_empty() => {
             Some("a project needs a file name".to_owned())

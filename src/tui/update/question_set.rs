@@ -12,7 +12,7 @@ use crate::tui::model::{ConfirmFor, Model, Overlay};
 use crate::tui::requests;
 use crate::tui::screens::Screen;
 use crate::tui::screens::run::begin::budget_words;
-use crate::tui::text::{self, count_of};
+use crate::tui::text::{self, counted};
 use crate::tui::widgets::question_dialog::{QuestionDialog, QuestionOrder, QuestionWay};
 use crate::tui::widgets::toast::Level;
 
@@ -61,7 +61,7 @@ pub(super) fn open_links(model: &mut Model) -> Vec<Effect> {
     let judges = &model.options.judges;
     let together = (judges.len() > 1).then(|| QuestionWay {
         set: QuestionSet::Links(judges.clone()),
-        name: format!("all {}", count_of(judges.len(), "judge")),
+        name: format!("all {}", counted(judges.len(), "judge")),
         doc: format!("compare documents of two queries, {LINKS} times each query"),
     });
     let alone = judges.iter().map(|judge| QuestionWay {
@@ -80,7 +80,7 @@ fn open(model: &mut Model, title: &'static str, ways: Vec<QuestionWay>) -> Vec<E
         return Vec::new();
     }
     if model.run.running {
-        model.inform("a run is going on; ask when it has ended");
+        model.inform("a run is in progress; ask when it has ended");
         return Vec::new();
     }
     if ways.is_empty() {
@@ -134,15 +134,15 @@ pub(super) fn chosen(model: &mut Model, order: QuestionOrder) -> Vec<Effect> {
     }
     let cost = match (order.price.expected_usd, order.price.worst_usd) {
         (Some(expected), Some(worst)) => format!(
-            "about {} expected, {} at the very most",
+            "about {} expected, {} at most",
             text::usd(expected),
             text::usd(worst)
         ),
-        _ => "at a price that is not known for every judge".to_owned(),
+        _ => "the price is not known for every judge".to_owned(),
     };
     let question = format!(
         "{}: {cost}. {} Ask?",
-        count_of(order.price.calls, "call"),
+        counted(order.price.calls, "call"),
         budget_words(model)
     );
     model.questions.asked = Some(order);
@@ -160,7 +160,7 @@ pub(super) fn confirmed(model: &mut Model) -> Vec<Effect> {
 
 fn begin(model: &mut Model, order: &QuestionOrder) -> Vec<Effect> {
     if model.run.running || model.questions.going.is_some() {
-        model.inform("judges are being asked already; wait for the end of that");
+        model.inform("judges are being asked already; wait until that ends");
         return Vec::new();
     }
     let progress = QuestionSetProgress {
@@ -205,7 +205,7 @@ fn outcome_words(set: &QuestionSet, outcome: &QuestionSetOutcome) -> (Level, Str
         QuestionSet::Anchors(_) => "anchor",
         QuestionSet::Links(_) => "answer",
     };
-    let mut parts = vec![count_of(progress.done, noun)];
+    let mut parts = vec![counted(progress.done, noun)];
     let counts = [(progress.invalid, "invalid"), (progress.failed, "failed")];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
     parts.extend(counts.map(|(count, what)| format!("{} {what}", text::count(count))));
@@ -218,7 +218,7 @@ fn outcome_words(set: &QuestionSet, outcome: &QuestionSetOutcome) -> (Level, Str
         let verb = if missing == 1 { "is" } else { "are" };
         parts.push(format!(
             "{why}{} {verb} missing",
-            count_of(missing, "answer")
+            counted(missing, "answer")
         ));
     }
     let stopped = outcome.given_up.iter();

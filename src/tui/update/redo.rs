@@ -42,7 +42,7 @@ pub(super) fn redo(model: &mut Model) -> Vec<Effect> {
     match last {
         Some(effect) => vec![effect],
         None => {
-            model.inform("nothing was taken back that could be given again");
+            model.inform("nothing to redo");
             Vec::new()
         }
     }

@@ -88,7 +88,7 @@ pub(super) fn undone(
 ) -> Vec<Effect> {
     let (stored, info, words) = match undone {
         Undo::Nothing => {
-            model.inform("no verdict of yours to take back");
+            model.inform("no verdict of yours to undo");
             return Vec::new();
         }
         Undo::Beyond { uid, words } => {
@@ -113,7 +113,7 @@ pub(super) fn undone(
 
 pub(super) fn redone(model: &mut Model, redone: Again) -> Vec<Effect> {
     let Some((stored, info, words)) = redone else {
-        model.inform("that verdict cannot be given again");
+        model.inform("this verdict cannot be redone");
         return Vec::new();
     };
     let mut effects = show_again(model, &stored, &info, &words, false);

@@ -125,7 +125,7 @@ fn what_is_older_than_the_session_is_named_before_undo_takes_it_back() {
     let line = model.toast.as_ref().unwrap();
     assert!(
         line.text
-            .contains("u again takes it back: query q3: x is better")
+            .contains("press u again to undo it: query q3: x is better")
     );
     assert_eq!(press(&mut model, 'u'), limit(Some("old")));
     name(&mut model);
@@ -169,7 +169,7 @@ fn a_line_that_is_refused_stays_open_and_says_why() {
     write(&mut model, "zzzz");
     press(&mut model, KeyCode::Enter);
     assert_eq!(text(&model).as_deref(), Some("zzzz"));
-    assert!(refused(&model).unwrap().contains("no document has it"));
+    assert!(refused(&model).unwrap().contains("no document has this"));
     press(&mut model, KeyCode::Esc);
     assert_eq!(text(&model), None);
 }
@@ -208,7 +208,7 @@ fn undo_returns_to_the_pair_whose_verdict_it_took_back() {
             shown: None,
             replaces: None,
         };
-        Msg::Undone(Undo::TakenBack((stored, info, "taken back".to_owned())))
+        Msg::Undone(Undo::TakenBack((stored, info, "undone".to_owned())))
     };
     tell(&mut model, undone(2, 3));
     let current = model.queue.current.clone().unwrap();

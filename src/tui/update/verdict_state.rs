@@ -17,14 +17,14 @@ pub(crate) fn decides(screen: Screen, command: Command) -> bool {
 /// Why no verdict can be given now; `None` in the verdict state.
 pub(crate) fn obstacle(model: &Model) -> Option<&'static str> {
     if !model.overlays.is_empty() {
-        return Some("close what is on top first; then the verdict keys work");
+        return Some("close the open window first; then the verdict keys work");
     }
     if model.search.is_some() {
         return Some("press Esc to end the search; then the verdict keys work");
     }
     let just_typed = |typed| model.now.duration_since(typed) < AFTER_TYPING;
     if model.typed.is_some_and(just_typed) {
-        return Some("no verdict: the key came right after typing; press it again");
+        return Some("no verdict: the key was pressed right after typing; press it again");
     }
     (spec(model.screen()).obstacle)(model)
 }

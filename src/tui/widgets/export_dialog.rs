@@ -150,7 +150,7 @@ impl ExportDialog {
             None => &[
                 ("Enter", "name the file"),
                 ("↑ ↓", "choose"),
-                ("Esc", "give up"),
+                ("Esc", "cancel"),
             ],
             Some(_) => &[("Enter", "write it"), ("Esc", "something else")],
         };

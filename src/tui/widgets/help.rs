@@ -119,7 +119,7 @@ mod tests {
         let theme = Theme::default();
         let shown = |help: &Help| text(&draw(80, 24, |area, buf| help.render(&theme, area, buf)));
         let page = shown(&help);
-        assert!(page.contains("Battle") && page.contains("Rule that A is better."));
+        assert!(page.contains("Battle") && page.contains("Verdict: A is better."));
         assert!(page.contains("↓ j more"));
         for _ in 0..100 {
             assert_eq!(help.handle(key(KeyCode::PageDown)), KeyOutcome::Consumed);

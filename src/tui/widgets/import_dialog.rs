@@ -273,7 +273,7 @@ impl ImportDialog {
         match &self.project {
             Some(project) => format!("Enter {} the project {project}.", preview.act),
             None if preview.is_project => format!("Enter {} it.", preview.act),
-            None => "Enter goes on to the name of a new project for it.".to_owned(),
+            None => "Enter asks for the name of a new project for it.".to_owned(),
         }
     }
 
@@ -300,10 +300,10 @@ impl ImportDialog {
                 ("Enter", "read it"),
                 ("Tab", "complete"),
                 ("↑ ↓", "choose"),
-                ("Esc", "give up"),
+                ("Esc", "cancel"),
             ],
             Stage::Checked(..) => &[("Enter", "go on"), ("Esc", "another file")],
-            Stage::Checking(_) => &[("Esc", "give up")],
+            Stage::Checking(_) => &[("Esc", "cancel")],
             Stage::Refused(..) => &[("Esc", "another file")],
         };
         key_line(keys, theme, cut_bottom(&mut inner, 1), buf);

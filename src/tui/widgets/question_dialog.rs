@@ -5,7 +5,7 @@ use crate::app::question_set::{QuestionSet, QuestionSetPrice};
 use crate::app::wording::first_names;
 use crate::domain::sanitise;
 use crate::tui::layout::{centred, cut, cut_bottom};
-use crate::tui::text::{self, count_of, pad_right, truncate};
+use crate::tui::text::{self, counted, pad_right, truncate};
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
@@ -117,7 +117,7 @@ impl QuestionDialog {
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let mut inner = boxed(self.title, theme, centred(area, WIDTH, HEIGHT), buf);
         let asks = self.order().is_some();
-        let choose: &[(&str, &str)] = &[("↑ ↓", "choose"), ("Esc", "give up")];
+        let choose: &[(&str, &str)] = &[("↑ ↓", "choose"), ("Esc", "cancel")];
         let ask: &[(&str, &str)] = if asks {
             &[("Enter", "ask the judges")]
         } else {
@@ -170,7 +170,7 @@ fn words(price: &QuestionSetPrice, budget: &str) -> Vec<String> {
     if price.calls > 0 {
         words.push(format!(
             "{} to {judges} about {}.",
-            count_of(price.calls, "call"),
+            counted(price.calls, "call"),
             price.about
         ));
     }
@@ -183,7 +183,7 @@ fn words(price: &QuestionSetPrice, budget: &str) -> Vec<String> {
         (0, ..) => words.push("Nothing is left to ask.".to_owned()),
         (_, _, Some(0.0)) => words.push("They cost nothing.".to_owned()),
         (_, Some(expected), Some(worst)) => words.push(format!(
-            "About {} is expected, {} at the very most (estimated from the texts). {budget}",
+            "About {} is expected, {} at most (estimated from the texts). {budget}",
             text::usd(expected),
             text::usd(worst)
         )),
@@ -254,8 +254,8 @@ mod tests {
         for words in [
             "40 calls to gpt about 20 pools.",
             "3 answers are in the project",
-            "About $0.25 is expected, $0.50 at the very most",
-            "No budget is set.",
+            "About $0.25 is expected, $0.50 at most",
+            "(estimated from the texts)",
         ] {
             assert!(page.contains(words), "{words}: {page}");
         }

@@ -103,7 +103,7 @@ impl SettingsDialog {
             ("↑ ↓", "setting"),
             ("← →", "value"),
             ("Enter", "keep"),
-            ("Esc", "give up"),
+            ("Esc", "cancel"),
         ];
         key_line(&keys, theme, cut_bottom(&mut inner, 1), buf);
         let sentence = cut_bottom(&mut inner, SENTENCE);

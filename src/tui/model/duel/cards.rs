@@ -8,7 +8,7 @@ use crate::tui::widgets::document_text::PreparedText;
 use std::sync::Arc;
 
 /// What an attention task asks in the place of a document.
-const REQUEST: &str = "Please choose this one, and no other.\nThis is not a document: it asks whether the texts are read.";
+const REQUEST: &str = "Please choose this one, and no other.\nThis is not a document: it checks that the texts are read.";
 
 /// What lies in one place.
 #[derive(Clone, Debug)]

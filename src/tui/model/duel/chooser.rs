@@ -54,7 +54,7 @@ impl DuelChooser {
         Some(match self.rankings.between(a, b) {
             None => "A and B have no query in common".to_owned(),
             Some(of) => format!(
-                "the top tens of A and B differ by {:.2} (0 same order, 1 nothing in common; {})",
+                "the top tens of A and B differ by {:.2} (0: same order, 1: nothing in common; {})",
                 of.distance,
                 counted(of.queries, "query")
             ),

@@ -109,7 +109,7 @@ pub(super) fn details(overview: &AdjudicationOverview, columns: usize) -> String
         let invalid: Vec<String> = summary
             .invalid
             .iter()
-            .map(|(cause, count)| format!("{count} {cause}"))
+            .map(|(cause, count)| format!("{} {cause}", text::count(count)))
             .collect();
         let invalid = match invalid.is_empty() {
             true => "none invalid".to_owned(),
@@ -122,8 +122,8 @@ pub(super) fn details(overview: &AdjudicationOverview, columns: usize) -> String
         let unproven = match boxes.unproven {
             0 => String::new(),
             count => format!(
-                ", {} without a sentence of the document and not counted",
-                text::count_of(count, "verdict")
+                ", {} without evidence in the document (not counted)",
+                text::counted(count, "verdict")
             ),
         };
         let share = |of: fn(&PickCounts) -> Option<f64>, chance: Option<f64>| {
@@ -131,10 +131,10 @@ pub(super) fn details(overview: &AdjudicationOverview, columns: usize) -> String
         };
         let chance = &summary.chance;
         details.push_str(&format!(
-            "{}\n{} answers, {invalid}, {} calls failed{unproven}\nagreement {} · picks labelled {} · labels picked {}\n",
+            "{}\n{}, {invalid}, {} failed{unproven}\nagreement {} · picks labelled {} · labels picked {}\n",
             sanitise::line(&row.name),
-            summary.valid,
-            row.failed,
+            text::counted(summary.valid, "answer"),
+            text::counted(row.failed, "call"),
             share(PickCounts::agreement, chance.agreement),
             share(PickCounts::precision, chance.precision),
             share(PickCounts::recall, chance.recall),
@@ -186,7 +186,7 @@ pub(super) fn effect(
 ) -> Vec<Line<'static>> {
     let at = model.adjudication.ranking;
     let Some((name, rows)) = overview.effect.get(at) else {
-        let words = "No ranking to measure: overrule import RUN brings one in.";
+        let words = "No ranking to measure. `overrule import RUN` adds one.";
         return vec![text::line(words, columns, theme.muted())];
     };
     let place = match overview.effect.len() {

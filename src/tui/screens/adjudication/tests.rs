@@ -158,7 +158,7 @@ fn rankings_and_orders_follow_their_keys_and_overtaken_findings_are_dropped() {
     assert_eq!(model.adjudication.order, DisagreementOrder::Confidence);
     let page = drawn(&mut model, ColourDepth::None, (120, 38));
     assert!(
-        page.contains("… to rule on") && page.contains("reading again"),
+        page.contains("… to rule on") && page.contains("updating"),
         "{page}"
     );
     let now = model.now;

@@ -53,7 +53,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             let overview = model.adjudication.overview.as_ref();
             let count = overview.map_or(0, |overview| overview.effect.len());
             if count < 2 {
-                model.inform("there is no other ranking: overrule import RUN brings one in");
+                model.inform("there is no other ranking; `overrule import RUN` adds one");
             }
             model.adjudication.ranking = (model.adjudication.ranking + 1) % count.max(1);
         }
@@ -179,7 +179,7 @@ pub(crate) fn not_stored(model: &mut Model) -> Vec<Effect> {
 pub(crate) fn undone(model: &mut Model, undone: Undo<Box<StoredRuling>>) -> Vec<Effect> {
     let undone = match undone {
         Undo::Nothing => {
-            model.inform("no ruling of yours to take back");
+            model.inform("no ruling of yours to undo");
             return Vec::new();
         }
         Undo::Beyond { uid, words } => {
@@ -189,10 +189,7 @@ pub(crate) fn undone(model: &mut Model, undone: Undo<Box<StoredRuling>>) -> Vec<
         Undo::TakenBack(undone) => undone,
     };
     let ruling = undone.ruling;
-    model.say(
-        Level::Good,
-        &format!("taken back: {}", ruling_words(&ruling)),
-    );
+    model.say(Level::Good, &format!("undone: {}", ruling_words(&ruling)));
     model.undone_rulings.push(ruling.uid.clone());
     let session = &mut model.adjudication.session;
     session.undone(undone.query, &ruling.document);
@@ -230,14 +227,14 @@ pub(crate) fn undone(model: &mut Model, undone: Undo<Box<StoredRuling>>) -> Vec<
 /// Tells what was ruled again, and shows it.
 pub(crate) fn redone(model: &mut Model, redone: Option<Box<StoredRuling>>) -> Vec<Effect> {
     let Some(redone) = redone else {
-        model.inform("that ruling cannot be made again");
+        model.inform("this ruling cannot be redone");
         return Vec::new();
     };
     let ruling = redone.ruling;
     let (query, document, finding) = (&ruling.query, &ruling.document, ruling.finding.words());
     let session = &mut model.adjudication.session;
     session.redone(redone.query, &ruling.document);
-    let words = format!("ruled again: query {query}, document {document}: {finding}");
+    let words = format!("redone: query {query}, document {document}: {finding}");
     model.say(Level::Good, &words);
     let mut effects = requests::disagreements(model);
     if model.screen() == Screen::Ruling {

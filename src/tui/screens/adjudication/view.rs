@@ -11,7 +11,7 @@ use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
-use crate::tui::text::{self, count_of};
+use crate::tui::text::{self, counted};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{folded_rows, notice};
 use ratatui::layout::{Constraint, Layout};
@@ -67,13 +67,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             model.adjudication.list,
         ) {
             _ if model.adjudication.waiting => "reading …".to_owned(),
-            (false, _) => "Nothing matches the filter. Esc shows all.".to_owned(),
+            (false, _) => "Nothing matches the filter. Press Esc to show all.".to_owned(),
             (true, AdjudicationList::Open) => {
-                "Nothing left to rule on: overrule export qrels --corrected writes the labels."
+                "Nothing left to rule on. `overrule export qrels --corrected` writes the labels."
                     .to_owned()
             }
             (true, AdjudicationList::Ruled) => {
-                format!("You have ruled on nothing yet. Press {next} for the next list.")
+                format!("You have made no ruling yet. Press {next} for the next list.")
             }
             (true, AdjudicationList::Contested) => {
                 format!("No conflicts between people. Press {next} for the next list.")
@@ -150,12 +150,12 @@ fn headline(
     columns: usize,
 ) -> Vec<Line<'static>> {
     let mut parts = vec![
-        count_of(overview.pools, "pool"),
-        count_of(overview.labels, "label"),
+        counted(overview.pools, "pool"),
+        counted(overview.labels, "label"),
         format!("{} ruled by you", overview.ruled),
     ];
     if overview.conflicts > 0 {
-        let documents = count_of(overview.conflicts, "document");
+        let documents = counted(overview.conflicts, "document");
         parts.push(format!("people differ on {documents}"));
     }
     match (overview.in_force, overview.changed) {
@@ -163,12 +163,12 @@ fn headline(
         (_, 0) => parts.push("no label changed yet".to_owned()),
         (rulings, labels) => parts.push(format!(
             "{} changed by {}",
-            count_of(labels, "label"),
-            count_of(rulings, "ruling")
+            counted(labels, "label"),
+            counted(rulings, "ruling")
         )),
     }
     let note = match (overview.warning, overview.offline) {
-        _ if model.adjudication.waiting => Line::styled("reading again …", theme.muted()),
+        _ if model.adjudication.waiting => Line::styled("updating …", theme.muted()),
         (Some(warning), _) => text::line(warning, columns, theme.warn()),
         (None, true) => text::line(OFFLINE_LABEL, columns, theme.warn()),
         (None, false) => Line::default(),
@@ -206,7 +206,7 @@ fn nothing(overview: &AdjudicationOverview, theme: &Theme, columns: usize) -> Ve
         0 => "This project holds no labels yet.".to_owned(),
         count => format!(
             "{}, and no judge has picked from the pools yet.",
-            count_of(count, "label")
+            counted(count, "label")
         ),
     };
     let on_queries = |command| {

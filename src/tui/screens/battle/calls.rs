@@ -165,10 +165,10 @@ impl JudgeCall<'_> {
     /// How the judge was shown the pair, where that is not as on screen.
     pub(crate) fn presentation_note(&self, raw: bool) -> Option<&'static str> {
         match (self.b_first, raw) {
-            (Some(true), true) => Some("saw B first; as sent: its “Document A” is B here"),
-            (Some(true), false) => {
-                Some("saw B first; “Document A/B” re-labelled to A/B here, bare letters not")
-            }
+            (Some(true), true) => Some("saw B first; shown as sent: its “Document A” is B here"),
+            (Some(true), false) => Some(
+                "saw B first; “Document A/B” is relabelled to A/B here, single letters are not",
+            ),
             _ => None,
         }
     }

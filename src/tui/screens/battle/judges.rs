@@ -35,7 +35,7 @@ pub(super) fn render(
     }
     if calls.is_empty() {
         let words = if open.judges.is_empty() {
-            "no judge has been asked about this query"
+            "no judge was asked about this query"
         } else {
             "no judge was asked about this pair"
         };

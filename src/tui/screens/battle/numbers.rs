@@ -5,7 +5,7 @@ use crate::domain::battle::Pair;
 use crate::domain::ranking::share_bar;
 use crate::domain::student::prediction_of;
 use crate::tui::model::open_query::OpenQuery;
-use crate::tui::text::{self, count_of};
+use crate::tui::text::{self, counted};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::Line;
@@ -41,9 +41,9 @@ pub(crate) fn students(open: &OpenQuery, a: usize, b: usize) -> Vec<String> {
             Some(format!(
                 "student {}: P(A) {} · P(tie) {} · P(B) {}",
                 open.student_name(index),
-                percent(of.a()),
-                percent(of.tie()),
-                percent(of.b())
+                text::probability(of.a()),
+                text::probability(of.tie()),
+                text::probability(of.b())
             ))
         })
         .collect()
@@ -58,7 +58,8 @@ fn ensemble(open: &OpenQuery, a: usize, b: usize) -> String {
         return "No judge was asked about this pair.".to_owned();
     }
     let Some(pair) = pair.filter(|pair| !open.view.battles_of(*pair).is_empty()) else {
-        return "This pair never fought: no judge was asked about it. You can judge it all the same.".to_owned();
+        return "This pair never fought: no judge was asked about it. You can still judge it."
+            .to_owned();
     };
     let calls = calls::of_pair(open, a, b);
     let mut missing = String::new();
@@ -69,7 +70,7 @@ fn ensemble(open: &OpenQuery, a: usize, b: usize) -> String {
         let number = calls.iter().filter(|call| call.result == result).count();
         if number > 0 {
             missing += if missing.is_empty() { " · " } else { ", " };
-            missing += &format!("{} {what}", count_of(number, "call"));
+            missing += &format!("{} {what}", counted(number, "call"));
         }
     }
     match votes_text(open, a, b) {
@@ -91,7 +92,7 @@ pub(crate) fn votes_text(open: &OpenQuery, a: usize, b: usize) -> Option<String>
     let (for_a, for_b) = share_bar(share, BAR);
     let counted = match count.share() {
         Some(plain) if (plain - share).abs() < 0.005 => String::new(),
-        _ => format!(" · counts as {} for A", percent(share)),
+        _ => format!(" · counts as {} for A", text::probability(share)),
     };
     Some(format!("{count} {for_a}{for_b}{counted}"))
 }
@@ -108,7 +109,7 @@ fn expectation(open: &OpenQuery, a: usize, b: usize) -> String {
         .view
         .outranks(a, b)
         .map_or(String::new(), |probability| {
-            format!(" · P(A above B) {}", percent(probability))
+            format!(" · P(A above B) {}", text::probability(probability))
         });
     let surprise = open
         .view
@@ -123,14 +124,8 @@ fn expectation(open: &OpenQuery, a: usize, b: usize) -> String {
             let towards = if surprise < 0.0 { "A" } else { "B" };
             format!(" · {words} {:.1} σ to {towards}", surprise.abs())
         });
-    format!("fit: A wins {}{above}{surprise}", percent(expected))
-}
-
-/// A probability; one that is not certain is never called 0 or 100 %.
-pub(crate) fn percent(share: f64) -> String {
-    match share * 100.0 {
-        share if share > 0.0 && share < 0.5 => "<1 %".to_owned(),
-        share if share < 100.0 && share > 99.5 => ">99 %".to_owned(),
-        share => format!("{share:.0} %"),
-    }
+    format!(
+        "fit: A wins {}{above}{surprise}",
+        text::probability(expected)
+    )
 }

@@ -9,7 +9,7 @@ use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::screens::Screen;
 use crate::tui::screens::battle::verdict::DECISIONS;
-use crate::tui::text::{self, count_of};
+use crate::tui::text::{self, counted};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::key_rows;
 use ratatui::text::Line;
@@ -37,7 +37,7 @@ pub(super) fn lines(
     } else {
         let opinions = others(open, pair, None);
         if !opinions.is_empty() {
-            let words = format!("◆ no majority, so nobody's verdict is in force.{opinions}");
+            let words = format!("◆ no majority, so no verdict is in force.{opinions}");
             lines.extend(text::lines(&words, columns, theme.override_mark()));
         }
         lines.extend(text::lines(
@@ -78,23 +78,27 @@ fn counts(open: &OpenQuery, pair: Pair, votes: usize) -> String {
     let weight = battles(settings.override_weight);
     let here = format!(
         "{} here ({})",
-        count_of(votes, "vote"),
-        count_of(fought, "battle")
+        counted(votes, "vote"),
+        counted(fought, "battle")
     );
     let effect = match (votes, settings.override_mode) {
-        (0, _) if settings.by_direction(Decision::A, None) => "No votes here: your verdict alone counts; better says which way and not how far, by far is a whole win"
-            .to_owned(),
-        (0, _) => "No votes here: your verdict alone counts; better is ⅔ of a win, by far a whole win".to_owned(),
+        (0, _) => {
+            let better = match settings.by_direction(Decision::A, None) {
+                true => "by its direction only",
+                false => "as ⅔ of a win",
+            };
+            format!("No votes here: your verdict alone counts, better {better}.")
+        }
         (_, OverrideMode::Replace) => format!(
-            "A verdict that contradicts the judges' {here} replaces them: better is ⅔ of a win; one that confirms them is \
-             added; by far is a whole win"
+            "A verdict that contradicts the judges' {here} replaces them; better counts as ⅔ of a win. One that agrees is added."
         ),
         (_, OverrideMode::Beside) => format!(
-            "Your verdict stands beside the judges' {here}: better is ⅔ of a win where it contradicts them, by far a whole \
-             win"
+            "A verdict is added to the judges' {here}. Better counts as ⅔ of a win where it contradicts them."
         ),
     };
-    format!("{effect}, equal half, with the weight of {weight}. Cannot tell changes no score.")
+    format!(
+        "{effect} By far counts as a whole win, equal as half; weight: {weight}. Cannot tell changes no score."
+    )
 }
 
 /// The verdict in force as the screen's A and B see it.
@@ -104,8 +108,8 @@ fn in_force(open: &OpenQuery, verdict: &Verdict, a: usize, b: usize, votes: usiz
     let words = open.decision_text(decision, a, b);
     let who = sanitise::line(&verdict.annotator);
     let stance = Pair::new(a, b).and_then(|pair| open.view.stance(pair));
-    let counted = match settings.by_direction(decision, stance) {
-        true => "which way, not how far".to_owned(),
+    let counts_as = match settings.by_direction(decision, stance) {
+        true => "direction only".to_owned(),
         false => format!(
             "{}, weight {}",
             share(decision),
@@ -114,15 +118,18 @@ fn in_force(open: &OpenQuery, verdict: &Verdict, a: usize, b: usize, votes: usiz
     };
     let effect = match (stance, settings.override_mode) {
         (None, _) if votes == 0 => "nothing counts on this pair".to_owned(),
-        (None, _) => format!("the judges' {} count", count_of(votes, "vote")),
-        (Some(VerdictRelation::Alone), _) => format!("{counted}, no votes here"),
+        (None, _) => format!("the judges' {} count", counted(votes, "vote")),
+        (Some(VerdictRelation::Alone), _) => format!("{counts_as}, no votes here"),
         (Some(VerdictRelation::Contradicts), OverrideMode::Replace) => {
             format!(
-                "{counted}, instead of the judges' {}",
-                count_of(votes, "vote")
+                "{counts_as}, instead of the judges' {}",
+                counted(votes, "vote")
             )
         }
-        _ => format!("{counted}, beside the judges' {}", count_of(votes, "vote")),
+        _ => format!(
+            "{counts_as}, added to the judges' {}",
+            counted(votes, "vote")
+        ),
     };
     let note = verdict.note.as_deref().map_or(String::new(), |note| {
         format!(" Reason: {}", sanitise::line(note))

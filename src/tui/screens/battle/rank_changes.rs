@@ -45,12 +45,9 @@ pub(super) fn render(
     let key = |command| key_on(command, Screen::Battle);
     let change = &before.change;
     let words = match before.taken_back {
-        true => format!(
-            "what moved · {} gives it again · {change}",
-            key(Command::Redo)
-        ),
+        true => format!("what changed · {} redoes it · {change}", key(Command::Redo)),
         false => format!(
-            "what moved · {change} · {} takes it back · {} gives a reason",
+            "what changed · {change} · {} undoes it · {} gives a reason",
             key(Command::Undo),
             key(Command::WriteNote)
         ),

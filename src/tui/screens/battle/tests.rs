@@ -26,8 +26,8 @@ fn the_pair_the_judges_and_the_keys_are_shown_at_every_size() {
             let mut model = on(0, 1);
             let page = drawn(&mut model, depth, size);
             for words in [
-                "A 5912283 (rank 2",
-                "against B 13497630",
+                "A 5912283 · rank 2",
+                "B 13497630 · rank",
                 "bm25 → A 0.43",
                 "ngram → A 0.60",
                 "gpt␛[1m → B 0.20",
@@ -133,7 +133,7 @@ fn a_pair_never_fought_says_so_and_can_be_judged() {
         let page = flat(&mut model, *size);
         assert!(page.contains("never fought"), "{page}");
         assert!(
-            page.contains("your verdict alone counts; better says which way and not how far"),
+            page.contains("your verdict alone counts, better by its direction only"),
             "{page}"
         );
     }
@@ -157,13 +157,13 @@ fn the_screen_says_what_a_verdict_counts() {
         page.contains("contradicts the judges' 6 votes here (2 battles) replaces them"),
         "{page}"
     );
-    assert!(page.contains("with the weight of 3 battles"), "{page}");
+    assert!(page.contains("weight: 3 battles"), "{page}");
     let open = model.open.as_mut().unwrap();
     let mut settings = open.view.settings;
     settings.override_mode = OverrideMode::Beside;
     open.view = View::new(open.view.rows().clone(), settings);
     let page = flat(&mut model, (120, 38));
-    assert!(page.contains("stands beside the judges' 6 votes"), "{page}");
+    assert!(page.contains("is added to the judges' 6 votes"), "{page}");
     let page = flat(&mut on(2, 3), (120, 38));
     let words = "◆ in force, by bea␛[31m: B hostile␛[2J is much better (a whole win for B, weight 3 battles";
     assert!(page.contains(words), "{page}");
@@ -182,7 +182,7 @@ fn a_verdict_moves_the_ranking_in_the_same_frame_and_is_stored() {
     for size in &SIZES[..2] {
         let page = flat(&mut model, *size);
         assert!(
-            page.contains("what moved · B 13497630 is much better"),
+            page.contains("what changed · B 13497630 is much better"),
             "{page}"
         );
         assert!(page.contains("was 2 ▼2") && page.contains('▲'), "{page}");
@@ -345,7 +345,7 @@ fn what_others_said_is_told_and_the_rule_decides_at_once() {
     assert_eq!(open.people.on(pair).len(), 2);
     assert!(open.view.verdict(pair).is_none(), "two people, two ways");
     let page = flat(&mut model, SIZES[2]);
-    assert!(page.contains("no majority, so nobody's verdict"), "{page}");
+    assert!(page.contains("no majority, so no verdict"), "{page}");
     assert!(page.contains("bea␛[31m said: "), "{page}");
     update(&mut model, Command::JudgeB);
     let open = model.open.as_ref().unwrap();

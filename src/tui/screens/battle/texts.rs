@@ -24,13 +24,19 @@ pub(crate) struct Quotes<'a> {
 }
 
 /// Columns of each text in so many of the pair.
-fn split(area: Rect) -> [Rect; 3] {
+pub(super) fn split(area: Rect) -> [Rect; 3] {
     Layout::horizontal([
         Constraint::Fill(1),
         Constraint::Length(3),
         Constraint::Fill(1),
     ])
     .areas(area)
+}
+
+/// The document's title as one line; `None` without one.
+pub(super) fn title(open: &OpenQuery, document: usize) -> Option<String> {
+    let title = open.documents.get(document)?.title.as_deref()?.trim();
+    (!title.is_empty()).then(|| sanitise::line(title).into_owned())
 }
 
 /// Rows that would show both texts to their ends.
@@ -48,12 +54,13 @@ pub(super) fn rows(model: &Model, open: &OpenQuery, columns: u16) -> usize {
     wanted[0].max(wanted[1]).max(3)
 }
 
-/// Draws both, with nothing but the letters A and B above them where the pair is judged blind; says how many
-/// lines each has, how many fit, and where they begin.
+/// Draws both, each below its name and rank, and its title if that is not `titled` above already; where the pair is judged blind,
+/// below its letter and title alone. Says how many lines each has, how many fit, and where they begin.
 pub(crate) fn render(
     model: &Model,
     open: &OpenQuery,
     quotes: &Quotes<'_>,
+    titled: bool,
     areas: &mut Areas,
     canvas: Canvas<'_>,
 ) {
@@ -65,7 +72,7 @@ pub(crate) fn render(
     areas.page = 0;
     for (side, pane) in [left, right].into_iter().enumerate() {
         let canvas = Canvas::new(theme, pane, buf);
-        let (lines, page, first) = one(model, open, side, quotes, canvas);
+        let (lines, page, first) = one(model, open, side, quotes, titled, canvas);
         (areas.sides[side], areas.firsts[side]) = (lines, first);
         areas.page = areas.page.max(page);
     }
@@ -78,6 +85,7 @@ fn one(
     open: &OpenQuery,
     side: usize,
     quotes: &Quotes<'_>,
+    titled: bool,
     canvas: Canvas<'_>,
 ) -> (usize, usize, usize) {
     let Canvas { theme, area, buf } = canvas;
@@ -88,10 +96,7 @@ fn one(
     let letter = if side == 0 { "A" } else { "B" };
     let focus = battle.side < 2 && (battle.together || battle.side == side);
     let columns = usize::from(body.width);
-    let title = open.documents.get(document).and_then(|document| {
-        let title = sanitise::line(document.title.as_deref()?.trim()).into_owned();
-        (!title.is_empty()).then_some(title)
-    });
+    let title = title(open, document);
     let name = match (battle.blind, &title) {
         (true, Some(title)) => format!("{letter} · {title}"),
         (true, None) => letter.to_owned(),
@@ -121,14 +126,15 @@ fn one(
     };
     let place = document_text::place(first, page, lines.len());
     let room = usize::from(top.width).saturating_sub(text::width(&place) + 3);
-    let words = format!("{name} · {}", open.rank_text(document));
-    let words = if text::width(&words) <= room && !battle.blind {
-        words
-    } else {
-        name
-    };
+    let rank = open.rank_text(document);
+    let short = rank.split(" (").next().unwrap_or_default();
+    let ranked = [rank.as_str(), short].map(|rank| format!("{name} · {rank}"));
+    let words = ranked
+        .into_iter()
+        .find(|words| !battle.blind && text::width(words) <= room)
+        .unwrap_or(name);
     let words = match &title {
-        Some(title) if !battle.blind && text::width(&words) + TITLE <= room => {
+        Some(title) if !titled && !battle.blind && text::width(&words) + TITLE <= room => {
             format!("{words} · {title}")
         }
         _ => words,

@@ -109,7 +109,7 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     let next = at.map_or(Some(0), |at| neighbour(at, forward, pairs.len()));
     let Some((next, (a, b))) = next.and_then(|next| Some((next, *pairs.get(next)?))) else {
         let end = if forward { "last" } else { "first" };
-        model.inform(&format!("that was the {end} battle"));
+        model.inform(&format!("this is the {end} battle"));
         return Vec::new();
     };
     if from_document {
@@ -213,7 +213,7 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
 /// A reason without a verdict is about nothing.
 pub(super) fn leave(model: &mut Model) -> Vec<Effect> {
     if model.screen() == Screen::Battle && model.battle.note.take().is_some() {
-        model.inform("the reason was not kept: no verdict was given");
+        model.inform("no verdict was given, so the reason was not stored");
     }
     Vec::new()
 }

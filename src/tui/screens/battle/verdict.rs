@@ -39,9 +39,7 @@ pub(super) fn give_verdict(model: &mut Model, decision: Decision) -> Vec<Effect>
     let same = given.is_some_and(|given| given.seen_from(model.battle.a) == decision);
     if same && model.battle.note.is_none() {
         let undo = key_on(Command::Undo, model.screen());
-        model.inform(&format!(
-            "this is your verdict already; {undo} takes it back"
-        ));
+        model.inform(&format!("this is your verdict already; {undo} undoes it"));
         return Vec::new();
     }
     let note = model.battle.note.take();

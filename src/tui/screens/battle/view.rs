@@ -52,8 +52,7 @@ pub(crate) fn view_with(
         return areas;
     }
     let height = rest.height;
-    let canvas = Canvas::new(theme, cut(&mut rest, 2), buf);
-    head(model, open, headline, canvas);
+    let top = cut(&mut rest, 2);
     let wide = area.width >= WIDE;
     let (pair, mut side) = if wide {
         let [pair, _, side] = Layout::horizontal([
@@ -64,8 +63,16 @@ pub(crate) fn view_with(
         .areas(rest);
         (pair, side)
     } else {
-        (Rect::default(), rest)
+        (rest, rest)
     };
+    let titled = headline.is_none();
+    head(
+        model,
+        open,
+        headline,
+        pair.width,
+        Canvas::new(theme, top, buf),
+    );
     let columns = usize::from(side.width);
     let figures = numbers::lines(open, a, b, theme, columns);
     let panel = panel(columns);
@@ -122,7 +129,7 @@ pub(crate) fn view_with(
         chosen: &reasoning.found,
         others: &quoted_by_others(model, open, &shown),
     };
-    texts::render(model, open, &quotes, &mut areas, canvas);
+    texts::render(model, open, &quotes, titled, &mut areas, canvas);
     if wide {
         let mut below = panel_area;
         heading("your verdict", false, theme, cut(&mut below, 1), buf);
@@ -171,40 +178,38 @@ fn quoted_by_others(
     found
 }
 
-fn head(model: &Model, open: &OpenQuery, headline: Option<String>, canvas: Canvas<'_>) {
+/// The query, and below it what the reader has to know first: `headline`, else both titles, above the texts,
+/// which have so many columns together; else the names.
+fn head(model: &Model, open: &OpenQuery, headline: Option<String>, pair: u16, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
     let columns = usize::from(area.width);
-    let (a, b) = (model.battle.a, model.battle.b);
-    let rank = |document: usize| match open.standing(document) {
-        Some(standing) => format!("rank {}", standing.rank),
-        None => "not scored".to_owned(),
-    };
-    let pair = model.battle.pair();
-    let battles = pair.map_or(0, |pair| open.view.battles_of(pair).len());
-    let judged = pair.is_some_and(|pair| open.view.verdict(pair).is_some());
-    let fought = match battles {
-        0 if judged => " · judged by people only",
-        0 => " · never fought",
-        1 => "",
-        _ => " · fought more than once",
-    };
-    let pair = || {
-        format!(
-            "A {} ({}) against B {} ({}){fought}",
-            open.name(a),
-            rank(a),
-            open.name(b),
-            rank(b)
-        )
-    };
-    let title = headline.unwrap_or_else(pair);
     let query = sanitise::line(&open.info.text);
-    Paragraph::new(vec![
-        Line::from(vec![
-            Span::styled("query ", theme.muted()),
-            Span::raw(text::truncate(&query, columns.saturating_sub(6))),
-        ]),
-        Line::styled(text::truncate(&title, columns), theme.strong()),
-    ])
-    .render(area, buf);
+    let query = Line::from(vec![
+        Span::styled("query ", theme.muted()),
+        Span::raw(text::truncate(&query, columns.saturating_sub(6))),
+    ]);
+    let (a, b) = (model.battle.a, model.battle.b);
+    let titles = [a, b].map(|document| texts::title(open, document));
+    if headline.is_none() && titles.iter().any(Option::is_some) {
+        query.render(area, buf);
+        let [left, _, right] = texts::split(Rect {
+            width: pair,
+            ..area
+        });
+        for ((letter, title), side) in ["A", "B"].into_iter().zip(titles).zip([left, right]) {
+            let title = title.unwrap_or_else(|| "no title".to_owned());
+            let words = format!("{letter}  {title}");
+            let words = text::truncate(&words, usize::from(side.width));
+            let row = side.rows().nth(1).unwrap_or_default();
+            Line::styled(words, theme.strong()).render(row, buf);
+        }
+        return;
+    }
+    let named = |document: usize| match open.standing(document) {
+        Some(standing) => format!("{} (rank {})", open.name(document), standing.rank),
+        None => format!("{} (not scored)", open.name(document)),
+    };
+    let words = headline.unwrap_or_else(|| format!("A {} against B {}", named(a), named(b)));
+    let words = Line::styled(text::truncate(&words, columns), theme.strong());
+    Paragraph::new(vec![query, words]).render(area, buf);
 }

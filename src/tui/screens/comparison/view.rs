@@ -12,9 +12,9 @@ use crate::tui::model::Model;
 use crate::tui::model::comparison::EvidenceEntry;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::screens::Screen;
-use crate::tui::screens::battle::numbers::{percent, votes_text};
+use crate::tui::screens::battle::numbers::votes_text;
 use crate::tui::screens::run::ask_pair::price_words;
-use crate::tui::text::{self, count_of};
+use crate::tui::text::{self, counted};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::notice;
 use ratatui::style::Style;
@@ -111,17 +111,21 @@ fn sureness(
     let Some(above) = evidence.above else {
         let words = match &open.view.fit {
             Err(error) => format!("No probability: {error}."),
-            Ok(_) => "No probability: A or B has no score, or the model has no errors.".to_owned(),
+            Ok(_) => "No probability: A or B has no score, or the scores have no standard errors."
+                .to_owned(),
         };
         return text::lines(&words, columns, theme.muted());
     };
     let (for_a, for_b) = share_bar(above, BAR);
     let mut lines = vec![Line::from(vec![
-        Span::styled(format!("P(A above B) {} ", percent(above)), theme.strong()),
+        Span::styled(
+            format!("P(A above B) {} ", text::probability(above)),
+            theme.strong(),
+        ),
         Span::styled(for_a, theme.bar_fill()),
         Span::styled(for_b, theme.bar_back()),
         Span::styled(
-            format!(" P(B above A) {}", percent(1.0 - above)),
+            format!(" P(B above A) {}", text::probability(1.0 - above)),
             theme.muted(),
         ),
     ])];
@@ -129,21 +133,24 @@ fn sureness(
     if let Some(before) = model.comparison.above_before {
         parts.push(format!(
             "P(A above B) was {} before the judges were asked",
-            percent(before)
+            text::probability(before)
         ));
     }
     if let Some(expected) = evidence.expected {
-        parts.push(format!("fit: A wins {} of battles", percent(expected)));
+        parts.push(format!(
+            "fit: A wins {} of battles",
+            text::probability(expected)
+        ));
     }
     if above.max(1.0 - above) >= SURE {
-        parts.push("told apart at 95 %".to_owned());
+        parts.push("A and B are separated at 95 %".to_owned());
     } else if let Some(more) = Pair::new(evidence.a, evidence.b)
         .and_then(|pair| separation(&open.view, pair, SURE))
         .filter(|more| more.battles > 0)
     {
         parts.push(format!(
-            "about {} between them would tell them apart at 95 %",
-            count_of(more.battles, "more battle")
+            "about {} between them would separate them at 95 %",
+            counted(more.battles, "more battle")
         ));
     }
     lines.extend(text::lines(&parts.join(" · "), columns, theme.muted()));
@@ -222,9 +229,9 @@ fn body(
             EvidenceEntry::Opponent(at) => {
                 if at == 0 {
                     lines.push(Line::default());
-                    let count = count_of(evidence.common.len(), "common opponent");
+                    let count = counted(evidence.common.len(), "common opponent");
                     lines.push(title(format!(
-                        "{count}, what sets A and B apart most first"
+                        "{count}, those that separate A and B most first"
                     )));
                 }
                 places.push(lines.len());
@@ -244,7 +251,7 @@ fn asking(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let key = key_on(Command::AskJudges, Screen::Comparison);
     let words = match &model.comparison.price {
         None => return Vec::new(),
-        Some(_) if model.run.running => "a run is going on".to_owned(),
+        Some(_) if model.run.running => "a run is in progress".to_owned(),
         Some(Ok(priced)) => format!("{key} {}", price_words(priced)),
         Some(Err(why)) => sanitise::line(why).into_owned(),
     };
@@ -264,8 +271,8 @@ fn chain_words(open: &OpenQuery, evidence: &OrderEvidence) -> String {
         false => ("A", "B"),
     };
     match evidence.chain.len() {
-        0 => format!("no wins lead from {upper} to {lower}"),
-        1 => format!("{upper} beat {lower} directly: no chain of wins is stronger"),
+        0 => format!("no chain of wins leads from {upper} to {lower}"),
+        1 => format!("the strongest chain of wins: {upper} beat {lower} directly"),
         links => format!("the strongest chain of wins from {upper} to {lower}, {links} links"),
     }
 }

@@ -9,7 +9,7 @@ use crate::tui::layout::inset;
 use crate::tui::model::Model;
 use crate::tui::model::cycles::{CycleRow, rows};
 use crate::tui::model::open_query::OpenQuery;
-use crate::tui::screens::battle::numbers::{percent, votes_text};
+use crate::tui::screens::battle::numbers::votes_text;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::notice;
@@ -51,7 +51,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     .areas(area);
     let words = format!(
         "{} · one battle of each three is wrong, most likely the first (⇢)",
-        text::count_of(rows.len(), "cycle")
+        text::counted(rows.len(), "cycle")
     );
     text::line(&words, usize::from(head.width), theme.muted()).render(head, buf);
     let page = usize::from(list.height);
@@ -147,7 +147,9 @@ fn edge_lines(
         );
     }
     let fitted = open.view.expected(edge.winner, edge.loser);
-    let fitted = fitted.map_or(String::new(), |p| format!(" · fit: A wins {}", percent(p)));
+    let fitted = fitted.map_or(String::new(), |p| {
+        format!(" · fit: A wins {}", text::probability(p))
+    });
     say(
         format!("strength {:.2} of 0.50{fitted}", edge.strength),
         theme.text(),

@@ -171,7 +171,7 @@ fn label(open: &OpenQuery, document: usize) -> String {
         (Some(judged), Some(words)) => format!("human label: {judged} ({words})"),
         (Some(judged), None) => format!("human label: {judged}"),
         (None, Some(words)) => format!("human label: {words}"),
-        (None, None) => "unjudged by people".to_owned(),
+        (None, None) => "no human label".to_owned(),
     }
 }
 

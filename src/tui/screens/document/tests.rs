@@ -82,7 +82,7 @@ fn missing_failed_and_overruled_battles_are_marked_apart() {
         page.contains("◆ verdict of bea␛[31m: B hostile␛[2J is much better. Reason: it names␇"),
         "{page}"
     );
-    assert!(page.contains("unjudged by people"), "{page}");
+    assert!(page.contains("no human label"), "{page}");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn the_reasoning_is_relabelled_as_on_the_battle_screen() {
         "{page}"
     );
     assert!(page.contains("ngram → B 0.60\n"), "{page}");
-    assert!(page.contains("saw B first, re-labelled"), "{page}");
+    assert!(page.contains("saw B first, relabelled"), "{page}");
     assert!(
         page.contains("offline judges: lexical, not a language model"),
         "{page}"

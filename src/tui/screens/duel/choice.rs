@@ -77,7 +77,7 @@ fn under_cursor(model: &Model) -> Option<Option<DocId>> {
 pub(super) fn none_serves(model: &mut Model) -> Vec<Effect> {
     let answer = model.duel.open().and_then(|open| open.answer());
     if answer.is_some_and(|answer| answer.none_serves) {
-        model.inform("you have said that already");
+        model.inform("this is your answer already");
         return Vec::new();
     }
     record(model, Action::NoneServes)
@@ -100,9 +100,9 @@ pub(super) fn finish(model: &mut Model) -> Vec<Effect> {
     if !open.is_answered() {
         let none = key_on(Command::NoneServes, Screen::Duel);
         let words = match open.form() {
-            DuelForm::Lists => "say first which list is better".to_owned(),
+            DuelForm::Lists => "first say which list is better".to_owned(),
             DuelForm::Grid | DuelForm::Interleaved => {
-                format!("choose a document first, or say with {none} that none serves")
+                format!("choose a document first, or press {none} if none serves the query")
             }
         };
         model.inform(&words);
@@ -119,7 +119,7 @@ pub(super) fn finish(model: &mut Model) -> Vec<Effect> {
         None => {
             let result = key_on(Command::ShowTables, Screen::Duel);
             model.inform(&format!(
-                "that was the last task; {result} shows the result"
+                "that was the last task; press {result} to see the result"
             ));
         }
     }

@@ -22,18 +22,18 @@ use ratatui::widgets::{Paragraph, Widget};
 
 const NONE_YET: &str = "This project has no duel yet.";
 
-const ANOTHER: &str = "Another duel; those that there are stay.";
+const ANOTHER: &str = "A new duel; the present ones stay.";
 
-const ABOUT: &str = "A duel puts documents of two rankings before people who do not know which is which; the result says which ranking won.";
+const ABOUT: &str = "A duel shows people documents of two rankings, without saying which is which. The result says which ranking won.";
 
 const TOO_FEW: &str = "A duel needs two rankings. `overrule pool build`, the import of a run and `overrule rerank` make them; `overrule duel --a RANKING --b FILE` takes a run from a file.";
 
 fn form_question(form: DuelForm) -> &'static str {
     match form {
-        DuelForm::Grid => "grid: nine documents, which of them serve the query?",
-        DuelForm::Lists => "lists: both side by side, which is better?",
+        DuelForm::Grid => "grid: nine documents; which of them serve the query?",
+        DuelForm::Lists => "lists: both side by side; which is better?",
         DuelForm::Interleaved => {
-            "interleaved: one list made of both, which documents serve the query?"
+            "interleaved: one list made of both; which documents serve the query?"
         }
     }
 }
@@ -146,7 +146,9 @@ pub(super) fn view(model: &Model, chooser: &DuelChooser, canvas: Canvas<'_>) -> 
     let words = match chooser.making {
         true => "the duel is being made …".to_owned(),
         false => {
-            format!("{a} as A · {b} as B · {make} makes the duel of all queries that both have")
+            format!(
+                "{a} as A · {b} as B · press {make} to make the duel of all queries that both have"
+            )
         }
     };
     head.push(text::line(&words, columns, theme.muted()));

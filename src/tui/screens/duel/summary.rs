@@ -7,7 +7,7 @@ use crate::tui::model::duel::OpenDuel;
 use crate::tui::model::pace::{self, ReadingPace};
 use crate::tui::model::{Model, Overlay};
 use crate::tui::screens::Screen;
-use crate::tui::text::count_of;
+use crate::tui::text::counted;
 use crate::tui::widgets::page::Page;
 use std::collections::BTreeMap;
 
@@ -44,11 +44,11 @@ fn of_session(open: &OpenDuel) -> Option<String> {
         return None;
     }
     let mut lines = vec![
-        format!("{} done in this session", count_of(finished, "task")),
+        format!("{} done in this session", counted(finished, "task")),
         format!(
-            "{} of {} done in all",
+            "{} of {} done in total",
             open.done(),
-            count_of(open.session.tasks.len(), "task")
+            counted(open.session.tasks.len(), "task")
         ),
     ];
     let paces = active.values().filter(|(_, finished)| *finished);
@@ -64,11 +64,11 @@ fn of_session(open: &OpenDuel) -> Option<String> {
         lines.push(String::new());
         let mut tasks = open.session.tasks.iter();
         if tasks.any(|task| task.key.kind != TaskKind::Query) {
-            lines.push("Your controls, which are no part of the result:".to_owned());
+            lines.push("Your controls (they do not count in the result):".to_owned());
             lines.extend(controls.iter().map(control_words));
         }
         let key = key_on(Command::ShowTables, Screen::Duel);
-        lines.push(format!("{key} shows the result."));
+        lines.push(format!("Press {key} to see the result."));
     }
     Some(lines.join("\n"))
 }

@@ -28,7 +28,7 @@ pub(crate) fn undo(model: &mut Model) -> Vec<Effect> {
     }
     let last = model.duel.open().and_then(|open| open.last_decision());
     let Some(last) = last.cloned() else {
-        model.inform("no answer of yours to take back");
+        model.inform("no answer of yours to undo");
         return Vec::new();
     };
     let mut effects = show_task(model, &last.task());
@@ -38,7 +38,7 @@ pub(crate) fn undo(model: &mut Model) -> Vec<Effect> {
             of: last.uid.clone(),
         },
     ));
-    model.say(Level::Good, &format!("taken back: {}", words(&last.action)));
+    model.say(Level::Good, &format!("undone: {}", words(&last.action)));
     effects
 }
 
@@ -61,23 +61,20 @@ pub(crate) fn redo(model: &mut Model) -> Vec<Effect> {
         Some((undo.clone(), first.clone()))
     });
     let Some((undo, first)) = found else {
-        model.inform("nothing was taken back that could be given again");
+        model.inform("nothing to redo");
         return Vec::new();
     };
     let mut effects = show_task(model, &undo.task());
     effects.extend(record(model, Action::Undo { of: undo.uid }));
-    model.say(
-        Level::Good,
-        &format!("given again: {}", words(&first.action)),
-    );
+    model.say(Level::Good, &format!("redone: {}", words(&first.action)));
     effects
 }
 
 fn words(action: &Action) -> &'static str {
     match action {
         Action::Select { .. } => "a choice",
-        Action::Unselect { .. } => "that a choice was removed",
-        Action::NoneServes => "that none serves",
+        Action::Unselect { .. } => "the removal of a choice",
+        Action::NoneServes => "the answer that none serves",
         Action::Prefer { .. } => "a preference",
         Action::Finish => "that the task is done",
         Action::Open { .. }

@@ -212,7 +212,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             let [left, right] =
                 [Command::PreferLeft, Command::PreferRight].map(|key| key_on(key, Screen::Duel));
             model.inform(&format!(
-                "the lists are compared as a whole: {left} and {right} say which one is better"
+                "the lists are compared as a whole: press {left} or {right} to say which one is better"
             ));
             Vec::new()
         }
@@ -296,7 +296,9 @@ fn read(model: &mut Model) -> Vec<Effect> {
     };
     let Some(document) = card.document.clone() else {
         let choose = key_on(Command::ChooseWhole, Screen::Duel);
-        model.inform(&format!("there is nothing to read: {choose} chooses it"));
+        model.inform(&format!(
+            "there is nothing to read; press {choose} to choose it"
+        ));
         return Vec::new();
     };
     let chosen = open
@@ -393,7 +395,7 @@ fn ask_for_result(model: &mut Model) -> Vec<Effect> {
     }
     let left = open.session.tasks.len() - open.done();
     let question = format!(
-        "{} not done yet. The result says which ranking is which: what you answer after it is marked as not blind. Show it?",
+        "{} not done yet. The result says which ranking is which; later answers are marked as not blind. Show it?",
         match left {
             1 => "1 task is".to_owned(),
             left => format!("{left} tasks are"),
@@ -412,7 +414,7 @@ pub(crate) fn show_result(model: &mut Model) -> Vec<Effect> {
         true => Vec::new(),
         false => record(model, Action::Reveal),
     };
-    model.inform("working the result out …");
+    model.inform("calculating the result …");
     effects.push(Effect::LoadDuelResult(key));
     effects
 }

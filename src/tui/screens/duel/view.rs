@@ -12,7 +12,7 @@ use crate::tui::model::duel::{DuelState, OpenDuel};
 use crate::tui::screens::Screen;
 use crate::tui::screens::review::view::{QUERY_LINES, query_lines};
 use crate::tui::text;
-use crate::tui::text::count_of;
+use crate::tui::text::counted;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::notice;
 use ratatui::text::{Line, Span};
@@ -92,7 +92,7 @@ fn question(form: DuelForm) -> String {
     let done = key_on(Command::FinishTask, Screen::Duel);
     match form {
         DuelForm::Grid | DuelForm::Interleaved => format!(
-            "Which of these serve the query? Choose each and mark the passage that says so. Press {none} if none does, and {done} when done. Where they come from is hidden."
+            "Which of these serve the query? Choose each and mark the passage that shows it. Press {none} if none does, and {done} when done. Their rankings are hidden."
         ),
         DuelForm::Lists => format!(
             "Which list serves the query better? Press {done} when done. Which ranking is which is hidden."
@@ -104,7 +104,7 @@ fn question(form: DuelForm) -> String {
 fn short_question(form: DuelForm) -> &'static str {
     match form {
         DuelForm::Grid | DuelForm::Interleaved => {
-            "Which of these serve the query? Choose each; mark what says so in its text."
+            "Which of these serve the query? Choose each and mark its passage."
         }
         DuelForm::Lists => "Which list serves the query better?",
     }
@@ -146,7 +146,7 @@ pub(super) fn answer_words(answer: &Answer) -> Option<String> {
         return Some(super::choice::preference_words(step).to_owned());
     }
     let chosen = answer.selected.len();
-    (chosen > 0).then(|| format!("{} chosen", count_of(chosen, "document")))
+    (chosen > 0).then(|| format!("{} chosen", counted(chosen, "document")))
 }
 
 pub(crate) fn paused(open: &OpenDuel, canvas: Canvas<'_>) {
@@ -156,7 +156,7 @@ pub(crate) fn paused(open: &OpenDuel, canvas: Canvas<'_>) {
         Line::styled("Paused", theme.strong()),
         Line::default(),
         text::line(
-            &format!("The task is hidden and its clock stands still. {go_on} goes on."),
+            &format!("The task is hidden and its clock is stopped. Press {go_on} to resume."),
             usize::from(area.width),
             theme.text(),
         ),
@@ -164,7 +164,7 @@ pub(crate) fn paused(open: &OpenDuel, canvas: Canvas<'_>) {
             &format!(
                 "{} of {} done",
                 open.done(),
-                count_of(open.session.tasks.len(), "task")
+                counted(open.session.tasks.len(), "task")
             ),
             usize::from(area.width),
             theme.muted(),

@@ -63,7 +63,7 @@ pub(super) fn detail_lines(
                 Some(format!(
                     "{other} {}{interval} on {}",
                     text::fixed(kappa.value, 2),
-                    text::count_of(pair.n, "battle")
+                    text::counted(pair.n, "battle")
                 ))
             })
             .collect();
@@ -73,8 +73,8 @@ pub(super) fn detail_lines(
         let audit = report.audits.get(at).copied().unwrap_or_default();
         if audit.votes > 0 {
             words.push(format!(
-                "Reasoning of {} votes: {}.",
-                audit.votes,
+                "Reasoning of {}: {}.",
+                text::counted(audit.votes, "vote"),
                 audit.words()
             ));
         }
@@ -82,7 +82,7 @@ pub(super) fn detail_lines(
         if let Some(failures) = failures.filter(|failures| !failures.is_empty()) {
             let list: Vec<String> = failures
                 .iter()
-                .map(|(cause, count)| format!("{count} {cause}"))
+                .map(|(cause, count)| format!("{} {cause}", text::count(count)))
                 .collect();
             words.push(format!("Failed calls: {}.", list.join(", ")));
         }
@@ -96,7 +96,7 @@ pub(super) fn detail_lines(
             words.push(dropped(name, &without));
         } else {
             words.push(format!(
-                "{}: what would change without this judge. {}: the battles where it differs from the others.",
+                "Press {} to see what would change without this judge, {} for the battles where it differs from the others.",
                 key_on(Command::DropJudge, Screen::Judges),
                 key_on(Command::Open, Screen::Judges)
             ));
@@ -120,8 +120,8 @@ fn revealed(report: &RaterReport, card: &JudgeReport) -> Option<String> {
     );
     let raw = card.people.revealed.raw.filter(|_| changed > 0)?;
     Some(format!(
-        "{changed} of {} changed after the votes were shown; raw agreement with the verdicts of now: {}.",
-        text::count_of(all, "verdict"),
+        "{changed} of {} changed after the votes were shown; raw agreement with the present verdicts: {}.",
+        text::counted(all, "verdict"),
         share(raw)
     ))
 }
@@ -142,30 +142,30 @@ fn sentences(name: &str, card: &JudgeReport) -> Vec<String> {
             )
         });
         words.push(match position.value.abs() < 0.005 {
-            true => format!("{name} leans to neither side{interval}."),
+            true => format!("{name} has no position bias{interval}."),
             false => format!(
-                "{name} leans by {:.2}{interval} towards the document shown {side}, on a scale of 0 to 1 either way.",
+                "{name} has a position bias of {:.2}{interval} towards the document shown {side} (0: none, 1: always that one).",
                 position.value.abs()
             ),
         });
     }
     if let Some(longer) = card.length.longer {
         words.push(format!(
-            "It prefers the longer document in {} of the battles that it decides.",
+            "It prefers the longer document in {} of its battles without a tie.",
             share(longer)
         ));
     }
     if let Some(calibration) = &card.calibration {
         words.push(format!(
-            "Calibration against people: expected error {:.2}, Brier score {:.2}, on {}.",
+            "Calibration against people: expected calibration error {:.2}, Brier score {:.2}, on {}.",
             calibration.ece,
             calibration.brier,
-            text::count_of(calibration.n, "pair")
+            text::counted(calibration.n, "pair")
         ));
     }
     if let Some(surprise) = &card.surprise {
         words.push(format!(
-            "Predictability of its votes by the fit: {:.2} bit a vote (a coin has 1, less is more predictable).",
+            "Predictability of its votes by the fit: {:.2} bit a vote (a coin has 1; less is more predictable).",
             surprise.bits
         ));
     }
@@ -174,14 +174,16 @@ fn sentences(name: &str, card: &JudgeReport) -> Vec<String> {
 
 fn dropped(name: &str, without: &RankingShift) -> String {
     match without.tau {
-        None => format!("{name} is the only judge of every battle on which its vote counts."),
+        None => format!(
+            "Without {name}, no ranking changes can be measured: it is the only judge of its battles."
+        ),
         Some(tau) => format!(
-            "Without {name}: the top changes in {} of {}, {} out of it, mean Kendall τ to the present ranking {tau:.3}.",
+            "Without {name}, the top changes in {} of {}: {} it. Mean Kendall τ to the present ranking: {tau:.3}.",
             without.top_changed,
             counted(without.queries, "query"),
             match without.leaving {
-                1 => "1 document goes".to_owned(),
-                count => format!("{} documents go", text::count(count)),
+                1 => "1 document leaves".to_owned(),
+                count => format!("{} documents leave", text::count(count)),
             }
         ),
     }

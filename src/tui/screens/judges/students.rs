@@ -1,6 +1,7 @@
 //! The students of the project below its judges: they do not vote, and their columns are others.
 
 use crate::app::student::StudentCard;
+use crate::app::wording::counted;
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
 use crate::tui::text;
@@ -68,14 +69,15 @@ pub(super) fn lines(card: &StudentCard, theme: &Theme, columns: usize) -> Vec<Li
     let mut words = match card.pairs {
         0 => vec![format!("{name} predicts no judged pair.")],
         pairs => vec![format!(
-            "{name} predicts {pairs} judged pairs; on {} of them all votes name the same document.",
-            card.consensus
+            "{name} predicts {}; on {} of them all votes name the same document.",
+            counted(pairs, "judged pair"),
+            text::count(card.consensus)
         )],
     };
     if let Some(order) = card.order {
         words.push(format!(
-            "Asked about {} pairs in both orders it leans {} toward the first document (0: no effect) and changes its favourite on {:.1} %.",
-            order.pairs,
+            "Asked about {} in both orders, it has a position bias of {} towards the first document (0: none) and changes its preferred document on {:.1} %.",
+            counted(order.pairs, "pair"),
             text::signed(order.toward_first, 3),
             100.0 * order.flips
         ));
@@ -88,7 +90,7 @@ pub(super) fn lines(card: &StudentCard, theme: &Theme, columns: usize) -> Vec<Li
         ));
     }
     words.push(
-        "ECE: mean distance of expected and observed score, with a 95 % interval. It is not a judge whose votes count."
+        "ECE: mean distance of expected and observed score, with a 95 % interval. A student is not a judge: its votes do not count."
             .to_owned(),
     );
     let lines = words.iter();

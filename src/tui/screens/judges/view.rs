@@ -24,7 +24,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let area = inset(area);
     let Some(report) = &model.judges.report else {
-        notice("reading every vote …", theme, area, buf);
+        notice("reading all votes …", theme, area, buf);
         return Areas::default();
     };
     let count = rows(report).len();
@@ -80,7 +80,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
 fn headline(report: &RaterReport, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let mut lines = match report.weakest_words() {
         Some(words) => text::lines(&format!("worst: {words}"), columns, theme.bad()),
-        None => text::lines("no judge stands out as the worst", columns, theme.muted()),
+        None => text::lines("no judge is clearly the worst", columns, theme.muted()),
     };
     let alpha = |who: &str, alpha: &Option<Alpha>| {
         let alpha = alpha.as_ref()?;

@@ -10,7 +10,7 @@ use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::screens::Screen;
 use crate::tui::screens::battle::calls::{self, CallResult, JudgeCall};
-use crate::tui::screens::battle::numbers::{self, percent};
+use crate::tui::screens::battle::numbers;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -205,7 +205,7 @@ fn fit_text(open: &OpenQuery, row: usize, column: usize, cell: &PairCell) -> Opt
         .view
         .outranks(row, column)
         .map_or(String::new(), |probability| {
-            format!(" · P(A above B) {}", percent(probability))
+            format!(" · P(A above B) {}", text::probability(probability))
         });
     let replaced = Pair::new(row, column).is_some_and(|pair| {
         open.view
@@ -224,5 +224,8 @@ fn fit_text(open: &OpenQuery, row: usize, column: usize, cell: &PairCell) -> Opt
         };
         format!(" · {words} {size}")
     });
-    Some(format!("fit: A wins {}{above}{surprise}", percent(fitted)))
+    Some(format!(
+        "fit: A wins {}{above}{surprise}",
+        text::probability(fitted)
+    ))
 }

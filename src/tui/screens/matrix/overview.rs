@@ -8,8 +8,7 @@ use crate::tui::drawing::TopCertainty;
 use crate::tui::keymap::{Command, Scope, Screen, key_name};
 use crate::tui::layout::cut;
 use crate::tui::model::open_query::OpenQuery;
-use crate::tui::screens::battle::numbers::percent;
-use crate::tui::text::{self, count_of};
+use crate::tui::text::{self, counted};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::heading;
 use ratatui::layout::Rect;
@@ -87,7 +86,7 @@ pub(super) fn render(
             false => "not settled",
         };
         let style = if settled { theme.good() } else { theme.warn() };
-        let lead = format!("P(top {top} right) {} · ", percent(probability));
+        let lead = format!("P(top {top} right) {} · ", text::probability(probability));
         facts.push(Line::from(vec![
             Span::styled(lead, theme.strong()),
             Span::styled(words, style),
@@ -95,17 +94,17 @@ pub(super) fn render(
     }
     let (cyclic, all) = open.view.triads;
     let cycles = match cyclic {
-        0 => format!("no cycle in {}", count_of(all, "decided triad")),
+        0 => format!("no cycle in {}", counted(all, "decided triad")),
         cyclic => format!(
             "{} ({}) in {}",
-            count_of(cyclic, "cycle"),
+            counted(cyclic, "cycle"),
             key(Command::ShowCycles),
-            count_of(all, "decided triad")
+            counted(all, "decided triad")
         ),
     };
     facts.push(text::line(&cycles, columns, Style::new()));
     let (alike, several) = open.view.consensus;
-    let words = format!("unanimous on {alike} of {}", count_of(several, "battle"));
+    let words = format!("unanimous on {alike} of {}", counted(several, "battle"));
     facts.push(text::line(&words, columns, Style::new()));
     let lines = facts.len() as u16;
     Paragraph::new(facts).render(cut(&mut rest, lines), buf);

@@ -212,7 +212,7 @@ fn render_head(open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
             "not judged yet: press {} to start",
             key_name(Command::StartRun, Scope::Screen(Screen::Matrix))
         ),
-        count => format!("{}: {}", text::count_of(count, "judge"), judges.join(", ")),
+        count => format!("{}: {}", text::counted(count, "judge"), judges.join(", ")),
     };
     let list = text::truncate(&list, room).into_owned();
     second.push(Span::styled(list, theme.muted()));

@@ -1,7 +1,7 @@
 //! The table of methods: figures, and the first metric as a point with its interval.
 
 use crate::app::methods::{MethodEntry, MethodsReport};
-use crate::app::wording::{duration_words, p_value};
+use crate::app::wording::{duration, p_value};
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
@@ -161,9 +161,7 @@ fn cells(
     if whole {
         let usd = effort.usd_a_query();
         cells.push((usd.map_or_else(dash, text::usd), plain));
-        let time = effort
-            .wall_p50_ms
-            .map(|ms| duration_words(ms as f64 / 1000.0));
+        let time = effort.wall_p50_ms.map(|ms| duration(ms as f64 / 1000.0));
         cells.push((time.unwrap_or_else(dash), plain));
     }
     debug_assert_eq!(cells.len(), columns(report, width).len());

@@ -10,7 +10,7 @@ use crate::tui::model::duel::{Card, OpenDuel, Reading, shown_passage};
 use crate::tui::screens::review::view::{QUERY_LINES, query_lines};
 use crate::tui::screens::{Screen, duel};
 use crate::tui::text;
-use crate::tui::text::count_of;
+use crate::tui::text::counted;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::document_text::{PreparedText, TextMarks};
 use crate::tui::widgets::{document_text, heading, notice, scroll_to};
@@ -115,7 +115,7 @@ fn status(open: &OpenDuel, reading: &Reading, theme: &Theme, columns: usize) -> 
     let whole = key_on(Command::ChooseWhole, Screen::Passage);
     let lead = match reading.is_empty() {
         true => "nothing to mark".to_owned(),
-        false => format!("{} marked", count_of(reading.marked_words(), "word")),
+        false => format!("{} marked", counted(reading.marked_words(), "word")),
     };
     let chosen = match open.choice(&reading.document) {
         Some(choice) if !choice.stored => " · being stored",

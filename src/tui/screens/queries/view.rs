@@ -11,7 +11,7 @@ use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
-use crate::tui::text::{self, count_of};
+use crate::tui::text::{self, counted};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::list::{list_head, scrollbar};
 use ratatui::buffer::Buffer;
@@ -91,16 +91,14 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
     scrollbar(first, shown.len(), Canvas::new(theme, list, buf));
     if queries.filter.is_empty() && queries.totals().verdicts == 0 {
-        let lines = welcome::next_steps(model, theme);
         let mut free = list;
         cut(&mut free, shown.len() as u16 + 1);
-        if shown.len() < page && usize::from(free.height) >= lines.len() {
-            Paragraph::new(lines).render(free, buf);
-        }
+        let lines = welcome::next_steps(model, theme, usize::from(free.height));
+        Paragraph::new(lines).render(free, buf);
     }
     if shown.is_empty() && queries.loaded {
         let text = format!(
-            "No query matches “{}”. Esc shows all.",
+            "No query matches “{}”. Press Esc to show all.",
             sanitise::line(&queries.filter)
         );
         Line::styled(text, theme.muted()).render(list, buf);
@@ -137,10 +135,10 @@ fn totals_text(model: &Model) -> String {
         parts.push(format!("{} counted", text::count(totals.counted)));
     }
     if totals.verdicts > 0 {
-        parts.push(text::count_of(totals.verdicts, "verdict"));
+        parts.push(text::counted(totals.verdicts, "verdict"));
     }
     if totals.failures > 0 {
-        parts.push(text::count_of(totals.failures, "failed call"));
+        parts.push(text::counted(totals.failures, "failed call"));
     }
     if !queries.filter.is_empty() {
         parts.push(format!("filter: {}", sanitise::line(&queries.filter)));
@@ -160,7 +158,7 @@ fn render_detail(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
         None => vec!["counting …".to_owned()],
         Some(summary) if summary.battles == 0 => vec![format!(
             "{}, not judged yet: {} starts the run, {} opens adjudication.",
-            count_of(info.documents, "document"),
+            counted(info.documents, "document"),
             key_on(Command::StartRun, Screen::Queries),
             key_on(Command::ShowAdjudication, Screen::Queries)
         )],
@@ -190,7 +188,7 @@ fn summary_parts(summary: &QuerySummary) -> Vec<String> {
             (true, _) => "settled at 95 %".to_owned(),
             (false, Some(battles)) => format!(
                 "not settled at 95 %: about {} between the two documents at the cut would settle it",
-                text::count_of(battles, "battle")
+                text::counted(battles, "battle")
             ),
             (false, None) => "not settled at 95 %".to_owned(),
         };
@@ -204,7 +202,7 @@ fn summary_parts(summary: &QuerySummary) -> Vec<String> {
         parts.push(format!(
             "widest 95 % interval in the top {}: {}",
             summary.top,
-            text::count_of(widest, "rank")
+            text::counted(widest, "rank")
         ));
     }
     if summary.judged > 0 {
@@ -222,11 +220,11 @@ fn summary_parts(summary: &QuerySummary) -> Vec<String> {
     if summary.missing > 0 {
         parts.push(format!(
             "{} missing",
-            text::count_of(summary.missing, "vote")
+            text::counted(summary.missing, "vote")
         ));
     }
     if summary.verdicts > 0 {
-        parts.push(text::count_of(summary.verdicts, "verdict"));
+        parts.push(text::counted(summary.verdicts, "verdict"));
     }
     parts
 }

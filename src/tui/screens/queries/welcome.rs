@@ -19,13 +19,13 @@ pub(super) fn empty_project(model: &Model, theme: &Theme) -> Vec<Line<'static>> 
                 format!("{:>7}", key_name(Command::Import, SCOPE)),
                 theme.key_hint(),
             ),
-            Span::raw("  choose a file to import: what it holds is counted first"),
+            Span::raw("  choose a file to import: its contents are counted first"),
         ]),
         Line::default(),
         Line::raw("a dataset (.jsonl)      queries with their documents"),
         Line::raw("ai_scores.json          the votes of a zBench run"),
-        Line::raw("a benchmark's folder    queries, corpus and labels as BEIR has them"),
-        Line::raw("another project (.db)   what is new in it is taken over"),
+        Line::raw("a benchmark's folder    queries, corpus and labels (BEIR)"),
+        Line::raw("another project (.db)   what is new in it is added"),
         Line::default(),
         Line::raw("In the shell: overrule import FILE, or overrule demo for the bundled sample."),
         Line::default(),
@@ -34,56 +34,64 @@ pub(super) fn empty_project(model: &Model, theme: &Theme) -> Vec<Line<'static>> 
     lines
 }
 
-/// Three things to do, for as long as no verdict has been given.
-pub(super) fn next_steps(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
-    let mut lines = Vec::new();
-    if model.options.sample {
-        lines.push(Line::styled(
-            "The bundled sample: scientific claims, and the abstracts found for each.",
-            theme.text(),
-        ));
-    }
-    lines.extend(judges(model, theme));
+/// What to do next, in at most so many rows and for as long as no verdict has been given: what this is and who judges stand above
+/// the steps where there is room for them; nothing where there is none for the steps.
+pub(super) fn next_steps(model: &Model, theme: &Theme, rows: usize) -> Vec<Line<'static>> {
+    let sample = "The bundled sample: scientific claims, and abstracts found for each.";
+    let sample = model.options.sample.then_some(sample);
+    let mut lines: Vec<_> = sample
+        .map(|words| Line::styled(words, theme.text()))
+        .into_iter()
+        .chain(judges(model, theme))
+        .collect();
     lines.push(Line::default());
-    let summaries = model
-        .queries
-        .rows
-        .iter()
-        .filter_map(|(_, summary)| summary.as_ref());
-    let fought: usize = summaries.map(|summary| summary.fought).sum();
-    let steps = match fought {
-        0 => [
-            (
-                Command::StartRun,
-                "have the judges compare the documents; no call is made twice",
-            ),
+    let steps = steps(model, theme);
+    if lines.len() + steps.len() > rows {
+        lines.clear();
+    }
+    lines.extend(steps);
+    match lines.len() > rows {
+        true => Vec::new(),
+        false => lines,
+    }
+}
+
+fn steps(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
+    let start = "let the judges compare the documents; no call is made twice";
+    let open = "see which document beat which, and open a battle that looks wrong";
+    let queue = "judge the pairs that matter most, blind";
+    let import = match model.options.sample {
+        true => "make a project of your own data",
+        false => "import more: queries, labels, rankings or votes",
+    };
+    let summaries = || model.queries.rows.iter().filter_map(|row| row.1.as_ref());
+    let any_judged = summaries().any(|summary| summary.fought > 0);
+    let any_left = summaries().any(|summary| summary.fought == 0);
+    let steps = match (any_judged, any_left) {
+        (false, _) => [
+            (Command::StartRun, start),
             (Command::Open, "see the documents of the query"),
-            (
-                Command::Import,
-                "import more: queries, labels, rankings or votes",
-            ),
+            (Command::Import, import),
         ],
-        _ => [
-            (
-                Command::Open,
-                "see who beat whom, and open a battle that looks wrong",
-            ),
-            (
-                Command::ShowQueue,
-                "judge the pairs that matter most, blind",
-            ),
+        (true, true) => [
+            (Command::StartRun, start),
+            (Command::Open, open),
+            (Command::ShowQueue, queue),
+        ],
+        (true, false) => [
+            (Command::Open, open),
+            (Command::ShowQueue, queue),
             (Command::ShowJudges, "see which judge to trust"),
         ],
     };
-    let own = (Command::Import, "make a project of your own data");
-    let own = model.options.sample.then_some(own);
-    lines.extend(steps.into_iter().chain(own).map(|(command, words)| {
+    let own = (model.options.sample && any_judged).then_some((Command::Import, import));
+    let line = |(command, words): (Command, &str)| {
         Line::from(vec![
             Span::styled(format!("{:>7}", key_name(command, SCOPE)), theme.key_hint()),
             Span::raw(format!("  {words}")),
         ])
-    }));
-    lines
+    };
+    steps.into_iter().chain(own).map(line).collect()
 }
 
 fn judges(model: &Model, theme: &Theme) -> Option<Line<'static>> {
@@ -96,8 +104,46 @@ fn judges(model: &Model, theme: &Theme) -> Option<Line<'static>> {
     let why = match model.options.paid {
         _ if model.options.sample => " (offline: no key is used)",
         true => "",
-        false => " (nothing here costs money)",
+        false => " (no judge here costs money)",
     };
     let words = format!("judges: {}{why}", names.join(", "));
     (!names.is_empty()).then(|| Line::styled(words, theme.muted()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::summary_cache::QuerySummary;
+    use crate::tui::screens::testing;
+    use crate::tui::theme::ColourDepth;
+
+    /// The keys of what is proposed on the sample, with so many battles fought of each query, in so many rows.
+    fn keys(fought: &[usize], rows: usize) -> (usize, String) {
+        let mut model = testing::model(Screen::Matrix);
+        model.options.sample = true;
+        let info = model.open.as_ref().map(|open| open.info.clone()).unwrap();
+        let row = |fought: &usize| {
+            let summary = QuerySummary {
+                fought: *fought,
+                ..QuerySummary::default()
+            };
+            (info.clone(), Some(summary))
+        };
+        model.queries.rows = fought.iter().map(row).collect();
+        let lines = next_steps(&model, &Theme::new(ColourDepth::None, false), rows);
+        let key = |line: &Line<'_>| match line.to_string().trim().split_once("  ") {
+            Some((key, _)) if key.len() < 6 => format!("{key} "),
+            _ => String::new(),
+        };
+        (lines.len(), lines.iter().map(key).collect())
+    }
+
+    #[test]
+    fn what_is_proposed_fits_the_rows_and_what_is_judged() {
+        assert_eq!(keys(&[0, 8], 9), (6, "s Enter w i ".to_owned()));
+        assert_eq!(keys(&[0, 8], 4), (4, "s Enter w i ".to_owned()));
+        assert_eq!(keys(&[0, 8], 3).0, 0);
+        assert_eq!(keys(&[0, 0], 3), (3, "s Enter i ".to_owned()));
+        assert_eq!(keys(&[8, 8], 4), (4, "Enter w J i ".to_owned()));
+    }
 }

@@ -217,13 +217,13 @@ fn unit(policy: Policy) -> &'static str {
 /// Why an item comes so early. Controls and repeats look like the rest: knowing them would change how they are judged.
 fn priority_text(policy: Policy, item: &QueueItem) -> String {
     match (item.standing, policy, item.priority) {
-        (QueueItemState::Again, ..) => "taken back".to_owned(),
-        (QueueItemState::PassedOver, ..) => "passed over".to_owned(),
-        (QueueItemState::Later, ..) => "put off".to_owned(),
+        (QueueItemState::Again, ..) => "undone".to_owned(),
+        (QueueItemState::PassedOver, ..) => "skipped".to_owned(),
+        (QueueItemState::Later, ..) => "postponed".to_owned(),
         (_, Policy::Mixed | Policy::Random, _) | (.., None) => String::new(),
         (_, Policy::Failed, Some(missing)) => format!("{missing:.0} missing"),
         (_, Policy::Split | Policy::Student, Some(bits)) => format!("{bits:.2} bit"),
-        (_, Policy::Surprise, Some(residual)) => format!("{residual:.1} sd"),
+        (_, Policy::Surprise, Some(residual)) => format!("{residual:.1} σ"),
         (_, _, Some(priority)) => format!("{priority:.3}"),
     }
 }
@@ -251,7 +251,7 @@ fn headline(model: &Model) -> String {
         parts.push(format!("filter: {}", sanitise::line(&queue.filter)));
     }
     match queue.items.len() {
-        _ if !queue.loaded => parts.push("working it out …".to_owned()),
+        _ if !queue.loaded => parts.push("calculating …".to_owned()),
         LISTED => parts.push(format!("the first {}", text::count(LISTED))),
         _ => {}
     }
@@ -275,9 +275,11 @@ fn settled_text(model: &Model) -> String {
     }
     match (all, sure) {
         (0, _) => String::new(),
-        (1, 1) => "the top is settled at 95 %: further judgments do not change it".to_owned(),
+        (1, 1) => {
+            "the top is settled at 95 %: more verdicts are not expected to change it".to_owned()
+        }
         (all, sure) if all == sure => {
-            "every top is settled at 95 %: further judgments do not change it".to_owned()
+            "every top is settled at 95 %: more verdicts are not expected to change it".to_owned()
         }
         (1, _) => "the top is not settled at 95 % yet".to_owned(),
         (all, sure) => format!("the top is settled at 95 % for {sure} of {all} queries"),
@@ -287,13 +289,15 @@ fn settled_text(model: &Model) -> String {
 fn empty(model: &Model) -> String {
     let words = match (model.queue.loaded, model.queue.filter.is_empty()) {
         (true, true) if model.queue.conflicts => {
-            "No conflicts: nobody has decided a pair differently. Esc goes back."
+            "No conflicts: no two people decided a pair differently. Press Esc to go back."
         }
-        (false, _) => "working out what to look at first …",
-        (true, false) => "No query matches the filter. Esc shows all.",
+        (false, _) => "calculating what to look at first …",
+        (true, false) => "No query matches the filter. Press Esc to show all.",
         (true, true) => {
             let next = key_on(Command::NextPolicy, Screen::Queue);
-            return format!("Nothing to look at under this policy. Press {next} for the next one.");
+            return format!(
+                "Nothing to look at with this policy. Press {next} for the next policy."
+            );
         }
     };
     words.to_owned()

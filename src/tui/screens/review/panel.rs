@@ -70,7 +70,7 @@ pub(super) fn headline(model: &Model, current: &CurrentItem) -> Option<String> {
     let mut parts = vec![format!("You: {}", letter(current.decision?))];
     let votes = open.view.vote_count(a, b);
     parts.push(match votes.votes() {
-        0 => "no vote of a judge".to_owned(),
+        0 => "no judge voted".to_owned(),
         _ => format!("judges {votes}"),
     });
     let others: Vec<String> = others(model, open)
@@ -142,7 +142,7 @@ fn people(model: &Model, too: bool, theme: &Theme, columns: usize) -> Vec<Line<'
             true => "you",
             false => &verdict.annotator,
         };
-        let words = format!("{who} said on {when}: {said}{why}");
+        let words = format!("{who} decided on {when}: {said}{why}");
         text::lines(&sanitise::line(&words), columns, theme.override_mark())
     });
     lines.collect()
@@ -158,7 +158,10 @@ pub(super) fn open(
         decision.map_or(String::new(), |decision| decision.words("A", "B"))
     };
     let blind = if current.in_sight { "" } else { ", blind" };
-    let mut words = format!("you said{blind}: {}", text_of(current.first_decision));
+    let mut words = format!(
+        "your first verdict{blind}: {}",
+        text_of(current.first_decision)
+    );
     if current.decision != current.first_decision {
         words = format!("{words}; now: {}", text_of(current.decision));
     }
@@ -166,7 +169,7 @@ pub(super) fn open(
     lines.extend(people(model, false, theme, columns));
     let key = |command| key_name(command, SCOPE);
     let words = format!(
-        "{} keeps it and goes to the next; {} {} {} {} change it",
+        "{} keeps it and opens the next pair; {} {} {} {} change it",
         key(Command::Open),
         key(Command::JudgeA),
         key(Command::JudgeTie),
@@ -224,7 +227,7 @@ pub(crate) fn statistics_lines(
     parts.extend(share(&stats.consistent, "same when asked again"));
     if let Some(changed) = stats.changed.share() {
         parts.push(format!(
-            "changed after the reveal {} of {}, {} towards the judges",
+            "changed after the judges were shown {} of {}, {} towards the judges",
             changed.part, changed.n, stats.swayed
         ));
     }

@@ -207,7 +207,7 @@ fn blame(model: &mut Model, cause: ErrorCause) -> Vec<Effect> {
             current.cause = (current.cause != Some(cause)).then_some(cause);
             current.unsaved = true;
         }
-        _ => model.inform("decide first, then say why"),
+        _ => model.inform("decide first, then give the reason"),
     }
     Vec::new()
 }
@@ -267,7 +267,7 @@ fn keep(model: &mut Model) -> Vec<Effect> {
         if model.queue.current.is_some() {
             let enter = key_on(Command::Open, Screen::Review);
             model.inform(&format!(
-                "decide first; then {enter} keeps the verdict and goes on"
+                "decide first; then {enter} keeps the verdict and opens the next pair"
             ));
         }
         return Vec::new();
@@ -308,7 +308,7 @@ fn put_off(model: &mut Model) -> Vec<Effect> {
     let policy = model.queue.policy;
     match &model.queue.current {
         Some(current) if !current.queued => {
-            model.inform("only a pair of the queue can be put off");
+            model.inform("only a pair of the queue can be postponed");
             Vec::new()
         }
         Some(current) if current.is_undecided() => {
@@ -321,7 +321,7 @@ fn put_off(model: &mut Model) -> Vec<Effect> {
             let enter = key_on(Command::Open, Screen::Review);
             let undo = key_on(Command::Undo, Screen::Review);
             model.inform(&format!(
-                "you have decided; {enter} keeps the verdict, {undo} takes it back"
+                "you have decided: {enter} keeps the verdict, {undo} undoes it"
             ));
             Vec::new()
         }
@@ -442,7 +442,7 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     };
     let Some(mut next) = next else {
         let end = if forward { "last" } else { "first" };
-        model.inform(&format!("that was the {end} item"));
+        model.inform(&format!("this is the {end} pair"));
         return Vec::new();
     };
     let mut effects = leave(model);

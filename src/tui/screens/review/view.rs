@@ -19,7 +19,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let mut rest = inset(area);
     let (Some(current), Some(open)) = (&model.queue.current, &model.open) else {
         let words = if model.queue.loaded && model.queue.items.is_empty() {
-            "Nothing left to judge here. Esc goes back to the queue."
+            "Nothing left to judge here. Press Esc to go back to the queue."
         } else {
             "loading …"
         };
@@ -66,7 +66,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         chosen: &none,
         others: &none,
     };
-    battle::texts::render(model, open, &quotes, &mut areas, canvas);
+    battle::texts::render(model, open, &quotes, false, &mut areas, canvas);
     areas
 }
 

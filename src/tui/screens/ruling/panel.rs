@@ -106,7 +106,7 @@ fn ruled(current: &CurrentRuling, theme: &Theme, columns: usize) -> Vec<Line<'st
     }
     let enter = key_name(Command::Open, SCOPE);
     let mut lines = text::lines(
-        &format!("{words} · {enter} keeps it and goes to the next"),
+        &format!("{words} · {enter} keeps it and opens the next document"),
         columns,
         theme.override_mark(),
     );
@@ -160,10 +160,7 @@ fn label(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Line
             .iter()
             .map(|at| (at + 1).to_string())
             .collect();
-        words = format!(
-            "{words} by sentence {} (underlined, as sentences are split here)",
-            sentences.join(", ")
-        );
+        words = format!("{words} by sentence {} (underlined)", sentences.join(", "));
     }
     words = match (metadata.first_stage_rank, metadata.source) {
         (Some(rank), _) => format!("{words} · hybrid rank {rank}"),
@@ -221,7 +218,7 @@ fn judges(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Lin
         let (picked, style) = match pick.picked {
             Some(true) => ("picked", theme.strong()),
             Some(false) => ("not picked", theme.text()),
-            None => ("not proven", theme.warn()),
+            None => ("no evidence", theme.warn()),
         };
         let name = sanitise::line(&pick.judge).into_owned();
         let reason = sanitise::line(&pick.reason).into_owned();

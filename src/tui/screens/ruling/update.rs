@@ -195,7 +195,7 @@ fn blame(model: &mut Model, fault: DisagreementCause) -> Vec<Effect> {
             current.fault = (current.fault != Some(fault)).then_some(fault);
             current.unsaved = true;
         }
-        _ => model.inform("rule first, then say why"),
+        _ => model.inform("rule first, then give the reason"),
     }
     Vec::new()
 }
@@ -263,7 +263,7 @@ fn keep(model: &mut Model) -> Vec<Effect> {
     if !model.adjudication.current.as_ref().is_some_and(ruled) {
         let enter = key_on(Command::Open, Screen::Ruling);
         model.inform(&format!(
-            "rule first; then {enter} keeps the ruling and goes on"
+            "rule first; then {enter} keeps the ruling and opens the next document"
         ));
         return Vec::new();
     }
@@ -376,7 +376,7 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     let count = model.adjudication.disagreements.len();
     let Some(mut to) = neighbour(at, forward, count) else {
         let end = if forward { "last" } else { "first" };
-        model.inform(&format!("that was the {end} one"));
+        model.inform(&format!("this is the {end} document"));
         return Vec::new();
     };
     let mut effects = leave(model);

@@ -31,7 +31,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         let words = match model.adjudication.overview.is_some()
             && model.adjudication.disagreements.is_empty()
         {
-            true => "Nothing left to rule on. Esc goes back to the list.",
+            true => "Nothing left to rule on. Press Esc to go back to the list.",
             false => "loading …",
         };
         notice(words, theme, rest, buf);

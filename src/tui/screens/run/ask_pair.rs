@@ -9,7 +9,7 @@ use crate::tui::message::Effect;
 use crate::tui::model::run::RunScope;
 use crate::tui::model::{ConfirmFor, Model, Overlay};
 use crate::tui::screens::Screen;
-use crate::tui::text::{self, count_of};
+use crate::tui::text::{self, counted};
 use crate::tui::widgets::toast::Level;
 
 type Priced = Result<Box<PricedQuestion>, String>;
@@ -32,7 +32,7 @@ pub(crate) fn ask(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     };
     if model.run.running {
-        model.inform("a run is going on; ask about this pair when it has ended");
+        model.inform("a run is in progress; ask about this pair when it has ended");
         return Vec::new();
     }
     if let Some(why) = model.options.missing_keys.clone() {
@@ -60,7 +60,7 @@ pub(crate) fn priced(
     }
     if !model.overlays.is_empty() {
         // What is being typed must not answer the question.
-        model.inform("the price is known: ask again to see it");
+        model.inform("the price is known now: press the key again to see it");
         return Vec::new();
     }
     let PricedQuestion { question, estimate } = match priced {
@@ -75,7 +75,7 @@ pub(crate) fn priced(
         "{}{}: {}, {} Ask?",
         question_words(model, &question),
         absent_words(&question),
-        count_of(estimate.calls(), "call"),
+        counted(estimate.calls(), "call"),
         money_words(model, &estimate),
     );
     model.run.scope = RunScope::Pair(question);
@@ -138,7 +138,7 @@ pub(crate) fn price_words(priced: &PricedQuestion) -> String {
     format!(
         "asks {} about this pair now{order} ({}, {cost})",
         first_names(&question.judges),
-        count_of(estimate.calls(), "call")
+        counted(estimate.calls(), "call")
     )
 }
 

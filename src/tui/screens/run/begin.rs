@@ -12,11 +12,11 @@ use crate::tui::text;
 pub(super) fn money_words(model: &Model, estimate: &CostEstimate) -> String {
     let cost = match (estimate.cost_usd(), estimate.worst_usd()) {
         (Some(cost), Some(worst)) => format!(
-            "about {} expected, {} at the very most (estimated from the texts)",
+            "about {} expected, {} at most (estimated from the texts)",
             text::usd(cost),
             text::usd(worst)
         ),
-        _ => "at a price that is not known for every judge".to_owned(),
+        _ => "the price is not known for every judge".to_owned(),
     };
     format!("{cost}. {}", budget_words(model))
 }
@@ -24,7 +24,7 @@ pub(super) fn money_words(model: &Model, estimate: &CostEstimate) -> String {
 /// What the project may spend, as a sentence.
 pub(crate) fn budget_words(model: &Model) -> String {
     match model.run.control.budget_usd {
-        Some(usd) => format!("The project may spend {} in all.", text::usd(usd)),
+        Some(usd) => format!("The project may spend {} in total.", text::usd(usd)),
         None => format!(
             "No budget is set ({} on the run screen sets one).",
             key_on(Command::SetBudget, Screen::Run)

@@ -7,11 +7,10 @@ use crate::store::last_run::LastRun;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::text::{Line, Span};
-use std::time::Duration;
 
 /// A line a cause, the most frequent first, of the run that goes on or has just ended.
 pub(super) fn lines(progress: &RunProgress, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let after = |seconds: f64| text::duration(Duration::from_secs_f64(seconds.max(0.0)));
+    let after = |seconds: f64| text::duration(seconds.max(0.0));
     let each = progress.failures_by_cause().into_iter();
     each.map(|found| {
         let times = found.times;

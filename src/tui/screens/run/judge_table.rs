@@ -45,6 +45,8 @@ pub(super) fn render(
                 .max(5),
         );
     let bars = if area.width >= 100 { JUDGE_BAR } else { 0 };
+    let all_offline = progress.judges.iter().all(|judge| judge.offline);
+    let read = if all_offline { "words in" } else { "tokens in" };
     let head = format!(
         "  {}  {}{:>13} {:>7}{} {:>9} {:>9}",
         text::pad_right("judge", name_width),
@@ -52,7 +54,7 @@ pub(super) fn render(
         "votes",
         "failed",
         match tokens {
-            true => format!(" {:>11} {:>11}", "tokens in", "out"),
+            true => format!(" {read:>11} {:>11}", "out"),
             false => String::new(),
         },
         "a call",
@@ -67,28 +69,41 @@ pub(super) fn render(
             (name_width, bars, tokens),
             theme,
         );
-        let mut words = vec![Span::styled(state_words(judge), theme.muted())];
-        if let Some(flips) = judge.both_orders.in_short().filter(|_| !judge.offline) {
-            let style = match judge.both_orders.flips_too_often() {
-                true => theme.bad(),
-                false => Style::new(),
-            };
-            words.insert(0, Span::styled(format!("{flips} · "), style));
-        }
-        if let Some(finding) = judge.answers.finding_in_short() {
-            words.insert(0, Span::styled(format!("{finding} · "), theme.bad()));
-        }
+        let words = words_of(judge, !all_offline, theme);
         if area.width >= BESIDE {
             line.push_span(Span::raw("  "));
             line.extend(words);
             lines.push(line);
         } else {
             lines.push(line);
-            words.insert(0, Span::raw("    "));
-            lines.push(Line::from(words));
+            if !words.is_empty() {
+                let indent = std::iter::once(Span::raw("    "));
+                lines.push(indent.chain(words).collect());
+            }
         }
     }
     Paragraph::new(folded_rows(lines, area.height, theme)).render(area, buf);
+}
+
+/// What is to be said of a judge beside its figures, the worst first.
+fn words_of(judge: &JudgeProgress, mixed: bool, theme: &Theme) -> Vec<Span<'static>> {
+    let finding = judge.answers.finding_in_short();
+    let finding = finding.map(|words| (words, theme.bad()));
+    let flips = judge.both_orders.in_short().filter(|_| !judge.offline);
+    let flips = flips.map(|words| match judge.both_orders.flips_too_often() {
+        true => (words, theme.bad()),
+        false => (words, Style::new()),
+    });
+    let state = Some(state_words(judge, mixed)).filter(|words| !words.is_empty());
+    let state = state.map(|words| (words, theme.muted()));
+    let mut spans = Vec::new();
+    for (words, style) in [finding, flips, state].into_iter().flatten() {
+        if !spans.is_empty() {
+            spans.push(Span::styled(" · ", theme.muted()));
+        }
+        spans.push(Span::styled(words, style));
+    }
+    spans
 }
 
 fn judge_line(
@@ -158,8 +173,8 @@ fn latency_words(ms: f64) -> String {
     }
 }
 
-/// How a judge is being used, as far as that is not as usual.
-fn state_words(judge: &JudgeProgress) -> String {
+/// How a judge is being used, as far as that is not as usual; what an offline judge reads, where others read tokens (`mixed`).
+fn state_words(judge: &JudgeProgress, mixed: bool) -> String {
     let mut words = Vec::new();
     if judge.dropped {
         words.push("dropped".to_owned());
@@ -179,8 +194,8 @@ fn state_words(judge: &JudgeProgress) -> String {
         ));
     }
     if judge.votes_by_other_weights > 0 {
-        let votes = text::count(judge.votes_by_other_weights);
-        words.push(format!("other weights than those of {votes} earlier votes"));
+        let votes = text::counted(judge.votes_by_other_weights, "earlier vote");
+        words.push(format!("its weights differ from those of {votes}"));
     }
     if judge.assumed_usd > 0.0 {
         words.push(format!("{} of it assumed", text::usd(judge.assumed_usd)));
@@ -189,20 +204,21 @@ fn state_words(judge: &JudgeProgress) -> String {
         words.push(format!("{} asked again", text::count(judge.retries)));
     }
     if judge.reused > 0 {
-        words.push(format!("{} taken over", text::count(judge.reused)));
+        words.push(format!("{} reused", text::count(judge.reused)));
     }
-    words.push(if judge.offline {
-        "words, not tokens".to_owned()
-    } else {
-        format!(
-            "{} in flight, at most {}",
+    if !judge.offline {
+        words.push(format!(
+            "{} in flight, {} at most",
             text::count(judge.in_flight),
             text::count(judge.window)
-        )
-    });
+        ));
+    } else if mixed {
+        words.push("words instead of tokens".to_owned());
+    }
     if let Some(per_minute) = judge.learned_per_minute {
         words.push(format!(
-            "limit reached: about {per_minute:.0} calls a minute"
+            "limit reached: about {} calls a minute",
+            text::count(per_minute.round() as u64)
         ));
     }
     words.extend(judge.server_notes.iter().map(|note| (*note).to_owned()));

@@ -6,10 +6,9 @@ use crate::domain::sanitise;
 use crate::store::last_run::{JudgeInRun, LastRun};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::screens::Screen;
-use crate::tui::text::{self, count_of};
+use crate::tui::text::{self, counted};
 use crate::tui::theme::Theme;
 use ratatui::text::{Line, Span};
-use std::time::Duration;
 
 /// The lines of the screen; `None` where it has not been looked up yet.
 pub(super) fn lines(
@@ -39,8 +38,8 @@ fn summary(run: &LastRun, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
         "done" => "done",
         "cancelled" => "stopped",
         "failed" => "ended with an error",
-        "killed" => "cut off",
-        _ => "cut off, or still going on in another program",
+        "killed" => "interrupted",
+        _ => "interrupted, or still in progress in another program",
     };
     let mut lines = vec![Line::styled(
         format!("The last run: {state}"),
@@ -59,20 +58,17 @@ fn summary(run: &LastRun, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     fact(
         "began",
         match took {
-            Some(ms) => format!(
-                "{began}, took {}",
-                text::duration(Duration::from_millis(ms))
-            ),
+            Some(ms) => format!("{began}, took {}", text::duration(ms as f64 / 1000.0)),
             None => began,
         },
     );
     fact(
         "plan",
-        format!("{}, seed {}", count_of(run.cycles, "cycle"), run.seed),
+        format!("{}, seed {}", counted(run.cycles, "cycle"), run.seed),
     );
     let votes: usize = run.judges.iter().map(|judge| judge.votes).sum();
     let failed: usize = run.judges.iter().map(|judge| judge.failures).sum();
-    let votes = count_of(votes, "vote");
+    let votes = counted(votes, "vote");
     fact("calls", format!("{votes}, {} failed", text::count(failed)));
     fact("spent", spent(run));
     lines.push(Line::default());
@@ -100,7 +96,7 @@ fn spent(run: &LastRun) -> String {
         0 => words,
         calls => format!(
             "{words}, and {} without a known price",
-            count_of(calls, "call")
+            counted(calls, "call")
         ),
     }
 }
@@ -109,7 +105,7 @@ fn judge_line(judge: &JudgeInRun, theme: &Theme, columns: usize) -> Line<'static
     let words = format!(
         "{} · {} · {} failed · {}",
         sanitise::line(&judge.name),
-        count_of(judge.votes, "vote"),
+        counted(judge.votes, "vote"),
         text::count(judge.failures),
         text::usd(judge.usd)
     );

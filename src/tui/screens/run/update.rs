@@ -47,7 +47,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         }
         Command::StopRun => requests::stop_questions(model),
         Command::SetBudget => {
-            let placeholder = "dollars the project may have spent in all; empty for no limit";
+            let placeholder = "total dollars that the project may spend; empty for no limit";
             let now = control.budget_usd.map(|usd| usd.to_string());
             let now = now.unwrap_or_default();
             model.ask("budget $", placeholder, &now, PromptFor::Budget);
@@ -130,7 +130,7 @@ pub fn start(model: &mut Model, only: Option<QueryKey>) -> Vec<Effect> {
     }
     let scope = only.map_or(RunScope::Project, RunScope::Query);
     if model.options.paid {
-        model.inform("working out what it will cost");
+        model.inform("calculating what it will cost");
         model.run.wanted = scope.clone();
         return vec![Effect::Estimate(scope)];
     }
@@ -149,7 +149,7 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
     }
     if !model.overlays.is_empty() {
         // What is being typed must not answer the question.
-        model.inform("the cost is worked out: start the run again to see it");
+        model.inform("the cost is known now: press the key again to see it");
         return Vec::new();
     }
     model.run.scope = model.run.wanted.clone();
@@ -195,7 +195,9 @@ pub fn set_budget(model: &mut Model, typed: &str) -> Vec<Effect> {
 pub(crate) fn pause(model: &mut Model) -> Vec<Effect> {
     if !model.run.running {
         let start = key_on(Command::StartRun, Screen::Run);
-        model.inform(&format!("no run is going on; {start} starts one"));
+        model.inform(&format!(
+            "no run is in progress; press {start} to start one"
+        ));
         return Vec::new();
     }
     model.run.control.paused = !model.run.control.paused;

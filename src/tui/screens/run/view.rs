@@ -17,7 +17,6 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Sparkline, Widget};
-use std::time::Duration;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
@@ -90,10 +89,7 @@ fn state(model: &Model, progress: &RunProgress) -> &'static str {
 fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Vec<Line<'static>> {
     let label = |name: &'static str| Span::styled(format!("{name:<10}"), theme.muted());
     let left = match (model.run.running, progress.eta_s()) {
-        (true, Some(seconds)) => format!(
-            " · about {} left",
-            text::duration(Duration::from_secs_f64(seconds.max(0.0)))
-        ),
+        (true, Some(seconds)) => format!(" · about {} left", text::duration(seconds.max(0.0))),
         _ => String::new(),
     };
     let rate = match (model.run.running && !progress.paused, progress.phase) {
@@ -101,7 +97,7 @@ fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Vec<Line<
         _ => String::new(),
     };
     let pace = match model.run.control.pace {
-        Some(pace) => format!(" · {} calls/s in all", text::count(pace as u64)),
+        Some(pace) => format!(" · {} calls/s in total", text::count(pace as u64)),
         None => String::new(),
     };
     let mut first = vec![
@@ -117,7 +113,7 @@ fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Vec<Line<
     }
     let unpriced = match progress.unpriced {
         0 => String::new(),
-        calls => format!(", {} without a known price", text::count_of(calls, "call")),
+        calls => format!(", {} without a known price", text::counted(calls, "call")),
     };
     let total = progress.spent_before_usd + progress.charged_usd();
     let budget = match model.run.control.budget_usd {
@@ -156,12 +152,12 @@ fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Vec<Line<
                 "{} of {} done · {}",
                 text::count(progress.queries_done),
                 text::count(progress.queries),
-                text::count_of(progress.battles, "battle")
+                text::counted(progress.battles, "battle")
             )),
             Span::styled(
                 match progress.already {
                     0 => String::new(),
-                    votes => format!(" · {} already there", text::count_of(votes, "vote")),
+                    votes => format!(" · {} kept from earlier runs", text::counted(votes, "vote")),
                 },
                 theme.muted(),
             ),

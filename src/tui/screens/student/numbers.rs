@@ -48,12 +48,12 @@ pub(super) fn summary(
                 measured(figures.cross_entropy)
             ));
             say(format!(
-                "divergence {} nats: what is above the entropy of the targets",
+                "divergence {} nats: cross entropy minus the entropy of the targets",
                 number(figures.divergence())
             ));
             if let Some(order) = screen.step().and_then(|step| step.order) {
                 say(format!(
-                    "order: {} toward the first document, {:.0} % of {} change their favourite",
+                    "order: {} towards the first document, the preferred document changes on {:.0} % of {}",
                     text::signed(order.toward_first, 3),
                     100.0 * order.flips,
                     counted(order.pairs, "pair")
@@ -89,7 +89,7 @@ pub(super) fn summary(
         }
         Figure::ResidualTies => {
             say(
-                "below 0: P(tie) tells ties from splits where the expected score is the same"
+                "below 0: P(tie) separates ties from splits where the expected score is the same"
                     .to_owned(),
             );
             say(format!(
@@ -105,7 +105,7 @@ pub(super) fn summary(
                 measured(calibration.ece_decisiveness)
             ));
             say(format!(
-                "worth of a prediction {:.2} battles",
+                "weight of a prediction {:.2} battles",
                 figures.mean_strength
             ));
         }

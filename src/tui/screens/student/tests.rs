@@ -164,7 +164,7 @@ fn battles_are_listed_from_the_farthest_on_without_control_characters() {
 #[test]
 fn what_cannot_be_shown_is_said() {
     let mut model = model(Screen::Student);
-    assert!(flat(&mut model, SIZES[0]).contains("working out"));
+    assert!(flat(&mut model, SIZES[0]).contains("calculating"));
     reported(&mut model, 0, Err("no pair is judged".to_owned()));
     assert!(flat(&mut model, SIZES[0]).contains("no pair is judged"));
     let none = StudentsFound {

@@ -28,7 +28,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let columns = usize::from(area.width);
     match &model.student.found {
         None => {
-            notice("working out the figures …", theme, area, buf);
+            notice("calculating the figures …", theme, area, buf);
             return Areas::default();
         }
         Some(Err(why)) => {

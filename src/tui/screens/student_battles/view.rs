@@ -21,7 +21,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let mut list = inset(area);
     let (Some(report), Some(group)) = (model.student.report(), model.student.group()) else {
-        notice("working out the figures …", theme, list, buf);
+        notice("calculating the figures …", theme, list, buf);
         return Areas::default();
     };
     let columns = usize::from(list.width);

@@ -1,7 +1,7 @@
 //! `overrule config`: what is configured, and the project's own settings.
 
 use crate::app::settings::{ProjectSettings, calibrate_margins, fit_judges};
-use crate::app::student::known_student;
+use crate::app::student::naming::name_student;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::judges::basis;
 use crate::cli::output;
@@ -309,35 +309,26 @@ impl ProjectOptions {
             return Ok(());
         }
         let before = store.read_blocking(|db| db.named_student())?;
-        let after = match (self.student.as_deref(), &before) {
-            (Some("-"), _) => {
-                store.write_blocking(|db| db.name_student(None))?;
-                return Ok(());
-            }
+        let choice = match (self.student.as_deref(), &before) {
+            (Some("-"), _) => None,
             (Some(name), _) => {
-                known_student(store, name)?;
                 let weight = self.student_weight.unwrap_or(StudentWeight::Set(0.0));
-                (name.to_owned(), weight)
+                Some((name.to_owned(), weight))
             }
-            (None, Some(named)) => (
-                named.name.clone(),
-                self.student_weight.unwrap_or(named.weight),
-            ),
+            (None, Some(named)) => {
+                let weight = self.student_weight.unwrap_or(named.weight);
+                Some((named.name.clone(), weight))
+            }
             (None, None) => {
                 return Err(usage!(
                     "--student-weight: of which student? --student NAME says so"
                 ));
             }
         };
-        let (name, weight) = after;
-        // Estimated before the write: that fits many queries, and other writers would wait for it.
-        let named = store.read_blocking(move |db| db.estimated_student(&name, weight))?;
-        output::message(&format!(
-            "student {}: {}",
-            clean(&named.name),
-            named.words()
-        ));
-        store.write_blocking(move |db| db.name_student(Some(&named)))?;
+        if let Some(named) = name_student(store, choice)? {
+            let name = clean(&named.name);
+            output::message(&format!("student {name}: {}", named.words()));
+        }
         Ok(())
     }
 

@@ -18,12 +18,14 @@ use crate::app::adjudication::document_evidence::document_evidence;
 use crate::app::adjudication::overview::overview;
 use crate::app::embedded_reasoning::EmbeddedReasoning;
 use crate::app::judge_report::ranking_shift::ranking_without_judge;
+use crate::app::log::rows::{LogFilter, log_rows};
 use crate::app::review::annotator_statistics::annotator_statistics;
-use crate::app::review::pair_description::describe_pair;
+use crate::app::review::pair_description::{describe_pair, pair_titles};
 use crate::app::review::review_queue::QueueRequest;
 use crate::app::review::review_queue::build_review_queue;
 use crate::app::review::undo::{redone_text, undo_ruling_within, undo_verdict_within};
 use crate::app::settings::ProjectSettings;
+use crate::app::student::naming::StudentChoice;
 use crate::client::{RunControl, lock, now_ms};
 use crate::judge::JudgeEnsemble;
 use crate::judge::provider::calls_in_flight;
@@ -57,6 +59,9 @@ pub struct Runner {
     /// What a person decided and is on its way to the disk; what went wrong where nobody looks at the screen any more.
     writes: Vec<JoinHandle<Option<String>>>,
 }
+
+/// Entries of the log that are read at most; `overrule log` prints all.
+pub(crate) const LOGGED: usize = 500;
 
 /// A wait longer than this is announced.
 const NOTICE_AFTER: Duration = Duration::from_millis(500);
@@ -95,6 +100,7 @@ impl Runner {
             Effect::LookAtFiles(wanted, generation) => self.look_at_files(wanted, generation),
             Effect::Export(order, overwrite) => self.export(order, overwrite),
             Effect::StoreSettings(before, after) => self.store_settings(*before, *after),
+            Effect::NameStudent(choice) => self.name_student(choice),
             Effect::Import(path) => self.import(&path),
             Effect::MakeProject { source, project } => self.make_project(&source, project),
             Effect::PriceQuestions(set, generation) => self.price_questions(set, generation),
@@ -375,6 +381,7 @@ pub fn answer(
         Effect::DescribePair(query, pair) => {
             Msg::PairDescribed(query, pair, describe_pair(db, query, pair)?)
         }
+        Effect::ReadPairTitles(pairs) => Msg::PairTitles(pair_titles(db, &pairs)?),
         Effect::KeepBudget(usd) => {
             db.set_project_budget(usd)?;
             return Ok(None);
@@ -399,7 +406,17 @@ pub fn answer(
             }
         },
         Effect::LookUpContents => Msg::ContentsLookedUp(db.contents()?),
-        Effect::ReadSettings => Msg::SettingsRead(Box::new(ProjectSettings::read(db)?)),
+        Effect::ReadSettings => Msg::SettingsRead(
+            Box::new(ProjectSettings::read(db)?),
+            StudentChoice::read(db)?,
+        ),
+        Effect::ReadLog => {
+            let filter = LogFilter {
+                limit: Some(LOGGED),
+                ..LogFilter::default()
+            };
+            Msg::LogRead(log_rows(db, &filter)?)
+        }
         Effect::Remember(remembered) => {
             let text = serde_json::to_string(&remembered)?;
             db.remember(&Remembered::name(annotator), &text)?;
@@ -443,6 +460,7 @@ pub fn answer(
         | Effect::StopQuestions
         | Effect::Export(..)
         | Effect::StoreSettings(..)
+        | Effect::NameStudent(_)
         | Effect::Start(_)
         | Effect::Estimate(_)
         | Effect::PricePair(..)

@@ -12,23 +12,26 @@ use crate::app::import::FolderEntry;
 use crate::app::import::source::SourcePreview;
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
+use crate::app::log::rows::LogRow;
 use crate::app::methods::MethodsReport;
 use crate::app::one_scale::ProjectScale;
 use crate::app::question_set::{
     QuestionSet, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress,
 };
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
-use crate::app::review::pair_description::PairDescription;
+use crate::app::review::pair_description::{PairDescription, PairTitles};
 use crate::app::review::review_queue::{QueueItem, QueueRequest};
 use crate::app::review::undo::{Undo, UndoLimit};
 use crate::app::settings::ProjectSettings;
 use crate::app::student::StudentCard;
 use crate::app::student::StudentsFound;
+use crate::app::student::naming::StudentChoice;
 use crate::client::RunControl;
 use crate::domain::adjudication::DisagreementRule;
 use crate::domain::battle::{BattleId, Pair};
 use crate::domain::corpus::DocId;
 use crate::domain::duel::{DuelEvent, Task};
+use crate::domain::ranking::StudentWeight;
 use crate::domain::vote::JudgeId;
 use crate::store::assignments::NewAssignment;
 use crate::store::contents::ProjectContents;
@@ -47,6 +50,7 @@ use crate::tui::model::run::RunScope;
 use crate::tui::widgets::export_dialog::ExportOrder;
 use crate::tui::widgets::import_dialog::Wanted;
 use crossterm::event::{KeyEvent, MouseEvent};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What there is when a duel is asked for.
@@ -84,6 +88,7 @@ pub enum Msg {
     /// A queue and what the verdicts so far say, for the given generation.
     Queued(u64, Vec<QueueItem>, AnnotatorStatistics),
     PairDescribed(QueryKey, Pair, PairDescription),
+    PairTitles(HashMap<(QueryKey, Pair), PairTitles>),
     JudgesReported(Box<RaterReport>, Vec<StudentCard>),
     Without(JudgeId, RankingShift),
     /// The comparison of reranking methods, or why there is none.
@@ -133,7 +138,11 @@ pub enum Msg {
     ExportExists(ExportOrder, String),
     /// What an export wrote, or why it did not.
     Exported(Result<String, String>),
-    SettingsRead(Box<ProjectSettings>),
+    SettingsRead(Box<ProjectSettings>, StudentChoice),
+    /// The latest of the log, earliest first.
+    LogRead(Vec<LogRow>),
+    /// The project's student has changed, and this is to be said of it.
+    StudentNamed(String),
     /// The project has other settings, and every query other numbers.
     SettingsStored,
     Estimated(CostEstimate),
@@ -165,6 +174,8 @@ pub enum Effect {
     Queue(QueueRequest, u64),
     /// Say more about a pair of the queue.
     DescribePair(QueryKey, Pair),
+    /// Read the titles of what a page of the queue holds.
+    ReadPairTitles(Vec<(QueryKey, Pair)>),
     /// Load a query with some of its texts before it is wanted.
     Prefetch(QueryKey, Vec<usize>),
     PutOff(QueryKey, Pair, NewAssignment),
@@ -213,6 +224,9 @@ pub enum Effect {
     /// Write an export; over a file that exists only where that was said.
     Export(ExportOrder, bool),
     ReadSettings,
+    ReadLog,
+    /// Name the project's student and its weight, or none.
+    NameStudent(Option<(String, StudentWeight)>),
     /// Store the project's settings: those that were, and those that are to be.
     StoreSettings(Box<ProjectSettings>, Box<ProjectSettings>),
     Remember(Remembered),

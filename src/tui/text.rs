@@ -136,12 +136,14 @@ impl Wrapper<'_> {
     }
 }
 
-/// Whether the blank at a place stands between a number and what belongs to it: `94 %`, `1.0 σ`, `4.45 ± 1.26`.
+/// Whether the blank at a place stands between a number and what belongs to it: `94 %`, `1.0 σ`, `4.45 ± 1.26`, `≤ 5 %`,
+/// `P(A) 61 %`, `(95 %: −1.00`.
 fn binds(line: &str, at: usize) -> bool {
     let before = line[..at].chars().next_back();
     let after = line[at..].chars().nth(1);
     match (before, after) {
-        (Some('±'), Some(after)) => after.is_ascii_digit(),
+        (Some('±' | '≤' | '≥' | ')'), Some(after)) => after.is_ascii_digit(),
+        (Some(':'), Some(after)) => after.is_ascii_digit() || after == '−',
         (Some(before), Some('%' | 'σ' | '±')) => before.is_ascii_digit(),
         _ => false,
     }
@@ -186,10 +188,19 @@ pub fn wrap(text: &str, columns: usize) -> Vec<Range<usize>> {
     wrapper.lines
 }
 
+/// Words of the program in lines; a `·` between two parts neither begins a line nor ends it.
 pub fn lines(text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
-    let ranges = wrap(text, columns).into_iter();
+    let ranges = wrap(text, columns).into_iter().enumerate();
     ranges
-        .map(|range| Line::styled(text[range].to_owned(), style))
+        .map(|(at, range)| {
+            let line = &text[range];
+            let words = match at {
+                0 => line,
+                _ => line.strip_prefix("· ").unwrap_or(line),
+            };
+            let words = words.strip_suffix(" ·").unwrap_or(words);
+            Line::styled(words.to_owned(), style)
+        })
         .collect()
 }
 

@@ -125,6 +125,12 @@ impl Theme {
 
     /// The row under the cursor; patched over the row's own styles.
     pub fn selection(&self) -> Style {
+        if self.depth == ColourDepth::Ansi16 {
+            // Reversed words in colours would be patches of them.
+            return Style::new()
+                .fg(Color::Reset)
+                .add_modifier(Modifier::REVERSED);
+        }
         self.tint((0x2b_35_4a, 237), (0xd6_e2_f4, 254), Modifier::REVERSED)
     }
 

@@ -4,6 +4,7 @@ pub(crate) mod commands;
 mod export;
 mod import;
 pub(crate) mod leaving;
+mod log_page;
 mod mouse;
 pub(crate) mod offers;
 mod overlay;
@@ -73,6 +74,7 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::PairDescribed(query, pair, description) => {
             queue::update::described(model, query, pair, description)
         }
+        Msg::PairTitles(titles) => model.queue.titles.extend(titles),
         Msg::Queued(generation, items, stats) => {
             return queue::update::queued(model, generation, items, stats);
         }
@@ -144,7 +146,17 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::QuestionsProgress(progress) => question_set::progressed(model, progress),
         Msg::QuestionsEnded(result) => return question_set::ended(model, result),
         Msg::Exported(result) => export::ended(model, result),
-        Msg::SettingsRead(project) => settings::open(model, *project),
+        Msg::SettingsRead(project, student) => settings::open(model, *project, student),
+        Msg::LogRead(rows) => {
+            let page = Page::new("Log", &log_page::words(&rows));
+            model.overlays.push(Overlay::Page(page));
+        }
+        Msg::StudentNamed(words) => {
+            model.say(Level::Good, &words);
+            let mut effects = vec![Effect::List];
+            effects.extend(model.reload());
+            return effects;
+        }
         Msg::SettingsStored => {
             let mut effects = vec![Effect::List];
             effects.extend(model.reload());

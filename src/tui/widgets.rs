@@ -19,7 +19,7 @@ pub mod settings_dialog;
 pub mod toast;
 
 use super::canvas::Canvas;
-use super::keymap::{Command, Scope, key_name};
+use super::keymap::{Command, Scope, Screen, key_name, key_on};
 use super::text;
 use super::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -89,9 +89,10 @@ pub(crate) fn heading(words: &str, focus: bool, theme: &Theme, area: Rect, buf: 
     .render(area, buf);
 }
 
-/// A line in place of what is not there yet, or not at all.
+/// Words in place of what is not there yet, or not at all.
 pub(crate) fn notice(words: &str, theme: &Theme, area: Rect, buf: &mut Buffer) {
-    Line::styled(words, theme.muted()).render(area, buf);
+    let lines = text::lines(words, usize::from(area.width), theme.muted());
+    Paragraph::new(lines).render(area, buf);
 }
 
 /// A page of lines from `first` on; where more follow, the last row says how many and how to see them.
@@ -119,20 +120,29 @@ pub(crate) fn folded_page(
     (total, page)
 }
 
-/// As many lines as there is room for; the last one says how many there are more.
+/// What shows the rest, where nothing but more room does.
+pub(crate) const MORE_ROOM: &str = "a taller terminal shows them";
+
+/// As many lines as there is room for; the last one says how many there are more, and what shows them.
 pub(crate) fn folded_rows(
     mut lines: Vec<Line<'static>>,
     room: u16,
+    shown_by: &str,
     theme: &Theme,
 ) -> Vec<Line<'static>> {
     let room = usize::from(room);
     if lines.len() > room && room > 0 {
         let more = lines.len() - (room - 1);
         lines.truncate(room - 1);
-        let words = format!("… {more} more rows than fit: a taller terminal shows them");
+        let words = format!("… {} than fit: {shown_by}", text::counted(more, "more row"));
         lines.push(Line::styled(words, theme.warn()));
     }
     lines
+}
+
+/// Which key shows, on a page of their own, the rows of a screen that do not fit.
+pub(crate) fn page_hint(screen: Screen) -> String {
+    format!("{} shows all", key_on(Command::ShowTables, screen))
 }
 
 /// Keys with what they say, in as many rows as they need; a chosen one is marked.

@@ -8,7 +8,7 @@ use crate::store::{Db, Result};
 use std::collections::{HashMap, HashSet};
 
 /// The ranks that count as the top.
-const TOP: usize = 10;
+pub const TOP: usize = 10;
 
 /// One set of rankings against another: with and without a judge's votes, or with and without judges' own weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

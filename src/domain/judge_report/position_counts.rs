@@ -2,6 +2,7 @@
 //! found out by this alone, since each document comes first about as often as second.
 
 use crate::domain::analysis::wilson;
+use crate::domain::number_words::count;
 use crate::domain::vote::Outcome;
 use serde::Serialize;
 
@@ -112,8 +113,9 @@ impl PositionCounts {
         let finding = self.finding()?;
         let share = |part: usize, whole: usize| {
             format!(
-                "{:.0} % of {whole}",
-                100.0 * part as f64 / whole.max(1) as f64
+                "{:.0} % of {}",
+                100.0 * part as f64 / whole.max(1) as f64,
+                count(whole)
             )
         };
         let (all, decided) = (self.votes(), self.first + self.second);

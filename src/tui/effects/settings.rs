@@ -2,9 +2,38 @@
 
 use super::Runner;
 use crate::app::settings::ProjectSettings;
+use crate::app::student::naming::name_student;
+use crate::domain::ranking::StudentWeight;
+use crate::domain::sanitise;
 use crate::tui::message::Msg;
 
 impl Runner {
+    /// What a student counts for may have to be estimated from many queries first: that is done beside everything else.
+    pub(super) fn name_student(&mut self, choice: Option<(String, StudentWeight)>) {
+        let (store, results) = (self.store.clone(), self.results.clone());
+        let told = tokio::spawn(async move {
+            let named = tokio::task::spawn_blocking(move || name_student(&store, choice)).await;
+            let named = match named {
+                Ok(named) => named.map_err(|error| error.to_string()),
+                Err(error) => Err(error.to_string()),
+            };
+            let wrong = named.as_ref().err();
+            let wrong = wrong.map(|error| format!("the student was not named: {error}"));
+            let msg = match (named, &wrong) {
+                (Ok(None), _) => Msg::StudentNamed("no student counts in this project".to_owned()),
+                (Ok(Some(named)), _) => Msg::StudentNamed(format!(
+                    "student {}: {}",
+                    sanitise::line(&named.name),
+                    named.words()
+                )),
+                (Err(error), wrong) => Msg::Failed(wrong.clone().unwrap_or(error)),
+            };
+            let told = results.send(msg).await.is_ok();
+            wrong.filter(|_| !told)
+        });
+        self.writes.push(told);
+    }
+
     pub(super) fn store_settings(&mut self, before: ProjectSettings, after: ProjectSettings) {
         let (store, results) = (self.store.clone(), self.results.clone());
         let told = tokio::spawn(async move {

@@ -61,6 +61,7 @@ commands! {
     Anchors "anchors" "Have a judge grade documents, for one scale; priced first.";
     Links "links" "Have judges compare documents of two queries; priced first.";
     Export "export" "Write scores, votes, verdicts, labels or picks to a file.";
+    ShowLog "show-log" "Read what was decided, imported and run, the latest first.";
     Settings "settings" "Choose colours, order, blindness and whose verdict counts.";
     SortQueries "sort-queries" "Sort the queries by the next column.";
     ReverseSort "reverse-sort" "Sort the queries the other way round.";
@@ -132,7 +133,7 @@ commands! {
     CauseDocument "cause-document" "Cause: a document is broken.";
     CauseOther "cause-other" "Cause: another one.";
     ShowAdjudication "show-adjudication" "Compare judges' picks with the benchmark's labels.";
-    ShowTables "show-tables" "Show numbers: of a query, of picks by source, of a duel.";
+    ShowTables "show-tables" "Show all numbers or words of what is under the cursor.";
     RuleRelevant "rule-relevant" "Ruling: the document is relevant.";
     RulePartially "rule-partially" "Ruling: the document is partially relevant.";
     RuleNot "rule-not" "Ruling: the document is not relevant.";

@@ -24,6 +24,7 @@ pub(super) const QUERIES: &[Binding] = &[
     hidden(&[key('@')], Do::Anchors, "anchors"),
     hidden(&[key('#')], Do::Links, "links"),
     hidden(&[key('>')], Do::Export, "export"),
+    hidden(&[key('!')], Do::ShowLog, "log"),
     hidden(&[key(',')], Do::Settings, "settings"),
 ];
 
@@ -133,6 +134,7 @@ pub(super) const JUDGES: &[Binding] = &[
     shown(&[ENTER], Do::Open, "its battles"),
     shown(&[key('X')], Do::DropJudge, "without it"),
     shown(&[key('w')], Do::ShowQueue, "queue"),
+    shown(&[key('K')], Do::ShowTables, "numbers"),
     hidden(&[key('Y')], Do::ShowStudent, "student"),
 ];
 
@@ -156,6 +158,7 @@ pub(super) const STUDENT: &[Binding] = &[
     shown(&[key('n')], Do::NextCheckpoint, "checkpoint"),
     hidden(&[key('N')], Do::PreviousCheckpoint, "previous"),
     shown(&[TAB], Do::NextStudent, "student"),
+    shown(&[key('K')], Do::ShowTables, "numbers"),
 ];
 
 #[rustfmt::skip]
@@ -205,6 +208,7 @@ pub(super) const RULING: &[Binding] = &[
     hidden(&[key('6')], Do::FaultQuery, "query"),
     hidden(&[key('7')], Do::FaultLabelWrong, "label wrong"),
     hidden(&[key('8')], Do::FaultLabelMissing, "missing"),
+    hidden(&[key('K')], Do::ShowTables, "who said"),
     hidden(&[key('n')], Do::NextDocument, "next"),
     hidden(&[key('N')], Do::PreviousDocument, "previous"),
 ];

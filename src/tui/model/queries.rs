@@ -122,6 +122,16 @@ impl QueriesScreen {
         totals
     }
 
+    /// How many ranks count as the top, where that is the same for every query with a ranking.
+    pub fn top(&self) -> Option<usize> {
+        let summaries = self.rows.iter().filter_map(|(_, summary)| summary.as_ref());
+        let mut tops = summaries
+            .filter(|summary| summary.settled.is_some())
+            .map(|summary| summary.top);
+        let first = tops.next()?;
+        tops.all(|top| top == first).then_some(first)
+    }
+
     fn matching(&self) -> Vec<usize> {
         if self.filter.is_empty() {
             return (0..self.rows.len()).collect();

@@ -1,13 +1,14 @@
 //! The queue: what it holds and how it is ordered.
 
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
-use crate::app::review::pair_description::PairDescription;
+use crate::app::review::pair_description::{PairDescription, PairTitles};
 use crate::app::review::review_queue::QueueItem;
 use crate::domain::battle::Pair;
 use crate::domain::priority::Policy;
 use crate::domain::vote::JudgeId;
 use crate::store::corpus::QueryKey;
 use crate::tui::model::review::CurrentItem;
+use std::collections::HashMap;
 
 #[derive(Debug, Default)]
 pub struct QueueScreen {
@@ -22,6 +23,8 @@ pub struct QueueScreen {
     pub items: Vec<QueueItem>,
     /// The pair that was described last, for the line under the cursor; `None` while it is on its way.
     pub described: Option<(QueryKey, Pair, Option<PairDescription>)>,
+    /// The titles of the documents of pairs on the pages that were looked at; empty ones are on their way.
+    pub titles: HashMap<(QueryKey, Pair), PairTitles>,
     /// The item under the cursor, among those shown.
     pub cursor: usize,
     pub filter: String,

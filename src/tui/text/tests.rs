@@ -119,3 +119,11 @@ proptest! {
         prop_assert_eq!(line.to_string(), text);
     }
 }
+
+#[test]
+fn a_dot_between_parts_does_not_begin_a_line() {
+    let words = "bm25 → A 0.94 · ngram → A 0.93";
+    let shown = lines(words, 15, Style::default());
+    let shown: Vec<String> = shown.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["bm25 → A 0.94", "ngram → A 0.93"]);
+}

@@ -46,6 +46,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         }
         Command::Quit => return quit(model),
         Command::Settings => return vec![Effect::ReadSettings],
+        Command::ShowLog => return vec![Effect::ReadLog],
         Command::Export => return export::open(model),
         Command::Pick => return question_set::open_picks(model),
         Command::Anchors => return question_set::open_anchors(model),
@@ -155,6 +156,7 @@ fn offered(scope: Scope) -> Vec<Command> {
             Command::Anchors,
             Command::Links,
             Command::Export,
+            Command::ShowLog,
             Command::Settings,
         ]
         .into_iter();

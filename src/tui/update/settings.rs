@@ -1,7 +1,8 @@
 //! The settings: those of the screen, which follow while they are chosen, and those of the project.
 
 use crate::app::settings::ProjectSettings;
-use crate::domain::ranking::DocumentOrder;
+use crate::app::student::naming::StudentChoice;
+use crate::domain::ranking::{DocumentOrder, STUDENT_WEIGHTS, StudentWeight};
 use crate::domain::sanitise;
 use crate::domain::verdict::{FinalRule, OverrideMode};
 use crate::tui::message::Effect;
@@ -14,6 +15,10 @@ use crate::tui::widgets::toast::Level;
 const ORDERS: [DocumentOrder; 2] = [DocumentOrder::Hybrid, DocumentOrder::Zelo];
 /// Numbers of ranks that can count as the top; another one that is set stands among them.
 const TOPS: [usize; 6] = [1, 3, 5, 10, 20, 50];
+
+/// What a student counts for that was just named: nothing, so that naming one changes no score.
+const NO_WEIGHT: StudentWeight = StudentWeight::Set(0.0);
+const NO_STUDENT: &str = "none";
 
 const MODES: [OverrideMode; 2] = [OverrideMode::Replace, OverrideMode::Beside];
 
@@ -51,7 +56,7 @@ fn rule_name(rule: &FinalRule) -> String {
 }
 
 /// Opens the dialog with what is in force now.
-pub(super) fn open(model: &mut Model, project: ProjectSettings) {
+pub(super) fn open(model: &mut Model, project: ProjectSettings, student: StudentChoice) {
     let open = |overlay: &Overlay| matches!(overlay, Overlay::Settings(_));
     if model.overlays.iter().any(open) {
         return;
@@ -60,7 +65,7 @@ pub(super) fn open(model: &mut Model, project: ProjectSettings) {
     let judging = &model.options.judging;
     let rules = rules(model, &project.rule);
     let tops = tops(project.ranking.top);
-    let rows = vec![
+    let mut rows = vec![
         Setting {
             kind: SettingKind::Ramp,
             name: "colours of cells",
@@ -118,8 +123,80 @@ pub(super) fn open(model: &mut Model, project: ProjectSettings) {
             chosen: place(&tops, &project.ranking.top),
         },
     ];
-    let dialog = SettingsDialog::new(rows, project, (model.ramp, model.theme));
+    rows.extend(student_rows(&student));
+    let dialog = SettingsDialog::new(rows, project, student, (model.ramp, model.theme));
     model.overlays.push(Overlay::Settings(dialog));
+}
+
+/// Which student counts, and for what; the weight only where there is a student.
+fn student_rows(student: &StudentChoice) -> Vec<Setting> {
+    let names = student.names.iter();
+    let names = names.map(|name| sanitise::line(name).into_owned());
+    let values: Vec<String> = [NO_STUDENT.to_owned()].into_iter().chain(names).collect();
+    let named = student.named.as_ref().map(|(name, _)| name);
+    let at = named.and_then(|named| student.names.iter().position(|name| name == named));
+    let mut rows = vec![Setting {
+        kind: SettingKind::Student,
+        name: "student",
+        doc: match student.names.is_empty() {
+            true => {
+                "The project holds no student yet: overrule student train --name NAME fits one to its votes."
+            }
+            false => {
+                "Of the project, for everybody: whose predictions may count beside the votes, as much as its weight says."
+            }
+        },
+        values,
+        chosen: at.map_or(0, |at| at + 1),
+    }];
+    if !student.names.is_empty() {
+        let weights = weights(student);
+        let now = student
+            .named
+            .as_ref()
+            .map_or(NO_WEIGHT, |(_, weight)| *weight);
+        rows.push(Setting {
+            kind: SettingKind::StudentWeight,
+            name: "student's weight",
+            doc: "What its predictions of a document count for, in battles; auto estimates it from the votes. Changes scores.",
+            values: weights.iter().map(weight_name).collect(),
+            chosen: place(&weights, &now),
+        });
+    }
+    rows
+}
+
+/// The weights to choose from; another one that is set stands among them.
+fn weights(student: &StudentChoice) -> Vec<StudentWeight> {
+    let mut weights: Vec<StudentWeight> = [StudentWeight::Auto]
+        .into_iter()
+        .chain(STUDENT_WEIGHTS.map(StudentWeight::Set))
+        .collect();
+    if let Some((_, now)) = student.named
+        && !weights.contains(&now)
+    {
+        weights.push(now);
+    }
+    weights
+}
+
+fn weight_name(weight: &StudentWeight) -> String {
+    match weight {
+        StudentWeight::Auto => "auto".to_owned(),
+        StudentWeight::Set(0.0) => "0: shown, not counted".to_owned(),
+        StudentWeight::Set(battles) => format!("{battles} battles a document"),
+    }
+}
+
+/// The student that was chosen, where that is another one than before or counts for something else.
+fn chosen_student(dialog: &SettingsDialog) -> Option<Option<(String, StudentWeight)>> {
+    let known = &dialog.student;
+    let at = dialog.chosen(SettingKind::Student)?;
+    let name = at.checked_sub(1).and_then(|at| known.names.get(at));
+    let weight = dialog.chosen(SettingKind::StudentWeight);
+    let weight = weight.and_then(|at| weights(known).get(at).copied());
+    let chosen = name.map(|name| (name.clone(), weight.unwrap_or(NO_WEIGHT)));
+    (chosen != known.named).then_some(chosen)
 }
 
 /// The screen follows while its colours are chosen.
@@ -167,6 +244,7 @@ pub(super) fn keep(model: &mut Model, dialog: &SettingsDialog) -> Vec<Effect> {
     if after != before {
         effects.push(Effect::StoreSettings(Box::new(before), Box::new(after)));
     }
+    effects.extend(chosen_student(dialog).map(Effect::NameStudent));
     effects
 }
 

@@ -1,6 +1,7 @@
 use super::update;
 use crate::app::settings::ProjectSettings;
-use crate::domain::ranking::DocumentOrder;
+use crate::app::student::naming::StudentChoice;
+use crate::domain::ranking::{DocumentOrder, STUDENT_WEIGHTS, StudentWeight};
 use crate::domain::verdict::{FinalRule, OverrideMode};
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, TuiOptions};
@@ -33,7 +34,11 @@ fn opened() -> Model {
     let asked = press(&mut model, &[KeyCode::Char(',')]);
     assert_eq!(asked, [Effect::ReadSettings]);
     let now = model.now;
-    update(&mut model, Msg::SettingsRead(Box::new(project())), now);
+    update(
+        &mut model,
+        Msg::SettingsRead(Box::new(project()), StudentChoice::default()),
+        now,
+    );
     model
 }
 
@@ -121,4 +126,38 @@ fn the_top_of_the_project_is_chosen_among_usual_ones_and_stored() {
     after.ranking.top = 5;
     let stored = Effect::StoreSettings(Box::new(project()), Box::new(after));
     assert!(effects.contains(&stored), "{effects:?}");
+}
+
+#[test]
+fn the_projects_student_and_its_weight_are_chosen_and_named() {
+    use KeyCode::{Enter, Left, Right, Up};
+    let mut model = model(Screen::Queries);
+    let now = model.now;
+    let student = StudentChoice {
+        names: vec!["own".to_owned()],
+        named: None,
+    };
+    let read = Msg::SettingsRead(Box::new(project()), student.clone());
+    update(&mut model, read, now);
+    // The last two rows: the weight, and above it the student.
+    let downs = [KeyCode::Down; 9];
+    press(&mut model, &downs);
+    let effects = press(&mut model, &[Right, Up, Right, Enter]);
+    let weight = StudentWeight::Set(STUDENT_WEIGHTS[1]);
+    let named = Effect::NameStudent(Some(("own".to_owned(), weight)));
+    assert!(effects.contains(&named), "{effects:?}");
+
+    let student = StudentChoice {
+        named: Some(("own".to_owned(), weight)),
+        ..student
+    };
+    let read = || Msg::SettingsRead(Box::new(project()), student.clone());
+    update(&mut model, read(), now);
+    let unchanged = press(&mut model, &[Enter]);
+    let names = |effect: &Effect| matches!(effect, Effect::NameStudent(_));
+    assert!(!unchanged.iter().any(names), "{unchanged:?}");
+    update(&mut model, read(), now);
+    press(&mut model, &downs);
+    let effects = press(&mut model, &[Up, Left, Enter]);
+    assert!(effects.contains(&Effect::NameStudent(None)), "{effects:?}");
 }

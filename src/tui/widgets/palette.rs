@@ -14,7 +14,7 @@ use crate::tui::layout::centred;
 use crate::tui::text::{pad_left, truncate, width};
 use crate::tui::theme::Theme;
 
-const WIDTH: u16 = 76;
+const WIDTH: u16 = 100;
 const HEIGHT: u16 = 18;
 const NAME: u16 = 20;
 const KEY: u16 = 9;

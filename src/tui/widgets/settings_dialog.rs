@@ -2,6 +2,7 @@
 
 use super::{KeyOutcome, boxed, key_line};
 use crate::app::settings::ProjectSettings;
+use crate::app::student::naming::StudentChoice;
 use crate::tui::layout::{centred, cut_bottom};
 use crate::tui::text::{pad_right, truncate, width, wrap};
 use crate::tui::theme::ColourDepth;
@@ -29,6 +30,8 @@ pub enum SettingKind {
     FinalRule,
     OverrideMode,
     Top,
+    Student,
+    StudentWeight,
 }
 
 #[derive(Clone, Debug)]
@@ -46,16 +49,23 @@ pub struct SettingsDialog {
     selected: usize,
     /// What the project said when the dialog was opened.
     pub project: Box<ProjectSettings>,
+    pub student: StudentChoice,
     /// What the screen looked like then.
     pub looks: (Ramp, ThemeChoice),
 }
 
 impl SettingsDialog {
-    pub fn new(rows: Vec<Setting>, project: ProjectSettings, looks: (Ramp, ThemeChoice)) -> Self {
+    pub fn new(
+        rows: Vec<Setting>,
+        project: ProjectSettings,
+        student: StudentChoice,
+        looks: (Ramp, ThemeChoice),
+    ) -> Self {
         Self {
             rows,
             selected: 0,
             project: Box::new(project),
+            student,
             looks,
         }
     }
@@ -175,7 +185,7 @@ mod tests {
             row(SettingKind::Ramp, ["red-green", "grey"]),
             row(SettingKind::Order, ["hybrid", "zELO"]),
         ];
-        SettingsDialog::new(rows, project, Default::default())
+        SettingsDialog::new(rows, project, StudentChoice::default(), Default::default())
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// A column of the judges: its header, its width, and the widths of a screen that shows it.
 const COLUMNS: [(&str, usize, Range<usize>); 10] = [
-    ("answers", 7, 0..usize::MAX),
+    ("answers", 7, 66..usize::MAX),
     ("invalid", 7, 90..usize::MAX),
     ("agreed", 6, 0..usize::MAX),
     ("label only", 10, 0..usize::MAX),
@@ -94,8 +94,9 @@ fn cell(row: &PickRow, head: &str) -> String {
     }
 }
 
-/// Every judge's picks by source and by slot, to read in lines of so many columns; narrow ones leave the sum of documents out.
-pub(super) fn details(overview: &AdjudicationOverview, columns: usize) -> String {
+/// The rankings before and after, and every judge's picks by source and by slot, to read in lines of so many columns; narrow
+/// ones leave the sum of documents out.
+pub(super) fn details(model: &Model, overview: &AdjudicationOverview, columns: usize) -> String {
     const NAME: usize = 14;
     const CELL: usize = 11;
     let narrow = columns < NAME + 5 * CELL;
@@ -103,7 +104,16 @@ pub(super) fn details(overview: &AdjudicationOverview, columns: usize) -> String
     let percent = |share: Option<f64>| {
         share.map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share))
     };
+    let theme = Theme::default();
+    let tables = [
+        judges(overview, &theme, columns),
+        effect(model, overview, &theme, columns),
+    ];
     let mut details = String::new();
+    for table in tables {
+        let lines = table.iter().map(|line| format!("{line}\n"));
+        details.extend(lines.chain(["\n".to_owned()]));
+    }
     for row in &overview.judges {
         let (summary, boxes) = (&row.summary, &row.summary.boxes);
         let invalid: Vec<String> = summary
@@ -193,22 +203,26 @@ pub(super) fn effect(
         1 => String::new(),
         count => format!(" ({} of {count}, Tab)", at + 1),
     };
-    let room = columns.saturating_sub(50).clamp(8, 40);
+    let (mean, room) = match columns < 62 {
+        true => (6, columns.saturating_sub(46)),
+        false => (8, columns.saturating_sub(50)),
+    };
+    let room = room.clamp(8, 40);
     let title = format!("{}{place}", sanitise::line(name));
     let header = format!(
         "{} {} {}  {}  {}",
         text::pad_right(&text::truncate(&title, room), room),
-        text::pad_left("before", 8),
-        text::pad_left("after", 8),
+        text::pad_left("before", mean),
+        text::pad_left("after", mean),
         text::pad_left("difference", 10),
         "95 % interval"
     );
     let mut lines = vec![Line::styled(header, theme.muted())];
-    lines.extend(rows.iter().map(|row| measure(row, room, theme)));
+    lines.extend(rows.iter().map(|row| measure(row, room, mean, theme)));
     lines
 }
 
-fn measure(row: &Remeasured, room: usize, theme: &Theme) -> Line<'static> {
+fn measure(row: &Remeasured, room: usize, columns: usize, theme: &Theme) -> Line<'static> {
     let mean = |estimate: Option<MeanEstimate>| {
         estimate.map_or("–".to_owned(), |estimate| format!("{:.4}", estimate.mean))
     };
@@ -225,8 +239,8 @@ fn measure(row: &Remeasured, room: usize, theme: &Theme) -> Line<'static> {
     };
     Line::from(vec![
         Span::raw(text::pad_right(&row.metric.to_string(), room)),
-        Span::raw(format!(" {}", text::pad_left(&mean(row.before), 8))),
-        Span::raw(format!(" {}", text::pad_left(&mean(row.after), 8))),
+        Span::raw(format!(" {}", text::pad_left(&mean(row.before), columns))),
+        Span::raw(format!(" {}", text::pad_left(&mean(row.after), columns))),
         Span::styled(format!("  {}", text::pad_left(&difference, 10)), style),
         Span::styled(format!("  {interval}"), theme.muted()),
     ])

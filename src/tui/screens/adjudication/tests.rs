@@ -198,7 +198,8 @@ fn picks_by_source_and_slot_are_a_page_away() {
     summary.by_source.insert(SlotSource::Fill, counts.clone());
     summary.by_slot = vec![counts; 2];
     summary.invalid.insert("not-json", 2);
-    let text = super::tables::details(overview, 76);
+    let overview = model.adjudication.overview.as_ref().unwrap();
+    let text = super::tables::details(&model, overview, 76);
     for words in [
         "20 % of the answers invalid (2 not-json)",
         "fill ",

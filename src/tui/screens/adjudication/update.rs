@@ -69,8 +69,8 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::ShowTables => {
             if let Some(overview) = &model.adjudication.overview {
                 let columns = Page::columns(model.size.0);
-                let details = tables::details(overview, columns);
-                let page = Page::new("Picks by source and by slot", &details);
+                let details = tables::details(model, overview, columns);
+                let page = Page::new("Picks and rankings", &details);
                 model.overlays.push(Overlay::Page(page));
             }
         }

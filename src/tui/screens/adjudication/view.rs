@@ -13,7 +13,7 @@ use crate::tui::model::Model;
 use crate::tui::screens::Screen;
 use crate::tui::text::{self, counted};
 use crate::tui::theme::Theme;
-use crate::tui::widgets::{folded_rows, notice};
+use crate::tui::widgets::{folded_rows, notice, page_hint};
 use ratatui::layout::{Constraint, Layout};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
@@ -40,8 +40,9 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let room = area.height.saturating_sub(7) * 2 / 3;
     let judge_rows = (judges.len() as u16).min(room.saturating_sub(4).max(3));
     let effect_rows = (effect.len() as u16).min(room.saturating_sub(judge_rows));
-    let judges = folded_rows(judges, judge_rows, theme);
-    let effect = folded_rows(effect, effect_rows, theme);
+    let hint = page_hint(Screen::Adjudication);
+    let judges = folded_rows(judges, judge_rows, &hint, theme);
+    let effect = folded_rows(effect, effect_rows, &hint, theme);
     let [head, boxes, gap, measures, rule, list] = Layout::vertical([
         Constraint::Length(2),
         Constraint::Length(judge_rows),
@@ -248,7 +249,7 @@ fn nothing(overview: &AdjudicationOverview, theme: &Theme, columns: usize) -> Ve
             ))),
             false => {
                 lines.push(text::line(command, columns, theme.text()));
-                lines.push(text::line(&format!("  {what}"), columns, theme.muted()));
+                lines.extend(text::lines(&format!("  {what}"), columns, theme.muted()));
             }
         }
     }

@@ -25,9 +25,19 @@ fn listed(open: &OpenQuery, before: &RankingBefore, a: usize, b: usize) -> Vec<u
     [a, b].into_iter().chain(others).collect()
 }
 
-/// Rows that the list wants, with a sentence where nothing moved.
-pub(super) fn rows(open: &OpenQuery, before: &RankingBefore, a: usize, b: usize) -> usize {
-    listed(open, before, a, b).len() + usize::from(!any(open, before))
+/// Rows of `most` that heading and list take; where nothing moved and there is no room for the pair, one sentence.
+pub(super) fn rows(
+    open: &OpenQuery,
+    before: &RankingBefore,
+    (a, b): (usize, usize),
+    most: u16,
+) -> u16 {
+    let any = any(open, before);
+    let rows = listed(open, before, a, b).len() as u16 + u16::from(!any) + 1;
+    match rows > most && !any {
+        true => most.min(2),
+        false => rows.min(most),
+    }
 }
 
 fn any(open: &OpenQuery, before: &RankingBefore) -> bool {
@@ -38,11 +48,12 @@ pub(super) fn render(
     open: &OpenQuery,
     before: &RankingBefore,
     (a, b): (usize, usize),
+    screen: Screen,
     canvas: Canvas<'_>,
 ) {
     let Canvas { theme, area, buf } = canvas;
     let mut rest = area;
-    let key = |command| key_on(command, Screen::Battle);
+    let key = |command| key_on(command, screen);
     let change = &before.change;
     let words = match before.taken_back {
         true => format!("what changed · {} redoes it · {change}", key(Command::Redo)),
@@ -52,6 +63,20 @@ pub(super) fn render(
             key(Command::WriteNote)
         ),
     };
+    if area.height == 1 {
+        // A heading over nothing says nothing.
+        let moved = match listed(open, before, a, b).len().saturating_sub(2) {
+            _ if !any(open, before) => "no document changed its rank".to_owned(),
+            0 => "only this pair changed its ranks".to_owned(),
+            others => format!(
+                "ranks changed, of {} too",
+                text::counted(others, "other document")
+            ),
+        };
+        let words = format!("{moved} · {} takes it back", key(Command::Undo));
+        text::line(&words, usize::from(area.width), theme.strong()).render(area, buf);
+        return;
+    }
     heading(&words, false, theme, cut(&mut rest, 1), buf);
     let room = usize::from(rest.height);
     let documents = listed(open, before, a, b);

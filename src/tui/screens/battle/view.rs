@@ -86,8 +86,8 @@ pub(crate) fn view_with(
             _ => 5,
         };
         match height < SMALL {
-            // The texts have half of the rows; the footer has the keys.
-            true => (1, 1),
+            // The texts have half of the rows; the footer has the keys. After a blind verdict there is more to say.
+            true => (1, 1 + u16::from(model.screen() == Screen::Review)),
             false => (most(&figures, 6), most(&panel, share)),
         }
     };
@@ -105,15 +105,22 @@ pub(crate) fn view_with(
     };
     Paragraph::new(figures).render(cut(&mut side, figures_rows), buf);
     if let Some(before) = &model.battle.before {
-        let rows = rank_changes::rows(open, before, a, b) as u16 + 1;
-        let area = if wide {
-            let most = side.height / 2;
-            cut_bottom(&mut side, rows.min(most))
-        } else {
-            let most = side.height * 3 / 5;
-            cut(&mut side, rows.min(most))
+        let screen = model.screen();
+        let most = match (wide, height < SMALL && screen == Screen::Review) {
+            // The line below the query says how far the pair moved.
+            (false, true) => 0,
+            (false, false) => side.height * 3 / 5,
+            (true, _) => side.height / 2,
         };
-        rank_changes::render(open, before, (a, b), Canvas::new(theme, area, buf));
+        let rows = rank_changes::rows(open, before, (a, b), most);
+        let area = match wide {
+            true => cut_bottom(&mut side, rows),
+            false => cut(&mut side, rows),
+        };
+        if rows > 0 {
+            let canvas = Canvas::new(theme, area, buf);
+            rank_changes::render(open, before, (a, b), screen, canvas);
+        }
     }
     let (reasoning, shown) = chosen_reasoning(model, open, theme, usize::from(side.width));
     let judged = judges::render(

@@ -21,7 +21,10 @@ use ratatui::widgets::{Paragraph, Widget};
 
 /// Rows around the list: the heading, the legend, the columns' names.
 pub(super) const FRAME: u16 = 3;
-const MARGIN: usize = 7;
+/// Columns of a judge's margin under its name: at least, and at most where the titles have room too.
+const MARGIN: (usize, usize) = (7, 13);
+/// Columns that a title has before the judges' names get more.
+const TITLE: usize = 36;
 /// Columns of score, fit, surprise.
 const FIGURES: usize = 6 + 6 + 8;
 
@@ -29,6 +32,8 @@ struct ColumnWidths {
     id: usize,
     title: usize,
     judges: usize,
+    /// Columns of each judge's margin.
+    margin: usize,
     mark: usize,
 }
 
@@ -42,12 +47,19 @@ impl ColumnWidths {
         let id = longest.clamp(2, 16) + 4;
         let mark = if columns >= 100 { 14 } else { 10 };
         let fixed = 5 + id + FIGURES + mark;
-        let judges = (columns.saturating_sub(fixed) / MARGIN).min(open.judges.len());
-        let title = columns.saturating_sub(fixed + judges * MARGIN);
+        let judges = (columns.saturating_sub(fixed) / MARGIN.0).min(open.judges.len());
+        let names = (0..judges).map(|judge| text::width(&open.judge_name(judge)) + 1);
+        let wanted = names.max().unwrap_or(0).clamp(MARGIN.0, MARGIN.1);
+        let margin = match columns.saturating_sub(fixed + judges * wanted) >= TITLE {
+            true => wanted,
+            false => MARGIN.0,
+        };
+        let title = columns.saturating_sub(fixed + judges * margin);
         Self {
             id,
             title: if title >= 8 { title } else { 0 },
             judges,
+            margin,
             mark,
         }
     }
@@ -156,9 +168,9 @@ fn names(open: &OpenQuery, widths: &ColumnWidths, theme: &Theme) -> Line<'static
     let mut spans = vec![Span::styled(format!("   # {opponent}"), theme.muted())];
     for index in 0..widths.judges {
         let name = open.judge_name(index);
-        let name = text::truncate(&name, MARGIN - 1).into_owned();
+        let name = text::truncate(&name, widths.margin - 1).into_owned();
         spans.push(Span::styled(
-            text::pad_left(&name, MARGIN),
+            text::pad_left(&name, widths.margin),
             theme.judge(index),
         ));
     }
@@ -238,7 +250,7 @@ fn line(
             ),
             CallResult::Prefers(margin) => (text::signed(margin.get(), 2), Style::new()),
         };
-        spans.push(Span::styled(text::pad_left(&words, MARGIN), style));
+        spans.push(Span::styled(text::pad_left(&words, widths.margin), style));
     }
     let mine = record.battle.b == document;
     let share = |value: Option<f64>| match value {

@@ -9,13 +9,14 @@ use crate::tui::drawing::Areas;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::cut;
 use crate::tui::message::Effect;
-use crate::tui::model::Model;
 use crate::tui::model::duel::{DuelChooser, DuelState};
+use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::moved;
 use crate::tui::screens::Screen;
 use crate::tui::screens::spec::Click;
 use crate::tui::text;
 use crate::tui::widgets::list::scrollbar;
+use crate::tui::widgets::page::Page;
 use crate::tui::widgets::scroll_to;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
@@ -95,8 +96,13 @@ pub(crate) fn made(
     }
     match made {
         Ok((key, notes)) => {
-            if !notes.is_empty() {
-                model.inform(&notes.join("; "));
+            let line = notes.join("; ");
+            // More than a line is to be read at leisure.
+            if text::width(&line) + 4 > usize::from(model.size.0) {
+                let page = Page::new("About this duel", &notes.join("\n\n"));
+                model.overlays.push(Overlay::Page(page));
+            } else if !notes.is_empty() {
+                model.inform(&line);
             }
             load(model, Some(key))
         }

@@ -2,7 +2,7 @@
 
 use super::table::{rows, share};
 use crate::app::annotate::progress::replaced_weights;
-use crate::app::judge_report::ranking_shift::RankingShift;
+use crate::app::judge_report::ranking_shift::{RankingShift, TOP};
 use crate::app::judge_report::report::RaterReport;
 use crate::app::wording::counted;
 use crate::domain::judge_report::{BothOrders, JudgeReport, PositionCounts};
@@ -178,7 +178,7 @@ fn dropped(name: &str, without: &RankingShift) -> String {
             "Without {name}, no ranking changes can be measured: it is the only judge of its battles."
         ),
         Some(tau) => format!(
-            "Without {name}, the top changes in {} of {}: {} it. Mean Kendall τ to the present ranking: {tau:.3}.",
+            "Without {name}, the top {TOP} changes in {} of {}: {} it. Mean Kendall τ to the present ranking: {tau:.3}.",
             without.top_changed,
             counted(without.queries, "query"),
             match without.leaving {

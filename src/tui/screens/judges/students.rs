@@ -11,7 +11,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 /// Columns of a cell at least, by its place in a card; 0 for cells that a narrow screen leaves out.
-const WIDTHS: [usize; 8] = [0, 12, 21, 5, 6, 13, 13, 20];
+const WIDTHS: [usize; 8] = [0, 13, 22, 6, 6, 14, 14, 20];
 /// Columns of the screen from which on a cell is shown.
 const FROM: [u16; 8] = [0, 110, 0, 60, 60, 125, 125, 74];
 

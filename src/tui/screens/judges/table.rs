@@ -67,7 +67,11 @@ pub(super) fn table(model: &Model, report: &RaterReport, canvas: Canvas<'_>) -> 
         .iter()
         .filter(|(.., from, to)| (*from..=*to).contains(&(area.width + 2)))
         .collect();
-    let fixed: usize = columns.iter().map(|(_, _, width, ..)| width + 1).sum();
+    let columns: Vec<_> = columns
+        .into_iter()
+        .map(|(column, name, width, ..)| (*column, *name, wide_enough(*column, *width, &rows)))
+        .collect();
+    let fixed: usize = columns.iter().map(|(.., width)| width + 1).sum();
     let room = usize::from(area.width)
         .saturating_sub(fixed + 2)
         .clamp(4, 24);
@@ -75,7 +79,7 @@ pub(super) fn table(model: &Model, report: &RaterReport, canvas: Canvas<'_>) -> 
         format!("  {}", text::pad_right("judge", room)),
         theme.muted(),
     )];
-    for (_, name, width, ..) in &columns {
+    for (_, name, width) in &columns {
         header.push(Span::styled(
             format!(" {}", text::pad_left(name, *width)),
             theme.muted(),
@@ -91,7 +95,7 @@ pub(super) fn table(model: &Model, report: &RaterReport, canvas: Canvas<'_>) -> 
             Span::raw(if selected { "▌ " } else { "  " }),
             Span::styled(text::pad_right(&row.name, room), theme.strong()),
         ];
-        for (column, _, width, ..) in &columns {
+        for (column, _, width) in &columns {
             spans.push(Span::raw(" "));
             spans.extend(cell(*column, *width, row, theme));
         }
@@ -103,6 +107,37 @@ pub(super) fn table(model: &Model, report: &RaterReport, canvas: Canvas<'_>) -> 
         page: usize::from(list.height),
         ..Areas::default()
     }
+}
+
+/// The width of a column whose counts may be long: no digit of a count is cut.
+fn wide_enough(column: Column, width: usize, rows: &[JudgeRow<'_>]) -> usize {
+    let longest = match column {
+        Column::Votes | Column::Failed | Column::Cycles => {
+            let widths = rows.iter().map(|row| text::width(&figure_of(column, row)));
+            widths.max().unwrap_or(0)
+        }
+        _ => 0,
+    };
+    width.max(longest)
+}
+
+/// A column's words for a judge, without blanks around them.
+fn figure_of(column: Column, row: &JudgeRow<'_>) -> String {
+    let cell = cell(column, usize::from(u8::MAX), row, &Theme::default());
+    Line::from(cell).to_string().trim().to_owned()
+}
+
+/// Every figure of a judge, a line each, for a page of its own.
+pub(super) fn figures(row: &JudgeRow<'_>) -> String {
+    let tracks = [Column::NamesFirstTrack, Column::PeopleTrack, Column::Flips];
+    let columns = COLUMNS
+        .iter()
+        .filter(|(column, ..)| !tracks.contains(column));
+    let lines = columns.map(|(column, name, ..)| {
+        let figure = figure_of(*column, row);
+        format!("{}  {figure}\n", text::pad_right(name, 18))
+    });
+    lines.collect()
 }
 
 /// A judge, or the ensemble, and what is known of it.

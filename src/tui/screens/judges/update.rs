@@ -1,12 +1,14 @@
 //! Choosing a judge, and what to do about it.
 
 use super::table::rows;
+use super::view;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
-use crate::tui::model::Model;
 use crate::tui::model::report_request::ReportRequest;
+use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::moved;
 use crate::tui::screens::{Screen, queue};
+use crate::tui::widgets::page::Page;
 
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.stack.push(Screen::Judges);
@@ -21,9 +23,16 @@ pub(super) fn closed(model: &mut Model) {
     model.judges.request.take_back();
 }
 
-/// A judge is opened or left out once the report is there.
+/// A judge is opened or left out once the report is there; the ensemble and the students are neither.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
-    !matches!(command, Command::Open | Command::DropJudge) || model.judges.report.is_some()
+    let Some(report) = &model.judges.report else {
+        return !matches!(
+            command,
+            Command::Open | Command::DropJudge | Command::ShowTables
+        );
+    };
+    let one = model.judges.cursor < report.rater_data.judges.len();
+    one || !matches!(command, Command::Open | Command::DropJudge)
 }
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
@@ -34,6 +43,11 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     let judge = judges.get(model.judges.cursor).map(|(id, _)| *id);
     match (command, judge) {
         (Command::DropJudge | Command::Open, None) => model.inform("choose a single judge"),
+        (Command::ShowTables, _) => {
+            let text = view::page_text(model, report, Page::columns(model.size.0));
+            let page = Page::new("Numbers", &text);
+            model.overlays.push(Overlay::Page(page));
+        }
         (Command::DropJudge, Some(judge)) => return vec![Effect::Without(judge)],
         (Command::Open, judge) => return queue::update::show_against(model, judge),
         _ => {

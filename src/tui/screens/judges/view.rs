@@ -3,16 +3,17 @@
 use super::details::detail_lines;
 use super::kappas;
 use super::students;
-use super::table::{rows, table};
+use super::table::{figures, rows, table};
 use crate::app::judge_report::report::RaterReport;
 use crate::domain::agreement::Alpha;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
+use crate::tui::screens::Screen;
 use crate::tui::text;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::{folded_rows, notice};
+use crate::tui::widgets::{folded_rows, notice, page_hint};
 use ratatui::layout::{Constraint, Layout};
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
@@ -71,9 +72,31 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         Some(card) => students::lines(card, theme, columns),
         None => detail_lines(model, report, theme, columns),
     };
-    let lines = folded_rows(lines, detail.height, theme);
+    let lines = folded_rows(lines, detail.height, &page_hint(Screen::Judges), theme);
     Paragraph::new(lines).render(detail, buf);
     areas
+}
+
+/// All that is known of the judge or student under the cursor, for a page of its own.
+pub(super) fn page_text(model: &Model, report: &RaterReport, columns: usize) -> String {
+    let theme = Theme::default();
+    let rows = rows(report);
+    let at = model.judges.cursor;
+    let student = at.checked_sub(rows.len());
+    let lines = match student.and_then(|at| model.judges.students.get(at)) {
+        Some(card) => students::lines(card, &theme, columns),
+        None => {
+            let mut lines = headline(report, &theme, columns);
+            lines.push(Line::default());
+            lines.extend(detail_lines(model, report, &theme, columns));
+            lines
+        }
+    };
+    let words = lines.iter().map(|line| format!("{line}\n"));
+    let figures = rows
+        .get(at)
+        .map(|row| format!("{}\n{}\n", row.name, figures(row)));
+    figures.into_iter().chain(words).collect()
 }
 
 /// The judge that stands out, or that none does, and how far all agree.

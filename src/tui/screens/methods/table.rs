@@ -20,6 +20,8 @@ const TESTS_FROM: u16 = 90;
 const METRICS_FROM: u16 = 150;
 /// The narrowest screen that shows failures and dollars: the names come first.
 const EFFORT_FROM: u16 = 74;
+/// The narrowest screen that shows the time of a query.
+const TIME_FROM: u16 = 90;
 const TRACK: usize = 20;
 
 pub(super) fn table(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
@@ -94,9 +96,11 @@ fn columns(report: &MethodsReport, width: u16) -> Vec<(String, usize)> {
         columns.extend(rest.map(|metric| (metric.to_string(), 10)));
     }
     let effort = [("failed", 7), ("calls/q", 8), ("$/q", 8), ("p50", 7)];
-    let shown = effort
-        .into_iter()
-        .filter(|(name, _)| width >= EFFORT_FROM || *name == "calls/q");
+    let shown = effort.into_iter().filter(|(name, _)| match *name {
+        "calls/q" => true,
+        "p50" => width >= TIME_FROM,
+        _ => width >= EFFORT_FROM,
+    });
     columns.extend(shown.map(|(name, width)| (name.to_owned(), width)));
     columns
 }
@@ -161,6 +165,8 @@ fn cells(
     if whole {
         let usd = effort.usd_a_query();
         cells.push((usd.map_or_else(dash, text::usd), plain));
+    }
+    if width >= TIME_FROM {
         let time = effort.wall_p50_ms.map(|ms| duration(ms as f64 / 1000.0));
         cells.push((time.unwrap_or_else(dash), plain));
     }

@@ -184,7 +184,10 @@ fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
             .queries
             .get(of.query)
             .map_or("", |query| query.as_str());
-        delta_line(query, of.delta, selected, theme).render(row, buf);
+        let known = model.queries.rows.iter().map(|(info, _)| info);
+        let info = known.into_iter().find(|info| info.id.as_str() == query);
+        let words = info.map_or("", |info| info.text.as_str());
+        delta_line((query, words), of.delta, selected, theme, columns).render(row, buf);
     }
     Areas {
         list: place,
@@ -194,16 +197,27 @@ fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
     }
 }
 
-fn delta_line(query: &str, delta: f64, selected: bool, theme: &Theme) -> Line<'static> {
+/// What a query brings, its identifier, and as much of its text as there is room for.
+fn delta_line(
+    (query, words): (&str, &str),
+    delta: f64,
+    selected: bool,
+    theme: &Theme,
+    columns: usize,
+) -> Line<'static> {
     let (word, style) = match delta < 0.0 {
         true => ("loses", theme.bad()),
         false => ("wins ", theme.good()),
     };
-    let by = text::signed(delta, 4);
+    let lead = format!("{word} {}  ", text::signed(delta, 4));
+    let query = sanitise::line(query).into_owned();
+    let room = columns.saturating_sub(text::width(&lead) + text::width(&query) + 4);
+    let words = sanitise::line(words);
     Line::from(vec![
         Span::raw(if selected { "▌ " } else { "  " }),
-        Span::styled(format!("{word} {by}  "), style),
-        Span::styled(sanitise::line(query).into_owned(), theme.text()),
+        Span::styled(lead, style),
+        Span::styled(query, theme.text()),
+        Span::styled(format!("  {}", text::truncate(&words, room)), theme.muted()),
     ])
 }
 

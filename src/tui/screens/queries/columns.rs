@@ -11,6 +11,9 @@ use ratatui::text::Span;
 /// Cells of the bars for progress and for the widest interval.
 const BAR: usize = 6;
 
+/// Columns of the screen from which on a header is written out.
+const WIDE: u16 = 80;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     Documents,
@@ -42,7 +45,7 @@ impl Column {
         match self {
             Self::Documents => ("docs", 5, 70),
             Self::Battles => ("battles", 16, 0),
-            Self::TopRight => ("P(top right)", 14, 0),
+            Self::TopRight => ("P(top k right)", 16, 0),
             Self::Widest => ("widest", 10, 110),
             Self::Consensus => ("consensus", 10, 130),
             Self::Cycles => ("cycles", 9, 140),
@@ -72,15 +75,33 @@ impl Column {
             .collect()
     }
 
-    pub(super) fn width(self) -> usize {
-        self.shape().1
+    /// Its width on a screen so wide.
+    pub(super) fn width(self, screen: u16) -> usize {
+        match self {
+            Self::TopRight if screen < WIDE => 11,
+            _ => self.shape().1,
+        }
     }
 
-    /// The header, with an arrow where the rows are sorted by it: `▼` where the largest is on top.
-    pub(super) fn header(self, queries: &QueriesScreen, theme: &Theme) -> Span<'static> {
-        let (name, width, _) = self.shape();
+    /// The header, with an arrow where the rows are sorted by it: `▼` where the largest is on top. The top of every query has
+    /// its k, which is smaller in small pools: the header names it where it is one.
+    pub(super) fn header(
+        self,
+        queries: &QueriesScreen,
+        screen: u16,
+        theme: &Theme,
+    ) -> Span<'static> {
+        let width = self.width(screen);
+        let name = match (self, queries.top()) {
+            (Self::TopRight, top) => {
+                let k = top.map_or("k".to_owned(), |top| top.to_string());
+                let right = if screen < WIDE { "" } else { " right" };
+                format!("P(top {k}{right})")
+            }
+            _ => self.shape().0.to_owned(),
+        };
         if self.sort() != Some(queries.sort) {
-            return Span::styled(text::pad_left(name, width), theme.muted());
+            return Span::styled(text::pad_left(&name, width), theme.muted());
         }
         let arrow = if queries.largest_first() {
             "▼"
@@ -97,9 +118,10 @@ impl Column {
         self,
         documents: usize,
         summary: Option<&QuerySummary>,
+        screen: u16,
         theme: &Theme,
     ) -> Vec<Span<'static>> {
-        let width = self.width();
+        let width = self.width(screen);
         let right =
             |words: String, style: Style| vec![Span::styled(text::pad_left(&words, width), style)];
         if self == Self::Documents {

@@ -41,8 +41,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         (queries.cursor, shown.len(), queries.rows.len()),
         Canvas::new(theme, totals, buf),
     );
-    let columns = Column::shown(area.width + 2, queries.sort);
-    let fixed: usize = columns.iter().map(|column| column.width() + 1).sum();
+    let screen = area.width + 2;
+    let columns = Column::shown(screen, queries.sort);
+    let fixed = columns.iter().map(|column| column.width(screen) + 1);
+    let fixed: usize = fixed.sum();
     let room = usize::from(area.width).saturating_sub(fixed + 2);
     let page = usize::from(list.height);
     let first = (queries.cursor + 1).saturating_sub(page);
@@ -64,7 +66,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     )];
     for column in &columns {
         header.push(Span::raw(" "));
-        header.push(column.header(queries, theme));
+        header.push(column.header(queries, screen, theme));
     }
     Line::from(header).render(head, buf);
 
@@ -82,7 +84,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         ];
         for column in &columns {
             spans.push(Span::raw(" "));
-            spans.extend(column.cell(info.documents, summary.as_ref(), theme));
+            spans.extend(column.cell(info.documents, summary.as_ref(), screen, theme));
         }
         if selected {
             buf.set_style(line, theme.selection());
@@ -124,6 +126,9 @@ fn totals_text(model: &Model) -> String {
     let queries = &model.queries;
     let totals = queries.totals();
     let mut parts = Vec::new();
+    if !queries.filter.is_empty() {
+        parts.push(format!("filter: {}", sanitise::line(&queries.filter)));
+    }
     if totals.decidable > 0 {
         parts.push(format!(
             "top settled in {} of {}",
@@ -139,9 +144,6 @@ fn totals_text(model: &Model) -> String {
     }
     if totals.failures > 0 {
         parts.push(text::counted(totals.failures, "failed call"));
-    }
-    if !queries.filter.is_empty() {
-        parts.push(format!("filter: {}", sanitise::line(&queries.filter)));
     }
     parts.join(" · ")
 }

@@ -14,6 +14,9 @@ use crate::tui::navigation::{cycled, moved};
 use crate::tui::requests::{self, LISTED};
 use crate::tui::screens::{Screen, review};
 
+/// Rows of a page before one was drawn.
+const PAGE: usize = 50;
+
 /// Goes to the queue, over the project or over the query that is open in a matrix.
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.queue.scope = match model.screen() {
@@ -73,11 +76,37 @@ pub(crate) fn describe(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     };
     let (query, pair) = (item.query, item.pair);
-    if matches!(&model.queue.described, Some((known, of, _)) if (*known, *of) == (query, pair)) {
-        return Vec::new();
+    let mut effects = Vec::new();
+    if !matches!(&model.queue.described, Some((known, of, _)) if (*known, *of) == (query, pair)) {
+        model.queue.described = Some((query, pair, None));
+        effects.push(Effect::DescribePair(query, pair));
     }
-    model.queue.described = Some((query, pair, None));
-    vec![Effect::DescribePair(query, pair)]
+    effects.extend(read_titles(model, &shown));
+    effects
+}
+
+/// Asks for the titles of the rows about the cursor, where a page of them was not asked for yet.
+fn read_titles(model: &mut Model, shown: &[usize]) -> Option<Effect> {
+    let unasked = |rows: usize| -> Vec<(QueryKey, Pair)> {
+        let first = model.queue.cursor.saturating_sub(rows);
+        shown
+            .iter()
+            .skip(first)
+            .take(2 * rows)
+            .filter_map(|at| model.queue.items.get(*at))
+            .map(|item| (item.query, item.pair))
+            .filter(|pair| !model.queue.titles.contains_key(pair))
+            .collect()
+    };
+    let page = model.areas.page.max(PAGE);
+    if unasked(page).is_empty() {
+        return None;
+    }
+    let wanted = unasked(2 * page);
+    for pair in &wanted {
+        model.queue.titles.insert(*pair, Default::default());
+    }
+    Some(Effect::ReadPairTitles(wanted))
 }
 
 /// Only the pair that was asked for last is shown.
@@ -144,5 +173,6 @@ fn ask_anew(model: &mut Model) -> Vec<Effect> {
     model.queue.cursor = 0;
     model.queue.loaded = false;
     model.queue.items.clear();
+    model.queue.titles.clear();
     requests::queue(model)
 }

@@ -1,5 +1,6 @@
 //! Which pairs to look at, first things first.
 
+use crate::app::review::pair_description::PairTitles;
 use crate::app::review::review_queue::{QueueItem, QueueItemState};
 use crate::domain::priority::Policy;
 use crate::domain::sanitise;
@@ -19,20 +20,27 @@ use ratatui::layout::{Constraint, Layout};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
+/// Columns beside number, query and value from which on a row has the titles of both documents.
+const WITH_TITLES: usize = 84;
+
 /// Below this P(a verdict corrects something in the top), a verdict hardly matters.
 const CUT: f64 = 0.05;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let area = inset(area);
-    let details = if area.height >= 20 { 4 } else { 0 };
+    // Both titles; where people differ, who said what.
+    let (details, foot) = match area.height >= 20 {
+        true => (4, 3),
+        false => (2 + u16::from(model.queue.conflicts), 2),
+    };
     let [totals, settled, head, list, detail, foot] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Length(1),
         Constraint::Length(1),
         Constraint::Min(1),
         Constraint::Length(details),
-        Constraint::Length(3),
+        Constraint::Length(foot),
     ])
     .areas(area);
     let columns = usize::from(area.width);
@@ -42,10 +50,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         (model.queue.cursor, shown.len(), model.queue.items.len()),
         Canvas::new(theme, totals, buf),
     );
-    text::line(&settled_text(model), columns, theme.muted()).render(settled, buf);
-    if details > 0 {
-        Paragraph::new(description(model, theme, columns)).render(detail, buf);
+    let about = text::parts(&about(model), columns, 1, theme.muted());
+    Paragraph::new(about).render(settled, buf);
+    let mut lines = description(model, theme, columns);
+    if area.height >= 20 {
+        lines.insert(0, text::rule(columns, theme.faint()));
     }
+    Paragraph::new(lines).render(detail, buf);
     Paragraph::new(statistics_lines(&model.queue.stats, theme, columns)).render(foot, buf);
     let mut areas = Areas {
         list,
@@ -86,22 +97,29 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         true => "",
         false => unit(model.queue.policy),
     };
-    let what = match model.queue.scope {
-        Some(_) => "documents",
-        None => "text",
-    };
-    let room = |last: usize| columns.saturating_sub(width + 5 + 4 + last + 3);
+    let policy = model.queue.policy;
+    let priorities = shown.iter().skip(first).take(page);
+    let priorities = priorities.map(|at| priority_text(policy, &model.queue.items[*at]));
+    let priorities: Vec<String> = priorities.collect();
+    let words = priorities.iter().map(|words| text::width(words));
+    let last = words.max().unwrap_or(0).max(text::width(unit));
+    let widths = Widths::new(
+        columns.saturating_sub(width + last + 12),
+        model.queue.scope.is_some(),
+    );
     Line::styled(
         format!(
-            "     #  {}  {} {unit}",
+            "     #  {}  {} {}",
             text::pad_right("query", width),
-            text::pad_right(what, room(text::width(unit)))
+            widths.row("text", "A", "B"),
+            text::pad_left(unit, last)
         ),
         theme.muted(),
     )
     .render(head, buf);
     let mut rows = list.rows();
-    for ((place, at), name) in shown.iter().enumerate().skip(first).zip(&names) {
+    let items = shown.iter().enumerate().skip(first);
+    for (((place, at), name), priority) in items.zip(&names).zip(&priorities) {
         if cut == Some(place)
             && let Some(row) = rows.next()
         {
@@ -113,13 +131,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         let item = &model.queue.items[*at];
         let selected = place == model.queue.cursor;
         let found = model.queries.info(item.query);
-        let words = match documents_of(model, item) {
-            Some(documents) => documents,
-            None => found.map_or(String::new(), |info| {
-                sanitise::line(&info.text).into_owned()
-            }),
+        let query = found.map_or(String::new(), |info| {
+            sanitise::line(&info.text).into_owned()
+        });
+        let [a, b] = match model.queue.titles.get(&(item.query, item.pair)) {
+            Some(titles) => sides(model, item, titles).map(|title| sanitise::line(title)),
+            None => Default::default(),
         };
-        let priority = priority_text(model.queue.policy, item);
         if selected {
             buf.set_style(row, theme.selection());
         }
@@ -129,9 +147,9 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             Span::raw("  "),
             Span::styled(text::pad_right(name, width), theme.strong()),
             Span::raw("  "),
-            Span::raw(text::pad_right(&words, room(text::width(&priority)))),
+            Span::raw(widths.row(&query, &a, &b)),
             Span::raw(" "),
-            Span::styled(priority, theme.muted()),
+            Span::styled(text::pad_left(priority, last), theme.muted()),
         ])
         .render(row, buf);
     }
@@ -139,14 +157,42 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     areas
 }
 
-/// The two documents of an item where the queue is about the one query that is open: its text would be the same in every row.
-fn documents_of(model: &Model, item: &QueueItem) -> Option<String> {
-    let open = model.open.as_ref()?;
-    if model.queue.scope != Some(open.info.key) || item.query != open.info.key {
-        return None;
+/// Columns for the query's text and for the title of each document; 0 for what is not shown.
+struct Widths {
+    text: usize,
+    title: usize,
+}
+
+impl Widths {
+    /// The queue of one query has its text in no row: it would be the same in each.
+    fn new(room: usize, one_query: bool) -> Self {
+        let (text, titles) = match one_query {
+            true => (0, room),
+            false if room >= WITH_TITLES => (room / 3, room - room / 3 - 2),
+            false => (room, 0),
+        };
+        Self {
+            text,
+            title: titles.saturating_sub(2) / 2,
+        }
     }
-    let (a, b) = item.sides(model.options.request.seed, &model.options.annotator);
-    Some(format!("{} × {}", open.headline(a), open.headline(b)))
+
+    fn row(&self, query: &str, a: &str, b: &str) -> String {
+        let cells = [(query, self.text), (a, self.title), (b, self.title)];
+        let shown = cells.into_iter().filter(|(_, width)| *width > 0);
+        let cells = shown.map(|(words, width)| text::pad_right(words, width));
+        cells.collect::<Vec<_>>().join("  ")
+    }
+}
+
+/// The titles of a pair as it will be shown, A first.
+fn sides<'a>(model: &Model, item: &QueueItem, titles: &'a PairTitles) -> [&'a str; 2] {
+    let (a, _) = item.sides(model.options.request.seed, &model.options.annotator);
+    let [low, high] = titles;
+    match a == item.pair.low() {
+        true => [low, high],
+        false => [high, low],
+    }
 }
 
 /// The first row of those whose value is under the cut, where some are above.
@@ -165,7 +211,7 @@ fn cut_place(model: &Model, shown: &[usize]) -> Option<usize> {
 
 /// The two documents of the pair under the cursor as they will be shown, and why the pair comes so early.
 fn description(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let mut lines = vec![text::rule(columns, theme.faint())];
+    let mut lines = Vec::new();
     let queue = &model.queue;
     let shown = model.shown_items();
     let item = shown.get(queue.cursor).and_then(|at| queue.items.get(*at));
@@ -175,14 +221,21 @@ fn description(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static
     if (item.query, item.pair) != (*query, *pair) {
         return lines;
     }
-    let (a, _) = item.sides(model.options.request.seed, &model.options.annotator);
-    let titles = match a == pair.low() {
-        true => [&described.titles[0], &described.titles[1]],
-        false => [&described.titles[1], &described.titles[0]],
-    };
+    let titles = sides(model, item, &described.titles);
     for (side, title) in ["A", "B"].into_iter().zip(titles) {
         let words = format!("{side}  {}", sanitise::line(title));
         lines.push(text::line(&words, columns, theme.text()));
+    }
+    if queue.conflicts {
+        let (a, _) = item.sides(model.options.request.seed, &model.options.annotator);
+        let said = described.said.iter();
+        let said = said.map(|verdict| {
+            let who = sanitise::line(&verdict.annotator);
+            format!("{who}: {}", verdict.seen_from(a).words("A", "B"))
+        });
+        let said = said.collect::<Vec<_>>().join(" · ");
+        lines.push(text::line(&said, columns, theme.override_mark()));
+        return lines;
     }
     // Controls and repeats look like the rest.
     if queue.policy == Policy::Value
@@ -230,25 +283,17 @@ fn priority_text(policy: Policy, item: &QueueItem) -> String {
 
 fn headline(model: &Model) -> String {
     let queue = &model.queue;
-    let scope = match queue.scope {
-        None => "all queries".to_owned(),
-        Some(key) => {
-            let info = model.queries.info(key);
-            info.map_or("one query".to_owned(), |info| {
-                format!("query {}", sanitise::line(info.id.as_str()))
-            })
-        }
-    };
     let order = match queue.conflicts {
         true => "where people differ".to_owned(),
         false => format!("{}: {}", queue.policy, queue.policy.words()),
     };
-    let mut parts = vec![scope, order];
-    if queue.against.is_some() {
-        parts.push("one judge against the others".to_owned());
-    }
+    let mut parts = Vec::new();
     if !queue.filter.is_empty() {
         parts.push(format!("filter: {}", sanitise::line(&queue.filter)));
+    }
+    parts.push(order);
+    if queue.against.is_some() {
+        parts.push("one judge against the others".to_owned());
     }
     match queue.items.len() {
         _ if !queue.loaded => parts.push("calculating …".to_owned()),
@@ -258,9 +303,18 @@ fn headline(model: &Model) -> String {
     parts.join(" · ")
 }
 
-/// The stopping rule: where the top is sure, further judgments do not change it.
-fn settled_text(model: &Model) -> String {
+/// The stopping rule: where the top is sure, further judgments do not change it; and which queries the queue is about.
+fn about(model: &Model) -> Vec<String> {
     let scope = model.queue.scope;
+    let about = match scope {
+        None => "all queries".to_owned(),
+        Some(key) => {
+            let info = model.queries.info(key);
+            info.map_or("one query".to_owned(), |info| {
+                format!("query {}", sanitise::line(info.id.as_str()))
+            })
+        }
+    };
     let rows = model
         .queries
         .rows
@@ -273,8 +327,8 @@ fn settled_text(model: &Model) -> String {
         all += 1;
         sure += usize::from(summary.stop);
     }
-    match (all, sure) {
-        (0, _) => String::new(),
+    let settled = match (all, sure) {
+        (0, _) => return vec![about],
         (1, 1) => {
             "the top is settled at 95 %: more verdicts are not expected to change it".to_owned()
         }
@@ -283,7 +337,8 @@ fn settled_text(model: &Model) -> String {
         }
         (1, _) => "the top is not settled at 95 % yet".to_owned(),
         (all, sure) => format!("the top is settled at 95 % for {sure} of {all} queries"),
-    }
+    };
+    vec![settled, about]
 }
 
 fn empty(model: &Model) -> String {

@@ -212,6 +212,17 @@ pub(super) fn aside(
     lines
 }
 
+/// All that is in sight of a document, for a page of its own: keys first, then who said what; nothing while it is blind.
+pub(super) fn page_text(model: &Model, columns: usize) -> Option<String> {
+    let current = model.adjudication.current.as_ref()?;
+    let evidence = current.evidence.as_ref().filter(|_| current.open)?;
+    let theme = Theme::default();
+    let headline = headline(model, current, evidence).map(Line::raw);
+    let below = lines(model, current, evidence, false, &theme, columns);
+    let all = headline.into_iter().chain(below.into_iter().skip(1));
+    Some(all.map(|line| format!("{line}\n")).collect())
+}
+
 fn judges(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for pick in &evidence.picks {

@@ -37,6 +37,13 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::PreviousDocument => step(model, false),
         Command::Guideline => vec![Effect::Guideline],
         Command::WriteNote => ask_why(model),
+        Command::ShowTables => {
+            if let Some(text) = panel::page_text(model, Page::columns(model.size.0)) {
+                let page = Page::new("Who said what", &text);
+                model.overlays.push(Overlay::Page(page));
+            }
+            Vec::new()
+        }
         Command::ToggleFullText => {
             if let Some(current) = &mut model.adjudication.current {
                 current.scroll = None;
@@ -89,6 +96,8 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
         Command::PutOff => current.is_some() && !ruled,
         Command::NextDocument | Command::PreviousDocument => several,
         Command::WriteNote => current.is_some(),
+        // Before the person has ruled, nobody else is in sight.
+        Command::ShowTables => current.is_some_and(|current| current.open),
         Command::ToggleFullText => model.areas.lines > model.areas.page,
         command if panel::CAUSES.of(command).is_some() => ruled,
         _ => true,

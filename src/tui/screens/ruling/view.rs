@@ -9,11 +9,12 @@ use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::model::ruling::CurrentRuling;
+use crate::tui::screens::Screen;
 use crate::tui::screens::review::view::{QUERY_LINES, beside_texts, query_lines};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::document_text::TextMarks;
-use crate::tui::widgets::{document_text, folded_rows, heading, notice};
+use crate::tui::widgets::{document_text, folded_rows, heading, notice, page_hint};
 use ratatui::layout::{Constraint, Layout};
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
@@ -66,7 +67,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     if small {
         lines.remove(0);
     }
-    lines = folded_rows(lines, room, theme);
+    lines = folded_rows(lines, room, &page_hint(Screen::Ruling), theme);
     let rows = lines.len() as u16;
     Paragraph::new(lines).render(cut_bottom(&mut rest, rows), buf);
     if aside {
@@ -86,7 +87,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             buf,
         );
         let lines = panel::aside(model, evidence, theme, columns);
-        Paragraph::new(folded_rows(lines, said.height, theme)).render(said, buf);
+        let hint = page_hint(Screen::Ruling);
+        Paragraph::new(folded_rows(lines, said.height, &hint, theme)).render(said, buf);
     }
     (areas.lines, areas.page, areas.first) =
         document(model, current, evidence, Canvas::new(theme, rest, buf));

@@ -4,8 +4,8 @@ use crate::app::annotate::progress::{JudgeProgress, RunProgress};
 use crate::domain::sanitise;
 use crate::tui::text;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::folded_rows;
 use crate::tui::widgets::gauge::gauge;
+use crate::tui::widgets::{MORE_ROOM, folded_rows};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -13,7 +13,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
 /// From this width on, what is to be said of a judge stands in its row, else below it.
-pub(super) const BESIDE: u16 = 150;
+const BESIDE: u16 = 150;
 
 const FIGURES: usize = 69;
 /// Columns of the tokens, which are left out on a narrow screen.
@@ -23,94 +23,132 @@ const NARROW: u16 = 76;
 /// Cells of a judge's bar, where there is room for one.
 const JUDGE_BAR: usize = 10;
 
-pub(super) fn render(
-    progress: &RunProgress,
+/// The table, its head first, and at which line the chosen judge is.
+pub(super) struct JudgeTable {
+    lines: Vec<Line<'static>>,
     chosen: usize,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
-) {
-    let tokens = area.width >= NARROW;
-    let hidden = if tokens { 0 } else { TOKENS };
-    let name_width = progress
-        .judges
-        .iter()
-        .map(|judge| text::width(&judge.name))
-        .max()
-        .unwrap_or(5)
-        .clamp(
-            5,
-            usize::from(area.width)
-                .saturating_sub(FIGURES - hidden)
-                .max(5),
-        );
-    let bars = if area.width >= 100 { JUDGE_BAR } else { 0 };
-    let all_offline = progress.judges.iter().all(|judge| judge.offline);
-    let read = if all_offline { "words in" } else { "tokens in" };
-    let head = format!(
-        "  {}  {}{:>13} {:>7}{} {:>9} {:>9}",
-        text::pad_right("judge", name_width),
-        " ".repeat(bars),
-        "votes",
-        "failed",
-        match tokens {
-            true => format!(" {read:>11} {:>11}", "out"),
-            false => String::new(),
-        },
-        "a call",
-        "spent"
-    );
-    let mut lines = vec![Line::styled(head, theme.muted())];
-    for (index, judge) in progress.judges.iter().enumerate() {
-        let mut line = judge_line(
-            index,
-            judge,
-            index == chosen,
-            (name_width, bars, tokens),
-            theme,
-        );
-        let words = words_of(judge, !all_offline, theme);
-        if area.width >= BESIDE {
-            line.push_span(Span::raw("  "));
-            line.extend(words);
-            lines.push(line);
-        } else {
-            lines.push(line);
-            if !words.is_empty() {
-                let indent = std::iter::once(Span::raw("    "));
-                lines.push(indent.chain(words).collect());
-            }
-        }
-    }
-    Paragraph::new(folded_rows(lines, area.height, theme)).render(area, buf);
 }
 
-/// What is to be said of a judge beside its figures, the worst first.
-fn words_of(judge: &JudgeProgress, mixed: bool, theme: &Theme) -> Vec<Span<'static>> {
-    let finding = judge.answers.finding_in_short();
-    let finding = finding.map(|words| (words, theme.bad()));
-    let flips = judge.both_orders.in_short().filter(|_| !judge.offline);
-    let flips = flips.map(|words| match judge.both_orders.flips_too_often() {
-        true => (words, theme.bad()),
-        false => (words, Style::new()),
-    });
-    let state = Some(state_words(judge, mixed)).filter(|words| !words.is_empty());
-    let state = state.map(|words| (words, theme.muted()));
-    let mut spans = Vec::new();
-    for (words, style) in [finding, flips, state].into_iter().flatten() {
-        if !spans.is_empty() {
-            spans.push(Span::styled(" · ", theme.muted()));
+/// What the rows of a table have in common.
+struct Shape {
+    name: usize,
+    /// Columns of a count of votes.
+    count: usize,
+    bar: usize,
+    tokens: bool,
+    /// Whether every judge counts words instead of tokens.
+    words: bool,
+}
+
+impl Shape {
+    fn new(progress: &RunProgress, columns: u16) -> Self {
+        let judges = || progress.judges.iter();
+        let tokens = columns >= NARROW;
+        let longest = |of: &dyn Fn(&JudgeProgress) -> usize| judges().map(of).max().unwrap_or(0);
+        let count = longest(&|judge| text::count(judge.votes.max(judge.total)).len()).max(6);
+        let hidden = if tokens { 0 } else { TOKENS };
+        let room = usize::from(columns).saturating_sub(FIGURES - hidden + 2 * (count - 6));
+        Self {
+            name: longest(&|judge| text::width(&judge.name)).clamp(5, room.max(5)),
+            count,
+            bar: if columns >= 100 { JUDGE_BAR } else { 0 },
+            tokens,
+            words: judges().all(|judge| judge.offline),
         }
-        spans.push(Span::styled(words, style));
     }
-    spans
+}
+
+impl JudgeTable {
+    pub(super) fn new(progress: &RunProgress, chosen: usize, theme: &Theme, columns: u16) -> Self {
+        let shape = Shape::new(progress, columns);
+        let unit = if shape.words { "words in" } else { "tokens in" };
+        let head = format!(
+            "  {}  {}{} {:>7}{} {:>9} {:>9}",
+            text::pad_right("judge", shape.name),
+            " ".repeat(shape.bar),
+            text::pad_left("votes", 2 * shape.count + 1),
+            "failed",
+            match shape.tokens {
+                true => format!(" {unit:>11} {:>11}", "out"),
+                false => String::new(),
+            },
+            "a call",
+            "spent"
+        );
+        let mut table = Self {
+            lines: vec![Line::styled(head, theme.muted())],
+            chosen: 0,
+        };
+        for (index, judge) in progress.judges.iter().enumerate() {
+            if index == chosen {
+                table.chosen = table.lines.len();
+            }
+            let mut line = judge_line(index, judge, index == chosen, &shape, theme);
+            let words = note(judge, &shape, theme);
+            if words.is_empty() {
+                table.lines.push(line);
+            } else if columns >= BESIDE {
+                line.push_span(Span::raw("  "));
+                line.extend(words);
+                table.lines.push(line);
+            } else {
+                table.lines.push(line);
+                let mut line = Line::raw("    ");
+                line.extend(words);
+                table.lines.push(line);
+            }
+        }
+        table
+    }
+
+    pub(super) fn height(&self) -> u16 {
+        self.lines.len() as u16
+    }
+
+    /// Draws as much as fits, the chosen judge always.
+    pub(super) fn render(mut self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let rows = usize::from(area.height);
+        if self.lines.len() > rows && rows > 2 {
+            // The head stays; the last row says how many there are more.
+            let above = (self.chosen + 2).saturating_sub(rows - 1);
+            self.lines.drain(1..1 + above);
+        }
+        Paragraph::new(folded_rows(self.lines, area.height, MORE_ROOM, theme)).render(area, buf);
+    }
+}
+
+/// What is to be said of a judge beside its figures.
+fn note(judge: &JudgeProgress, shape: &Shape, theme: &Theme) -> Vec<Span<'static>> {
+    let mut words = Vec::new();
+    if let Some(finding) = judge.answers.finding_in_short() {
+        words.push(Span::styled(finding, theme.bad()));
+    }
+    if let Some(flips) = judge.both_orders.in_short().filter(|_| !judge.offline) {
+        let style = match judge.both_orders.flips_too_often() {
+            true => theme.bad(),
+            false => Style::new(),
+        };
+        words.push(Span::styled(flips, style));
+    }
+    let state = state_words(judge, shape.tokens && !shape.words);
+    if !state.is_empty() {
+        words.push(Span::styled(state, theme.muted()));
+    }
+    let count = words.len();
+    let parts = words.into_iter().enumerate();
+    parts
+        .flat_map(|(at, words)| match at + 1 < count {
+            true => vec![words, Span::raw(" · ")],
+            false => vec![words],
+        })
+        .collect()
 }
 
 fn judge_line(
     index: usize,
     judge: &JudgeProgress,
     chosen: bool,
-    (name_width, bars, tokens): (usize, usize, bool),
+    shape: &Shape,
     theme: &Theme,
 ) -> Line<'static> {
     let calls = judge.votes + judge.failures;
@@ -121,20 +159,20 @@ fn judge_line(
     };
     let failed = format!("{:>7}", text::count(judge.failures));
     let share = calls as f64 / judge.total.max(1) as f64;
-    let [filled, rest] = gauge(share, bars, theme.judge(index), theme);
+    let [filled, rest] = gauge(share, shape.bar, theme.judge(index), theme);
     Line::from(vec![
         Span::raw(if chosen { "▸ " } else { "  " }),
         Span::styled(
-            text::pad_right(&sanitise::line(&judge.name), name_width),
+            text::pad_right(&sanitise::line(&judge.name), shape.name),
             theme.judge(index),
         ),
         Span::raw("  "),
         filled,
         rest,
         Span::raw(format!(
-            "{:>6}/{:<6} ",
-            text::count(judge.votes),
-            text::count(judge.total)
+            "{}/{} ",
+            text::pad_left(&text::count(judge.votes), shape.count),
+            text::pad_right(&text::count(judge.total), shape.count)
         )),
         Span::styled(
             failed,
@@ -146,7 +184,7 @@ fn judge_line(
         ),
         Span::raw(format!(
             "{} {:>9} {:>9}",
-            match tokens {
+            match shape.tokens {
                 true => format!(
                     " {:>11} {:>11}",
                     text::count(judge.usage.input),
@@ -173,8 +211,8 @@ fn latency_words(ms: f64) -> String {
     }
 }
 
-/// How a judge is being used, as far as that is not as usual; what an offline judge reads, where others read tokens (`mixed`).
-fn state_words(judge: &JudgeProgress, mixed: bool) -> String {
+/// How a judge is being used, as far as that is not as usual; `unit` says that a judge counts another unit than the head names.
+fn state_words(judge: &JudgeProgress, unit: bool) -> String {
     let mut words = Vec::new();
     if judge.dropped {
         words.push("dropped".to_owned());
@@ -212,7 +250,7 @@ fn state_words(judge: &JudgeProgress, mixed: bool) -> String {
             text::count(judge.in_flight),
             text::count(judge.window)
         ));
-    } else if mixed {
+    } else if unit {
         words.push("words instead of tokens".to_owned());
     }
     if let Some(per_minute) = judge.learned_per_minute {

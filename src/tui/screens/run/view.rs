@@ -1,6 +1,7 @@
 //! Calls, rates, failures, spend, log.
 
-use super::{begin, failures, judge_table, last, questions};
+use super::judge_table::JudgeTable;
+use super::{begin, failures, last, questions};
 use crate::app::annotate::progress::{RunPhase, RunProgress};
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
@@ -10,8 +11,8 @@ use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
 use crate::tui::text;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::folded_rows;
 use crate::tui::widgets::gauge::gauge;
+use crate::tui::widgets::{MORE_ROOM, folded_rows};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
@@ -26,22 +27,21 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         let budget = begin::budget_words(model);
         let mut lines = last::lines(model.run.last.as_ref(), &budget, theme, columns);
         lines.splice(0..0, questions::line(model, theme));
-        Paragraph::new(folded_rows(lines, area.height, theme)).render(area, buf);
+        Paragraph::new(folded_rows(lines, area.height, MORE_ROOM, theme)).render(area, buf);
         return Areas::default();
     };
     let mut area = inset(area);
     if let Some(line) = questions::line(model, theme) {
         line.render(cut(&mut area, 1), buf);
     }
-    let beside = area.width >= judge_table::BESIDE;
-    let judges = progress.judges.len() as u16 * if beside { 1 } else { 2 } + 1;
+    let judges = JudgeTable::new(progress, model.run.chosen_judge, theme, area.width);
     let mut failed = failures::lines(progress, theme, usize::from(area.width));
     failed.truncate(usize::from(area.height / 6));
     let [head, bar, pace, table, failures, _, log] = Layout::vertical([
         Constraint::Length(5),
         Constraint::Length(1),
         Constraint::Length(if area.height >= 24 { 2 } else { 1 }),
-        Constraint::Length(judges),
+        Constraint::Length(judges.height()),
         Constraint::Length(failed.len() as u16),
         Constraint::Length(1),
         Constraint::Min(1),
@@ -62,7 +62,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     };
     render_bar(done, total, theme, bar, buf);
     render_pace(model, theme, pace, buf);
-    judge_table::render(progress, model.run.chosen_judge, theme, table, buf);
+    judges.render(theme, table, buf);
     Paragraph::new(failed).render(failures, buf);
     let page = usize::from(log.height.saturating_sub(1));
     log_lines(model, progress, theme, page).render(log, buf);

@@ -82,6 +82,13 @@ impl<'a> Plot<'a> {
         let (from, to) = words.ends;
         let room =
             usize::from(inside.width).saturating_sub(text::width(from) + text::width(to) + 2);
+        let wide = usize::from(area.width).saturating_sub(text::width(to) + 3);
+        let narrow = text::width(&named(words.across, wide)) + 2 > room;
+        // Where the name has no room between the ends, it takes that of the first and the margin.
+        let (from, room, start) = match narrow {
+            true => ("", wide, area.x),
+            false => (from, room, inside.x),
+        };
         let name = named(words.across, room.saturating_sub(2));
         let name = if name.is_empty() {
             name
@@ -89,8 +96,9 @@ impl<'a> Plot<'a> {
             format!("{name} →")
         };
         let left = room.saturating_sub(text::width(&name)) / 2;
-        let line = format!("{from} {}{name}", " ".repeat(left));
-        buf.set_string(inside.x, foot + 1, line, theme.muted());
+        let gap = if narrow { "" } else { " " };
+        let line = format!("{from}{gap}{}{name}", " ".repeat(left));
+        buf.set_string(start, foot + 1, line, theme.muted());
         let end = inside.right().saturating_sub(text::width(to) as u16);
         buf.set_string(end, foot + 1, to, theme.muted());
         Some(Self {

@@ -1,13 +1,15 @@
 //! Choosing a student, a checkpoint, a figure, and a group of its battles.
 
+use super::view;
 use crate::app::student::StudentsFound;
 use crate::domain::student::figure::{Figure, FigureGroup};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
-use crate::tui::model::Model;
 use crate::tui::model::report_request::ReportRequest;
+use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::{cycled, moved, neighbour};
 use crate::tui::screens::Screen;
+use crate::tui::widgets::page::Page;
 
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.stack.push(Screen::Student);
@@ -73,7 +75,7 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
             .student
             .group()
             .is_some_and(|group| !group.rows.is_empty()),
-        Command::NextFigure | Command::PreviousFigure => steps > 0,
+        Command::NextFigure | Command::PreviousFigure | Command::ShowTables => steps > 0,
         _ => true,
     }
 }
@@ -111,6 +113,12 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             }
             _ => model.inform("no battle is here"),
         },
+        Command::ShowTables => {
+            if let Some(text) = view::page_text(model, Page::columns(model.size.0)) {
+                let page = Page::new("Numbers", &text);
+                model.overlays.push(Overlay::Page(page));
+            }
+        }
         _ => {
             let (at, page) = (model.student.cursor, model.areas.page);
             let groups = &model.student.groups;

@@ -5,15 +5,18 @@ use super::plot::plot;
 use crate::app::student::{StepReport, StudentReport};
 use crate::app::wording::counted;
 use crate::domain::sanitise;
-use crate::domain::student::figure::Figure;
+use crate::domain::student::figure::{Figure, FigureGroup};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
+use crate::tui::screens::Screen;
 use crate::tui::text;
+use crate::tui::theme::{ColourDepth, Theme};
 use crate::tui::widgets::list::scrollbar;
-use crate::tui::widgets::notice;
+use crate::tui::widgets::{folded_rows, notice, page_hint};
 use ratatui::layout::{Constraint, Layout};
+use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
 
 const NONE_YET: &str = "No student has a prediction of a judged pair. `overrule student train` fits the built-in one to the project's own votes, \
@@ -72,6 +75,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         usize::from(numbers.width),
     );
     let rows = (lines.len() as u16).min(numbers.height);
+    let lines = folded_rows(lines, rows, &page_hint(Screen::Student), theme);
     Paragraph::new(lines).render(cut(&mut numbers, rows), buf);
     if figure.is_plane() {
         return Areas {
@@ -93,6 +97,41 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         page: usize::from(list.height),
         ..Areas::default()
     }
+}
+
+/// All numbers of a figure in lines of so many columns, for a page of its own.
+pub(super) fn page_text(model: &Model, columns: usize) -> Option<String> {
+    let (report, step) = (model.student.report()?, model.student.step()?);
+    let theme = Theme {
+        depth: ColourDepth::None,
+        ..Theme::default()
+    };
+    let figure = model.student.figure;
+    let mut lines = text::lines(&headline(model, report, step), columns, theme.text());
+    lines.push(Line::raw(format!(
+        "{}. {}",
+        figure.number(),
+        figure.title()
+    )));
+    lines.push(Line::default());
+    lines.extend(summary(&model.student, &step.figures, &theme, columns));
+    lines.push(Line::default());
+    let groups = model.student.groups.iter();
+    lines.extend(groups.flat_map(|group| group_lines(group, columns, &theme)));
+    Some(lines.iter().map(|line| format!("{line}\n")).collect())
+}
+
+/// A group of battles in words.
+fn group_lines(group: &FigureGroup, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let mut parts = vec![group.name.clone(), counted(group.rows.len(), "battle")];
+    if let (Some(expected), Some(observed)) = (group.expected, group.observed) {
+        parts.push(format!("expected {expected:.3}"));
+        let interval = group.interval.map_or(String::new(), |(low, high)| {
+            format!(" (95 %: {low:.3} to {high:.3})")
+        });
+        parts.push(format!("observed {observed:.3}{interval}"));
+    }
+    text::lines(&parts.join(" · "), columns, theme.text())
 }
 
 /// Who it is, at which checkpoint, and on how many battles it is measured.

@@ -16,6 +16,8 @@ use ratatui::widgets::Widget;
 const MARK: usize = 2;
 const NUMBER: usize = 6;
 const NAMES: (usize, usize) = (8, 22);
+/// Blanks between the three names, and after them.
+const NAMES_GAPS: usize = 3;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
@@ -39,7 +41,6 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         (cursor, count, count),
         Canvas::new(theme, head, buf),
     );
-    let numbers = 4 * (NUMBER + 1);
     let first = scroll_to(0, cursor, usize::from(list.height.saturating_sub(1)));
     let shown = first..count.min(first + usize::from(list.height));
     let longest = |of: fn(&ReportedBattle) -> &str| {
@@ -52,7 +53,16 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         longest(|battle| battle.a.as_str()),
         longest(|battle| battle.b.as_str()),
     ];
-    let room = columns.saturating_sub(MARK + numbers + names.len());
+    // What a narrow screen leaves out: P(tie) first, then P(B); both follow from the rest or stand in the battle itself.
+    let mut heads = vec![(0, "score"), (1, "P(A)"), (2, "P(tie)"), (3, "P(B)")];
+    let room = |heads: usize| columns.saturating_sub(MARK + heads * (NUMBER + 1) + NAMES_GAPS);
+    for left_out in [2, 3] {
+        if names.iter().sum::<usize>() > room(heads.len()) {
+            heads.retain(|(at, _)| *at != left_out);
+        }
+    }
+    let numbers = heads.len() * (NUMBER + 1);
+    let room = room(heads.len());
     while names.iter().sum::<usize>() > room
         && let Some(widest) = names.iter_mut().max().filter(|name| **name > NAMES.0)
     {
@@ -66,11 +76,11 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         pad_right("A", names[1]),
         pad_right("B", names[2])
     );
-    for title in ["score", "P(A)", "P(tie)", "P(B)"] {
+    for (_, title) in &heads {
         titles += &format!(" {}", pad_left(title, NUMBER));
     }
     if rest >= 12 {
-        titles += "  text of the query";
+        titles += "  text";
     }
     text::line(&titles, columns, theme.muted()).render(cut(&mut list, 1), buf);
     for (row, at) in list.rows().zip(shown) {
@@ -91,8 +101,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
                 cell(battle.b.as_str(), names[2])
             )),
         ];
-        spans.extend(scores(battle).into_iter().enumerate().map(|(at, value)| {
-            let style = if at == 0 {
+        let scores = scores(battle);
+        spans.extend(heads.iter().map(|(at, _)| {
+            let value = scores[*at];
+            let style = if *at == 0 {
                 theme.strong()
             } else {
                 theme.text()

@@ -6,7 +6,9 @@ use ratatui::style::{Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
 use super::cache::HeatmapCache;
-use super::paint::{OVERRULED, PLANNED, expectation, expectation_style, hatch, unfought};
+use super::paint::{
+    OVERRULED, OVERRULED_LOST, PLANNED, expectation, expectation_style, hatch, unfought,
+};
 use super::painter::{Painter, few_colours, plain};
 use super::source::CellScale;
 use super::state::Zoom;
@@ -39,9 +41,10 @@ pub(super) fn lines(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffe
         parts(buf, row(foot.y), &caption);
         let mut all = vec![ramp(painter, brief)];
         all.extend(marks(painter));
-        let left = parts(buf, row(foot.bottom() - 1), &all);
+        // A note that lies over the last row hides no colours.
+        let left = parts(buf, row(foot.y + 1), &all);
         if foot.height > 2 {
-            parts(buf, row(foot.y + 1), &left);
+            parts(buf, row(foot.y + 2), &left);
         }
     }
 }
@@ -117,11 +120,14 @@ fn marks(painter: &Painter<'_>) -> Vec<LegendPart> {
     };
     let dotted = painter.frame.view.zoom <= Zoom::Dense && !plain(theme);
     let planned = if dotted { ':' } else { PLANNED };
-    let mut all = vec![mark(
-        OVERRULED.to_string(),
-        theme.override_mark(),
-        "overruled",
-    )];
+    let overruled = OVERRULED.to_string();
+    let mut all = vec![match plain(theme) {
+        true => vec![(
+            format!("overruled: {OVERRULED} won {OVERRULED_LOST} lost"),
+            muted,
+        )],
+        false => mark(overruled, theme.override_mark(), "overruled"),
+    }];
     if painter.options.gaps {
         all.extend([
             mark(hatch(theme).to_string(), theme.missing(), "votes missing"),

@@ -12,6 +12,9 @@ use crate::domain::ranking::share_bar;
 use crate::tui::theme::{Heat, Theme};
 
 pub(super) const OVERRULED: char = '◆';
+/// Without colour: the row lost by the verdict, as far as the cell is about one.
+pub(super) const OVERRULED_LOST: char = '◇';
+const OVERRULED_EVEN: char = '◈';
 pub(super) const PLANNED: char = '∘';
 /// An expectation near one half.
 const EVEN: char = '≈';
@@ -30,6 +33,15 @@ pub(super) fn unfought(theme: &Theme) -> char {
 /// A heat's colour, to paint with as foreground.
 pub(super) fn tint(heat: &Heat) -> Color {
     heat.style.bg.or(heat.style.fg).unwrap_or(Color::Reset)
+}
+
+/// The mark of a verdict: without colour it says who won, where the cell has room for nothing else.
+fn overruled(theme: &Theme, value: Option<f64>) -> char {
+    match value {
+        Some(value) if plain(theme) && value < 0.5 => OVERRULED_LOST,
+        Some(0.5) if plain(theme) => OVERRULED_EVEN,
+        _ => OVERRULED,
+    }
 }
 
 pub(super) fn body(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffer) {
@@ -162,7 +174,7 @@ fn valued(painter: &Painter<'_>, cell: HeatCell, value: f64, number: bool) -> ([
         let lead = match cell {
             HeatCell {
                 overruled: true, ..
-            } => OVERRULED,
+            } => overruled(theme, Some(value)),
             HeatCell { missing: true, .. } => hatch(theme),
             HeatCell {
                 signed: Some(number),
@@ -184,7 +196,7 @@ fn valued(painter: &Painter<'_>, cell: HeatCell, value: f64, number: bool) -> ([
     let ground = if solid { ' ' } else { heat.glyph };
     let sign = if painter.signs { heat.sign } else { ground };
     if cell.overruled {
-        ([OVERRULED, sign, ' ', ' '], style)
+        ([overruled(theme, Some(value)), sign, ' ', ' '], style)
     } else if cell.missing {
         if plain(theme) {
             ([ground, hatch(theme), ' ', ' '], style)
@@ -355,11 +367,9 @@ fn pair(
         } else {
             low.or(up)
         };
+        let mark = overruled(theme, value);
         return match value {
-            Some(value) => (
-                OVERRULED,
-                theme.heat(value).style.add_modifier(Modifier::BOLD),
-            ),
+            Some(value) => (mark, theme.heat(value).style.add_modifier(Modifier::BOLD)),
             None => (OVERRULED, theme.override_mark()),
         };
     }

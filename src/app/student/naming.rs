@@ -1,0 +1,43 @@
+//! The student that a project names, and what it counts for in the scores.
+
+use super::stored::known_student;
+use crate::app::error::AppError;
+use crate::domain::ranking::{NamedStudent, StudentWeight};
+use crate::store::{Db, Result as StoreResult, Store};
+
+/// The students that can be named, and which one is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StudentChoice {
+    pub names: Vec<String>,
+    pub named: Option<(String, StudentWeight)>,
+}
+
+impl StudentChoice {
+    pub fn read(db: &Db) -> StoreResult<Self> {
+        let students = db.students()?.into_iter();
+        let mut names: Vec<String> = students.map(|student| student.name).collect();
+        names.dedup();
+        let named = db.named_student()?;
+        Ok(Self {
+            names,
+            named: named.map(|student| (student.name, student.weight)),
+        })
+    }
+}
+
+/// Names a student with its weight, or none, and gives what is in force now; every query's numbers change with it.
+pub fn name_student(
+    store: &Store,
+    choice: Option<(String, StudentWeight)>,
+) -> Result<Option<NamedStudent>, AppError> {
+    let Some((name, weight)) = choice else {
+        store.write_blocking(|db| db.name_student(None))?;
+        return Ok(None);
+    };
+    known_student(store, &name)?;
+    // Estimated before the write: that fits many queries, and other writers would wait for it.
+    let named = store.read_blocking(move |db| db.estimated_student(&name, weight))?;
+    let kept = named.clone();
+    store.write_blocking(move |db| db.name_student(Some(&kept)))?;
+    Ok(Some(named))
+}

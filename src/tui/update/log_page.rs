@@ -1,0 +1,87 @@
+//! The log as a page of text, the latest first.
+
+use crate::app::log::rows::LogRow;
+use crate::tui::effects::LOGGED;
+
+/// When, who and what in one line; what it is about, and what changed, in the next.
+pub(super) fn words(rows: &[LogRow]) -> String {
+    let mut text = match rows.len() {
+        0 => "Nothing was decided, imported or run in this project yet.\n".to_owned(),
+        _ => "Times are UTC. `overrule log` prints this as a table, `overrule log --csv` for a spreadsheet.\n".to_owned(),
+    };
+    for row in rows.iter().rev() {
+        let when = row.when.get(..16).unwrap_or(&row.when).replace('T', " ");
+        let who = row
+            .who
+            .as_ref()
+            .map_or(String::new(), |who| format!(" by {who}"));
+        text.push_str(&format!("\n{when}  {}{who}\n", row.event));
+        let about = about(row);
+        if !about.is_empty() {
+            text.push_str(&format!("  {about}\n"));
+        }
+    }
+    if rows.len() >= LOGGED {
+        text.push_str(&format!(
+            "\nThe latest {LOGGED} entries; `overrule log` prints all.\n"
+        ));
+    }
+    text
+}
+
+fn about(row: &LogRow) -> String {
+    let Some(query) = &row.query else {
+        return row.about.clone().unwrap_or_default();
+    };
+    let documents = [&row.a, &row.b].into_iter().flatten();
+    let documents: Vec<&str> = documents.map(|document| document.as_str()).collect();
+    let mut parts = vec![match documents.is_empty() {
+        true => query.clone(),
+        false => format!("{query}: {}", documents.join(" × ")),
+    }];
+    if row.before.is_some() || row.after.is_some() {
+        let [before, after] = [row.before, row.after].map(|said| said.unwrap_or("nothing"));
+        parts.push(format!("{before} → {after}"));
+    }
+    let why = [row.confidence, row.cause, row.note.as_deref()];
+    parts.extend(why.into_iter().flatten().map(str::to_owned));
+    parts.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::corpus::DocId;
+
+    #[test]
+    fn the_latest_comes_first_and_what_changed_is_said() {
+        let verdict = LogRow {
+            when: "2026-03-01T14:05:00.000Z".to_owned(),
+            event: "verdict",
+            who: Some("ada".to_owned()),
+            query: Some("q1".to_owned()),
+            a: Some(DocId::new("d1")),
+            b: Some(DocId::new("d2")),
+            after: Some("a"),
+            note: Some("names the trial".to_owned()),
+            ..LogRow::default()
+        };
+        let run = LogRow {
+            when: "2026-03-01T15:00:00.000Z".to_owned(),
+            event: "run",
+            about: Some("3 cycles".to_owned()),
+            ..LogRow::default()
+        };
+        let text = words(&[verdict, run]);
+        let (latest, first) = (
+            text.find("15:00  run\n  3 cycles"),
+            text.find("14:05  verdict by ada"),
+        );
+        assert!(latest.unwrap() < first.unwrap(), "{text}");
+        assert!(
+            text.contains("  q1: d1 × d2 · nothing → a · names the trial\n"),
+            "{text}"
+        );
+        assert!(words(&[]).starts_with("Nothing was decided"));
+    }
+}

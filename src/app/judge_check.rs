@@ -121,7 +121,7 @@ pub async fn examine(judge: &dyn Judge) -> CheckResult {
             false,
             format!("right in one order, a tie in the other ({margins}); {about}"),
         )
-        .remedy("its votes depend on the order: see itsflips and its lean in `overrule judges`"),
+        .remedy("its votes depend on the order: see its flips and its lean in `overrule judges`"),
     }
 }
 

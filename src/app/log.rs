@@ -1,5 +1,5 @@
 //! The audit log: every verdict and ruling, every one that was taken back, every choice in a duel, every file taken in,
-//! every run, and what judges answered for the common scale, as facts from rows that are never changed.
+//! every run, and what judges were asked for picks, rerankings and the common scale, as facts from rows that are never changed.
 
 pub mod rows;
 
@@ -9,7 +9,7 @@ use crate::domain::verdict::{DecisionChange, VerdictEvent, decision_changes};
 use crate::store::corpus::QueryKey;
 use crate::store::duels::{DuelKey, StoredDuel};
 use crate::store::imports::ImportRow;
-use crate::store::reranking::ScaleDay;
+use crate::store::reranking::{AskedDay, ScaleDay};
 use crate::store::rulings::StoredRuling;
 use crate::store::verdicts::{StoredVerdict, VerdictUndo};
 use crate::store::{Db, Result};
@@ -54,6 +54,10 @@ pub enum LogEvent {
     Anchors(ScaleDay),
     /// A judge answered links between queries.
     Links(ScaleDay),
+    /// A judge was asked which documents of pools are relevant.
+    Picks(AskedDay),
+    /// A method reranked candidates.
+    Rerank(AskedDay),
     /// Two rankings were put up against each other.
     DuelMade(Box<StoredDuel>),
     /// A participant of a duel did something that its result may depend on.
@@ -79,6 +83,8 @@ impl LogEntry {
             | LogEvent::RunEnded(_)
             | LogEvent::Anchors(_)
             | LogEvent::Links(_)
+            | LogEvent::Picks(_)
+            | LogEvent::Rerank(_)
             | LogEvent::DuelMade(_) => None,
         }
     }
@@ -179,6 +185,8 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
     entries.extend(acts.map(|entry| ((entry.when_ms, 0), entry)));
     let scale = scale_entries(db, query)?.into_iter();
     entries.extend(scale.map(|entry| ((entry.when_ms, -1), entry)));
+    let asked = asked_entries(db, query)?.into_iter();
+    entries.extend(asked.map(|entry| ((entry.when_ms, -1), entry)));
     entries.sort_by_key(|(key, _)| *key);
     if query.is_none() {
         let imports = db.imports()?.into_iter().map(|import| LogEntry {
@@ -292,6 +300,21 @@ fn scale_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
     Ok(anchors
         .map(|day| entry(day, LogEvent::Anchors))
         .chain(links.map(|day| entry(day, LogEvent::Links)))
+        .collect())
+}
+
+/// What judges were asked for picks and rerankings, an entry a judge or method and day, at the time of its last call.
+fn asked_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
+    let entry = |day: AskedDay, event: fn(AskedDay) -> LogEvent| LogEntry {
+        when_ms: day.last_ms,
+        uid: day.uid.clone(),
+        event: event(day),
+    };
+    let picks = db.pick_days(query)?.into_iter();
+    let reranked = db.rerank_days(query)?.into_iter();
+    Ok(picks
+        .map(|day| entry(day, LogEvent::Picks))
+        .chain(reranked.map(|day| entry(day, LogEvent::Rerank)))
         .collect())
 }
 

@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Votes are kept in the project as they come; run the same command again to go on where it stopped.
+    after_help = "Votes are kept in the project as they come; run the same command again to continue where it stopped.
 Nothing that was judged is asked again.
 
 Examples:
@@ -39,7 +39,7 @@ Examples:
   overrule annotate --sample new.jsonl    the pairs that `overrule student sample --plan` planned
   overrule annotate in.jsonl out.jsonl --batch    half the price, within a day; run it again to fetch
   overrule annotate in.jsonl out.jsonl --sampler top --judging escalate --battles 2   pools of 100: half the calls,
-      a better top; pairs are chosen round by round (overrule bench-sampler says what a strategy is worth)
+      a better top; pairs are chosen round by round (overrule bench-sampler measures each strategy)
   overrule annotate in.jsonl out.jsonl --sampler swiss    scores that are to be training targets: swiss or eig
 
 [run] of the configuration holds defaults of --cycles, --seed, --concurrency, --sampler, --judging, --focus, --round and --budget

@@ -22,7 +22,7 @@ const POLL: Duration = Duration::from_secs(45);
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A batch belongs to the project: any machine with the project file, overrule.toml and the keys can go on with it.
+    after_help = "A batch belongs to the project: any machine with the project file, overrule.toml and the keys can continue it.
 
 Examples:
   overrule annotate in.jsonl out.jsonl --batch      submit the calls

@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A student is one of --students: the correlation of its picture of a query's documents with the truth. It knows how well it knows them, \
+    after_help = "A student is one of --students: the correlation of its scores of a query's documents with the truth. It knows how well it knows them, \
 and errs about a document on all of its pairs. Calls are the same in all columns. `in the fit` is `overrule config project --student NAME \
---student-weight auto`: it counts as many battles a document as the votes bear out, which may be none. `in the choice` is `annotate --prior \
+--student-weight auto`: it counts as many battles a document as the votes support, which may be none. `in the choice` is `annotate --prior \
 student`: pairs are chosen by it too, and scores rest on votes alone. Changes are against no student, query by query; ± is half of the 95 % \
 interval of a mean over queries (Student's t).
 

@@ -213,8 +213,8 @@ struct ProjectOptions {
 impl ConfigCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         match self.action {
-            ConfigAction::Default => output::text(DEFAULT)?,
-            ConfigAction::Judges => output::text(ensemble::DEFAULT)?,
+            ConfigAction::Default => output::raw(DEFAULT)?,
+            ConfigAction::Judges => output::raw(ensemble::DEFAULT)?,
             ConfigAction::Show { json: true } => output::json(&json!({
                 "file": context.config_file.as_ref().map(|path| path.display().to_string()),
                 "project": context.project().display().to_string(),
@@ -228,7 +228,7 @@ impl ConfigCommand {
                     (None, None) => "none".to_owned(),
                 };
                 let text = toml::to_string(&context.config)?;
-                output::text(&format!(
+                output::raw(&format!(
                     "# file: {file}\n# project: {}\n# verdicts are stored as given by: {}\n{text}",
                     context.project().display(),
                     context.annotator()
@@ -299,7 +299,7 @@ impl ProjectOptions {
         };
         match self.json {
             true => output::json(&shown),
-            false => output::text(&toml::to_string(&shown)?),
+            false => output::raw(&toml::to_string(&shown)?),
         }
     }
 

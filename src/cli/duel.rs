@@ -291,7 +291,7 @@ fn rule(
     let who = annotator.clone();
     let made = store.write_blocking(move |db| rule_as_chosen(db, key, &who, all))?;
     output::message(&format!(
-        "{}{}: {} relevant, {} not, by {}; {} stood before and stay (`overrule undo` undoes one)",
+        "{}{}: {} relevant, {} not, by {}; {} were there before and stay (`overrule undo --ruling` undoes the latest)",
         counted(made.relevant + made.not, "ruling"),
         match made.not_blind {
             0 => String::new(),

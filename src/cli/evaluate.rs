@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(
     override_usage = "overrule evaluate [OPTIONS] <TRUTH> <TEST>\n       overrule evaluate [OPTIONS] --truth <TRUTH> <TEST>",
-    after_help = "TRUTH is qrels (TREC's 4 columns, or BEIR's .tsv), a dataset whose documents carry metadata.grade, or by --truth one of the
+    after_help = "TRUTH is qrels (TREC's 4 columns, or BEIR's .tsv), a dataset whose documents have metadata.grade, or by --truth one of the
 project's own: qrels, rulings (labels with the rulings put in) or zelo (the judges); a file of such a name is ./qrels. TEST is a run (TREC's
 6 columns) or a dataset with scores. A ranking that lacks judged queries ends with exit code 3. Values are trec_eval's: equal scores are ordered by descending document id,
 unjudged documents are not relevant, queries without relevant documents count as 0.

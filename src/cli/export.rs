@@ -53,7 +53,7 @@ enum RowFormatName {
   overrule export qrels --corrected --out corrected.tsv    and corrected_rulings.csv: who ruled, when and why
   overrule export run --out zelo.trec.gz                   a name that ends in .gz is compressed
   overrule export run --ranking rankgpt@20 --out r.trec    what `overrule rerank` made; scores count from the end
-  overrule export qrels --from zelo --out zelo.qrels       grades of the judges; where they come from is said on stderr
+  overrule export qrels --from zelo --out zelo.qrels       grades of the judges; where they come from is printed on stderr
   overrule export qrels --diff                             only what the rulings change
   overrule export duel --out duel.csv                      what the participants of the latest duel chose
   overrule export qrels --from duel --out chosen.qrels     labels that most of them agree on

@@ -1,6 +1,6 @@
 //! The help as it is printed: paragraphs and aligned lists that wrap at any width, and a file's name where a command is wanted.
 
-use super::output::terminal_width;
+use super::output::{terminal_width, wrap_into};
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
@@ -165,24 +165,6 @@ fn laid_out(text: &str, columns: usize) -> String {
     out.join("\n")
 }
 
-/// Adds words after a lead, in lines of so many columns, the further ones set in by `hanging`.
-fn wrap_into(out: &mut Vec<String>, lead: String, words: &str, columns: usize, hanging: usize) {
-    let mut line = lead;
-    let mut empty = true;
-    for word in words.split(' ').filter(|word| !word.is_empty()) {
-        if !empty && line.width() + 1 + word.width() > columns {
-            out.push(std::mem::replace(&mut line, " ".repeat(hanging)));
-            empty = true;
-        }
-        if !empty {
-            line.push(' ');
-        }
-        line.push_str(word);
-        empty = false;
-    }
-    out.push(line);
-}
-
 /// What to do with a file or folder that was named where a command is wanted; `None` where the usage is wrong otherwise.
 pub(super) fn file_for_command(error: &clap::Error) -> Option<String> {
     if error.kind() != ErrorKind::InvalidSubcommand {
@@ -197,17 +179,17 @@ pub(super) fn file_for_command(error: &clap::Error) -> Option<String> {
     }
     if path.is_dir() {
         return Some(format!(
-            "{name} is a folder, not a command: `overrule import {name}` takes in a benchmark's folder"
+            "{name} is a folder, not a command: `overrule import {name}` imports a benchmark's folder"
         ));
     }
     let is_project = path.extension().is_some_and(|extension| extension == "db");
     Some(match is_project {
         true => format!(
-            "{name} is a project, not a command: `overrule --project {name}` opens it, `overrule merge {name}` takes over what \
+            "{name} is a project, not a command: `overrule --project {name}` opens it, `overrule merge {name}` adds what \
              it has"
         ),
         false => format!(
-            "{name} is a file, not a command: `overrule import {name}` brings it into the project, `overrule annotate {name} \
+            "{name} is a file, not a command: `overrule import {name}` imports it into the project, `overrule annotate {name} \
              OUT` judges it and writes the scores to OUT"
         ),
     })

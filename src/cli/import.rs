@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
     subcommand_negates_reqs = true,
     disable_help_subcommand = true,
     after_help = "A file is recognised by what is in it: JSON lines with \"documents\" are a dataset (annotated or not),
-one JSON object with \"scored_pairs\" is zBench's ai_scores.json, whose votes are taken over as recorded, JSON lines with
+one JSON object with \"scored_pairs\" is zBench's ai_scores.json, whose votes are imported as recorded, JSON lines with
 \"query\":\"ID\" are picks (overrule export picks), 4 columns are TREC's qrels, 3 with a header BEIR's, 6 a run, 2 to 4
 with a header or a score a list of candidates, JSON lines with \"candidates\" are RankLLM's and Umbrela's requests, one JSON object
 of queries with documents and numbers is ranx's run, or qrels where all are whole. A file may be compressed with gzip, and - is

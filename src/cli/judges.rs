@@ -16,7 +16,7 @@ use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::domain::agreement::{Interval, Share};
 use crate::domain::judge_report::{JudgeReport, ParameterBasis, PositionCounts, judge_model};
-use crate::domain::number_words::{fixed, signed};
+use crate::domain::number_words::{count, fixed, signed};
 use crate::domain::sanitise;
 use crate::domain::vote::Outcome as Side;
 use crate::store::judge_calls::JudgeCalls;
@@ -280,18 +280,21 @@ impl JudgeReportText {
                 && let Some(tau) = changed.tau
             {
                 text.push_str(&format!(
-                    "with these weights instead of equal ones: the top changes in {} of {} queries, {} documents leave it, \
-                     mean Kendall τ {} (overrule config project --judge-weights joint uses them)\n",
-                    changed.top_changed,
- changed.queries,
- changed.leaving,
- fixed(tau, 3)
+                    "with these weights instead of equal ones, the top changes in {} of {} and {} it; mean Kendall τ {}. \
+                     `overrule config project --judge-weights joint` uses them\n",
+                    count(changed.top_changed),
+                    counted(changed.queries, "query"),
+                    match changed.leaving {
+                        1 => "1 document leaves".to_owned(),
+                        leaving => format!("{} documents leave", count(leaving)),
+                    },
+                    fixed(tau, 3)
                 ));
             }
         }
         if self.0.selective {
             text.push_str(
-                "note: later judges were asked only where that told more (escalate): κ, α and consensus are of the harder \
+                "note: later judges were asked only about the harder battles (escalate): κ, α and consensus are of those \
                  battles, not of all\n",
             );
         }
@@ -317,7 +320,7 @@ impl JudgeReportText {
             ));
         }
         if !text.is_empty() && !self.0.uses_margins {
-            text.push_str("the size of these margins tells more than their direction alone: overrule config project --vote-rule calibrated counts it\n");
+            text.push_str("the size of these margins has information beyond their direction; `overrule config project --vote-rule calibrated` counts it\n");
         }
         text
     }
@@ -363,16 +366,19 @@ impl JudgeReportText {
             };
             let shares: Vec<String> = cards.filter_map(share).collect();
             text.push_str(&format!(
-                "{changed} of {} changed after the votes were shown; raw agreement with the verdicts of now: {}\n",
+                "{changed} of {} changed after the votes were shown; raw agreement with the present verdicts: {}\n",
                 counted(data.verdicts.len(), "verdict"),
                 shares.join(", ")
             ));
         }
         if data.never_blind > 0 {
             text.push_str(&format!(
-                "{} of {} verdicts were never given blind: they count as they are\n",
-                data.never_blind,
-                data.verdicts.len()
+                "{} of {} never given blind: they count as they are\n",
+                count(data.never_blind),
+                match data.verdicts.len() {
+                    1 => "1 verdict was".to_owned(),
+                    all => format!("{} verdicts were", count(all)),
+                }
             ));
         }
         text
@@ -418,9 +424,13 @@ fn row(
             format!("{}/{}", card.triads.cyclic, card.triads.all)
         }),
         or_dash(card.and_then(|card| card.length.longer), percent),
-        or_dash(calls.and_then(|calls| calls.latency_p50_ms), |ms| {
-            format!("{ms:.0} ms")
-        }),
+        or_dash(
+            calls.and_then(|calls| calls.latency_p50_ms),
+            |ms| match ms {
+                ..0.5 => "<1 ms".to_owned(),
+                _ => format!("{ms:.0} ms"),
+            },
+        ),
         or_dash(calls.and_then(|calls| calls.usd_per_1000), |usd| {
             format!("{usd:.2}")
         }),

@@ -23,9 +23,9 @@ impl KeysCommand {
         if self.json {
             output::json(&keymap::rows())?;
         } else if self.markdown {
-            output::text(&keymap::markdown())?;
+            output::raw(&keymap::markdown())?;
         } else {
-            output::text(&keymap::plain())?;
+            output::raw(&keymap::plain())?;
         }
         Ok(())
     }

@@ -28,12 +28,12 @@ const COLUMNS: [&str; 14] = [
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every verdict and every one taken back, with what its annotator said of the pair before and after; rulings on labels, whose
-document stands under a; choices in duels; imported files, new duels and runs too, unless
---query or --annotator asks for less; and how many anchors and links each judge answered on a day.
+    after_help = "Every verdict and every undo, with what its annotator said of the pair before and after. Rulings on labels: their document is
+in column a. Choices in duels. Imported files, new duels and runs, without --query and --annotator. What judges were asked for
+picks, rerankings, anchors and links, a row a judge or method and day, with calls, price and time, without --annotator.
 Nothing in the log can be changed: rows are only ever added.
-Times are UTC. `about` is the verdict that was taken back or replaced, or what an import, a run, a duel or an
-answer for the common scale is.
+Times are UTC. `about` is the verdict or ruling that was undone or replaced, or what an import, a run, a duel or the
+calls of a day are.
 
 Examples:
   overrule log --annotator ada --limit 20

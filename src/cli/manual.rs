@@ -14,7 +14,7 @@ const WIDTHS: (u16, u16) = (80, 100);
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   overrule manual                the chapters
-  overrule manual adjudication   one of them; a beginning of its name will do (adj)
+  overrule manual adjudication   one of them; the first letters of its name are enough (adj)
   overrule manual keys | less")]
 pub(super) struct ManualCommand {
     /// The chapter [default: a list of them]
@@ -44,7 +44,7 @@ impl ManualCommand {
             row["text"] = chapter.text.into();
             output::json(&row)?;
         } else {
-            output::text(&chapter.plain(width()))?;
+            output::raw(&chapter.plain(width()))?;
         }
         Ok(())
     }

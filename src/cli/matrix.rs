@@ -189,7 +189,8 @@ impl MatrixCommand {
             ),
         };
         match &self.out {
-            None => output::text(&text)?,
+            None if matches!(layout, MatrixFormat::Text) => output::text(&text)?,
+            None => output::raw(&text)?,
             Some(path) => {
                 write_whole(path, |out| Ok(out.write_all(text.as_bytes())?))?;
             }

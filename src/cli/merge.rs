@@ -26,7 +26,7 @@ pub(super) struct MergeCommand {
     /// The other project
     #[arg(value_name = "OTHER.db")]
     other: PathBuf,
-    /// Say what would be taken over and change nothing
+    /// Say what would be added and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Print JSON
@@ -113,9 +113,9 @@ impl MergeCommand {
             return format!("{other}: nothing in it is new\n");
         };
         let what = if self.dry_run {
-            "would be taken over"
+            "would be added"
         } else {
-            "taken over"
+            "added"
         };
         let spent = match merged.spent_usd > 0.0 {
             true => format!("; they had cost {}", number_words::usd(merged.spent_usd)),

@@ -102,7 +102,7 @@ impl MethodsCommand {
             }
             match (self.csv, self.md) {
                 (true, _) => csv(&report)?,
-                (_, true) => output::text(&markdown(&report))?,
+                (_, true) => output::raw(&markdown(&report))?,
                 _ => output::text(&table(&report))?,
             }
         }

@@ -20,7 +20,7 @@ use std::path::PathBuf;
     after_help = "Of each query that both rankings have, the rankings take in turn their best document that is not yet taken, --top each; documents
 of one text are one. The ninth is an easy negative: neither known to be relevant (by labels or rulings), nor ungraded among
 the first ten of a ranking, and least like the others, by vectors (--embed, --vectors) or else by shared word stems. Where
-there is none, or a ranking is too short, there are fewer documents, and the reason is said.
+there is none, or a ranking is too short, there are fewer documents, and the reason is printed.
 
 --profile original chooses as the authors' script does: the first --top of A, then the first --top others of B, then a document
 of B without a label, which may be a relevant one.

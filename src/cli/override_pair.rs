@@ -14,7 +14,7 @@ use serde_json::json;
 #[command(
     after_help = "Any two documents of the query can be judged, also a pair that was never fought. With --item the verdict answers an item
 that `overrule queue` printed for you, as a blind verdict in the workbench does: query and documents follow from it, A is
-the document printed first, and the chance by which it was laid before you goes with the verdict.
+the document printed first, and the probability with which it was chosen is stored with the verdict.
 
 Examples:
   overrule override --item 4kx0t9m2qz --verdict b --confidence high

@@ -21,14 +21,14 @@ use std::path::PathBuf;
 #[command(
     after_help = "A judge sees a query and its numbered documents and names exactly as many as are labelled relevant, or, with --open, as
 many as it finds relevant, none included. With --per-document it says of every document whether it supports or refutes the
-query or has not enough evidence, and copies the sentence that proves it; what supports or refutes is picked.
+query or has not enough evidence, and copies the sentence that proves it; a document that supports or refutes is picked.
 
 A wrong number of slots, a slot named twice or one that does not exist, a document without a verdict, and what is not JSON
-are invalid picks: asked for once more, then counted as invalid, never filled up. A verdict whose sentence is missing or not
-in its document is kept as claimed and counts neither as picked nor as not picked; the others of that answer stand. A
+are invalid picks: asked for once more, then counted as invalid, never completed. A verdict whose sentence is missing or not
+in its document is kept as claimed and counts neither as picked nor as not picked; the others of that answer count. A
 sentence beside not_enough is ignored.
 
-Every answer is in the project as soon as it comes. Run the same command again to go on where it stopped; what has been
+Every answer is in the project as soon as it comes. Run the same command again to continue where it stopped; what has been
 answered is not asked again. `overrule adjudication` compares the picks with the labels.
 
 Examples:

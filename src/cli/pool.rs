@@ -42,7 +42,7 @@ The slots are shuffled by the seed. With --layout original the labelled document
 re-creates: a judge that always names the first slots is then always right.
 
 With --embed NAME ([[embedder]] of overrule.toml) the first stage is hybrid: BM25 and the exact cosine over all vectors, each
---stage-depth deep, fused by reciprocal rank, Σ 1 / (60 + rank). Ranks and scores of both stages stand in the metadata (stages).
+--stage-depth deep, fused by reciprocal rank, Σ 1 / (60 + rank). Ranks and scores of both stages are in the metadata (stages).
 
 Examples:
   overrule pool build --beir scifact

@@ -34,7 +34,7 @@ The order depends on the seed, the annotator and the project alone. Pairs that t
 the probability with which the pair comes at its turn: 1 by priority, one in so many for a control, none for a repeat.
 
 `overrule override --item ID` answers an item, blind: A is the document printed first. Answering puts the item, and those above
-it that you passed over, into your ledger, in this order; printing alone does not.
+it that you skipped, into your ledger, in this order; printing alone does not.
 
 Examples:
   overrule queue --policy impact --limit 12

@@ -12,9 +12,9 @@ use serde_json::json;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Any document of a pool can be ruled on, also one on which picks and label agree. A ruling changes no file: `overrule export qrels
---corrected` writes the labels that follow, `overrule adjudication` shows what that makes of the rankings, `overrule undo
---ruling` takes the latest one back. In the workbench (key C) label and picks stay hidden until you have ruled. With --item the ruling answers an item that `overrule adjudication --disagreements`
-printed for you, and keeps whether chance drew it.
+--corrected` writes the labels that follow, `overrule adjudication` shows how they change the rankings, `overrule undo
+--ruling` undoes the latest one. In the workbench (key C) label and picks stay hidden until you have ruled. With --item the ruling answers an item that `overrule adjudication --disagreements`
+printed for you, and records whether it was drawn at random.
 
 Examples:
   overrule rule --item 4kx0t9m2qz --ruling relevant

@@ -1,6 +1,7 @@
 //! Picks: what judges answered when they were asked about a pool.
 
 use super::corpus::QueryKey;
+use super::reranking::AskedDay;
 use super::{Db, Result, StoreError};
 use crate::domain::adjudication::PickRecord;
 use rusqlite::params;
@@ -37,6 +38,21 @@ impl Db {
     /// The picks of a query, in the order in which they came.
     pub fn picks_of(&self, query: QueryKey) -> Result<Vec<PickRecord>> {
         self.some_picks(Some(query))
+    }
+
+    /// What judges were asked about pools, of one query or of all, by judge and day.
+    pub fn pick_days(&self, query: Option<QueryKey>) -> Result<Vec<AskedDay>> {
+        self.all(
+            "SELECT record ->> '$.judge' AS judge, date(created_ms / 1000, 'unixepoch') AS day, count(*),
+                 count(record ->> '$.failure'), count(DISTINCT query),
+                 CASE WHEN count(record ->> '$.cost_usd') = count(*) THEN sum(record ->> '$.cost_usd') END,
+                 sum(record ->> '$.latency_ms') / 1000.0,
+                 max(created_ms), min(call) || ' ' || max(created_ms)
+             FROM pick WHERE ?1 IS NULL OR query = ?1
+             GROUP BY judge, day ORDER BY judge, day",
+            [query.map(|query| query.0)],
+            AskedDay::read,
+        )
     }
 
     fn some_picks(&self, query: Option<QueryKey>) -> Result<Vec<PickRecord>> {

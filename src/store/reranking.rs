@@ -81,6 +81,41 @@ impl ScaleDay {
     }
 }
 
+/// What judges were asked on one day (UTC): a judge about pools, or those of a method.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AskedDay {
+    /// The judge, or the method with its judges.
+    pub name: String,
+    pub calls: usize,
+    /// Calls that ended without an answer.
+    pub failed: usize,
+    /// Queries that were asked about.
+    pub queries: usize,
+    /// US dollars of all calls; `None` where the price of one is not known.
+    pub cost_usd: Option<f64>,
+    /// Seconds of all calls together; `None` where that of one is not known.
+    pub seconds: Option<f64>,
+    /// When the last of them ended, in milliseconds since the Unix epoch.
+    pub last_ms: i64,
+    /// No other day has it.
+    pub uid: String,
+}
+
+impl AskedDay {
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            name: row.get(0)?,
+            calls: row.get(2)?,
+            failed: row.get(3)?,
+            queries: row.get(4)?,
+            cost_usd: row.get(5)?,
+            seconds: row.get(6)?,
+            last_ms: row.get(7)?,
+            uid: row.get(8)?,
+        })
+    }
+}
+
 /// What a judge has graded of a project's anchors.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AnchorCount {
@@ -257,6 +292,21 @@ impl Db {
              GROUP BY 1, day HAVING count(score.value) > 0 ORDER BY 1, day",
             params![ANCHORS, query.map(|query| query.0)],
             ScaleDay::read,
+        )
+    }
+
+    /// What methods asked, of one query or of all, by method and day; not what graded the anchors of a scale.
+    pub fn rerank_days(&self, query: Option<QueryKey>) -> Result<Vec<AskedDay>> {
+        self.all(
+            "SELECT method, date(created_ms / 1000, 'unixepoch') AS day, sum(calls), sum(failed_calls), count(DISTINCT query),
+                 CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd) END,
+                 CASE WHEN count(wall_ms) = count(*) THEN sum(wall_ms) / 1000.0 END,
+                 max(created_ms), min(lower(hex(uid)))
+             FROM rerank_result
+             WHERE substr(method, 1, length(?1)) <> ?1 AND (?2 IS NULL OR query = ?2)
+             GROUP BY method, day ORDER BY method, day",
+            params![ANCHORS, query.map(|query| query.0)],
+            AskedDay::read,
         )
     }
 

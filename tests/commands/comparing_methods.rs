@@ -59,6 +59,36 @@ fn methods_are_measured_against_labels_and_tested_against_a_baseline() {
 }
 
 #[test]
+fn the_log_says_what_picks_and_rerankings_asked() {
+    let sandbox = reranked();
+    sandbox.done("pick --judges bm25");
+    let asked = |more: &str| {
+        let rows = sandbox.json(&format!("log --json {more}"));
+        let rows = rows.as_array().unwrap().iter();
+        let asked =
+            rows.filter(|row| ["picks", "rerank"].contains(&row["event"].as_str().unwrap()));
+        let words = asked.map(|row| row["about"].as_str().unwrap().to_owned());
+        words.collect::<Vec<_>>()
+    };
+    let begins = |words: &[String], with: &str| words.iter().any(|one| one.starts_with(with));
+    let all = asked("");
+    assert_eq!(all.len(), 3, "{all:?}");
+    for with in [
+        "bm25: 3 calls on 3 queries, $0.00, ",
+        "rankgpt@6/bm25: 3 calls on 3 queries, $0.00, ",
+        "pointwise@6:grade/bm25: 18 calls on 3 queries, $0.00, ",
+    ] {
+        assert!(begins(&all, with), "{with}: {all:?}");
+    }
+    let one = asked("--query q0");
+    assert!(
+        begins(&one, "pointwise@6:grade/bm25: 6 calls on 1 query, "),
+        "{one:?}"
+    );
+    assert_eq!(asked("--annotator ada"), [] as [String; 0]);
+}
+
+#[test]
 fn a_judge_of_the_truth_is_told_of_and_left_out() {
     let sandbox = reranked();
     let told = sandbox.done("methods --truth zelo");

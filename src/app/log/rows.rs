@@ -2,13 +2,15 @@
 
 use super::{LogEntry, LogEvent, log_entries};
 use crate::app::duel::duel_name;
-use crate::app::wording::{counted, rfc_3339};
+use crate::app::wording::{counted, duration, rfc_3339};
 use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::corpus::DocId;
 use crate::domain::duel::{Action, DuelEvent};
+use crate::domain::number_words::{count, usd};
 use crate::domain::verdict::{Confidence, Decision, ErrorCause};
 use crate::store::corpus::QueryKey;
 use crate::store::duels::DuelKey;
+use crate::store::reranking::AskedDay;
 use crate::store::{Db, Result};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -40,7 +42,7 @@ pub struct LogRow {
     pub note: Option<String>,
     pub role: Option<String>,
     pub uid: String,
-    /// The verdict or ruling that was taken back or replaced, or what an import, a run or a duel is.
+    /// The verdict or ruling that was taken back or replaced, or what an import, a run, a duel or the calls of a day are.
     pub about: Option<String>,
 }
 
@@ -160,6 +162,14 @@ fn row(names: &mut DocumentNames<'_>, entry: &LogEntry) -> Result<LogRow> {
             ));
             "links"
         }
+        LogEvent::Picks(day) => {
+            row.about = Some(asked(day));
+            "picks"
+        }
+        LogEvent::Rerank(day) => {
+            row.about = Some(asked(day));
+            "rerank"
+        }
         LogEvent::DuelMade(duel) => {
             row.about = Some(format!(
                 "{}, {}, seed {}",
@@ -172,6 +182,23 @@ fn row(names: &mut DocumentNames<'_>, entry: &LogEntry) -> Result<LogRow> {
         LogEvent::DuelAct(key, act) => duel_act(&mut row, *key, act),
     };
     Ok(row)
+}
+
+/// Who was asked, about how much, and what it took: `gpt: 40 calls on 20 queries, 1 failed, $0.12, 35 s`.
+fn asked(day: &AskedDay) -> String {
+    let (calls, queries) = (counted(day.calls, "call"), counted(day.queries, "query"));
+    let mut words = format!("{}: {calls} on {queries}", day.name);
+    if day.failed > 0 {
+        words += &format!(", {} failed", count(day.failed));
+    }
+    words += &match day.cost_usd {
+        Some(cost) => format!(", {}", usd(cost)),
+        None => ", price unknown".to_owned(),
+    };
+    if let Some(seconds) = day.seconds {
+        words += &format!(", {}", duration(seconds));
+    }
+    words
 }
 
 /// Fills a row with what a participant of a duel did, and says what that is called.
@@ -207,6 +234,27 @@ fn duel_act(row: &mut LogRow, key: DuelKey, act: &DuelEvent) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_judges_were_asked_is_said_with_what_it_took() {
+        let mut day = AskedDay {
+            name: "gpt".to_owned(),
+            calls: 1_200,
+            failed: 0,
+            queries: 1,
+            cost_usd: Some(0.125),
+            seconds: Some(185.0),
+            last_ms: 0,
+            uid: String::new(),
+        };
+        assert_eq!(
+            asked(&day),
+            "gpt: 1,200 calls on 1 query, $0.13, 3 min 05 s"
+        );
+        (day.failed, day.cost_usd, day.seconds) = (2, None, None);
+        let words = "gpt: 1,200 calls on 1 query, 2 failed, price unknown";
+        assert_eq!(asked(&day), words);
+    }
 
     #[test]
     fn times_are_spelled_as_rfc_3339_has_it() {

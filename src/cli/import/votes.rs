@@ -12,7 +12,7 @@ use std::path::PathBuf;
   {\"query\":{\"id\":\"q1\",\"query\":\"…\"},\"a\":{\"id\":\"d1\",\"content\":\"…\"},\"b\":{\"id\":\"d2\",\"content\":\"…\"},
    \"by\":\"gpt-4o\",\"kind\":\"llm\",\"score\":-0.5,\"shown\":\"ab\",\"reasoning\":\"…\"}
 The score is in -1..1, negative where a is better; shown says which document came first (ab unless it says ba).
-kind is llm or human. A text may be left out once it is known. Optional: reasoning, created_ms; the rest is passed over.
+kind is llm or human. A text may be left out once it is known. Optional: reasoning, created_ms; the rest is ignored.
 
 Votes of models become votes of judges: one in each game of the pair, so that a judge who saw a pair in both orders
 has voted in two. Votes of people become verdicts: a, b or tie; the strength of their scores is not used.

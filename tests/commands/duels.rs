@@ -309,7 +309,7 @@ fn choices_become_labels_and_rulings_when_asked() {
         .says("24 rulings: 24 relevant, 0 not, by eve; 0 were there");
     sandbox
         .done("--annotator eve duel --rulings")
-        .says("0 rulings: 0 relevant, 0 not, by eve; 24 stood");
+        .says("0 rulings: 0 relevant, 0 not, by eve; 24 were there");
     sandbox
         .done("--annotator ada duel --rulings all")
         .says("48 rulings: 24 relevant, 24 not, by ada");

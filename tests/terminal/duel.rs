@@ -133,7 +133,7 @@ fn ten_queries_by_keyboard_alone_with_a_kill_in_the_middle() {
     for nth in 5..=TASKS {
         answer(&mut terminal, nth);
     }
-    terminal.wait("10 tasks done in all");
+    terminal.wait("10 of 10 tasks done in total");
     assert_blind(&terminal, from, &secrets);
     terminal.keys("\x1b");
     terminal.wait_gone("This session");

@@ -271,7 +271,7 @@ fn the_main_job_from_start_to_undo() {
     terminal.keys("\x1b");
     terminal.wait_gone(" × ");
     terminal.keys("r");
-    terminal.wait("tokens in");
+    terminal.wait("words in");
     terminal.keys("qy");
     assert_eq!(terminal.end(), 0);
     terminal.assert_clean();

@@ -177,7 +177,7 @@ mod tests {
             orders([0, 0, 20, 0, 40])
                 .words()
                 .unwrap()
-                .contains("go by the order")
+                .contains("depend on the order")
         );
         assert_eq!(BothOrders::default().words(), None);
         // All alike: a share has an interval, a lean of which nothing varies has none.

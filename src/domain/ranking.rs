@@ -181,13 +181,17 @@ impl View {
             fit.as_ref().ok(),
             covariance.as_ref(),
         );
-        let warnings = warning::warnings(
+        let mut warnings = warning::warnings(
             &entered,
             &structure,
             fit.as_ref().ok(),
             covariance.is_some(),
             settings.model,
         );
+        if covariance.is_some() {
+            let judged = &observations[..observations.len() - student_pairs];
+            warnings.extend(ScoreWarning::many_ties(judged, phi, rows.judges.len()));
+        }
 
         let mut by_zelo: Vec<usize> = (0..rows.documents).collect();
         by_zelo.sort_by(|x, y| match (&standings[*x], &standings[*y]) {

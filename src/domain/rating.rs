@@ -64,7 +64,7 @@ impl Observation {
     }
 
     /// Whether the likelihood depends on it: weight, and two different documents.
-    fn counts(&self) -> bool {
+    pub(in crate::domain) fn counts(&self) -> bool {
         self.a != self.b && self.weight > 0.0
     }
 }

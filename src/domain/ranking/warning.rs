@@ -1,5 +1,6 @@
 //! What has to be said about scores: who is not connected, undefeated, winless, or not scored at all.
 
+use crate::domain::number_words::{count, counted, fixed};
 use crate::domain::rating::{self, Fit, Observation, RatingModel, Structure};
 
 /// Something to be said plainly about a query's scores.
@@ -17,6 +18,34 @@ pub enum ScoreWarning {
     NotConverged(usize),
     /// Standard errors are not computed for pools this large.
     TooLargeForErrors(usize),
+    /// So many of so many battles are exact ties, and the dispersion that follows is smaller than single votes give: where some
+    /// documents always tie and others never do, the errors of the others are far too small.
+    ManyTies {
+        ties: usize,
+        battles: usize,
+        judges: usize,
+    },
+}
+
+/// The share of exact ties from which on one dispersion does not do for all pairs.
+const MANY_TIES: f64 = 0.5;
+
+impl ScoreWarning {
+    /// Whether there are too many exact ties for a dispersion `phi`, with so many judges a battle.
+    ///
+    /// In simulations with 47 to 93 % of ties, where some documents tie and others are told apart, 95 % intervals between the two
+    /// kinds held the truth in 8 to 94 of 100 cases; with φ = 1 over the judges in 76 to 100.
+    pub(super) fn many_ties(observations: &[Observation], phi: f64, judges: usize) -> Option<Self> {
+        let counted = || observations.iter().filter(|o| o.counts());
+        let ties = counted().filter(|o| o.score == 0.5).count();
+        let battles = counted().count();
+        let many = ties as f64 >= MANY_TIES * battles as f64 && ties > 0;
+        (many && phi * (judges.max(1) as f64) < 1.0 - 1e-9).then_some(Self::ManyTies {
+            ties,
+            battles,
+            judges: judges.max(1),
+        })
+    }
 }
 
 impl ScoreWarning {
@@ -80,6 +109,18 @@ impl ScoreWarning {
                 format!(
                     "{documents} documents: standard errors are computed up to {}",
                     rating::MAX_DENSE
+                )
+            }
+            Self::ManyTies {
+                ties,
+                battles,
+                judges,
+            } => {
+                format!(
+                    "{} of {} are exact ties: intervals of documents that do not tie are too narrow; `overrule config project --phi {}` widens them",
+                    count(*ties),
+                    counted(*battles, "battle"),
+                    fixed(1.0 / *judges as f64, 2)
                 )
             }
         }
@@ -151,4 +192,35 @@ pub fn fit_warnings(
         documents <= rating::MAX_DENSE,
         options.model,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_exact_ties_are_told_where_the_dispersion_follows_from_them() {
+        let battles = |ties: usize, others: usize| -> Vec<Observation> {
+            let score = |at: usize| if at < ties { 0.5 } else { 1.0 };
+            (0..ties + others)
+                .map(|at| Observation::new(at, at + 1, score(at), 1.0))
+                .collect()
+        };
+        let found = ScoreWarning::many_ties(&battles(1_900, 100), 0.05, 3);
+        let words = found.map(|found| found.words(|at| at.to_string()));
+        assert_eq!(
+            words.as_deref(),
+            Some(
+                "1,900 of 2,000 battles are exact ties: intervals of documents that do not tie are too narrow; \
+                 `overrule config project --phi 0.33` widens them"
+            )
+        );
+        // Few ties; a dispersion that was assumed and not estimated; and nothing.
+        assert_eq!(ScoreWarning::many_ties(&battles(900, 1_100), 0.2, 3), None);
+        assert_eq!(
+            ScoreWarning::many_ties(&battles(1_900, 100), 1.0 / 3.0, 3),
+            None
+        );
+        assert_eq!(ScoreWarning::many_ties(&[], 0.05, 3), None);
+    }
 }

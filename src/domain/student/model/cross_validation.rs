@@ -141,9 +141,10 @@ pub fn cross_validate(
     let best = (0..PRECISIONS.len()).min_by(|x, y| loss(x).total_cmp(&loss(y)))?;
     let precision = PRECISIONS[best];
     let models: Vec<&StudentModel> = left_out.iter().map(|found| &found[best].0).collect();
-    // A model without two groups has seen nothing of either: what is calibrated on one of them has seen nothing of the other.
+    // Without a group and one other: what is calibrated on the other has seen nothing of the first, not even in where a fit began.
     let all = std::iter::once(Vec::new());
-    let two = (0..folds).flat_map(|one| (0..one).map(move |other| vec![other, one]));
+    let others = |out: usize| (0..folds).filter(move |other| *other != out);
+    let two = (0..folds).flat_map(|out| others(out).map(move |other| vec![out, other]));
     let jobs: Vec<Vec<usize>> = all.chain(two).collect();
     let near = |without: &[usize]| models.get(without.first().copied().unwrap_or_default());
     let mut fitted = in_order(&jobs, |without| {
@@ -163,7 +164,7 @@ pub fn cross_validate(
     let jobs: Vec<Option<usize>> = (0..folds).map(Some).chain([None]).collect();
     let mut calibrations = in_order(&jobs, |out| {
         let model = |group: usize| match out {
-            Some(out) => without_both.get(&[group.min(*out), group.max(*out)][..]),
+            Some(out) => without_both.get(&[*out, group][..]),
             None => models.get(group).copied(),
         };
         let parts = (0..folds).filter(|group| Some(*group) != *out);

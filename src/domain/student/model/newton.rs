@@ -8,9 +8,12 @@ use std::ops::Range;
 const STEPS: usize = 60;
 /// Largest gradient, relative to the rows, at which a fit is done.
 const TOLERANCE: f64 = 1e-10;
-/// A step that promises less than this, relative to the rows, is the last: the next one would promise about its square. Smaller
-/// promises are lost in the rounding of the objective.
-const LAST_STEP: f64 = 1e-11;
+/// What a step promises less than, relative to the rows, is lost in the rounding of the objective: it is taken without a look.
+const BLURRED: f64 = 1e-11;
+/// Where a step with a new Hessian promises less than this, relative to the rows, the Hessian does for the next steps too.
+const NEAR: f64 = 1e-5;
+/// A step is the last one where the next would promise less than this, relative to the rows.
+const LAST: f64 = 1e-19;
 const SMALLEST: f64 = 1e-300;
 /// Rows that are added to a Hessian at a time, so that its cells are read and written once for all of them.
 const TOGETHER: usize = 4;
@@ -269,17 +272,27 @@ pub(super) fn minimise(
     }
     let mut weights = start;
     let mut slope = objective.at(&weights);
+    // A Hessian with what the first step by it promised.
+    let mut known: Option<(Vec<Vec<f64>>, f64)> = None;
     for _ in 0..STEPS {
         if slope.gradient.iter().all(|x| x.abs() <= TOLERANCE * all) {
             break;
         }
-        let step = solve(objective.hessian(&slope.curves), &slope.gradient)?;
+        let near = known.take().filter(|(_, first)| *first <= NEAR);
+        let (hessian, first) = match near {
+            Some((hessian, first)) => (hessian, Some(first)),
+            None => (objective.hessian(&slope.curves), None),
+        };
+        let step = solve(hessian.clone(), &slope.gradient)?;
         let promised: f64 = step.iter().zip(&slope.gradient).map(|(s, g)| s * g).sum();
+        let promised = promised / all;
+        let first = first.unwrap_or(promised);
         let moved = |length: f64| -> Vec<f64> {
             let pairs = weights.iter().zip(&step);
             pairs.map(|(w, s)| w - length * s).collect()
         };
-        if promised <= LAST_STEP * all {
+        // Each step by a Hessian shrinks the promise by about as much as the first step has moved.
+        if promised * first <= LAST {
             weights = moved(1.0);
             break;
         }
@@ -288,7 +301,8 @@ pub(super) fn minimise(
         for _ in 0..40 {
             let trial = moved(length);
             let reached = objective.at(&trial);
-            if reached.value <= slope.value - 1e-4 * length * promised {
+            let gain = 1e-4 * length * promised * all;
+            if promised <= BLURRED || reached.value <= slope.value - gain {
                 found = Some((trial, reached));
                 break;
             }
@@ -299,6 +313,7 @@ pub(super) fn minimise(
             break;
         };
         (weights, slope) = found;
+        known = Some((hessian, first));
     }
     weights.iter().all(|w| w.is_finite()).then_some(weights)
 }

@@ -134,7 +134,7 @@ fn no_pair_of_a_query_is_predicted_by_a_model_that_saw_its_votes() {
 #[test]
 fn a_fit_that_nobody_waits_for_ends() {
     let rows = rows(10, 10, 3);
-    for fits in 0..20 {
+    for fits in 0..23 {
         let left = std::sync::atomic::AtomicUsize::new(fits);
         let wanted = || {
             let less = |left: usize| left.checked_sub(1);

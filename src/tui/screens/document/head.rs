@@ -184,7 +184,9 @@ fn warnings(open: &OpenQuery, document: usize) -> impl Iterator<Item = String> {
             ScoreWarning::Isolated(documents) => ScoreWarning::Isolated(own(documents)?),
             ScoreWarning::Undefeated(documents) => ScoreWarning::Undefeated(own(documents)?),
             ScoreWarning::Winless(documents) => ScoreWarning::Winless(own(documents)?),
-            ScoreWarning::NotConverged(_) | ScoreWarning::TooLargeForErrors(_) => warning.clone(),
+            ScoreWarning::NotConverged(_)
+            | ScoreWarning::TooLargeForErrors(_)
+            | ScoreWarning::ManyTies { .. } => warning.clone(),
         };
         Some(warning.words(|_| "this document".to_owned()))
     })

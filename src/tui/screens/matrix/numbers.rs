@@ -1,8 +1,18 @@
 //! What the scores and intervals of a query rest on, in words.
 
 use crate::app::wording::counted;
+use crate::domain::ranking::ScoreWarning;
 use crate::domain::verdict::OverrideMode;
 use crate::tui::model::open_query::OpenQuery;
+
+/// How often intervals hold, or why they do not.
+fn reliability(open: &OpenQuery) -> String {
+    let mut warnings = open.view.warnings.iter();
+    match warnings.find(|warning| matches!(warning, ScoreWarning::ManyTies { .. })) {
+        Some(warning) => format!("{}.", warning.words(|at| open.name(at))),
+        None => "All intervals hold the true value in 95 of 100 cases.".to_owned(),
+    }
+}
 
 /// A line a fact.
 pub(super) fn text_of(open: &OpenQuery) -> String {
@@ -41,7 +51,7 @@ pub(super) fn text_of(open: &OpenQuery) -> String {
          each battle. Intervals grow with its square root. Scores do not depend on it."
             .to_owned(),
         format!("A verdict {verdicts}. Its weight is that of {}.", weight(settings.override_weight)),
-        "All intervals hold the true value in 95 of 100 cases.".to_owned(),
+        reliability(open),
     ]
     .into_iter()
     .chain(view.student_in_fit().map(|(student, pairs)| format!("The {}.", student.words(pairs))))

@@ -5,6 +5,7 @@ pub mod export;
 mod found;
 mod import;
 mod judged_pairs;
+mod known_texts;
 pub mod naming;
 mod other_scores;
 mod pictures;

@@ -8,6 +8,7 @@ mod order_effect;
 mod outcome;
 mod pair_prediction;
 pub mod sample;
+pub mod texts;
 
 pub use order_effect::OrderShift;
 pub use outcome::OutcomeProbabilities;

@@ -239,12 +239,12 @@ fn a_student_looks_at_vectors_that_are_there_and_asks_for_none() {
     let asked = server.total_requests();
     sandbox.done("annotate pools.jsonl out.jsonl --judges bm25,ngram,proximity");
     let found = sandbox.json("student train --embed vectors --json");
-    assert_eq!(found["model"]["features"][6], "cosine with query");
-    // The constant, seven sizes, seven sums, and how near both documents are.
-    assert_eq!(found["model"]["even"].as_array().unwrap().len(), 16);
-    assert_eq!(found["model"]["odd"].as_array().unwrap().len(), 7);
-    assert_eq!(found["model"]["features"][7], "cosine of both");
-    assert_eq!(found["model"]["features"].as_array().unwrap().len(), 8);
+    assert_eq!(found["model"]["features"][10], "cosine with query");
+    // The constant, eleven sizes, and how near both documents are.
+    assert_eq!(found["model"]["even"].as_array().unwrap().len(), 13);
+    assert_eq!(found["model"]["odd"].as_array().unwrap().len(), 11);
+    assert_eq!(found["model"]["features"][11], "cosine of both");
+    assert_eq!(found["model"]["features"].as_array().unwrap().len(), 12);
     assert_eq!(
         found["model"]["embedder"],
         serde_json::json!({"name": "vectors", "model": "openai counter"})

@@ -1,19 +1,32 @@
-//! What the other battles of a query say of a pair, as a feature of the built-in student.
+//! What the other battles of a query say of a pair, as features of the built-in student: of its documents, and of those whose
+//! texts are most alike to them.
 
 use super::judged_pairs::JudgedQuery;
 use crate::app::error::{AppError, invalid};
 use crate::domain::battle::Pair;
 use crate::domain::rating::{self, Observation, RatingOptions};
+use crate::domain::student::texts::PoolTexts;
+
+/// How many documents count as most alike to one.
+const ALIKE: usize = 3;
+
+/// The zELO of the higher pool index less that of the lower one: of both documents, and of those most alike to each.
+pub(super) type ScoreGaps = [f64; 2];
 
 /// The zELO of a query's documents, and what it is without one pair.
 pub(super) struct OtherScores {
     all: Vec<f64>,
-    /// For each judged pair the score of its higher pool index less that of the lower one, fitted without the pair.
-    pub(super) gaps: Vec<f64>,
+    alike: AlikeTexts,
+    /// For each judged pair, fitted without the pair.
+    pub(super) gaps: Vec<ScoreGaps>,
 }
 
 impl OtherScores {
-    pub(super) fn of(query: &JudgedQuery, options: &RatingOptions) -> Result<Self, AppError> {
+    pub(super) fn of(
+        query: &JudgedQuery,
+        options: &RatingOptions,
+        texts: &PoolTexts,
+    ) -> Result<Self, AppError> {
         let all: Vec<Observation> = query
             .pairs
             .iter()
@@ -30,6 +43,7 @@ impl OtherScores {
             lambda: options.lambda,
         };
         let documents = query.documents.len();
+        let alike = AlikeTexts::of(texts, documents);
         let whole = rating::fit(documents, &all, &options, None).map_err(failed)?;
         let gaps = query.pairs.iter().enumerate().map(|(at, target)| {
             let mut others = all.clone();
@@ -37,18 +51,56 @@ impl OtherScores {
                 own.weight = 0.0;
             }
             let fit = rating::fit(documents, &others, &options, Some(&whole.scores));
-            let scores = fit.map_err(failed)?.scores;
-            Ok(scores[target.pair.high()] - scores[target.pair.low()])
+            Ok(alike.gaps(target.pair, &fit.map_err(failed)?.scores))
         });
         Ok(Self {
-            gaps: gaps.collect::<Result<Vec<f64>, AppError>>()?,
+            gaps: gaps.collect::<Result<Vec<ScoreGaps>, AppError>>()?,
             all: whole.scores,
+            alike,
         })
     }
 
     /// The same of any pair, from all battles.
-    pub(super) fn gap(&self, pair: Pair) -> f64 {
-        self.all[pair.high()] - self.all[pair.low()]
+    pub(super) fn gap(&self, pair: Pair) -> ScoreGaps {
+        self.alike.gaps(pair, &self.all)
+    }
+}
+
+/// For each document those whose texts are most alike to it, the nearest first, with their cosines; one more than is looked
+/// at, since the other document of a pair is passed over.
+struct AlikeTexts(Vec<Vec<(usize, f64)>>);
+
+impl AlikeTexts {
+    fn of(texts: &PoolTexts, documents: usize) -> Self {
+        let nearest = |document: usize| {
+            let mut others: Vec<(usize, f64)> = (0..documents)
+                .filter(|other| *other != document)
+                .map(|other| (other, texts.cosine(document, other)))
+                .collect();
+            others.sort_by(|x, y| y.1.total_cmp(&x.1));
+            others.truncate(ALIKE + 1);
+            others
+        };
+        Self((0..documents).map(nearest).collect())
+    }
+
+    fn gaps(&self, pair: Pair, scores: &[f64]) -> ScoreGaps {
+        let (low, high) = (pair.low(), pair.high());
+        [
+            scores[high] - scores[low],
+            self.mean(high, low, scores) - self.mean(low, high, scores),
+        ]
+    }
+
+    /// The mean score of the documents most alike to one, but for its opponent, each weighted by its cosine; 0, the mean of
+    /// the query, where none is alike.
+    fn mean(&self, document: usize, opponent: usize, scores: &[f64]) -> f64 {
+        let alike = self.0[document].iter();
+        let alike = alike.filter(|(other, _)| *other != opponent).take(ALIKE);
+        let (sum, weight) = alike.fold((0.0, 0.0), |(sum, weight), (other, cosine)| {
+            (sum + cosine * scores[*other], weight + cosine)
+        });
+        if weight > 0.0 { sum / weight } else { 0.0 }
     }
 }
 
@@ -82,13 +134,28 @@ mod tests {
                 .collect(),
         };
         let options = RatingOptions::default();
-        let gaps = |turned| OtherScores::of(&query(turned), &options).unwrap().gaps;
+        let texts = PoolTexts::read(
+            "",
+            &[
+                "red green blue",
+                "green blue grey",
+                "blue grey pink",
+                "grey pink white",
+                "pink white black",
+            ],
+        );
+        let gaps = |turned| {
+            let found = OtherScores::of(&query(turned), &options, &texts);
+            found.unwrap().gaps
+        };
         let before = gaps(usize::MAX);
         for turned in 0..before.len() {
             let after = gaps(turned);
-            assert!((before[turned] - after[turned]).abs() < 1e-9, "{turned}");
-            let changed = before.iter().zip(&after);
-            assert!(changed.into_iter().any(|(x, y)| (x - y).abs() > 0.1));
+            for kind in 0..2 {
+                let moved = |at: usize| (before[at][kind] - after[at][kind]).abs();
+                assert!(moved(turned) < 1e-9, "{turned}");
+                assert!((0..before.len()).any(|at| moved(at) > 0.01), "{turned}");
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The built-in student: fitted to the judged pairs of a project, and measured on queries that it did not see.
 
 use super::judged_pairs::JudgedPairs;
+use super::known_texts::{FEATURES, KnownTexts};
 use super::other_scores::OtherScores;
 use super::predictions::{ForeignLine, PairPlace, Predictions, StepPredictions};
 use super::sample::all_judged;
@@ -11,40 +12,26 @@ use crate::app::wording::first_names;
 use crate::domain::battle::{Pair, all_pairs};
 use crate::domain::metrics::Resampling;
 use crate::domain::student::OutcomeProbabilities;
-use crate::domain::student::features::{
-    DocumentNumbers, OTHER_BATTLES, PairFeatures, QueryFeatures,
-};
+use crate::domain::student::features::{ALIKE_TEXTS, OTHER_BATTLES, PairFeatures, QueryFeatures};
 use crate::domain::student::figures::{
     FigureOptions, Figures, ModelAccuracy, PreferenceRow, StudentRow, accuracies,
 };
 use crate::domain::student::model::{StudentModel, TrainingRow, cross_validate};
 use crate::formats::safe_json;
-use crate::judge::PoolText;
-use crate::judge::offline::LexicalMethod;
-use crate::store::corpus::first_stage_order;
-use crate::store::{Db, Store, StoreError};
+use crate::store::Store;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 
-/// What is known of a document by itself.
-const FEATURES: [&str; 6] = [
-    "BM25",
-    "proximity",
-    "n-grams",
-    "terms matched",
-    "length",
-    "first stage",
-];
 /// What vectors say of a document, and of two.
 const NEARNESS: &str = "cosine with query";
 const BOTH_NEAR: &str = "cosine of both";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrainOptions {
-    /// Whether the student is told the zELO of both documents, fitted without the pair itself.
+    /// Whether the student is told the zELO of both documents and of those most alike to each, fitted without the pair itself.
     pub other_battles: bool,
     /// Groups of queries that are left out one after the other.
     pub folds: usize,
@@ -72,8 +59,8 @@ pub struct TrainedStudent {
     predictions: Vec<PredictedPair>,
 }
 
-/// A feature's name, and its weights for difference, size and sum, where it has them.
-pub type FeatureWeights = (&'static str, [Option<f64>; 3]);
+/// A feature's name, the weight of its difference, where it has one, and what it weighs for a tie.
+pub type FeatureWeights = (&'static str, Option<f64>, f64);
 
 #[derive(Clone, Debug)]
 struct PredictedPair {
@@ -111,7 +98,11 @@ pub fn train_with(
             continue;
         }
         let name = query.id.as_str().to_owned();
-        let (mut numbers, pool) = store.read_blocking(move |db| document_numbers(db, &name))?;
+        let KnownTexts {
+            mut numbers,
+            pool,
+            texts,
+        } = store.read_blocking(move |db| KnownTexts::read(db, &name))?;
         let near = match vectors {
             Some(vectors) => vectors.of_pool(&pool)?,
             None => PoolVectors::default(),
@@ -125,24 +116,25 @@ pub fn train_with(
         }
         let features = QueryFeatures::new(&numbers);
         let scores = match options.other_battles {
-            true => Some(OtherScores::of(query, &settings)?),
+            true => Some(OtherScores::of(query, &settings, &texts)?),
             false => None,
         };
         if options.all_pairs {
             let judged: HashSet<Pair> = query.pairs.iter().map(|target| target.pair).collect();
             for pair in all_pairs(query.documents.len()).filter(|pair| !judged.contains(pair)) {
-                let gap = scores.as_ref().map(|scores| scores.gap(pair));
+                let gaps = scores.as_ref().map(|scores| scores.gap(pair));
                 let both = near.of_both(pair.low(), pair.high());
-                let of = features.pair(pair.low(), pair.high(), gap.as_slice(), both.as_slice());
+                let gaps = gaps.as_slice().as_flattened();
+                let of = features.pair(pair.low(), pair.high(), gaps, both.as_slice());
                 unjudged.push((number, pair, of));
             }
         }
         for (at, target) in query.pairs.iter().enumerate() {
-            let gaps = scores.as_ref().map(|scores| &scores.gaps);
-            let gap = gaps.and_then(|gaps| gaps.get(at)).copied();
+            let gaps = scores.as_ref().and_then(|scores| scores.gaps.get(at));
+            let gaps = gaps.map_or(&[][..], |gaps| gaps);
             let (low, high) = (target.pair.low(), target.pair.high());
             let both = near.of_both(low, high);
-            let pair = features.pair(low, high, gap.as_slice(), both.as_slice());
+            let pair = features.pair(low, high, gaps, both.as_slice());
             hash.update(query.id.as_str());
             let numbers = [target.score, target.weight];
             for number in numbers.iter().chain(&pair.odd).chain(&both) {
@@ -298,63 +290,32 @@ fn compared(
 /// The features that change sign when the documents are exchanged.
 fn feature_names(options: TrainOptions, has_vectors: bool) -> impl Iterator<Item = &'static str> {
     let near = has_vectors.then_some(NEARNESS);
-    let other = options.other_battles.then_some(OTHER_BATTLES);
-    FEATURES.into_iter().chain(near).chain(other)
-}
-
-/// What is known of each document, in the order of [`FEATURES`], and the texts.
-fn document_numbers(db: &Db, query: &str) -> Result<(Vec<DocumentNumbers>, PoolText), StoreError> {
-    let key = db.find_query(query)?;
-    let info = db.query(key)?;
-    let texts = (0..info.documents).map(|at| db.document_text(key, at));
-    let pool = PoolText::new(info.text, texts.collect::<Result<Vec<_>, _>>()?);
-    let analysis = pool.analysis();
-    let documents = db.documents(key)?;
-    let order = first_stage_order(documents.iter().map(|document| &document.metadata));
-    let mut ranks = vec![0usize; info.documents];
-    for (rank, at) in order.into_iter().enumerate() {
-        if let Some(place) = ranks.get_mut(at) {
-            *place = rank;
-        }
-    }
-    let numbers = pool.documents.iter().zip(ranks).enumerate();
-    let numbers = numbers.map(|(at, (text, rank))| {
-        let matched = analysis.matched(LexicalMethod::Proximity, at).count_ones();
-        [
-            analysis.score(LexicalMethod::Bm25, at),
-            analysis.score(LexicalMethod::Proximity, at),
-            analysis.score(LexicalMethod::Ngram, at),
-            f64::from(matched),
-            (1.0 + text.chars().count() as f64).ln(),
-            -(1.0 + rank as f64).ln(),
-        ]
-        .map(Some)
-        .to_vec()
-    });
-    let numbers = numbers.collect();
-    Ok((numbers, pool))
+    let others = options
+        .other_battles
+        .then_some([OTHER_BATTLES, ALIKE_TEXTS]);
+    let others = others.into_iter().flatten();
+    FEATURES.into_iter().chain(near).chain(others)
 }
 
 impl TrainedStudent {
-    /// The features with the student's weights: for their differences, for the sizes of these (where they speak for a tie) and
-    /// for their sums.
+    /// The features with the student's weights. For a tie speaks the size of a difference, and the cosine of both by itself.
     pub fn weights(&self) -> Vec<FeatureWeights> {
-        let (odd, even) = (&self.model.odd, &self.model.even);
-        let by_document = FEATURES.len() + usize::from(self.embedder.is_some());
-        // The constant, sizes of all differences, sums of what documents have by themselves, what both have together.
-        let size = |at: usize| even.get(1 + at).copied();
-        let sum = |at: usize| even.get(1 + odd.len() + at).copied();
-        let names = feature_names(self.options, self.embedder.is_some()).enumerate();
-        let mut weights: Vec<_> = names
-            .map(|(at, name)| {
-                let sum = sum(at).filter(|_| at < by_document);
-                (name, [odd.get(at).copied(), size(at), sum])
-            })
-            .collect();
-        if self.embedder.is_some() {
-            weights.push((BOTH_NEAR, [None, None, sum(by_document)]));
-        }
-        weights
+        let odd = self.model.odd.iter().copied().map(Some);
+        let differences = odd.chain(std::iter::once(None));
+        // The first even weight is the constant.
+        let ties = self.model.even.iter().skip(1).copied();
+        let named = self.feature_names().into_iter().zip(differences).zip(ties);
+        named
+            .map(|((name, difference), tie)| (name, difference, tie))
+            .collect()
+    }
+
+    fn feature_names(&self) -> Vec<&'static str> {
+        let has_vectors = self.embedder.is_some();
+        let both = has_vectors.then_some(BOTH_NEAR);
+        feature_names(self.options, has_vectors)
+            .chain(both)
+            .collect()
     }
 
     pub fn json(&self) -> Value {
@@ -380,15 +341,11 @@ impl TrainedStudent {
     }
 
     /// The model with what it was made of. `odd` has a weight for the difference of each of `features` in their order, but for
-    /// the cosine of both, which stands last. `even` has the constant, a weight for the size of each difference, one for the
-    /// sum of each feature that a document has by itself, and that of the cosine of both.
+    /// the cosine of both, which stands last. `even` has the constant, a weight for the size of each difference, and that of
+    /// the cosine of both.
     pub(super) fn model_json(&self) -> Value {
-        let both = self.embedder.is_some().then_some(BOTH_NEAR);
-        let features: Vec<&str> = feature_names(self.options, self.embedder.is_some())
-            .chain(both)
-            .collect();
         json!({
-            "features": features,
+            "features": self.feature_names(),
             "embedder": self.embedder,
             "odd": self.model.odd,
             "even": self.model.even,

@@ -13,8 +13,9 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A softmax regression of three outcomes on what offline judges find in the texts (BM25, proximity, n-grams, terms matched), length and
-first-stage rank, and with --embed on vectors. It does not know which document is called A. Its probabilities are calibrated by a temperature or by
+    after_help = "A softmax regression of three outcomes on what offline judges find in the texts (BM25, proximity, n-grams, terms matched), on
+words covered, phrases, term density, likeness to the query's other texts, length and first-stage rank, and with --embed on
+vectors. It does not know which document is called A. Its probabilities are calibrated by a temperature or by
 isotonic curves, whichever does better on queries left out. Everything that is printed is of queries that the model did not see: each
 group of queries is predicted by a model of the others.
 
@@ -26,7 +27,8 @@ Examples:
   overrule student train --other-battles --predictions p.jsonl && overrule student report p.jsonl"
 )]
 pub(super) struct TrainCommand {
-    /// Tell it the zELO of both documents too, fitted without the pair itself: for pairs of documents that have fought others
+    /// Tell it the zELO of both documents too, and of those with the most alike texts, fitted without the pair itself: for pairs
+    /// of documents that have fought others
     #[arg(long)]
     other_battles: bool,
     /// Tell it how near the texts are by the vectors that this embedder of overrule.toml has made before; calls nothing
@@ -161,18 +163,18 @@ fn describe(student: &TrainedStudent) -> String {
         None => format!("temperature {:.2}", student.model.temperature),
     };
     text += &format!(
-        "\nWeights (penalty {}, calibrated by {calibration}): of the difference, of its size and of the sum for a tie\n",
+        "\nWeights (penalty {}, calibrated by {calibration}): of the difference, and of its size for a tie\n",
         student.precision
     );
     let rows: Vec<Vec<String>> = student
         .weights()
         .into_iter()
-        .map(|(name, weights)| {
-            let weights = weights.map(|weight| or_dash(weight, |weight| signed(weight, 3)));
-            std::iter::once(name.to_owned()).chain(weights).collect()
+        .map(|(name, difference, tie)| {
+            let difference = or_dash(difference, |weight| signed(weight, 3));
+            vec![name.to_owned(), difference, signed(tie, 3)]
         })
         .collect();
-    text += &output::table(&["feature", ">difference", ">size", ">sum"], &rows);
+    text += &output::table(&["feature", ">difference", ">tie"], &rows);
     text + &format!(
         "\ndivergence {} nats a battle; training set {}\n",
         number(figures.divergence()),

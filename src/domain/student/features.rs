@@ -3,6 +3,8 @@
 
 /// The name of the difference that other battles make: the zELO of both documents, fitted to the query's own votes.
 pub const OTHER_BATTLES: &str = "zELO of other battles";
+/// The same of the documents whose texts are most alike to each.
+pub const ALIKE_TEXTS: &str = "zELO of alike texts";
 
 /// A document's numbers, one a feature; `None` where there is none.
 pub type DocumentNumbers = Vec<Option<f64>>;
@@ -37,9 +39,8 @@ impl QueryFeatures {
         let (a, b) = (of(a), of(b));
         let odd: Vec<f64> = a.iter().zip(b).map(|(a, b)| b - a).collect();
         let odd: Vec<f64> = odd.into_iter().chain(differences.iter().copied()).collect();
-        let sums = a.iter().zip(b).map(|(a, b)| a + b);
         let sizes = odd.iter().map(|x| x.abs());
-        let even = std::iter::once(1.0).chain(sizes).chain(sums);
+        let even = std::iter::once(1.0).chain(sizes);
         let even = even.chain(others.iter().copied()).collect();
         PairFeatures { odd, even }
     }
@@ -65,7 +66,7 @@ fn scaled(numbers: Vec<Option<f64>>) -> Vec<f64> {
 pub struct PairFeatures {
     /// B less A: they change sign when the documents are exchanged.
     pub odd: Vec<f64>,
-    /// A constant 1, the sizes of the differences, sums, and what is said of both together: they stay the same.
+    /// A constant 1, the sizes of the differences, and what is said of both together: they stay the same.
     pub even: Vec<f64>,
 }
 
@@ -84,7 +85,7 @@ mod tests {
         let features = QueryFeatures::new(&numbers);
         let pair = features.pair(0, 1, &[0.5], &[0.7]);
         assert_eq!(pair.odd, [2.0, 0.0, 0.5]);
-        assert_eq!(pair.even, [1.0, 2.0, 0.0, 0.5, 0.0, 0.0, 0.7]);
+        assert_eq!(pair.even, [1.0, 2.0, 0.0, 0.5, 0.7]);
         // A document without the number is as the average one.
         assert_eq!(features.pair(2, 1, &[], &[]).odd, [1.0, 0.0]);
     }

@@ -126,11 +126,12 @@ fn the_built_in_student_is_measured_on_queries_that_it_did_not_see() {
     let again = sandbox.json("student train --json");
     assert_eq!(again, found);
     let model: Value = serde_json::from_str(&sandbox.read("m.json")).unwrap();
-    assert_eq!(model["features"].as_array().unwrap().len(), 6);
+    assert_eq!(model["features"].as_array().unwrap().len(), 10);
     assert_eq!(model["training_hash"], found["model"]["training_hash"]);
     let told =
         sandbox.json("student train --other-battles --all-pairs --predictions all.jsonl --json");
-    assert_eq!(told["model"]["features"][6], "zELO of other battles");
+    assert_eq!(told["model"]["features"][10], "zELO of other battles");
+    assert_eq!(told["model"]["features"][11], "zELO of alike texts");
     // Eight documents have 28 pairs.
     assert_eq!(sandbox.read("all.jsonl").lines().count(), 6 * 28);
     // Its own predictions beside it are as good as it is.

@@ -1,0 +1,290 @@
+//! What the texts of a query's documents have of the query, beyond what the offline judges score, and of each other.
+
+use crate::domain::text::{is_stopword, normalise_into, query_terms, stem, words};
+use std::collections::{HashMap, HashSet};
+
+/// Numbers of one text.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TextNumbers {
+    /// Share of the query's distinct words, common ones too, that the text has as they are written.
+    pub words_covered: f64,
+    /// Share of the query's neighbouring terms that stand next to each other in the text, in their order; words too common to
+    /// look for are passed over in both. 0 for a query of one term.
+    pub phrases: f64,
+    /// Occurrences of the query's terms, a word of the text.
+    pub density: f64,
+    /// Mean cosine with the other texts.
+    pub likeness: f64,
+}
+
+/// The texts of one query, read once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PoolTexts {
+    numbers: Vec<TextNumbers>,
+    /// By text: its stems with their weights, (1 + ln tf) · ln((N + 1) / df) scaled to length 1 (Salton & Buckley 1988), in
+    /// the order of the stems.
+    vectors: Vec<Vec<(u32, f64)>>,
+}
+
+impl PoolTexts {
+    /// In time linear in the lengths of the texts.
+    pub fn read(query: &str, texts: &[impl AsRef<str>]) -> Self {
+        let mut lexicon = Lexicon::default();
+        let looked_for = QueryWords::new(query, &mut lexicon);
+        let read: Vec<ReadText> = texts
+            .iter()
+            .map(|text| lexicon.read(text.as_ref()))
+            .collect();
+        let vectors = vectors(&read, lexicon.stems.len());
+        let likeness = likeness(&vectors, lexicon.stems.len());
+        let numbers = read.iter().zip(likeness);
+        Self {
+            numbers: numbers
+                .map(|(text, near)| looked_for.of(text, near))
+                .collect(),
+            vectors,
+        }
+    }
+
+    /// By pool index.
+    pub fn numbers(&self) -> &[TextNumbers] {
+        &self.numbers
+    }
+
+    /// The cosine of two texts in 0..=1; 0 outside the pool.
+    pub fn cosine(&self, a: usize, b: usize) -> f64 {
+        let of = |at: usize| self.vectors.get(at).map_or(&[][..], Vec::as_slice);
+        let (mut a, mut b) = (of(a), of(b));
+        let mut sum = 0.0;
+        while let ([(x, weight), rest_a @ ..], [(y, other), rest_b @ ..]) = (a, b) {
+            if x == y {
+                sum += weight * other;
+            }
+            (a, b) = (
+                if x <= y { rest_a } else { a },
+                if y <= x { rest_b } else { b },
+            );
+        }
+        sum
+    }
+}
+
+/// The words of one text by the numbers that the lexicon gives them.
+struct ReadText {
+    /// Distinct words as they are written.
+    written: HashSet<u32>,
+    /// The stems of all words that are not too common to look for, in their order.
+    stems: Vec<u32>,
+    words: usize,
+}
+
+#[derive(Clone, Copy)]
+struct KnownWord {
+    written: u32,
+    /// `None` for a word too common to look for.
+    stem: Option<u32>,
+}
+
+/// Numbers for words and stems.
+#[derive(Default)]
+struct Lexicon {
+    words: HashMap<String, KnownWord>,
+    stems: HashMap<String, u32>,
+}
+
+impl Lexicon {
+    fn stem(&mut self, stem: String) -> u32 {
+        let next = self.stems.len() as u32;
+        *self.stems.entry(stem).or_insert(next)
+    }
+
+    fn word(&mut self, normal: &str) -> KnownWord {
+        if let Some(known) = self.words.get(normal) {
+            return *known;
+        }
+        let known = KnownWord {
+            written: self.words.len() as u32,
+            stem: (!is_stopword(normal)).then(|| self.stem(stem(normal))),
+        };
+        self.words.insert(normal.to_owned(), known);
+        known
+    }
+
+    fn read(&mut self, text: &str) -> ReadText {
+        let mut found = ReadText {
+            written: HashSet::new(),
+            stems: Vec::new(),
+            words: 0,
+        };
+        let mut normal = String::new();
+        for (_, word) in words(text) {
+            normalise_into(word, &mut normal);
+            let known = self.word(&normal);
+            found.written.insert(known.written);
+            found.stems.extend(known.stem);
+            found.words += 1;
+        }
+        found
+    }
+}
+
+/// What a query looks for.
+struct QueryWords {
+    written: HashSet<u32>,
+    terms: HashSet<u32>,
+    neighbours: HashSet<(u32, u32)>,
+}
+
+impl QueryWords {
+    fn new(query: &str, lexicon: &mut Lexicon) -> Self {
+        let read = lexicon.read(query);
+        let terms = query_terms(query).into_iter();
+        Self {
+            written: read.written,
+            terms: terms.map(|term| lexicon.stem(term.stem)).collect(),
+            neighbours: neighbours(&read.stems).collect(),
+        }
+    }
+
+    fn of(&self, text: &ReadText, likeness: f64) -> TextNumbers {
+        let covered = self.written.intersection(&text.written).count();
+        let found: HashSet<(u32, u32)> = neighbours(&text.stems)
+            .filter(|pair| self.neighbours.contains(pair))
+            .collect();
+        let hits = text.stems.iter().filter(|stem| self.terms.contains(stem));
+        TextNumbers {
+            words_covered: share(covered, self.written.len()),
+            phrases: share(found.len(), self.neighbours.len()),
+            density: share(hits.count(), text.words),
+            likeness,
+        }
+    }
+}
+
+fn neighbours(stems: &[u32]) -> impl Iterator<Item = (u32, u32)> {
+    stems.windows(2).filter_map(|pair| match pair {
+        [one, next] => Some((*one, *next)),
+        _ => None,
+    })
+}
+
+/// 0 of nothing.
+fn share(part: usize, whole: usize) -> f64 {
+    part as f64 / whole.max(1) as f64
+}
+
+fn vectors(texts: &[ReadText], stems: usize) -> Vec<Vec<(u32, f64)>> {
+    let mut holding = vec![0usize; stems];
+    let counts: Vec<Vec<(u32, usize)>> = texts
+        .iter()
+        .map(|text| {
+            let mut sorted = text.stems.clone();
+            sorted.sort_unstable();
+            let runs = sorted.chunk_by(|a, b| a == b);
+            runs.filter_map(|run| Some((*run.first()?, run.len())))
+                .inspect(|(stem, _)| holding[*stem as usize] += 1)
+                .collect()
+        })
+        .collect();
+    let all = texts.len() as f64 + 1.0;
+    let vector = |counts: &Vec<(u32, usize)>| {
+        let weight = |(stem, count): &(u32, usize)| {
+            let rarity = (all / holding[*stem as usize] as f64).ln();
+            (*stem, (1.0 + (*count as f64).ln()) * rarity)
+        };
+        let mut vector: Vec<(u32, f64)> = counts.iter().map(weight).collect();
+        let squares: f64 = vector.iter().map(|(_, x)| x * x).sum();
+        for (_, x) in &mut vector {
+            *x /= squares.sqrt();
+        }
+        vector
+    };
+    counts.iter().map(vector).collect()
+}
+
+/// The mean cosine of each vector with the others.
+fn likeness(vectors: &[Vec<(u32, f64)>], stems: usize) -> Vec<f64> {
+    let mut sum = vec![0.0; stems];
+    for (stem, x) in vectors.iter().flatten() {
+        sum[*stem as usize] += x;
+    }
+    let others = vectors.len().saturating_sub(1).max(1) as f64;
+    let of = |vector: &Vec<(u32, f64)>| {
+        let near = vector
+            .iter()
+            .map(|(stem, x)| x * (sum[*stem as usize] - x))
+            .sum::<f64>();
+        near / others
+    };
+    vectors.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn numbers(query: &str, texts: &[&str]) -> Vec<TextNumbers> {
+        PoolTexts::read(query, texts).numbers().to_vec()
+    }
+
+    #[test]
+    fn common_words_are_covered_and_endings_are_not() {
+        let found = numbers(
+            "Does the cell divide in the wall?",
+            &["The cells divide.", "in the wall", ""],
+        );
+        // does, the, cell, divide, in, wall
+        let covered = found.iter().map(|of| of.words_covered);
+        assert!(covered.eq([2.0 / 6.0, 3.0 / 6.0, 0.0]));
+        let dense = found.iter().map(|of| of.density);
+        assert!(dense.eq([2.0 / 3.0, 1.0 / 3.0, 0.0]));
+    }
+
+    #[test]
+    fn phrases_are_neighbours_in_their_order() {
+        let found = numbers(
+            "gene therapy of the heart",
+            &[
+                "Gene therapies for hearts",
+                "therapy, gene",
+                "a gene in therapy",
+                "heart",
+            ],
+        );
+        let phrases = found.iter().map(|of| of.phrases);
+        assert!(phrases.eq([1.0, 0.0, 0.5, 0.0]));
+        let one_term = numbers("gene", &["gene gene", "heart"]);
+        assert!(one_term.iter().all(|of| of.phrases == 0.0));
+    }
+
+    #[test]
+    fn a_text_like_others_is_nearer_to_them() {
+        let texts = ["fever and aspirin", "aspirin lowers", "fever in ovens", ""];
+        let pool = PoolTexts::read("aspirin", &texts);
+        let near: Vec<f64> = pool.numbers().iter().map(|of| of.likeness).collect();
+        assert!(near[0] > near[1] && near[1] > 0.1, "{near:?}");
+        assert!((near[1] - near[2]).abs() < 1e-12 && near[3] == 0.0);
+        assert!((pool.cosine(1, 1) - 1.0).abs() < 1e-12);
+        assert_eq!((pool.cosine(1, 2), pool.cosine(0, 9)), (0.0, 0.0));
+    }
+
+    proptest! {
+        #[test]
+        fn likeness_is_the_mean_of_cosines_and_no_text_panics(
+            query in "[ a-c]{0,8}|.{0,8}",
+            texts in prop::collection::vec("[ a-e]{0,40}|.{0,20}", 0..6),
+        ) {
+            let pool = PoolTexts::read(&query, &texts);
+            for (at, of) in pool.numbers().iter().enumerate() {
+                let others = (0..texts.len()).filter(|other| *other != at);
+                let sum: f64 = others.map(|other| pool.cosine(at, other)).sum();
+                let mean = sum / (texts.len() - 1).max(1) as f64;
+                prop_assert!((of.likeness - mean).abs() < 1e-9);
+                prop_assert!((0.0..=1.0).contains(&of.words_covered));
+                prop_assert!((0.0..=1.0).contains(&of.phrases));
+                prop_assert!((0.0..=1.0).contains(&of.density));
+            }
+        }
+    }
+}

@@ -14,6 +14,8 @@ use unicode_segmentation::UnicodeSegmentation;
 pub use crate::domain::number_words::{count, counted, duration, fixed, probability, signed, usd};
 
 const ELLIPSIS: &str = "…";
+/// What stands between two parts.
+const DOT: &str = " · ";
 
 fn cluster_width(cluster: &str) -> usize {
     if cluster.contains(char::is_control) {
@@ -188,12 +190,13 @@ pub fn wrap(text: &str, columns: usize) -> Vec<Range<usize>> {
     wrapper.lines
 }
 
-/// Words of the program in lines; a `·` between two parts neither begins a line nor ends it.
+/// Words of the program in lines: short parts between two `·` stay whole, and no `·` begins a line or ends it.
 pub fn lines(text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
-    let ranges = wrap(text, columns).into_iter().enumerate();
+    let laid = parts_on_lines(text, columns);
+    let ranges = wrap(&laid, columns).into_iter().enumerate();
     ranges
         .map(|(at, range)| {
-            let line = &text[range];
+            let line = &laid[range];
             let words = match at {
                 0 => line,
                 _ => line.strip_prefix("· ").unwrap_or(line),
@@ -202,6 +205,28 @@ pub fn lines(text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
             Line::styled(words.to_owned(), style)
         })
         .collect()
+}
+
+/// A text with a new line before each part that is short and would be broken: up to three fifths of a line.
+fn parts_on_lines(text: &str, columns: usize) -> Cow<'_, str> {
+    if !text.contains(DOT) || width(text) <= columns {
+        return Cow::Borrowed(text);
+    }
+    let mut laid = String::new();
+    for part in text.split(DOT) {
+        let line = laid.rfind('\n').map_or(0, |at| at + 1);
+        let last = wrap(&laid[line..], columns).pop();
+        let used = last.map_or(0, |last| width(&laid[line..][last]));
+        let wide = width(part);
+        if laid.is_empty() {
+        } else if used + width(DOT) + wide > columns && 5 * wide <= 3 * columns {
+            laid.push('\n');
+        } else {
+            laid.push_str(DOT);
+        }
+        laid.push_str(part);
+    }
+    Cow::Owned(laid)
 }
 
 /// One line of a text that is cut where there is no more room.

@@ -188,7 +188,7 @@ pub(super) const ADJUDICATION: &[Binding] = &[
     shown(&[key('K')], Do::ShowTables, "tables"),
     shown(&[TAB], Do::NextPane, "ranking"),
     shown(&[key('>')], Do::Export, "export"),
-    hidden(&[key('*')], Do::Pick, "picks"),
+    shown(&[key('*')], Do::Pick, "picks"),
     shown(&[key('H')], Do::Guideline, "guideline"),
 ];
 

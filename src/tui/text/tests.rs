@@ -126,4 +126,18 @@ fn a_dot_between_parts_does_not_begin_a_line() {
     let shown = lines(words, 15, Style::default());
     let shown: Vec<String> = shown.iter().map(ToString::to_string).collect();
     assert_eq!(shown, ["bm25 → A 0.94", "ngram → A 0.93"]);
+
+    let words =
+        "fit: A wins 65 % · P(A above B) 86 % · surprising: 2.7 σ to B, which is a long part of it";
+    let shown = lines(words, 32, Style::default());
+    let shown: Vec<String> = shown.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        shown,
+        [
+            "fit: A wins 65 %",
+            "P(A above B) 86 %",
+            "surprising: 2.7 σ to B, which is",
+            "a long part of it"
+        ]
+    );
 }

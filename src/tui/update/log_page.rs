@@ -1,6 +1,8 @@
 //! The log as a page of text, the latest first.
 
 use crate::app::log::rows::LogRow;
+use crate::domain::adjudication::Finding;
+use crate::domain::verdict::Decision;
 use crate::tui::effects::LOGGED;
 
 /// When, who and what in one line; what it is about, and what changed, in the next.
@@ -33,19 +35,32 @@ fn about(row: &LogRow) -> String {
     let Some(query) = &row.query else {
         return row.about.clone().unwrap_or_default();
     };
-    let documents = [&row.a, &row.b].into_iter().flatten();
-    let documents: Vec<&str> = documents.map(|document| document.as_str()).collect();
-    let mut parts = vec![match documents.is_empty() {
-        true => query.clone(),
-        false => format!("{query}: {}", documents.join(" × ")),
-    }];
-    if row.before.is_some() || row.after.is_some() {
-        let [before, after] = [row.before, row.after].map(|said| said.unwrap_or("nothing"));
-        parts.push(format!("{before} → {after}"));
+    let documents = match (&row.a, &row.b) {
+        (Some(a), Some(b)) => format!("{query}: A {a}, B {b}"),
+        (Some(document), None) | (None, Some(document)) => format!("{query}: {document}"),
+        (None, None) => query.clone(),
+    };
+    let mut parts = vec![documents];
+    match (row.before.map(said), row.after.map(said)) {
+        (None, None) => {}
+        (None, Some(after)) => parts.push(after),
+        (before, after) => {
+            let [before, after] = [before, after].map(|said| said.unwrap_or("nothing".to_owned()));
+            parts.push(format!("{after} (before: {before})"));
+        }
     }
     let why = [row.confidence, row.cause, row.note.as_deref()];
     parts.extend(why.into_iter().flatten().map(str::to_owned));
     parts.join(" · ")
+}
+
+/// A verdict or a ruling in words, by its name.
+fn said(name: &str) -> String {
+    match (name.parse::<Decision>(), name.parse::<Finding>()) {
+        (Ok(decision), _) => decision.words("A", "B"),
+        (_, Ok(finding)) => finding.words().to_owned(),
+        _ => name.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -79,7 +94,7 @@ mod tests {
         );
         assert!(latest.unwrap() < first.unwrap(), "{text}");
         assert!(
-            text.contains("  q1: d1 × d2 · nothing → a · names the trial\n"),
+            text.contains("  q1: A d1, B d2 · A is better · names the trial\n"),
             "{text}"
         );
         assert!(words(&[]).starts_with("Nothing was decided"));

@@ -20,7 +20,7 @@ pub(crate) fn obstacle(model: &Model) -> Option<&'static str> {
         return Some("close the open window first; then the verdict keys work");
     }
     if model.search.is_some() {
-        return Some("press Esc to end the search; then the verdict keys work");
+        return Some("end the search first; then the verdict keys work");
     }
     let just_typed = |typed| model.now.duration_since(typed) < AFTER_TYPING;
     if model.typed.is_some_and(just_typed) {

@@ -16,8 +16,7 @@ use crate::tui::theme::Theme;
 
 const WIDTH: u16 = 100;
 const HEIGHT: u16 = 18;
-const NAME: u16 = 20;
-const KEY: u16 = 9;
+const NAME: u16 = 22;
 
 #[derive(Clone, Debug)]
 pub struct Palette {
@@ -126,6 +125,11 @@ impl Palette {
             height: inner.height.saturating_sub(1),
             ..inner
         };
+        let keys = self
+            .commands
+            .iter()
+            .filter_map(|command| self.key(*command));
+        let key = keys.map(|key| width(&key)).max().unwrap_or(0) as u16 + 1;
         let rows = usize::from(list.height);
         self.rows.set(rows.max(1));
         self.top.set(scroll_to(self.top.get(), self.selected, rows));
@@ -141,7 +145,7 @@ impl Palette {
                     height: 1,
                     ..list
                 };
-                self.row(*command, chars, theme, row, buf);
+                self.row(*command, chars, key, theme, row, buf);
                 if at == self.selected {
                     buf.set_style(row, theme.selection());
                 }
@@ -150,7 +154,22 @@ impl Palette {
         caret
     }
 
-    fn row(&self, command: Command, chars: &[usize], theme: &Theme, row: Rect, buf: &mut Buffer) {
+    /// The key of a command, where it has one here: that of another screen would do something else, or nothing.
+    fn key(&self, command: Command) -> Option<String> {
+        let works = active(self.scope).iter().any(|one| one.command == command);
+        let key = key_of(command, self.scope).filter(|_| works)?;
+        Some(key.to_string())
+    }
+
+    fn row(
+        &self,
+        command: Command,
+        chars: &[usize],
+        key: u16,
+        theme: &Theme,
+        row: Rect,
+        buf: &mut Buffer,
+    ) {
         let columns = usize::from(row.width);
         buf.set_stringn(row.x, row.y, command.name(), columns, theme.text());
         for at in chars.iter().filter(|at| **at < command.name().len()) {
@@ -159,16 +178,13 @@ impl Palette {
                 buf.set_style(Rect { x, width: 1, ..row }, theme.match_term());
             }
         }
-        if row.width > NAME + KEY {
-            let space = usize::from(row.width - NAME - KEY);
-            let doc = truncate(command.doc(), space.saturating_sub(1));
+        if row.width > NAME + key {
+            let space = usize::from(row.width - NAME - key);
+            let doc = truncate(command.doc(), space);
             buf.set_string(row.x + NAME, row.y, doc, theme.muted());
-            // A key of another screen would do something else here, or nothing.
-            let works = active(self.scope).iter().any(|one| one.command == command);
-            if let Some(key) = key_of(command, self.scope).filter(|_| works) {
-                let key = pad_left(&key.to_string(), usize::from(KEY));
-                debug_assert!(width(&key) == usize::from(KEY));
-                buf.set_string(row.right() - KEY, row.y, key, theme.key_hint());
+            if let Some(words) = self.key(command) {
+                let words = pad_left(&words, usize::from(key));
+                buf.set_string(row.right() - key, row.y, words, theme.key_hint());
             }
         }
     }

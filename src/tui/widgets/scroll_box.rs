@@ -1,7 +1,7 @@
 //! A box of lines in the middle of the screen, scrolled by the keys of a list.
 
 use super::{KeyOutcome, boxed};
-use crate::tui::keymap::{Command, Scope, resolve};
+use crate::tui::keymap::{Command, Scope, key_name, resolve};
 use crate::tui::layout::centred;
 use crate::tui::navigation::scrolled;
 use crate::tui::theme::Theme;
@@ -67,11 +67,17 @@ impl ScrollBox {
         for (line, row) in lines.into_iter().skip(top).zip(inner.rows()) {
             line.render(row, buf);
         }
+        let key = |command| key_name(command, Scope::List);
+        let (up, down) = (
+            format!("↑ {}", key(Command::Up)),
+            format!("↓ {}", key(Command::Down)),
+        );
+        let close = key(Command::Back);
         let more = match (top > 0, top < last) {
-            (false, false) => " Esc close ",
-            (false, true) => " ↓ j more · Esc close ",
-            (true, false) => " ↑ k more · Esc close ",
-            (true, true) => " ↑ k ↓ j more · Esc close ",
+            (false, false) => format!(" {close} close "),
+            (false, true) => format!(" {down} more · {close} close "),
+            (true, false) => format!(" {up} more · {close} close "),
+            (true, true) => format!(" {up} {down} more · {close} close "),
         };
         if frame.width > 30 && frame.height > 2 {
             buf.set_string(frame.x + 2, frame.bottom() - 1, more, theme.key_hint());

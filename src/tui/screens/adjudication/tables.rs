@@ -4,7 +4,9 @@ use crate::app::adjudication::overview::{AdjudicationOverview, PickRow};
 use crate::domain::adjudication::{PickCounts, Remeasured};
 use crate::domain::metrics::MeanEstimate;
 use crate::domain::sanitise;
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::model::Model;
+use crate::tui::screens::Screen;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::text::{Line, Span};
@@ -201,7 +203,10 @@ pub(super) fn effect(
     };
     let place = match overview.effect.len() {
         1 => String::new(),
-        count => format!(" ({} of {count}, Tab)", at + 1),
+        count => {
+            let next = key_on(Command::NextPane, Screen::Adjudication);
+            format!(" ({} of {count}, {next})", at + 1)
+        }
     };
     let (mean, room) = match columns < 62 {
         true => (6, columns.saturating_sub(46)),

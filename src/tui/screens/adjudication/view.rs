@@ -68,7 +68,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             model.adjudication.list,
         ) {
             _ if model.adjudication.waiting => "reading …".to_owned(),
-            (false, _) => "Nothing matches the filter. Press Esc to show all.".to_owned(),
+            (false, _) => {
+                let back = key_on(Command::Back, Screen::Adjudication);
+                format!("Nothing matches the filter. Press {back} to show all.")
+            }
             (true, AdjudicationList::Open) => {
                 "Nothing left to rule on. `overrule export qrels --corrected` writes the labels."
                     .to_owned()
@@ -249,7 +252,11 @@ fn nothing(overview: &AdjudicationOverview, theme: &Theme, columns: usize) -> Ve
             ))),
             false => {
                 lines.push(text::line(command, columns, theme.text()));
-                lines.extend(text::lines(&format!("  {what}"), columns, theme.muted()));
+                let what = text::lines(&what, columns.saturating_sub(2), theme.muted());
+                lines.extend(what.into_iter().map(|line| {
+                    let style = line.style;
+                    Line::styled(format!("  {line}"), style)
+                }));
             }
         }
     }

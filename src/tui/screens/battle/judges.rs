@@ -3,6 +3,7 @@
 use super::calls::{CallResult, JudgeCall, Reasoning};
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::cut;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
@@ -73,11 +74,15 @@ pub(super) fn render(
     if let Some(words) = call.cost_note(offline) {
         lines.extend(text::lines(&words, columns, theme.faint()));
     }
-    let hint = if focus { "" } else { ": → then ↓" };
+    let key = |command| key_on(command, model.screen());
+    let hint = match focus {
+        true => String::new(),
+        false => format!(": {} then {}", key(Command::Right), key(Command::Down)),
+    };
     folded_page(
         lines,
         model.battle.judge_scroll,
-        hint,
+        &hint,
         Canvas::new(theme, rest, buf),
     )
 }

@@ -18,8 +18,10 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
-/// Lines of each title at most.
-const TITLE_LINES: usize = 2;
+/// Lines of each title at most, and where there is room for more.
+const TITLE_LINES: (usize, usize) = (2, 4);
+/// Rows from which on there is.
+const TALL: u16 = 18;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
@@ -109,7 +111,11 @@ fn battles(open: &OpenQuery, row: &CycleRow, theme: &Theme, area: Rect, buf: &mu
         .areas(area);
     for ((place, edge), column) in row.edges.iter().enumerate().zip(columns) {
         let width = usize::from(column.width);
-        let lines = edge_lines(open, edge, place == 0, theme, width);
+        let titles = match area.height >= TALL {
+            true => TITLE_LINES.1,
+            false => TITLE_LINES.0,
+        };
+        let lines = edge_lines(open, edge, (place == 0, titles), theme, width);
         Paragraph::new(lines).render(column, buf);
     }
 }
@@ -117,7 +123,7 @@ fn battles(open: &OpenQuery, row: &CycleRow, theme: &Theme, area: Rect, buf: &mu
 fn edge_lines(
     open: &OpenQuery,
     edge: &DecidedPair,
-    weakest: bool,
+    (weakest, titles): (bool, usize),
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
@@ -130,8 +136,7 @@ fn edge_lines(
     lines.extend(text::lines(&names, columns, theme.strong()));
     for (letter, document) in [("A", edge.winner), ("B", edge.loser)] {
         let title = format!("{letter}: {}", open.headline(document));
-        let title = text::lines(&title, columns, theme.muted());
-        lines.extend(title.into_iter().take(TITLE_LINES));
+        lines.extend(text::first_lines(&title, columns, titles, theme.muted()));
     }
     let mut say = |words: String, style| lines.extend(text::lines(&words, columns, style));
     if let Some(votes) = votes_text(open, edge.winner, edge.loser) {

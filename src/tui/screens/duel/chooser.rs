@@ -21,6 +21,9 @@ use crate::tui::widgets::scroll_to;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
+/// Rankings that are to be seen at once, where there are so many.
+const LISTED: usize = 5;
+
 const NONE_YET: &str = "This project has no duel yet.";
 
 const ANOTHER: &str = "A new duel; the present ones stay.";
@@ -134,8 +137,9 @@ pub(super) fn view(model: &Model, chooser: &DuelChooser, canvas: Canvas<'_>) -> 
     let columns = usize::from(area.width);
     let lead = if chooser.another { ANOTHER } else { NONE_YET };
     let about = format!("{lead} {ABOUT}");
-    let mut head = text::lines(&about, columns, theme.text());
-    head.push(Line::default());
+    let mut about = text::lines(&about, columns, theme.text());
+    about.push(Line::default());
+    let mut head = Vec::new();
     if chooser.rankings.names.len() < 2 {
         head.extend(text::lines(TOO_FEW, columns, theme.warn()));
         head.push(Line::default());
@@ -148,7 +152,7 @@ pub(super) fn view(model: &Model, chooser: &DuelChooser, canvas: Canvas<'_>) -> 
     ]
     .map(|command| key_on(command, Screen::Duel));
     let words = format!("{form} form · {}", form_question(chooser.form));
-    head.push(text::line(&words, columns, theme.strong()));
+    head.extend(text::lines(&words, columns, theme.strong()));
     let words = match chooser.making {
         true => "the duel is being made …".to_owned(),
         false => {
@@ -157,15 +161,20 @@ pub(super) fn view(model: &Model, chooser: &DuelChooser, canvas: Canvas<'_>) -> 
             )
         }
     };
-    head.push(text::line(&words, columns, theme.muted()));
+    head.extend(text::lines(&words, columns, theme.muted()));
     if let Some(words) = chooser.difference_words() {
-        head.push(text::line(&words, columns, theme.text()));
+        head.extend(text::lines(&words, columns, theme.text()));
     }
     if let Some(why) = &chooser.failed {
         let words = format!("not made: {}", sanitise::line(why));
         head.extend(text::lines(&words, columns, theme.error()));
     }
     head.push(Line::default());
+    // The rankings come before what a duel is.
+    let listed = chooser.rankings.names.len().min(LISTED);
+    if about.len() + head.len() + listed <= usize::from(area.height) {
+        head.splice(0..0, about);
+    }
     let rows = head.len() as u16;
     Paragraph::new(head).render(cut(&mut area, rows), buf);
     let (count, page) = (chooser.rankings.names.len(), usize::from(area.height));

@@ -290,3 +290,24 @@ fn range(value: f64, interval: Interval) -> String {
         100.0 * interval.high
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_digit_of_a_count_is_cut() {
+        let row = JudgeRow {
+            name: "bm25".to_owned(),
+            card: None,
+            place: Some(0),
+            named: None,
+            flips: None,
+            failed: Some(1_060_000),
+            latency_ms: None,
+            usd_per_1000: None,
+        };
+        assert_eq!(wide_enough(Column::Failed, 7, &[row]), "1,060,000".len());
+        assert_eq!(wide_enough(Column::Failed, 7, &[]), 7);
+    }
+}

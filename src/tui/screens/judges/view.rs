@@ -8,6 +8,7 @@ use crate::app::judge_report::report::RaterReport;
 use crate::domain::agreement::Alpha;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
@@ -31,8 +32,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let count = rows(report).len();
     let cards = &model.judges.students;
     if count + cards.len() == 0 {
-        let words = "No judge has voted yet. s on the list of queries starts a run.";
-        notice(words, theme, area, buf);
+        let start = key_on(Command::StartRun, Screen::Queries);
+        let words =
+            format!("No judge has voted yet. Press {start} on the list of queries to start a run.");
+        notice(&words, theme, area, buf);
         return Areas::default();
     }
     let headline = headline(report, theme, usize::from(area.width));

@@ -28,7 +28,7 @@ pub(super) fn obstacle(model: &Model) -> Option<&'static str> {
         return Some("no text is open");
     }
     if only_read(model) {
-        return Some("the lists are compared as a whole; press Esc to go back to them");
+        return Some("the lists are compared as a whole; go back to them to answer");
     }
     duel::update::obstacle(model)
 }

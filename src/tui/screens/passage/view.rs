@@ -109,7 +109,9 @@ fn first_line(
 /// What is marked and what was chosen.
 fn status(open: &OpenDuel, reading: &Reading, theme: &Theme, columns: usize) -> Line<'static> {
     if open.form() == DuelForm::Lists {
-        return text::line("Esc goes back to the lists", columns, theme.muted());
+        let back = key_on(Command::Back, Screen::Passage);
+        let words = format!("{back} goes back to the lists");
+        return text::line(&words, columns, theme.muted());
     }
     let enter = key_on(Command::Open, Screen::Passage);
     let whole = key_on(Command::ChooseWhole, Screen::Passage);

@@ -100,8 +100,9 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
     if shown.is_empty() && queries.loaded {
         let text = format!(
-            "No query matches “{}”. Press Esc to show all.",
-            sanitise::line(&queries.filter)
+            "No query matches “{}”. Press {} to show all.",
+            sanitise::line(&queries.filter),
+            key_on(Command::Back, Screen::Queries)
         );
         Line::styled(text, theme.muted()).render(list, buf);
     }

@@ -342,18 +342,20 @@ fn about(model: &Model) -> Vec<String> {
 }
 
 fn empty(model: &Model) -> String {
-    let words = match (model.queue.loaded, model.queue.filter.is_empty()) {
-        (true, true) if model.queue.conflicts => {
-            "No conflicts: no two people decided a pair differently. Press Esc to go back."
-        }
-        (false, _) => "calculating what to look at first …",
-        (true, false) => "No query matches the filter. Press Esc to show all.",
-        (true, true) => {
-            let next = key_on(Command::NextPolicy, Screen::Queue);
-            return format!(
-                "Nothing to look at with this policy. Press {next} for the next policy."
-            );
-        }
-    };
-    words.to_owned()
+    let key = |command| key_on(command, Screen::Queue);
+    match (model.queue.loaded, model.queue.filter.is_empty()) {
+        (true, true) if model.queue.conflicts => format!(
+            "No conflicts: no two people decided a pair differently. Press {} to list all pairs.",
+            key(Command::Conflicts)
+        ),
+        (false, _) => "calculating what to look at first …".to_owned(),
+        (true, false) => format!(
+            "No query matches the filter. Press {} to show all.",
+            key(Command::Back)
+        ),
+        (true, true) => format!(
+            "Nothing to look at with this policy. Press {} for the next policy.",
+            key(Command::NextPolicy)
+        ),
+    }
 }

@@ -4,9 +4,10 @@ use super::panel;
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
-use crate::tui::screens::battle;
+use crate::tui::screens::{Screen, battle};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::notice;
@@ -19,11 +20,12 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let mut rest = inset(area);
     let (Some(current), Some(open)) = (&model.queue.current, &model.open) else {
         let words = if model.queue.loaded && model.queue.items.is_empty() {
-            "Nothing left to judge here. Press Esc to go back to the queue."
+            let back = key_on(Command::Back, Screen::Review);
+            format!("Nothing left to judge here. Press {back} to go back to the queue.")
         } else {
-            "loading …"
+            "loading …".to_owned()
         };
-        notice(words, theme, rest, buf);
+        notice(&words, theme, rest, buf);
         return areas;
     };
     if open.info.key != current.item.query {

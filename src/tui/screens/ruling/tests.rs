@@ -88,6 +88,8 @@ fn nothing_of_label_and_picks_is_drawn_before_the_ruling() {
     assert_eq!(on_command(&mut model, Command::FaultLabelWrong), []);
     assert_eq!(on_command(&mut model, Command::Open), []);
     assert_eq!(model.adjudication.current.as_ref().unwrap().fault, None);
+    on_command(&mut model, Command::ShowTables);
+    assert!(model.overlays.is_empty(), "no page of who said what");
     for size in TINY {
         flat(&mut model, size);
     }
@@ -482,4 +484,16 @@ fn the_filter_finds_documents_and_forgives_letters() {
     assert_eq!(model.shown_disagreements(), [1], "letters in order");
     model.adjudication.filter = "zzz".to_owned();
     assert_eq!(model.shown_disagreements(), [0_usize; 0]);
+}
+
+#[test]
+fn who_said_what_is_a_page_away_once_the_person_has_ruled() {
+    let mut model = current();
+    on_command(&mut model, Command::RuleNot);
+    on_command(&mut model, Command::ShowTables);
+    assert!(matches!(model.overlays.last(), Some(Overlay::Page(_))));
+    let text = super::panel::page_text(&model, 60).unwrap();
+    for words in ["You: not relevant", "bm25 not picked", "It names the"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
 }

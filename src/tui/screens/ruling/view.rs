@@ -6,6 +6,7 @@ use crate::app::adjudication::document_evidence::DocumentEvidence;
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::model::ruling::CurrentRuling;
@@ -32,10 +33,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         let words = match model.adjudication.overview.is_some()
             && model.adjudication.disagreements.is_empty()
         {
-            true => "Nothing left to rule on. Press Esc to go back to the list.",
-            false => "loading …",
+            true => {
+                let back = key_on(Command::Back, Screen::Ruling);
+                format!("Nothing left to rule on. Press {back} to go back to the list.")
+            }
+            false => "loading …".to_owned(),
         };
-        notice(words, theme, rest, buf);
+        notice(&words, theme, rest, buf);
         return areas;
     };
     let Some(evidence) = &current.evidence else {

@@ -2,6 +2,7 @@
 
 use crate::app::annotate::progress::{JudgeProgress, RunProgress};
 use crate::domain::sanitise;
+use crate::tui::model::Model;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::gauge::gauge;
@@ -38,10 +39,12 @@ struct Shape {
     tokens: bool,
     /// Whether every judge counts words instead of tokens.
     words: bool,
+    /// Whether calls can be in flight.
+    running: bool,
 }
 
 impl Shape {
-    fn new(progress: &RunProgress, columns: u16) -> Self {
+    fn new(progress: &RunProgress, running: bool, columns: u16) -> Self {
         let judges = || progress.judges.iter();
         let tokens = columns >= NARROW;
         let longest = |of: &dyn Fn(&JudgeProgress) -> usize| judges().map(of).max().unwrap_or(0);
@@ -54,13 +57,15 @@ impl Shape {
             bar: if columns >= 100 { JUDGE_BAR } else { 0 },
             tokens,
             words: judges().all(|judge| judge.offline),
+            running,
         }
     }
 }
 
 impl JudgeTable {
-    pub(super) fn new(progress: &RunProgress, chosen: usize, theme: &Theme, columns: u16) -> Self {
-        let shape = Shape::new(progress, columns);
+    pub(super) fn new(model: &Model, progress: &RunProgress, theme: &Theme, columns: u16) -> Self {
+        let chosen = model.run.chosen_judge;
+        let shape = Shape::new(progress, model.run.running, columns);
         let unit = if shape.words { "words in" } else { "tokens in" };
         let head = format!(
             "  {}  {}{} {:>7}{} {:>9} {:>9}",
@@ -95,7 +100,10 @@ impl JudgeTable {
                 table.lines.push(line);
                 let mut line = Line::raw("    ");
                 line.extend(words);
-                table.lines.push(line);
+                table.lines.push(match line.width() > usize::from(columns) {
+                    true => text::ended(&line, usize::from(columns)),
+                    false => line,
+                });
             }
         }
         table
@@ -130,7 +138,7 @@ fn note(judge: &JudgeProgress, shape: &Shape, theme: &Theme) -> Vec<Span<'static
         };
         words.push(Span::styled(flips, style));
     }
-    let state = state_words(judge, shape.tokens && !shape.words);
+    let state = state_words(judge, shape);
     if !state.is_empty() {
         words.push(Span::styled(state, theme.muted()));
     }
@@ -211,8 +219,8 @@ fn latency_words(ms: f64) -> String {
     }
 }
 
-/// How a judge is being used, as far as that is not as usual; `unit` says that a judge counts another unit than the head names.
-fn state_words(judge: &JudgeProgress, unit: bool) -> String {
+/// How a judge is being used, as far as that is not as usual, and what it counts where the head names another unit.
+fn state_words(judge: &JudgeProgress, shape: &Shape) -> String {
     let mut words = Vec::new();
     if judge.dropped {
         words.push("dropped".to_owned());
@@ -244,13 +252,13 @@ fn state_words(judge: &JudgeProgress, unit: bool) -> String {
     if judge.reused > 0 {
         words.push(format!("{} reused", text::count(judge.reused)));
     }
-    if !judge.offline {
+    if !judge.offline && shape.running {
         words.push(format!(
             "{} in flight, {} at most",
             text::count(judge.in_flight),
             text::count(judge.window)
         ));
-    } else if unit {
+    } else if judge.offline && shape.tokens && !shape.words {
         words.push("words instead of tokens".to_owned());
     }
     if let Some(per_minute) = judge.learned_per_minute {

@@ -34,7 +34,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     if let Some(line) = questions::line(model, theme) {
         line.render(cut(&mut area, 1), buf);
     }
-    let judges = JudgeTable::new(progress, model.run.chosen_judge, theme, area.width);
+    let judges = JudgeTable::new(model, progress, theme, area.width);
     let mut failed = failures::lines(progress, theme, usize::from(area.width));
     failed.truncate(usize::from(area.height / 6));
     let [head, bar, pace, table, failures, _, log] = Layout::vertical([
@@ -65,7 +65,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     judges.render(theme, table, buf);
     Paragraph::new(failed).render(failures, buf);
     let page = usize::from(log.height.saturating_sub(1));
-    log_lines(model, progress, theme, page).render(log, buf);
+    log_lines(model, progress, theme, (page, columns)).render(log, buf);
     Areas {
         list: log,
         lines: progress.log.len(),
@@ -263,7 +263,7 @@ fn log_lines(
     model: &Model,
     progress: &RunProgress,
     theme: &Theme,
-    page: usize,
+    (page, columns): (usize, usize),
 ) -> Paragraph<'static> {
     let mut lines = Vec::new();
     if progress.judges.iter().any(|judge| judge.offline) {
@@ -274,7 +274,7 @@ fn log_lines(
     let end = progress.log.len().saturating_sub(model.run.log_scroll);
     let start = end.saturating_sub(page);
     for line in progress.log.iter().skip(start).take(end - start) {
-        lines.push(Line::raw(sanitise::line(line).into_owned()));
+        lines.push(text::line(&sanitise::line(line), columns, theme.text()));
     }
     Paragraph::new(lines)
 }

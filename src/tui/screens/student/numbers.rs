@@ -165,7 +165,7 @@ pub(super) fn table(screen: &StudentScreen, canvas: Canvas<'_>) -> (Rect, usize)
     let mut list = area;
     let head = crate::tui::layout::cut(&mut list, 1);
     let with_interval = usize::from(area.width) >= 24 + COUNT + 2 * SCORE + INTERVAL;
-    let fixed = COUNT + 2 * (SCORE + 1) + if with_interval { INTERVAL + 1 } else { 0 };
+    let fixed = COUNT + 2 * (SCORE + 1) + if with_interval { INTERVAL + 2 } else { 0 };
     let room = usize::from(area.width).saturating_sub(fixed + 3).min(22);
     // What buckets say of ties is a correlation.
     let ties = screen.figure == Figure::ResidualTies;
@@ -182,7 +182,7 @@ pub(super) fn table(screen: &StudentScreen, canvas: Canvas<'_>) -> (Rect, usize)
         pad_left(heads.1, SCORE)
     );
     if with_interval {
-        words += &format!(" {}", pad_left("95 %", INTERVAL));
+        words += &format!("  {}", pad_left("95 %", INTERVAL));
     }
     Line::styled(words, theme.muted()).render(head, buf);
     let first = scroll_to(0, screen.cursor, usize::from(list.height));
@@ -212,7 +212,7 @@ pub(super) fn table(screen: &StudentScreen, canvas: Canvas<'_>) -> (Rect, usize)
             pad_left(&value, SCORE)
         );
         if with_interval {
-            words += &format!(" {}", pad_left(&reach, INTERVAL));
+            words += &format!("  {}", pad_left(&reach, INTERVAL));
         }
         Line::raw(words).render(row, buf);
     }

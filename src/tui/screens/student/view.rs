@@ -8,6 +8,7 @@ use crate::domain::sanitise;
 use crate::domain::student::figure::{Figure, FigureGroup};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
@@ -20,7 +21,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
 
 const NONE_YET: &str = "No student has a prediction of a judged pair. `overrule student train` fits the built-in one to the project's own votes, \
-                        `overrule student report FILE` measures the predictions of another model. `M` has the chapter.";
+                        `overrule student report FILE` measures the predictions of another model.";
 
 /// Columns of the numbers beside the plot.
 const NUMBERS: (u16, u16) = (36, 64);
@@ -42,7 +43,9 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         Some(Ok(_)) => {}
     }
     let (Some(report), Some(step)) = (model.student.report(), model.student.step()) else {
-        Paragraph::new(text::lines(NONE_YET, columns, theme.muted())).render(area, buf);
+        let manual = key_on(Command::Manual, Screen::Student);
+        let words = format!("{NONE_YET} Press {manual} for the chapter of the manual.");
+        Paragraph::new(text::lines(&words, columns, theme.muted())).render(area, buf);
         return Areas::default();
     };
     let figure = model.student.figure;

@@ -408,3 +408,19 @@ fn pair(
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::theme::ColourDepth;
+
+    #[test]
+    fn without_colours_the_mark_of_a_verdict_says_who_won() {
+        let marks = |depth| {
+            let theme = Theme::new(depth, false);
+            [Some(1.0), Some(0.5), Some(1.0 / 3.0), None].map(|value| overruled(&theme, value))
+        };
+        assert_eq!(marks(ColourDepth::None), ['◆', '◈', '◇', '◆']);
+        assert_eq!(marks(ColourDepth::True), ['◆'; 4]);
+    }
+}

@@ -317,7 +317,7 @@ fn keys_are_found_from_commands() {
 #[test]
 fn printed_tables_hold_every_binding_and_fit_eighty_columns_at_hand() {
     let page = markdown();
-    assert!(page.contains("| `j` `↓` | `down` | Move down. |"));
+    assert!(page.contains("| `↓` `j` | `down` | Move down. |"));
     assert_eq!(
         page.lines().filter(|line| line.starts_with("| `")).count(),
         bindings().count()

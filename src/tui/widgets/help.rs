@@ -120,12 +120,12 @@ mod tests {
         let shown = |help: &Help| text(&draw(80, 24, |area, buf| help.render(&theme, area, buf)));
         let page = shown(&help);
         assert!(page.contains("Battle") && page.contains("Verdict: A is better."));
-        assert!(page.contains("↓ j more"));
+        assert!(page.contains(" ↓ more"));
         for _ in 0..100 {
             assert_eq!(help.handle(key(KeyCode::PageDown)), KeyOutcome::Consumed);
         }
         let page = shown(&help);
-        assert!(page.contains("Ctrl-z") && page.contains("↑ k more"));
+        assert!(page.contains("Ctrl-z") && page.contains(" ↑ more"));
         for event in typed("k") {
             help.handle(event);
         }

@@ -68,10 +68,7 @@ impl ScrollBox {
             line.render(row, buf);
         }
         let key = |command| key_name(command, Scope::List);
-        let (up, down) = (
-            format!("↑ {}", key(Command::Up)),
-            format!("↓ {}", key(Command::Down)),
-        );
+        let (up, down) = (key(Command::Up), key(Command::Down));
         let close = key(Command::Back);
         let more = match (top > 0, top < last) {
             (false, false) => format!(" {close} close "),

@@ -34,13 +34,13 @@ pub(super) fn lines(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffe
             .split_last()
             .map_or((None, &caption[..]), |(last, all)| (Some(last), all));
         all.extend(what.iter().cloned());
-        all.extend(marks(painter));
+        all.extend(marks(painter, brief));
         all.extend(place.cloned());
         parts(buf, row(foot.y), &all);
     } else {
         parts(buf, row(foot.y), &caption);
         let mut all = vec![ramp(painter, brief)];
-        all.extend(marks(painter));
+        all.extend(marks(painter, brief));
         // A note that lies over the last row hides no colours.
         let left = parts(buf, row(foot.y + 1), &all);
         if foot.height > 2 {
@@ -112,7 +112,7 @@ fn ramp(painter: &Painter<'_>, brief: bool) -> LegendPart {
 }
 
 /// What the marks mean.
-fn marks(painter: &Painter<'_>) -> Vec<LegendPart> {
+fn marks(painter: &Painter<'_>, brief: bool) -> Vec<LegendPart> {
     let theme = painter.theme;
     let muted = theme.muted();
     let mark = |symbol: String, style: Style, meaning: &str| -> LegendPart {
@@ -145,7 +145,14 @@ fn marks(painter: &Painter<'_>) -> Vec<LegendPart> {
             0,
             vec![
                 ("  ".to_owned(), line),
-                (format!(" end of the top {cut}"), muted),
+                (
+                    match brief && plain(theme) {
+                        // Leaves room for both signs of a verdict.
+                        true => format!(" top {cut}"),
+                        false => format!(" end of the top {cut}"),
+                    },
+                    muted,
+                ),
             ],
         );
     }

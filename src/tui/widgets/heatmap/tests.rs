@@ -426,6 +426,26 @@ fn an_expectation_is_told_apart_from_a_vote_and_a_cut_is_drawn() {
 }
 
 #[test]
+fn without_colours_one_line_says_both_signs_of_a_verdict_and_the_cut() {
+    let mut buf = Buffer::empty(Rect::new(0, 0, 80, 16));
+    let options = HeatmapOptions {
+        brief: "observed · zELO order",
+        cut: Some(10),
+        ..HeatmapOptions::default()
+    };
+    let (state, mut cache) = (HeatmapState::default(), HeatmapCache::default());
+    let source = Triangle::new(25);
+    let theme = theme(ColourDepth::None);
+    render(
+        buf.area, &mut buf, &theme, &state, &mut cache, &source, &options,
+    );
+    let page = text(&buf);
+    for words in ["overruled: ◆ won ◇ lost", " top 10"] {
+        assert!(page.contains(words), "{page}");
+    }
+}
+
+#[test]
 fn the_legend_has_numbers_at_every_size_and_says_what_they_are() {
     for (scale, ends) in [
         (CellScale::Share, ["0 ", "½", " 1"]),

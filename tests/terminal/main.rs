@@ -295,9 +295,9 @@ fn help_palette_and_filter_open_and_close() {
     let folder = tempfile::tempdir().unwrap();
     let mut terminal = demo(folder.path(), &[], (80, 24));
     terminal.keys("?");
-    terminal.wait("j more");
+    terminal.wait("↓ more");
     terminal.keys("\x1b");
-    terminal.wait_gone("j more");
+    terminal.wait_gone("↓ more");
     terminal.keys(":");
     terminal.wait("Commands");
     terminal.keys("next-ramp");

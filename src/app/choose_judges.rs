@@ -349,7 +349,7 @@ fn named(
     if let Some(missing) = missing.iter().find(|missing| missing.judge == name) {
         let key = &missing.key_env;
         return Err(invalid!(
-            "judge {name:?} wants a key: set {key}, or put it into .env beside the project"
+            "judge {name:?} needs a key: set {key}, or put it into .env beside the project"
         ));
     }
     offline::judge(name).ok_or_else(|| {

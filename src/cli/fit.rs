@@ -37,6 +37,11 @@ impl FitCommand {
             .read_to_string(&mut text)
             .context("stdin is not readable text")
             .map_err(CommandFailure::usage)?;
+        if text.trim().is_empty() {
+            return Err(usage!(
+                "stdin is empty; expected one JSON object with documents and battles, as `overrule fit --help` shows"
+            ));
+        }
         let input: FitInput = serde_json::from_str(&text)
             .map_err(|error| usage!("stdin: {}", sanitise::line(&error.to_string())))?;
         for (name, value) in [("--phi", self.phi), ("--lambda", self.lambda)] {

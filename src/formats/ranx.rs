@@ -32,7 +32,12 @@ pub fn read_ranx(mut reader: impl BufRead, file: &str) -> Result<RanxNumbers, Pr
         let what = words
             .rfind(" at line ")
             .map_or(words.as_str(), |end| &words[..end]);
-        Problem::new(file, Some(error.line() as u64), what)
+        let expected = r#"expected ranx's form, {"QUERY":{"DOCUMENT":NUMBER}}"#;
+        Problem::new(
+            file,
+            Some(error.line() as u64),
+            &format!("{expected}: {what}"),
+        )
     })?;
     let queries = read.0.into_iter();
     Ok(RanxNumbers(

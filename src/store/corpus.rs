@@ -257,7 +257,7 @@ impl Db {
         let names = self.document_ids(key)?;
         let near = did_you_mean(id, names.iter().map(DocId::as_str));
         Err(StoreError::NotFound(format!(
-            "no document {id:?} in this query{near}; `overrule matrix --query` lists them"
+            "no document {id:?} in this query{near}; `overrule matrix --query QUERY` lists them"
         )))
     }
 

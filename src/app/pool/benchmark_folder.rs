@@ -27,10 +27,13 @@ impl BenchmarkFolder {
         if !file.is_file() {
             let known = splits(&qrels);
             let known = match known.is_empty() {
-                true => "there are no labels at all".to_owned(),
+                true => "the folder has no labels".to_owned(),
                 false => format!("--split is one of {}", known.join(", ")),
             };
-            return Err(AppError::file(&file, format!("is not there; {known}")));
+            return Err(AppError::file(
+                &file,
+                format!("there is no such file; {known}"),
+            ));
         }
         Ok(Self {
             corpus: or_packed(folder.join("corpus.jsonl")),

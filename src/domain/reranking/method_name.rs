@@ -68,7 +68,7 @@ impl FromStr for Method {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        read(text).map_err(|wrong| format!("{text:?} is no method: {wrong}"))
+        read(text).map_err(|wrong| format!("{text:?} is not a method: {wrong}"))
     }
 }
 
@@ -201,7 +201,7 @@ fn number(text: &str, what: &str, least: usize) -> Result<usize, Wrong> {
     let number = text.trim().parse::<usize>().ok();
     let number = number.filter(|number| (least..=LARGEST).contains(number));
     number.ok_or_else(|| {
-        format!("{what}, is a whole number from {least} to {LARGEST}, found {text:?}")
+        format!("{what} is a whole number from {least} to {LARGEST}, found {text:?}")
     })
 }
 

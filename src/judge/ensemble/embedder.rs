@@ -63,7 +63,7 @@ pub fn connect(
     }
     let judge = built.map_err(|error| match error {
         BuildError::NoKey(key) => wrong(format!(
-            "wants a key: set {key}, or put it into .env beside the project"
+            "needs a key: set {key}, or put it into .env beside the project"
         )),
         BuildError::Invalid(message) => wrong(message),
     })?;

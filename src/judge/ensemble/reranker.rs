@@ -41,7 +41,7 @@ pub fn connect_reranker(
         reranker: config.name.clone(),
         message: match error {
             BuildError::NoKey(key) => {
-                format!("wants a key: set {key}, or put it into .env beside the project")
+                format!("needs a key: set {key}, or put it into .env beside the project")
             }
             BuildError::Invalid(message) => message,
         },

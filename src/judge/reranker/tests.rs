@@ -54,7 +54,7 @@ fn a_service_needs_its_name_its_key_and_a_model() {
         ("provider = \"cohere\"", "the model is empty"),
         (
             "provider = \"jina\"\nmodel = \"m\"\nkey_env = \"JINA_API_KEY\"",
-            "wants a key: set JINA_API_KEY",
+            "needs a key: set JINA_API_KEY",
         ),
         (
             "provider = \"compatible\"\nmodel = \"m\"",

@@ -37,7 +37,7 @@ pub(super) fn broken(url: &Url, error: &reqwest::Error) -> CallError {
         "the connection broke to"
     };
     let remedy = if error.is_connect() && is_loopback(url) {
-        "; is the server running?"
+        " (is the server running?)"
     } else {
         ""
     };

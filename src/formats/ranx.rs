@@ -12,6 +12,9 @@ use std::io::{self, BufRead};
 #[derive(Debug)]
 pub struct RanxNumbers(BTreeMap<QueryId, Vec<(DocId, f64)>>);
 
+/// How the problem of a name that is there twice ends.
+const TWICE: &str = "occurs twice; keep one";
+
 /// Reads a whole file; `file` is what the problem calls it.
 ///
 /// # Errors
@@ -32,12 +35,12 @@ pub fn read_ranx(mut reader: impl BufRead, file: &str) -> Result<RanxNumbers, Pr
         let what = words
             .rfind(" at line ")
             .map_or(words.as_str(), |end| &words[..end]);
-        let expected = r#"expected ranx's form, {"QUERY":{"DOCUMENT":NUMBER}}"#;
-        Problem::new(
-            file,
-            Some(error.line() as u64),
-            &format!("{expected}: {what}"),
-        )
+        let expected = r#"{"QUERY":{"DOCUMENT":NUMBER}}"#;
+        let what = match what.ends_with(TWICE) {
+            true => what.to_owned(),
+            false => format!("{what}; ranx's form is {expected}"),
+        };
+        Problem::new(file, Some(error.line() as u64), &what)
     })?;
     let queries = read.0.into_iter();
     Ok(RanxNumbers(
@@ -104,7 +107,7 @@ where
                 while let Some((name, value)) = map.next_entry::<K, V>()? {
                     if !seen.insert(name.clone()) {
                         let name = quoted(&name.to_string());
-                        return Err(A::Error::custom(format!("{name} occurs twice; keep one")));
+                        return Err(A::Error::custom(format!("{name} {TWICE}")));
                     }
                     members.push((name, value));
                 }

@@ -208,7 +208,7 @@ fn another_first_stage_may_be_given() {
 }
 
 #[rstest]
-#[case::split("--split dev", &["beir/qrels/dev.tsv: is not there; --split is one of test"])]
+#[case::split("--split dev", &["beir/qrels/dev.tsv: there is no such file; --split is one of test"])]
 #[case::overwrite("--run-out beir/corpus.jsonl", &["would overwrite the corpus"])]
 #[case::depth("--depth 0", &["--depth"])]
 fn bad_usage_is_refused(#[case] more: &str, #[case] words: &[&str]) {

@@ -152,19 +152,19 @@ fn set(kind: &mut MethodKind, option: &str) -> Result<(), Wrong> {
     let value = option.get(1..).unwrap_or_default();
     match (kind, letter, option) {
         (MethodKind::RankGpt { window, .. }, "w", _) => {
-            *window = number(value, "w, candidates shown at once", 2)?;
+            *window = number(value, "w (candidates shown at once)", 2)?;
         }
         (MethodKind::RankGpt { stride, .. }, "s", _) => {
-            *stride = number(value, "s, how far the window moves", 1)?;
+            *stride = number(value, "s (how far the window moves)", 1)?;
         }
-        (MethodKind::Prp { passes }, "p", _) => *passes = number(value, "p, passes", 1)?,
+        (MethodKind::Prp { passes }, "p", _) => *passes = number(value, "p (passes)", 1)?,
         (MethodKind::TourRank { shuffle, .. }, _, "cpython") => *shuffle = Shuffle::Cpython,
-        (MethodKind::TourRank { rounds, .. }, "r", _) => *rounds = number(value, "r, rounds", 1)?,
+        (MethodKind::TourRank { rounds, .. }, "r", _) => *rounds = number(value, "r (rounds)", 1)?,
         (MethodKind::Setwise { set, .. }, "c", _) => {
-            *set = number(value, "c, candidates shown at once", 2)?;
+            *set = number(value, "c (candidates shown at once)", 2)?;
         }
         (MethodKind::Setwise { top, .. }, "k", _) => {
-            *top = number(value, "k, ranks that are sorted out", 1)?;
+            *top = number(value, "k (ranks that are sorted out)", 1)?;
         }
         (MethodKind::Pointwise { scale }, _, "yesno") => *scale = GradeScale::YesNo,
         (MethodKind::Pointwise { scale }, _, "grade") => *scale = GradeScale::ZeroToThree,
@@ -241,7 +241,7 @@ mod tests {
             ("@20", "a name is missing"),
             ("prp@", "whole number from 1"),
             ("prp@0:p3", "whole number from 1"),
-            ("prp@20:p0", "p, passes, is a whole number from 1"),
+            ("prp@20:p0", "p (passes) is a whole number from 1"),
             ("prp@20:", "such as prp@20:p3"),
             ("prp@20:r2", "such as prp@20:p3"),
             ("tourrank@20:10", "such as tourrank@20:r2"),

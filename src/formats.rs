@@ -26,7 +26,7 @@ pub mod scored_texts;
 pub mod student_page;
 pub mod student_sample;
 pub mod svg;
-pub mod training_file;
+pub mod table_file;
 pub mod trec;
 pub mod vectors;
 pub mod votes;

@@ -7,7 +7,6 @@ mod labels;
 mod member_names;
 mod predictions;
 pub mod request;
-pub mod rows;
 mod run;
 mod verdicts;
 mod votes;

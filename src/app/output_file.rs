@@ -3,6 +3,7 @@
 use super::error::{AppError, invalid};
 use crate::config::user_file;
 use crate::formats::file;
+use crate::formats::table_file::TableFormat;
 use crate::store::file::beside;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -116,17 +117,61 @@ fn ending(path: &Path) -> Option<String> {
     Some(name.extension()?.to_str()?.to_lowercase())
 }
 
-/// Refuses a name whose ending promises another form than the one that is written. Endings that promise none are taken.
-pub fn check_ending(path: &Path, form: FileForm) -> Result<(), AppError> {
+/// Refuses a name whose ending promises another form than those that can be written. Endings that promise none are taken.
+pub fn check_ending(path: &Path, forms: &[FileForm]) -> Result<(), AppError> {
+    let is_named = || forms.iter().any(|form| form.names(path));
     match ending(path) {
-        Some(ending) if PROMISED.contains(&ending.as_str()) && !form.names(path) => {
-            let words = form.words;
+        Some(ending) if PROMISED.contains(&ending.as_str()) && !is_named() => {
+            let words: Vec<&str> = forms.iter().map(|form| form.words).collect();
+            let words = match &*words {
+                [earlier @ .., last] if !earlier.is_empty() => {
+                    format!("{} or {last}", earlier.join(", "))
+                }
+                words => words.concat(),
+            };
             Err(AppError::file(
                 path,
                 format!("what is written is {words}, not .{ending}; name a file that ends so"),
             ))
         }
         _ => Ok(()),
+    }
+}
+
+/// The format of a table: the one that is asked for, else the one that the file's name ends as, else the usual one. Refuses a
+/// name that ends otherwise, and Parquet that goes to no file or would be compressed twice.
+pub fn table_format(
+    asked: Option<TableFormat>,
+    usual: TableFormat,
+    others: &[TableFormat],
+    path: Option<&Path>,
+) -> Result<TableFormat, AppError> {
+    let form = |format: TableFormat| match format {
+        TableFormat::Csv => CSV,
+        TableFormat::Jsonl => JSON_LINES,
+        TableFormat::Parquet => PARQUET,
+    };
+    let possible = || std::iter::once(usual).chain(others.iter().copied());
+    if let Some(path) = path {
+        let forms: Vec<FileForm> = match asked {
+            Some(asked) => vec![form(asked)],
+            None => possible().map(form).collect(),
+        };
+        check_ending(path, &forms)?;
+    }
+    let named = path.and_then(|path| possible().find(|format| form(*format).names(path)));
+    let format = asked.or(named).unwrap_or(usual);
+    match (format, path) {
+        (TableFormat::Parquet, None) => Err(invalid!(
+            "Parquet is binary: expected a file, with --out FILE"
+        )),
+        (TableFormat::Parquet, Some(path)) if file::unpacked_name(path) != path => {
+            Err(AppError::file(
+                path,
+                "what is in Parquet is compressed already; name a file without .gz",
+            ))
+        }
+        _ => Ok(format),
     }
 }
 

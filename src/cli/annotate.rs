@@ -203,7 +203,7 @@ impl AnnotateCommand {
         let beside = || beside(path, "annotated");
         let out = self.out.clone().unwrap_or_else(beside);
         context.check_target(&out, &[("dataset", path)])?;
-        check_ending(&out, JSON_LINES)?;
+        check_ending(&out, &[JSON_LINES])?;
         // Held while the question is open, and through the run: nobody else may begin one in between.
         let lock = Arc::new(RunLock::take(context.project())?);
         let paid = ensemble.iter().any(|judge| is_paid(judge.as_ref()));

@@ -10,12 +10,12 @@ use crate::app::duel::{
     result_lines, rule_as_chosen, take_answers,
 };
 use crate::app::export::duel::{DuelRows, write_duel, written_words};
-use crate::app::export::rows::RowFormat;
-use crate::app::output_file::write_whole;
+use crate::app::output_file::{table_format, write_whole};
 use crate::app::wording::{counted, moment_words};
 use crate::domain::duel::{DuelForm, DuelResult, Side};
 use crate::domain::sbr::SbrProfile;
 use crate::formats::csv_cell::SafeCsv;
+use crate::formats::table_file::TableFormat;
 use crate::store::Store;
 use crate::store::duels::DuelKey;
 use clap::{Args, ValueEnum};
@@ -80,7 +80,7 @@ pub(super) struct DuelCommand {
     /// Of --result: print a row a query
     #[arg(long, conflicts_with = "json", requires = "result")]
     csv: bool,
-    /// Write what was judged here: CSV, or JSON lines where the name ends in .jsonl
+    /// Write what was judged here: CSV, or JSON lines or Parquet where the name ends in .jsonl or .parquet
     #[arg(long, value_name = "FILE", conflicts_with_all = ["a", "rulings", "answers"])]
     export: Option<PathBuf>,
     /// Make rulings of what you chose; all: and of what you were shown and did not choose
@@ -227,11 +227,8 @@ impl DuelCommand {
             Some(FormName::Events) => DuelRows::Events,
             _ => DuelRows::Judgments,
         };
-        let unpacked = crate::formats::file::unpacked_name(path);
-        let format = match unpacked.extension().is_some_and(|of| of == "jsonl") {
-            true => RowFormat::Jsonl,
-            false => RowFormat::Csv,
-        };
+        let others = [TableFormat::Jsonl, TableFormat::Parquet];
+        let format = table_format(None, TableFormat::Csv, &others, Some(path))?;
         if rows == DuelRows::Judgments {
             end_blindness(context, store, key, self.vectors.spending.yes)?;
         }

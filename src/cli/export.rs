@@ -6,11 +6,11 @@ use super::output::{self, HeldOutput};
 use crate::app::duel::chosen_duel;
 use crate::app::export::duel::DuelRows;
 use crate::app::export::request::{ExportKind, ExportRequest};
-use crate::app::export::rows::RowFormat;
 use crate::app::output_file::ProtectedFiles;
 use crate::app::truth::{GradeBasis, TruthSource};
 use crate::domain::adjudication::RulingGrades;
 use crate::formats::ai_scores::ZBENCH_JUDGES;
+use crate::formats::table_file::TableFormat;
 use crate::store::duels::DuelKey;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -40,15 +40,19 @@ enum ExportName {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum RowFormatName {
+enum FormatName {
     Csv,
+    /// An object a line, all columns on each
     Jsonl,
+    /// Compressed with gzip; needs --out
+    Parquet,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   overrule export annotated --out scored.jsonl
   overrule export votes --format jsonl | jq 'select(.failure)'
+  overrule export votes --out votes.parquet                so are verdicts, rulings, a duel and predictions
   overrule export ai-scores --as openai=gpt,gemini=flash,anthropic=claude --out ai_scores.json
   overrule export qrels --corrected --out corrected.tsv    and corrected_rulings.csv: who ruled, when and why
   overrule export run --out zelo.trec.gz                   a name that ends in .gz is compressed
@@ -62,15 +66,15 @@ pub(super) struct ExportCommand {
     /// What to write
     #[arg(value_enum)]
     kind: ExportName,
-    /// Write here instead of stdout; a name that ends as another form does (.parquet, .xlsx, …) is refused
+    /// Write here instead of stdout; a name that ends as another form does (.xlsx, …) is refused
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Only this query, repeatable
     #[arg(long, value_name = "QUERY")]
     query: Vec<String>,
-    /// Of votes, verdicts, rulings, a duel and predictions [default: jsonl where --out ends in .jsonl, else csv]
+    /// Of votes, verdicts, rulings, a duel and predictions [default: what --out ends in, .csv, .jsonl or .parquet, else csv]
     #[arg(long, value_enum)]
-    format: Option<RowFormatName>,
+    format: Option<FormatName>,
     #[command(flatten)]
     labels: QrelsOptions,
     /// Of run: a method's order, a ranking of the project, or original [default: the order of zELO]
@@ -246,11 +250,11 @@ impl ExportCommand {
                 (kind, _) => kind.into(),
             },
             queries: self.query,
-            format: match self.format {
-                Some(RowFormatName::Csv) => RowFormat::Csv,
-                Some(RowFormatName::Jsonl) => RowFormat::Jsonl,
-                None => RowFormat::of_name(self.out.as_deref()),
-            },
+            format: self.format.map(|format| match format {
+                FormatName::Csv => TableFormat::Csv,
+                FormatName::Jsonl => TableFormat::Jsonl,
+                FormatName::Parquet => TableFormat::Parquet,
+            }),
             keep_unscored: self.keep_unscored,
             members: self.members,
             corrected: self.labels.corrected,

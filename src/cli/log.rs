@@ -1,29 +1,29 @@
 //! `overrule log`: who did what, when, and what it changed.
 
-use crate::app::export::rows::{RowFormat, RowWriter};
 use crate::app::log::rows::{LogFilter, LogRow, log_rows};
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::domain::corpus::DocId;
+use crate::formats::table_file::{Column, TableFormat, TableWriter};
 use clap::Args;
 use std::io;
 
-const COLUMNS: [&str; 14] = [
-    "when",
-    "event",
-    "who",
-    "query",
-    "a",
-    "b",
-    "before",
-    "after",
-    "confidence",
-    "cause",
-    "note",
-    "role",
-    "uid",
-    "about",
+const COLUMNS: [Column; 14] = [
+    Column::text("when"),
+    Column::text("event"),
+    Column::text("who").or_null(),
+    Column::text("query").or_null(),
+    Column::text("a").or_null(),
+    Column::text("b").or_null(),
+    Column::text("before").or_null(),
+    Column::text("after").or_null(),
+    Column::text("confidence").or_null(),
+    Column::text("cause").or_null(),
+    Column::text("note").or_null(),
+    Column::text("role").or_null(),
+    Column::text("uid"),
+    Column::text("about").or_null(),
 ];
 
 #[derive(Debug, Args)]
@@ -68,10 +68,10 @@ impl LogCommand {
             return output::json(&rows);
         }
         if self.csv {
-            let mut out = io::stdout().lock();
-            let mut table = RowWriter::new(COLUMNS, RowFormat::Csv, &mut out)?;
+            let mut out = io::stdout();
+            let mut table = TableWriter::new(&COLUMNS, TableFormat::Csv, &mut out)?;
             for row in &rows {
-                table.write(&serde_json::to_value(row)?)?;
+                table.write(serde_json::to_value(row)?)?;
             }
             return Ok(table.finish()?);
         }

@@ -114,7 +114,7 @@ impl NineCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         if let Some(path) = &self.csv {
             context.check_target(path, &self.vectors.inputs())?;
-            check_ending(path, CSV)?;
+            check_ending(path, &[CSV])?;
         }
         let store = context.open()?;
         let RankingOptions { a, b, draw } = self.rankings;

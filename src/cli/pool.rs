@@ -162,10 +162,10 @@ impl PoolBuildCommand {
             context.check_target(&path, &folder.files())?;
         }
         if let Some(path) = &self.out {
-            check_ending(path, JSON_LINES)?;
+            check_ending(path, &[JSON_LINES])?;
         }
         if let Some(path) = &self.run_out {
-            check_ending(path, TREC)?;
+            check_ending(path, &[TREC])?;
         }
         let qrels = folder.labels()?;
         let Some(stage) = self.first_stage(context, &folder, &qrels)? else {

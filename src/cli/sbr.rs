@@ -74,9 +74,7 @@ impl SbrCommand {
             let mut inputs = self.vectors.inputs();
             inputs.extend(self.input.as_deref().map(|path| ("input", path)));
             context.check_target(path, &inputs)?;
-            if !CSV.names(path) {
-                check_ending(path, TREC)?;
-            }
+            check_ending(path, &[TREC, CSV])?;
         }
         let input = match (&self.run, &self.input) {
             (Some(name), _) => SbrInput::of_project(&context.open()?, name)?,

@@ -118,9 +118,7 @@ impl FitCommand {
                 .map(|file| ("grades", file.as_path()))
                 .collect();
             context.check_target(path, &grades)?;
-            if !CSV.names(path) {
-                check_ending(path, JSON_LINES)?;
-            }
+            check_ending(path, &[JSON_LINES, CSV])?;
         }
         let source = match (&self.grades, &self.judge) {
             (Some(file), _) => GradeSource::File(file),

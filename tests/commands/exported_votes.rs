@@ -1,5 +1,6 @@
 //! `export votes --format jsonl` is a file for `import votes`: the same project comes of it.
 
+use crate::exported_tables::same_in_all;
 use crate::support::{Sandbox, dataset, read_only};
 use serde_json::Value;
 
@@ -92,6 +93,8 @@ fn failed_calls_and_battles_of_some_judges_come_back_as_what_they_are() {
     let report = other.json("import votes votes.jsonl --json")[0].clone();
     assert_eq!(report["failures"], 1);
     assert_eq!(report["votes"], rows.len() - 1);
+    let (table, _) = same_in_all(&other, "votes");
+    assert!(table.iter().any(|row| row["message"] == "no answer"));
     let mut again: Vec<Value> = exported(&other)
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())

@@ -17,6 +17,7 @@ mod embedded_reasoning;
 mod embedding;
 mod evaluating;
 mod exits;
+mod exported_tables;
 mod exported_votes;
 mod files;
 mod fitting;

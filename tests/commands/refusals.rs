@@ -77,8 +77,8 @@ fn a_number_that_cannot_be_is_refused_before_anything_is_done(
 
 #[rstest]
 #[case::votes(
-    "export votes --out votes.parquet",
-    "what is written is CSV (.csv), not .parquet"
+    "export votes --out votes.arrow",
+    "what is written is CSV (.csv), JSON lines (.jsonl) or Parquet (.parquet), not .arrow"
 )]
 #[case::lines(
     "export votes --format jsonl --out votes.csv",
@@ -86,10 +86,14 @@ fn a_number_that_cannot_be_is_refused_before_anything_is_done(
 )]
 #[case::scores("export annotated --out scored.json", "JSON lines (.jsonl), not .json")]
 #[case::labels("export qrels --out labels.csv", "TREC's columns")]
-#[case::packed("export verdicts --out v.xlsx.gz", "CSV (.csv), not .xlsx")]
+#[case::packed("export verdicts --out v.xlsx.gz", "or Parquet (.parquet), not .xlsx")]
 #[case::training(
     "student export --form sft --out train.csv",
-    "JSON lines (.jsonl), not .csv"
+    "JSON lines (.jsonl) or Parquet (.parquet), not .csv"
+)]
+#[case::objects(
+    "export picks --out picks.parquet",
+    "JSON lines (.jsonl), not .parquet"
 )]
 fn a_file_is_not_called_what_it_is_not(#[case] command: &str, #[case] words: &str) {
     let sandbox = imported();

@@ -5,7 +5,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 /// Pools in the project, picked from by one judge: query 2 has d5 missed and d3 picked for it.
-fn picked() -> Sandbox {
+pub(crate) fn picked() -> Sandbox {
     let sandbox = Sandbox::new();
     benchmark(&sandbox);
     sandbox.done("pool build --beir beir --depth 4 --layout original");

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// A project of six judged queries whose documents are nobody else's.
-fn judged() -> Sandbox {
+pub(crate) fn judged() -> Sandbox {
     judged_in(4)
 }
 
@@ -41,7 +41,7 @@ fn judged_in(cycles: usize) -> Sandbox {
 const JUDGES: &str = "bm25,ngram,proximity";
 
 /// Predictions of a few pairs: one in both orders.
-const PREDICTIONS: &str = "query,a,b,p_a,p_b,p_tie\nq0,q0-d0,q0-d1,.7,.2,.1\nq0,q0-d1,q0-d0,.3,.6,.1\nq0,q0-d2,q0-d1,.1,.5,.4\nq1,q1-d0,q1-d3,.9,.05,.05\n";
+pub(crate) const PREDICTIONS: &str = "query,a,b,p_a,p_b,p_tie\nq0,q0-d0,q0-d1,.7,.2,.1\nq0,q0-d1,q0-d0,.3,.6,.1\nq0,q0-d2,q0-d1,.1,.5,.4\nq1,q1-d0,q1-d3,.9,.05,.05\n";
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines()

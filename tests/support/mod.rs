@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "no test file needs all of it")]
 
+pub(crate) mod parquet;
+
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use serde_json::{Value, json};

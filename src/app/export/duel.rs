@@ -1,6 +1,5 @@
 //! Duels as rows: what was chosen for them, what participants judged, and everything that they did.
 
-use super::rows::{RowFormat, RowWriter};
 use crate::app::duel::{DraftedDuel, TaskTexts, duel_name, participants, task_texts};
 use crate::app::error::AppError;
 use crate::app::wording::{counted, rfc_3339};
@@ -10,6 +9,7 @@ use crate::domain::duel::{
     TaskKey, TaskKind, answers_of, schedule,
 };
 use crate::domain::sbr::SbrProfile;
+use crate::formats::table_file::{Column, TableFormat, TableWriter};
 use crate::store::duels::DuelKey;
 use crate::store::{Db, Store};
 use serde_json::{Value, json};
@@ -26,67 +26,67 @@ pub enum DuelRows {
     Events,
 }
 
-const JUDGMENTS: [&str; 21] = [
-    "qid",
-    "docno",
-    "user",
-    "selected",
-    "passage",
-    "start",
-    "end",
-    "source",
-    "rank_a",
-    "rank_b",
-    "place",
-    "opened",
-    "seconds",
-    "created",
-    "team",
-    "preferred",
-    "strength",
-    "none_serves",
-    "finished",
-    "form",
-    "blind",
+const JUDGMENTS: [Column; 21] = [
+    Column::text("qid"),
+    Column::text("docno").or_null(),
+    Column::text("user"),
+    Column::flag("selected").or_null(),
+    Column::text("passage").or_null(),
+    Column::whole("start").or_null(),
+    Column::whole("end").or_null(),
+    Column::text("source").or_null(),
+    Column::whole("rank_a").or_null(),
+    Column::whole("rank_b").or_null(),
+    Column::whole("place").or_null(),
+    Column::flag("opened").or_null(),
+    Column::number("seconds"),
+    Column::text("created"),
+    Column::text("team").or_null(),
+    Column::text("preferred").or_null(),
+    Column::whole("strength").or_null(),
+    Column::flag("none_serves"),
+    Column::flag("finished"),
+    Column::text("form"),
+    Column::flag("blind"),
 ];
 
-const EVENTS: [&str; 13] = [
-    "user_id",
-    "qid",
-    "docno",
-    "event_type",
-    "start_idx",
-    "end_idx",
-    "duration",
-    "pass_flag",
-    "timestamp",
-    "task",
-    "value",
-    "uid",
-    "undoes",
+const EVENTS: [Column; 13] = [
+    Column::text("user_id"),
+    Column::text("qid"),
+    Column::text("docno").or_null(),
+    Column::text("event_type"),
+    Column::whole("start_idx").or_null(),
+    Column::whole("end_idx").or_null(),
+    Column::whole("duration"),
+    Column::whole("pass_flag").or_null(),
+    Column::text("timestamp"),
+    Column::text("task"),
+    Column::whole("value").or_null(),
+    Column::text("uid"),
+    Column::text("undoes").or_null(),
 ];
 
-const NINE: [&str; 11] = [
-    "qid",
-    "query",
-    "docno",
-    "text",
-    "colbert_rank",
-    "sbr_rank",
-    "source",
-    "from",
-    "selected_in_turn",
-    "semantic_sim",
-    "label",
+const NINE: [Column; 11] = [
+    Column::text("qid"),
+    Column::text("query"),
+    Column::text("docno"),
+    Column::text("text").or_null(),
+    Column::whole("colbert_rank").or_null(),
+    Column::whole("sbr_rank").or_null(),
+    Column::text("source"),
+    Column::text("from"),
+    Column::whole("selected_in_turn"),
+    Column::number("semantic_sim").or_null(),
+    Column::whole("label").or_null(),
 ];
 
 /// Writes what was chosen for a duel, in the columns of the authors' script.
 pub fn write_nine(
     drafted: &DraftedDuel,
     profile: SbrProfile,
-    out: &mut dyn Write,
+    out: &mut (dyn Write + Send),
 ) -> Result<(), AppError> {
-    let mut rows = RowWriter::new(NINE, RowFormat::Csv, out)?;
+    let mut rows = TableWriter::new(&NINE, TableFormat::Csv, out)?;
     let duel = &drafted.duel;
     // The authors' script knows two rankings only, and calls them so.
     let (a, b) = match profile {
@@ -106,7 +106,7 @@ pub fn write_nine(
                 }
                 Source::EasyNegative => ("easy negative".to_owned(), b),
             };
-            rows.write(&json!({
+            rows.write(json!({
                 "qid": chosen.query,
                 "query": query.text,
                 "docno": document.document,
@@ -121,7 +121,7 @@ pub fn write_nine(
             }))?;
         }
     }
-    rows.finish()
+    Ok(rows.finish()?)
 }
 
 /// Writes what participants of a duel judged, or everything that they did, and returns how many rows that is.
@@ -129,19 +129,17 @@ pub fn write_duel(
     store: &Store,
     key: DuelKey,
     rows: DuelRows,
-    format: RowFormat,
-    out: &mut dyn Write,
+    format: TableFormat,
+    out: &mut (dyn Write + Send),
 ) -> Result<usize, AppError> {
     let written = match rows {
         DuelRows::Judgments => {
             let rows = store.read_blocking(move |db| judgment_rows(db, key))?;
-            write_rows(JUDGMENTS, &rows, format, out)?;
-            rows.len()
+            write_rows(&JUDGMENTS, rows, format, out)?
         }
         DuelRows::Events => {
             let rows = store.read_blocking(move |db| event_rows(db, key))?;
-            write_rows(EVENTS, &rows, format, out)?;
-            rows.len()
+            write_rows(&EVENTS, rows, format, out)?
         }
     };
     Ok(written)
@@ -153,17 +151,18 @@ pub fn written_words(store: &Store, key: DuelKey, rows: usize) -> Result<String,
     Ok(format!("{}: {}", duel_name(&stored), counted(rows, "row")))
 }
 
-fn write_rows<const N: usize>(
-    columns: [&'static str; N],
-    rows: &[Value],
-    format: RowFormat,
-    out: &mut dyn Write,
-) -> Result<(), AppError> {
-    let mut table = RowWriter::new(columns, format, out)?;
-    for row in rows {
-        table.write(row)?;
-    }
-    table.finish()
+/// Returns how many rows there are.
+fn write_rows(
+    columns: &[Column],
+    rows: Vec<Value>,
+    format: TableFormat,
+    out: &mut (dyn Write + Send),
+) -> Result<usize, AppError> {
+    let written = rows.len();
+    let mut table = TableWriter::new(columns, format, out)?;
+    rows.into_iter().try_for_each(|row| table.write(row))?;
+    table.finish()?;
+    Ok(written)
 }
 
 fn judgment_rows(db: &Db, key: DuelKey) -> crate::store::Result<Vec<Value>> {

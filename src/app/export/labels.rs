@@ -1,31 +1,31 @@
 //! Labels, corrected by rulings or not, and where the corrections come from.
 
-use super::rows::{RowFormat, RowWriter};
 use crate::app::adjudication::data::AdjudicationData;
 use crate::app::error::{AppError, invalid};
 use crate::domain::adjudication::{LabelCorrection, corrected_labels};
+use crate::formats::table_file::{Column, TableFormat, TableWriter};
 use crate::formats::{beir, trec};
 use serde_json::json;
 use std::io::Write;
 
-const COLUMNS: [&str; 17] = [
-    "query",
-    "document",
-    "before",
-    "after",
-    "ruling",
-    "cause",
-    "note",
-    "annotator",
-    "created_ms",
-    "blind",
-    "active_ms",
-    "revealed_ms",
-    "against",
-    "answers",
-    "control_of",
-    "in_force",
-    "uid",
+const COLUMNS: [Column; 17] = [
+    Column::text("query"),
+    Column::text("document"),
+    Column::whole("before").or_null(),
+    Column::whole("after").or_null(),
+    Column::text("ruling"),
+    Column::text("cause").or_null(),
+    Column::text("note").or_null(),
+    Column::text("annotator"),
+    Column::whole("created_ms"),
+    Column::flag("blind"),
+    Column::whole("active_ms").or_null(),
+    Column::whole("revealed_ms").or_null(),
+    Column::whole("against"),
+    Column::whole("answers"),
+    Column::whole("control_of").or_null(),
+    Column::flag("in_force"),
+    Column::text("uid"),
 ];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,14 +68,14 @@ pub fn write_labels(
 pub fn write_rulings(
     data: &AdjudicationData,
     corrections: &[LabelCorrection],
-    format: RowFormat,
-    out: &mut dyn Write,
+    format: TableFormat,
+    out: &mut (dyn Write + Send),
 ) -> Result<(), AppError> {
-    let mut rows = RowWriter::new(COLUMNS, format, out)?;
+    let mut rows = TableWriter::new(&COLUMNS, format, out)?;
     for row in &data.rulings {
         let (ruling, about) = (&row.ruling, &row.about);
         let made = corrections.iter().find(|one| one.ruling.uid == ruling.uid);
-        rows.write(&json!({
+        rows.write(json!({
             "query": ruling.query,
             "document": ruling.document,
             "before": made.map_or(about.grade, |made| made.before),
@@ -95,7 +95,7 @@ pub fn write_rulings(
             "uid": ruling.uid,
         }))?;
     }
-    rows.finish()
+    Ok(rows.finish()?)
 }
 
 /// Writes the labels that change, a line each: sign, query, document, grade.

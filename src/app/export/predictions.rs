@@ -1,25 +1,33 @@
 //! What a student predicts, one row a pair and order, as `overrule student import` reads it.
 
-use super::rows::{RowFormat, RowWriter};
 use crate::app::error::AppError;
 use crate::app::student::known_student;
 use crate::domain::student::OutcomeProbabilities;
+use crate::formats::table_file::{Column, TableFormat, TableWriter};
 use crate::store::corpus::QueryKey;
 use crate::store::{Store, StoreError};
 use serde_json::json;
 use std::io::Write;
 
-const COLUMNS: [&str; 7] = ["query", "a", "b", "p_a", "p_b", "p_tie", "step"];
+const COLUMNS: [Column; 7] = [
+    Column::text("query"),
+    Column::text("a"),
+    Column::text("b"),
+    Column::number("p_a"),
+    Column::number("p_b"),
+    Column::number("p_tie"),
+    Column::whole("step").or_null(),
+];
 
 /// Writes the predictions of all checkpoints of a student on some queries. A is the document that was shown first.
 pub fn write_predictions(
     store: &Store,
     keys: &[QueryKey],
     student: &str,
-    format: RowFormat,
-    out: &mut dyn Write,
+    format: TableFormat,
+    out: &mut (dyn Write + Send),
 ) -> Result<(), AppError> {
-    let mut rows = RowWriter::new(COLUMNS, format, out)?;
+    let mut rows = TableWriter::new(&COLUMNS, format, out)?;
     for student in known_student(store, student)? {
         for key in keys {
             let (key, student_key) = (*key, student.key);
@@ -42,7 +50,7 @@ pub fn write_predictions(
                     else {
                         continue;
                     };
-                    rows.write(&json!({
+                    rows.write(json!({
                         "query": query,
                         "a": a,
                         "b": b,
@@ -55,5 +63,5 @@ pub fn write_predictions(
             }
         }
     }
-    rows.finish()
+    Ok(rows.finish()?)
 }

@@ -1,7 +1,6 @@
 //! One export: what is written, in which form, and to where.
 
 use super::duel::{DuelRows, write_duel, written_words};
-use super::rows::RowFormat;
 use super::{
     LabelChanges, member_names, write_ai_scores, write_annotated, write_label_changes,
     write_labels, write_picks, write_predictions, write_ranking, write_rulings, write_run,
@@ -13,7 +12,7 @@ use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::app::error::AppError;
 use crate::app::one_scale::project_scale;
 use crate::app::output_file::{
-    BEIR, FileForm, JSON, JSON_LINES, ProtectedFiles, TREC, check_ending, write_whole,
+    BEIR, JSON, JSON_LINES, ProtectedFiles, TREC, check_ending, table_format, write_whole,
 };
 use crate::app::scored_pools::scored_pools;
 use crate::app::truth::{AGAINST_JUDGES, GradeBasis, TruthSource, zelo_truth};
@@ -21,6 +20,7 @@ use crate::app::wording::counted;
 use crate::domain::adjudication::{RulingGrades, corrected_labels};
 use crate::domain::corpus::QueryId;
 use crate::formats::file::unpacked_name;
+use crate::formats::table_file::TableFormat;
 use crate::formats::{beir, trec};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
@@ -55,8 +55,8 @@ pub struct ExportRequest {
     pub kind: ExportKind,
     /// Only these queries; all where none is named.
     pub queries: Vec<String>,
-    /// Of votes, verdicts and rulings.
-    pub format: RowFormat,
+    /// Of tables; `None` leaves it to the file's name.
+    pub format: Option<TableFormat>,
     /// Of annotated documents: those without a score too.
     pub keep_unscored: bool,
     /// Of `ai_scores.json`: members of zBench's with the judges that fill them.
@@ -92,7 +92,7 @@ impl ExportRequest {
         Self {
             kind,
             queries: Vec::new(),
-            format: RowFormat::Csv,
+            format: None,
             keep_unscored: false,
             members: Vec::new(),
             corrected: false,
@@ -121,12 +121,12 @@ impl ExportRequest {
     ) -> Result<Vec<PathBuf>, AppError> {
         let keys = self.keys(store)?;
         protected.check_target(path, &[])?;
-        check_ending(path, self.form(path))?;
+        self.check_ending(path)?;
         let rulings = self.rulings_file(path);
         if let Some(rulings) = &rulings {
             protected.check_target(rulings, &[])?;
             write_whole(rulings, |out| {
-                self.write_rulings(store, RowFormat::Csv, out)
+                self.write_rulings(store, TableFormat::Csv, out)
             })?;
         }
         write_whole(path, |out| self.write(store, &keys, Some(path), out, tell))?;
@@ -139,19 +139,25 @@ impl ExportRequest {
         std::iter::once(path.to_owned()).chain(rulings).collect()
     }
 
-    /// The form of the file, which its name must not gainsay.
-    fn form(&self, path: &Path) -> FileForm {
-        match self.kind {
+    /// Refuses a name that ends as another form does than the one that is written.
+    fn check_ending(&self, path: &Path) -> Result<(), AppError> {
+        let form = match self.kind {
             ExportKind::Annotated | ExportKind::Picks => JSON_LINES,
             ExportKind::AiScores => JSON,
             ExportKind::Votes
             | ExportKind::Verdicts
             | ExportKind::Rulings
             | ExportKind::Duel
-            | ExportKind::Predictions => self.format.form(),
+            | ExportKind::Predictions => return self.table_format(Some(path)).map(drop),
             ExportKind::Qrels | ExportKind::DuelLabels if self.is_beir(Some(path)) => BEIR,
             ExportKind::Qrels | ExportKind::DuelLabels | ExportKind::Run => TREC,
-        }
+        };
+        check_ending(path, &[form])
+    }
+
+    fn table_format(&self, path: Option<&Path>) -> Result<TableFormat, AppError> {
+        let others = [TableFormat::Jsonl, TableFormat::Parquet];
+        table_format(self.format, TableFormat::Csv, &others, path)
     }
 
     /// The queries that are wanted.
@@ -169,7 +175,7 @@ impl ExportRequest {
         store: &Store,
         keys: &[QueryKey],
         path: Option<&Path>,
-        out: &mut dyn Write,
+        out: &mut (dyn Write + Send),
         tell: &mut dyn FnMut(&str),
     ) -> Result<(), AppError> {
         let of_scores = matches!(self.kind, ExportKind::Annotated | ExportKind::Run);
@@ -195,14 +201,14 @@ impl ExportRequest {
                 write_ai_scores(store, keys, &members, out)
             }
             ExportKind::Votes => {
-                let gone = write_votes(store, keys, self.format, out)?;
+                let gone = write_votes(store, keys, self.table_format(path)?, out)?;
                 if gone > 0 {
                     let votes = counted(gone, "vote");
                     tell(&format!("{votes} without it: {REASONING_GONE}"));
                 }
                 Ok(())
             }
-            ExportKind::Verdicts => write_verdicts(store, keys, self.format, out),
+            ExportKind::Verdicts => write_verdicts(store, keys, self.table_format(path)?, out),
             ExportKind::Qrels if self.from == TruthSource::Zelo => {
                 self.write_zelo_labels(store, keys, path, out, tell)
             }
@@ -224,16 +230,17 @@ impl ExportRequest {
                 }
                 Ok(())
             }
-            ExportKind::Rulings => self.write_rulings(store, self.format, out),
+            ExportKind::Rulings => self.write_rulings(store, self.table_format(path)?, out),
             ExportKind::Picks => write_picks(store, |pick| self.wants(&pick.query), out),
             ExportKind::Duel => {
                 let key = chosen_duel(store, self.duel)?;
-                let rows = write_duel(store, key, self.duel_rows, self.format, out)?;
+                let format = self.table_format(path)?;
+                let rows = write_duel(store, key, self.duel_rows, format, out)?;
                 tell(&written_words(store, key, rows)?);
                 Ok(())
             }
             ExportKind::Predictions => {
-                write_predictions(store, keys, &self.student, self.format, out)
+                write_predictions(store, keys, &self.student, self.table_format(path)?, out)
             }
         }
     }
@@ -353,8 +360,8 @@ impl ExportRequest {
     fn write_rulings(
         &self,
         store: &Store,
-        format: RowFormat,
-        out: &mut dyn Write,
+        format: TableFormat,
+        out: &mut (dyn Write + Send),
     ) -> Result<(), AppError> {
         let data = self.labels_and_rulings(store)?;
         write_rulings(&data, &data.corrections(self.grades), format, out)

@@ -1,9 +1,9 @@
 //! One row an annotator's verdict on a pair, and which of them are in force.
 
-use super::rows::{RowFormat, RowWriter};
 use crate::app::error::AppError;
 use crate::app::review::pair_verdicts::PairVerdicts;
 use crate::domain::verdict::Decision;
+use crate::formats::table_file::{Column, TableFormat, TableWriter};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::StoredVerdict;
@@ -11,27 +11,27 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::io::Write;
 
-const COLUMNS: [&str; 20] = [
-    "uid",
-    "query",
-    "a",
-    "b",
-    "verdict",
-    "note",
-    "annotator",
-    "created_ms",
-    "in_force",
-    "confidence",
-    "cause",
-    "blind",
-    "active_ms",
-    "policy",
-    "role",
-    "inclusion",
-    "revealed_ms",
-    "shown",
-    "replaces",
-    "blind_verdict",
+const COLUMNS: [Column; 20] = [
+    Column::text("uid"),
+    Column::text("query"),
+    Column::text("a"),
+    Column::text("b"),
+    Column::text("verdict"),
+    Column::text("note").or_null(),
+    Column::text("annotator"),
+    Column::whole("created_ms"),
+    Column::flag("in_force"),
+    Column::text("confidence").or_null(),
+    Column::text("cause").or_null(),
+    Column::flag("blind"),
+    Column::whole("active_ms").or_null(),
+    Column::text("policy").or_null(),
+    Column::text("role").or_null(),
+    Column::number("inclusion").or_null(),
+    Column::whole("revealed_ms").or_null(),
+    Column::text("shown").or_null(),
+    Column::text("replaces").or_null(),
+    Column::text("blind_verdict").or_null(),
 ];
 
 /// What the annotator said before the judges were shown, with the row's own document A as A: the verdict itself, or the one
@@ -47,10 +47,10 @@ fn blind_verdict(row: &StoredVerdict, given: &HashMap<&str, &StoredVerdict>) -> 
 pub fn write_verdicts(
     store: &Store,
     keys: &[QueryKey],
-    format: RowFormat,
-    out: &mut dyn Write,
+    format: TableFormat,
+    out: &mut (dyn Write + Send),
 ) -> Result<(), AppError> {
-    let mut rows = RowWriter::new(COLUMNS, format, out)?;
+    let mut rows = TableWriter::new(&COLUMNS, format, out)?;
     for key in keys {
         let key = *key;
         let (info, documents, verdicts, given) = store.read_blocking(move |db| {
@@ -67,7 +67,7 @@ pub fn write_verdicts(
             .collect();
         for (row, in_force) in verdicts.rows() {
             let verdict = &row.verdict;
-            rows.write(&json!({
+            rows.write(json!({
                 "uid": verdict.uid,
                 "query": info.id,
                 "a": documents[verdict.a].id,
@@ -91,5 +91,5 @@ pub fn write_verdicts(
             }))?;
         }
     }
-    rows.finish()
+    Ok(rows.finish()?)
 }

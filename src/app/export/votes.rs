@@ -1,38 +1,38 @@
 //! One row a vote, or a failed call that no vote made good.
 
-use super::rows::{RowFormat, RowWriter};
 use crate::app::embedded_reasoning::EmbeddedReasoning;
 use crate::app::error::AppError;
 use crate::domain::corpus::Pool;
 use crate::domain::vote::JudgeId;
 use crate::formats::dataset::write_pool;
+use crate::formats::table_file::{CellKind, Column, TableFormat, TableWriter};
 use crate::store::corpus::QueryKey;
 use crate::store::vote_details::VoteReasoning;
 use crate::store::{Store, StoreError};
 use serde_json::{Value, json};
 use std::io::Write;
 
-const COLUMNS: [&str; 20] = [
-    "query",
-    "a",
-    "b",
-    "game",
-    "judge",
-    "counts",
-    "provider",
-    "model",
-    "margin",
-    "failure",
-    "swapped",
-    "attempt",
-    "tokens_input",
-    "tokens_output",
-    "cost_usd",
-    "latency_ms",
-    "reasoning",
-    "raw",
-    "message",
-    "asked",
+const COLUMNS: [Column; 20] = [
+    Column::text("query"),
+    Column::text("a"),
+    Column::text("b"),
+    Column::whole("game"),
+    Column::text("judge").or_null(),
+    Column::flag("counts"),
+    Column::text("provider").or_null(),
+    Column::text("model").or_null(),
+    Column::number("margin").or_null(),
+    Column::text("failure").or_null(),
+    Column::flag("swapped"),
+    Column::whole("attempt"),
+    Column::whole("tokens_input"),
+    Column::whole("tokens_output"),
+    Column::number("cost_usd").or_null(),
+    Column::number("latency_ms").or_null(),
+    Column::text("reasoning"),
+    Column::text("raw").or_null(),
+    Column::text("message").or_null(),
+    Column::of("asked", CellKind::Texts).or_null(),
 ];
 
 /// Writes the votes of every judge on the battles of some queries; `counts` says whose count, `asked` for which judges a
@@ -41,11 +41,16 @@ const COLUMNS: [&str; 20] = [
 pub fn write_votes(
     store: &Store,
     keys: &[QueryKey],
-    format: RowFormat,
-    out: &mut dyn Write,
+    format: TableFormat,
+    out: &mut (dyn Write + Send),
 ) -> Result<usize, AppError> {
     let mut gone = 0;
-    let mut rows = RowWriter::new(COLUMNS, format, out)?;
+    let pool = Column::of("pool", CellKind::Json).or_null();
+    let columns = match format {
+        TableFormat::Jsonl => [&COLUMNS[..], &[pool]].concat(),
+        TableFormat::Csv | TableFormat::Parquet => COLUMNS.to_vec(),
+    };
+    let mut rows = TableWriter::new(&columns, format, out)?;
     for key in keys {
         let key = *key;
         let ((info, mut pool), documents, (judges, counting), battles) =
@@ -64,8 +69,8 @@ pub fn write_votes(
                     })
                     .collect::<Result<Vec<_>, StoreError>>()?;
                 let pool = match format {
-                    RowFormat::Jsonl => Some(db.pool(key)?),
-                    RowFormat::Csv => None,
+                    TableFormat::Jsonl => Some(db.pool(key)?),
+                    TableFormat::Csv | TableFormat::Parquet => None,
                 };
                 Ok((
                     (db.query(key)?, pool),
@@ -115,7 +120,7 @@ pub fn write_votes(
                 if let Some(pool) = pool.take() {
                     row["pool"] = pool_value(&pool)?;
                 }
-                rows.write(&row)?;
+                rows.write(row)?;
             }
         }
     }

@@ -7,18 +7,17 @@ use crate::app::input_files::{display_name, read_query_ids};
 use crate::app::one_scale::{ProjectScale, project_scale_of};
 use crate::app::scored_pools::ScoreSource;
 use crate::app::wording::{counted, first_names};
-use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::corpus::QueryId;
 use crate::domain::ranking::PairTarget;
 use crate::domain::sampling::SeededRng;
 use crate::domain::student::OutcomeProbabilities;
 use crate::formats::student_sample::SampleSide;
-use crate::formats::training_file::{
-    Cell, Column, ColumnKind, JsonRows, Message, ParquetRows, TrainingRows,
-};
+use crate::formats::table_file::{CellKind, Column, TableFormat, TableWriter};
 use crate::judge::prompt::{DocumentCut, LETTER, Template};
 use crate::judge::{JudgePrompt, PoolText, PresentedPair};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Store, StoreError};
+use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 use std::path::PathBuf;
@@ -31,7 +30,7 @@ pub enum ExportForm {
     Sft,
     /// A prompt with an answer that is preferred to another.
     Dpo,
-    /// Two texts with a target.
+    /// Two texts with a target, and with how much better the first one is.
     Pairwise,
     /// A query and a document with its score: linked where the query is on the project's common scale, else its zELO.
     Pointwise,
@@ -39,16 +38,16 @@ pub enum ExportForm {
 
 /// What stands in front of every line of a pair, and after it.
 const PAIR_NAMES: [Column; 3] = [
-    ("query_id", ColumnKind::Text),
-    ("a_id", ColumnKind::Text),
-    ("b_id", ColumnKind::Text),
+    Column::text("query_id"),
+    Column::text("a_id"),
+    Column::text("b_id"),
 ];
 const TARGETS: [Column; 5] = [
-    ("p_a", ColumnKind::Number),
-    ("p_b", ColumnKind::Number),
-    ("p_tie", ColumnKind::Number),
-    ("target", ColumnKind::Number),
-    ("weight", ColumnKind::Number),
+    Column::number("p_a"),
+    Column::number("p_b"),
+    Column::number("p_tie"),
+    Column::number("target"),
+    Column::number("weight"),
 ];
 
 impl ExportForm {
@@ -56,32 +55,33 @@ impl ExportForm {
     pub fn columns(self) -> Vec<Column> {
         let own: &[Column] = match self {
             Self::Sft => &[
-                ("prompt", ColumnKind::Messages),
-                ("completion", ColumnKind::Messages),
+                Column::of("prompt", CellKind::Messages),
+                Column::of("completion", CellKind::Messages),
             ],
             Self::Dpo => &[
-                ("prompt", ColumnKind::Messages),
-                ("chosen", ColumnKind::Messages),
-                ("rejected", ColumnKind::Messages),
-                ("margin", ColumnKind::Number),
+                Column::of("prompt", CellKind::Messages),
+                Column::of("chosen", CellKind::Messages),
+                Column::of("rejected", CellKind::Messages),
+                Column::number("margin"),
             ],
             Self::Pairwise => &[
-                ("query", ColumnKind::Text),
-                ("text_a", ColumnKind::Text),
-                ("text_b", ColumnKind::Text),
+                Column::text("query"),
+                Column::text("text_a"),
+                Column::text("text_b"),
+                Column::number("a_over_b"),
             ],
             Self::Pointwise => {
                 return vec![
-                    ("query_id", ColumnKind::Text),
-                    ("document_id", ColumnKind::Text),
-                    ("query", ColumnKind::Text),
-                    ("text", ColumnKind::Text),
-                    ("target", ColumnKind::Number),
-                    ("target_se", ColumnKind::OptionalNumber),
-                    ("target_is", ColumnKind::Text),
-                    ("expected_grade", ColumnKind::OptionalNumber),
-                    ("zelo", ColumnKind::Number),
-                    ("se", ColumnKind::OptionalNumber),
+                    Column::text("query_id"),
+                    Column::text("document_id"),
+                    Column::text("query"),
+                    Column::text("text"),
+                    Column::number("target"),
+                    Column::number("target_se").or_null(),
+                    Column::text("target_is"),
+                    Column::number("expected_grade").or_null(),
+                    Column::number("zelo"),
+                    Column::number("se").or_null(),
                 ];
             }
         };
@@ -89,18 +89,10 @@ impl ExportForm {
     }
 }
 
-/// What a file is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExportFormat {
-    /// JSON Lines.
-    Jsonl,
-    Parquet,
-}
-
 #[derive(Clone, Debug)]
 pub struct StudentExport {
     pub form: ExportForm,
-    pub format: ExportFormat,
+    pub format: TableFormat,
     /// Only the pairs of this sample.
     pub sample: Option<PathBuf>,
     /// Only this side of it.
@@ -130,10 +122,7 @@ impl StudentExport {
         out: &mut (dyn Write + Send),
     ) -> Result<ExportedLines, AppError> {
         let columns = self.form.columns();
-        let mut rows: Box<dyn TrainingRows> = match self.format {
-            ExportFormat::Jsonl => Box::new(JsonRows::new(&columns, out)),
-            ExportFormat::Parquet => Box::new(ParquetRows::new(&columns, out)?),
-        };
+        let mut rows = TableWriter::new(&columns, self.format, out)?;
         let template = Template::parse(LETTER).map_err(AppError::failed)?;
         let judged = all_judged(store)?;
         let sample = match &self.sample {
@@ -318,7 +307,7 @@ impl StudentExport {
         targets: &[PairTarget],
         texts: &QueryTexts,
         template: &Template,
-    ) -> Vec<Vec<Cell>> {
+    ) -> Vec<Value> {
         let mut rng = SeededRng::new(self.seed, &["student order", query.id.as_str()]);
         // One draw a pair of the query, so that a part of its pairs is shown as all of them are.
         let turned: HashMap<_, bool> = query
@@ -343,25 +332,36 @@ impl StudentExport {
                 };
                 messages(template.fill(&pair, cut))
             };
-            let name = |at: usize| Cell::from(query.documents.get(at).map_or("", DocId::as_str));
-            let own = match self.form {
-                ExportForm::Sft => vec![prompt(), answer(ranked(soft)[0].0)],
+            let mut row = json!({
+                "query_id": query.id,
+                "a_id": query.documents.get(a),
+                "b_id": query.documents.get(b),
+                "p_a": soft.a(),
+                "p_b": soft.b(),
+                "p_tie": soft.tie(),
+                "target": score,
+                "weight": target.weight,
+            });
+            match self.form {
+                ExportForm::Sft => {
+                    row["prompt"] = prompt();
+                    row["completion"] = answer(ranked(soft)[0].0);
+                }
                 ExportForm::Dpo => {
                     let [best, .., worst] = ranked(soft);
-                    let margin = Cell::from(best.1 - worst.1);
-                    vec![prompt(), answer(best.0), answer(worst.0), margin]
+                    row["prompt"] = prompt();
+                    row["chosen"] = answer(best.0);
+                    row["rejected"] = answer(worst.0);
+                    row["margin"] = json!(best.1 - worst.1);
                 }
                 ExportForm::Pairwise | ExportForm::Pointwise => {
-                    let texts = [&*texts.0.query, texts.text(a), texts.text(b)];
-                    texts.map(Cell::from).to_vec()
+                    row["query"] = json!(&*texts.0.query);
+                    row["text_a"] = json!(texts.text(a));
+                    row["text_b"] = json!(texts.text(b));
+                    row["a_over_b"] = json!(soft.a() - soft.b());
                 }
-            };
-            let targets = [soft.a(), soft.b(), soft.tie(), score, target.weight];
-            [query.id.as_str().into(), name(a), name(b)]
-                .into_iter()
-                .chain(own)
-                .chain(targets.map(Cell::from))
-                .collect()
+            }
+            row
         };
         targets.iter().map(line).collect()
     }
@@ -395,17 +395,15 @@ fn ranked(soft: OutcomeProbabilities) -> [(&'static str, f64); 3] {
     answers
 }
 
-fn answer(letter: &str) -> Cell {
-    Cell::Messages(vec![Message {
-        role: "assistant",
-        content: letter.to_owned(),
-    }])
+fn answer(letter: &str) -> Value {
+    json!([{"role": "assistant", "content": letter}])
 }
 
-fn messages(prompt: JudgePrompt) -> Cell {
-    let message = |(role, content)| Message { role, content };
-    let both = [("system", prompt.system), ("user", prompt.user)];
-    Cell::Messages(both.map(message).to_vec())
+fn messages(prompt: JudgePrompt) -> Value {
+    json!([
+        {"role": "system", "content": prompt.system},
+        {"role": "user", "content": prompt.user},
+    ])
 }
 
 /// By pool index: zELO and its standard error, of votes and verdicts alone.
@@ -438,7 +436,7 @@ fn documents(
     texts: &QueryTexts,
     scores: &Scores,
     scale: Option<&ProjectScale>,
-) -> Vec<Vec<Cell>> {
+) -> Vec<Value> {
     let scored = scores.iter().enumerate();
     let scored = scored.filter_map(|(at, score)| Some((at, (*score)?)));
     scored
@@ -451,18 +449,18 @@ fn documents(
             };
             let grade = linked.zip(grades);
             let grade = grade.map(|(linked, model)| model.gain(linked.value));
-            vec![
-                query.id.as_str().into(),
-                query.documents.get(at).map_or("", DocId::as_str).into(),
-                (&*texts.0.query).into(),
-                texts.text(at).into(),
-                target.into(),
-                Cell::Number(target_se),
-                target_is.into(),
-                Cell::Number(grade),
-                zelo.into(),
-                Cell::Number(se),
-            ]
+            json!({
+                "query_id": query.id,
+                "document_id": query.documents.get(at),
+                "query": &*texts.0.query,
+                "text": texts.text(at),
+                "target": target,
+                "target_se": target_se,
+                "target_is": target_is,
+                "expected_grade": grade,
+                "zelo": zelo,
+                "se": se,
+            })
         })
         .collect()
 }

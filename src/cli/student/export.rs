@@ -1,11 +1,12 @@
 //! `overrule student export`: what a student learns from.
 
-use crate::app::output_file::{JSON_LINES, PARQUET, check_ending, write_whole};
-use crate::app::student::export::{ExportForm, ExportFormat, StudentExport};
+use crate::app::output_file::{table_format, write_whole};
+use crate::app::student::export::{ExportForm, StudentExport};
 use crate::app::wording::counted;
-use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output::{self, HeldOutput};
 use crate::formats::student_sample::SampleSide;
+use crate::formats::table_file::TableFormat;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ enum FormName {
     Sft,
     /// A prompt with a preferred and a rejected answer: prompt, chosen, rejected, margin
     Dpo,
-    /// Two texts: query, text_a, text_b
+    /// Two texts: query, text_a, text_b, a_over_b (P(A) − P(B))
     Pairwise,
     /// A query and a document: query, text, target (zelo_linked or zelo, as target_is says), target_se, expected_grade
     Pointwise,
@@ -79,6 +80,12 @@ pub(super) struct ExportCommand {
 impl ExportCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
+        let format = self.format.map(|format| match format {
+            FormatName::Jsonl => TableFormat::Jsonl,
+            FormatName::Parquet => TableFormat::Parquet,
+        });
+        let (usual, others) = (TableFormat::Jsonl, [TableFormat::Parquet]);
+        let format = table_format(format, usual, &others, self.out.as_deref())?;
         let export = StudentExport {
             form: match self.form {
                 FormName::Sft => ExportForm::Sft,
@@ -86,7 +93,7 @@ impl ExportCommand {
                 FormName::Pairwise => ExportForm::Pairwise,
                 FormName::Pointwise => ExportForm::Pointwise,
             },
-            format: self.format()?,
+            format,
             sample: self.sample,
             side: self.side.map(|side| match side {
                 SideName::Train => SampleSide::Train,
@@ -110,13 +117,6 @@ impl ExportCommand {
                 let test = test.map(|path| ("test queries", path.as_path()));
                 let inputs: Vec<(&str, &Path)> = sample.chain(test).collect();
                 context.check_target(path, &inputs)?;
-                check_ending(
-                    path,
-                    match export.format {
-                        ExportFormat::Parquet => PARQUET,
-                        ExportFormat::Jsonl => JSON_LINES,
-                    },
-                )?;
                 let done = write_whole(path, |out| export.write(&store, out))?;
                 output::message(&format!("wrote {}", path.display()));
                 done
@@ -131,31 +131,5 @@ impl ExportCommand {
             counted(done.queries, "query")
         ));
         Ok(())
-    }
-}
-
-impl ExportCommand {
-    fn format(&self) -> Result<ExportFormat, CommandFailure> {
-        let ending = |ending: &str| {
-            let found = self.out.as_deref().and_then(Path::extension);
-            found.is_some_and(|found| found.eq_ignore_ascii_case(ending))
-        };
-        let named = self.format.map(|format| match format {
-            FormatName::Jsonl => ExportFormat::Jsonl,
-            FormatName::Parquet => ExportFormat::Parquet,
-        });
-        let format = named.unwrap_or(match ending("parquet") {
-            true => ExportFormat::Parquet,
-            false => ExportFormat::Jsonl,
-        });
-        match format {
-            ExportFormat::Parquet if self.out.is_none() => Err(usage!(
-                "--format parquet: expected --out FILE, the file is binary"
-            )),
-            ExportFormat::Parquet if ending("gz") => Err(usage!(
-                "--format parquet: name a file without .gz, what is in it is compressed already"
-            )),
-            _ => Ok(format),
-        }
     }
 }

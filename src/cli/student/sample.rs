@@ -74,7 +74,7 @@ impl SampleCommand {
         };
         if let Some(path) = &self.out {
             context.check_target(path, &[])?;
-            check_ending(path, JSON_LINES)?;
+            check_ending(path, &[JSON_LINES])?;
         }
         if self.plan {
             return self.plan_battles(context, &store, request);

@@ -2,11 +2,11 @@
 
 use super::bench::{bench, bits};
 use super::scripted::{Act, spoiled, trio};
-use crate::app::export::rows::RowFormat;
 use crate::app::export::write_verdicts;
 use crate::client::RunControl;
 use crate::domain::ranking::View;
 use crate::domain::verdict::Decision;
+use crate::formats::table_file::TableFormat;
 use crate::judge::{FailureCause, PresentedPair};
 use crate::store::outstanding::CallSelection;
 use crate::store::verdicts::NewVerdict;
@@ -327,7 +327,7 @@ fn a_verdict_on_a_pair_that_was_taken_back_is_not_blind() {
         [("eve", false), ("eve", true), ("bob", true), ("bob", false)]
     );
     let mut out = Vec::new();
-    write_verdicts(&bench.store, &bench.keys, RowFormat::Jsonl, &mut out).unwrap();
+    write_verdicts(&bench.store, &bench.keys, TableFormat::Jsonl, &mut out).unwrap();
     let bob = String::from_utf8(out).unwrap();
     let bob = bob.lines().find(|line| line.contains("\"bob\"")).unwrap();
     let bob: serde_json::Value = serde_json::from_str(bob).unwrap();

@@ -1,9 +1,8 @@
 //! `student export`: what training programs read.
 
 use super::{judged, lines};
-use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::{Field, Row};
-use serde_json::{Value, json};
+use crate::support::parquet::{is_near, parquet_rows};
+use serde_json::Value;
 
 #[test]
 fn training_files_have_the_same_keys_and_types_on_every_line() {
@@ -58,6 +57,11 @@ fn training_files_have_the_same_keys_and_types_on_every_line() {
             let (target, tie) = (number("target"), number("p_tie"));
             assert!((number("p_b") + tie / 2.0 - target).abs() < 1e-12);
             assert!((tie - (1.0 - 2.0 * (target - 0.5).abs())).abs() < 1e-12);
+            if form == "pairwise" {
+                // What a margin between the scores of the two texts is trained on: positive where A is better.
+                let over = number("p_a") - number("p_b");
+                assert!((number("a_over_b") - over).abs() < 1e-12);
+            }
             if form == "sft" {
                 assert_eq!(row["prompt"][0]["role"], "system");
                 assert_eq!(row["prompt"][1]["role"], "user");
@@ -124,58 +128,6 @@ fn verdicts_count_in_targets_and_held_out_queries_stay_out() {
     assert!(!sandbox.done(train).stderr.contains("test side"));
 }
 
-/// The rows of a Parquet file as JSON, and its columns with their types.
-fn parquet_rows(path: &std::path::Path) -> (Vec<Value>, Vec<String>) {
-    let file = std::fs::File::open(path).unwrap();
-    let reader = SerializedFileReader::new(file).unwrap();
-    let schema = reader.metadata().file_metadata().schema_descr();
-    let columns = schema.columns().iter();
-    let columns = columns.map(|column| format!("{} {}", column.path(), column.physical_type()));
-    let columns = columns.collect();
-    let rows = reader.get_row_iter(None).unwrap();
-    (rows.map(|row| object(&row.unwrap())).collect(), columns)
-}
-
-fn object(row: &Row) -> Value {
-    let members = row.get_column_iter();
-    Value::Object(
-        members
-            .map(|(name, field)| (name.clone(), value(field)))
-            .collect(),
-    )
-}
-
-fn value(field: &Field) -> Value {
-    match field {
-        Field::Null => Value::Null,
-        Field::Str(text) => json!(text),
-        Field::Double(number) => json!(number),
-        Field::ListInternal(list) => list.elements().iter().map(value).collect(),
-        Field::Group(row) => object(row),
-        other => panic!("{other:?}"),
-    }
-}
-
-/// Whether two values are the same, but for the last digits of numbers, which reading them as text may change.
-fn is_near(found: &Value, expected: &Value) -> bool {
-    match (found, expected) {
-        (Value::Number(x), Value::Number(y)) => {
-            (x.as_f64().unwrap() - y.as_f64().unwrap()).abs() < 1e-12
-        }
-        (Value::Array(x), Value::Array(y)) => {
-            x.len() == y.len() && x.iter().zip(y).all(|(x, y)| is_near(x, y))
-        }
-        (Value::Object(x), Value::Object(y)) => {
-            let both = x.iter().zip(y);
-            x.len() == y.len()
-                && both
-                    .into_iter()
-                    .all(|((a, x), (b, y))| a == b && is_near(x, y))
-        }
-        (x, y) => x == y,
-    }
-}
-
 #[test]
 fn parquet_files_hold_what_the_lines_hold_in_the_published_layout() {
     let sandbox = judged();
@@ -209,7 +161,14 @@ fn parquet_files_hold_what_the_lines_hold_in_the_published_layout() {
             .concat(),
         ),
         // Texts first, then a number, as sentence-transformers takes them.
-        ("pairwise", texts(&["query", "text_a", "text_b"])),
+        (
+            "pairwise",
+            [
+                texts(&["query", "text_a", "text_b"]),
+                numbers(&["a_over_b"]),
+            ]
+            .concat(),
+        ),
     ];
     let mut layouts: Vec<(&str, Vec<String>)> = own
         .into_iter()
@@ -243,11 +202,11 @@ fn parquet_files_hold_what_the_lines_hold_in_the_published_layout() {
     sandbox.refused(
         "student export --form sft --format parquet",
         2,
-        &["expected --out FILE, the file is binary"],
+        &["Parquet is binary: expected a file, with --out FILE"],
     );
     sandbox.refused(
         "student export --form sft --format parquet --out x.parquet.gz",
         2,
-        &["without .gz"],
+        &["x.parquet.gz", "without .gz"],
     );
 }

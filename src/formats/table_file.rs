@@ -1,0 +1,124 @@
+//! Tables as files: rows under named columns, as CSV, JSON Lines or Parquet. What a column holds is said once, for all three.
+
+mod column;
+mod parquet;
+
+use super::csv_cell::SafeCsv;
+use super::safe_json;
+pub use column::{CellKind, Column};
+use parquet::ParquetTable;
+use serde_json::{Map, Value};
+use std::io::{self, Write};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableFormat {
+    /// With a header; no cell is a formula to a spreadsheet.
+    Csv,
+    /// An object a line.
+    Jsonl,
+    /// Compressed with gzip.
+    Parquet,
+}
+
+/// A table that is being written.
+pub struct TableWriter<'a> {
+    columns: &'a [Column],
+    sink: Sink<'a>,
+}
+
+enum Sink<'a> {
+    Csv(Box<SafeCsv<&'a mut (dyn Write + Send)>>),
+    Jsonl(&'a mut (dyn Write + Send)),
+    Parquet(Box<ParquetTable<'a>>),
+}
+
+impl<'a> TableWriter<'a> {
+    pub fn new(
+        columns: &'a [Column],
+        format: TableFormat,
+        out: &'a mut (dyn Write + Send),
+    ) -> io::Result<Self> {
+        let sink = match format {
+            TableFormat::Csv => {
+                let mut table = SafeCsv::new(out);
+                table
+                    .row(columns.iter().map(|column| column.name))
+                    .map_err(of_csv)?;
+                Sink::Csv(Box::new(table))
+            }
+            TableFormat::Jsonl => Sink::Jsonl(out),
+            TableFormat::Parquet => Sink::Parquet(Box::new(ParquetTable::new(columns, out)?)),
+        };
+        Ok(Self { columns, sink })
+    }
+
+    /// Writes an object, whose members are of the columns; one that it does not have is null.
+    pub fn write(&mut self, row: Value) -> io::Result<()> {
+        let cells = self.cells(row)?;
+        match &mut self.sink {
+            Sink::Csv(table) => {
+                let cells = cells.into_iter().map(|cell| match cell {
+                    Value::Null => String::new(),
+                    Value::String(text) => text,
+                    other => other.to_string(),
+                });
+                table.row(cells).map_err(of_csv)
+            }
+            Sink::Jsonl(out) => {
+                let is_there = |(column, cell): &(&Column, Value)| {
+                    column.kind != CellKind::Json || !cell.is_null()
+                };
+                let members = self.columns.iter().zip(cells).filter(is_there);
+                let members = members.map(|(column, cell)| (column.name.to_owned(), cell));
+                let object: Map<String, Value> = members.collect();
+                safe_json::write_line(*out, &object)
+            }
+            Sink::Parquet(table) => table.write(cells),
+        }
+    }
+
+    /// Writes what is left; without it a file is not whole.
+    pub fn finish(self) -> io::Result<()> {
+        match self.sink {
+            Sink::Csv(table) => table.finish().map(drop).map_err(of_csv),
+            Sink::Jsonl(out) => out.flush(),
+            Sink::Parquet(table) => table.finish(),
+        }
+    }
+
+    /// A cell for each column; refuses a row that is not of them.
+    fn cells(&self, mut row: Value) -> io::Result<Vec<Value>> {
+        let wrong = |what: &str| {
+            let words = format!("a row that is not of the table's columns: {what}");
+            Err(io::Error::other(words))
+        };
+        let Value::Object(members) = &mut row else {
+            return wrong("no object");
+        };
+        let mut cells = Vec::with_capacity(self.columns.len());
+        for column in self.columns {
+            let cell = members.get_mut(column.name).map(Value::take);
+            let cell = cell.unwrap_or_default();
+            if !column.takes(&cell) {
+                return wrong(column.name);
+            }
+            cells.push(cell);
+        }
+        let known = |name: &String| self.columns.iter().any(|column| column.name == name);
+        match members.keys().find(|name| !known(name)) {
+            Some(other) => wrong(other),
+            None => Ok(cells),
+        }
+    }
+}
+
+/// An error of the disk as it is: whether it is full is said elsewhere.
+fn of_csv(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+//! Columns of a table: what is called how, and what may stand there.
+
+use serde_json::Value;
+
+/// What the cells of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellKind {
+    Text,
+    /// An integer of 64 bits with a sign.
+    Whole,
+    Number,
+    Flag,
+    /// A list of texts.
+    Texts,
+    /// Messages of a conversation, each with the texts `role` and `content`.
+    Messages,
+    /// Anything; its JSON as text where the format has no such thing. A line without it leaves it out.
+    Json,
+}
+
+/// A name with what stands under it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    pub name: &'static str,
+    pub kind: CellKind,
+    /// Whether a cell may be null.
+    pub is_optional: bool,
+}
+
+impl Column {
+    pub const fn text(name: &'static str) -> Self {
+        Self::of(name, CellKind::Text)
+    }
+
+    pub const fn whole(name: &'static str) -> Self {
+        Self::of(name, CellKind::Whole)
+    }
+
+    pub const fn number(name: &'static str) -> Self {
+        Self::of(name, CellKind::Number)
+    }
+
+    pub const fn flag(name: &'static str) -> Self {
+        Self::of(name, CellKind::Flag)
+    }
+
+    pub const fn of(name: &'static str, kind: CellKind) -> Self {
+        Self {
+            name,
+            kind,
+            is_optional: false,
+        }
+    }
+
+    /// The same with cells that may be null.
+    pub const fn or_null(mut self) -> Self {
+        self.is_optional = true;
+        self
+    }
+
+    pub(super) fn takes(&self, cell: &Value) -> bool {
+        let is_text = |value: &Value| value.is_string();
+        match (self.kind, cell) {
+            (_, Value::Null) => self.is_optional,
+            (CellKind::Text, cell) => is_text(cell),
+            (CellKind::Whole, cell) => cell.is_i64(),
+            (CellKind::Number, cell) => cell.is_number(),
+            (CellKind::Flag, cell) => cell.is_boolean(),
+            (CellKind::Texts, Value::Array(texts)) => texts.iter().all(is_text),
+            (CellKind::Messages, Value::Array(messages)) => messages.iter().all(|message| {
+                ["role", "content"]
+                    .iter()
+                    .all(|part| message.get(part).is_some_and(is_text))
+            }),
+            (CellKind::Texts | CellKind::Messages, _) => false,
+            (CellKind::Json, _) => true,
+        }
+    }
+}

@@ -125,8 +125,12 @@ fn no_pair_of_a_query_is_predicted_by_a_model_that_saw_its_votes() {
     let changed = validated(&other, 5, 1).unwrap();
     let pair = &rows[0].features;
     assert_eq!(changed.precision, found.precision);
-    assert_eq!(changed.predict(4, pair), found.predict(4, pair));
-    assert_ne!(changed.model.predict(pair), found.model.predict(pair));
+    // The minimum is the same to rounding, whatever it was sought from.
+    let (before, after) = (found.predict(4, pair), changed.predict(4, pair));
+    let moved = [after.a() - before.a(), after.b() - before.b()];
+    assert!(moved.iter().all(|x| x.abs() < 1e-9), "{moved:?}");
+    let moved = changed.model.predict(pair).a() - found.model.predict(pair).a();
+    assert!(moved.abs() > 1e-6, "{moved}");
     // A query without votes is predicted by the model of all.
     assert_eq!(found.predict(99, pair), found.model.predict(pair));
 }

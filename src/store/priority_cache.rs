@@ -130,13 +130,13 @@ impl Db {
         Ok(())
     }
 
-    /// The queries whose urgencies are out of date or were never computed.
+    /// The queries whose urgencies are out of date, in another version's form, or were never computed.
     pub(super) fn without_priorities(&self) -> Result<Vec<QueryKey>> {
         self.all(
             "SELECT query.id FROM query
              LEFT JOIN urgency ON urgency.query = query.id AND urgency.revision = query.revision
-             WHERE urgency.query IS NULL ORDER BY query.id",
-            [],
+             WHERE urgency.query IS NULL OR substr(urgency.value, 1, 1) <> ?1 ORDER BY query.id",
+            [&[FORM][..]],
             |row| Ok(QueryKey(row.get(0)?)),
         )
     }

@@ -116,21 +116,23 @@ impl Store {
         }
     }
 
-    /// Brings the urgencies that are out of date up to date and keeps them, a query at a time, so that others get their
-    /// turn; `told` hears how many are left.
+    /// Brings the urgencies that are out of date up to date, on all cores, and keeps them, many in a transaction; `told` hears
+    /// how many are left. A project that cannot be written keeps nothing: a queue is worked out without it. Blocks.
     pub fn refresh_priorities(&self, told: &mut dyn FnMut(usize)) -> Result<()> {
-        let mut stale = self.read_blocking(|db| db.without_priorities())?;
-        while let Some(query) = stale.pop() {
-            let (revision, priorities) = self.read_blocking(move |db| db.priorities_now(query))?;
-            let kept =
-                self.write_blocking(move |db| db.keep_priorities(query, revision, &priorities));
-            match kept {
-                // What is kept saves time at the next look and nothing else: a queue is worked out without it.
-                Err(StoreError::ReadOnly { .. } | StoreError::DiskFull) => return Ok(()),
-                kept => kept?,
-            }
-            told(stale.len());
+        if self.is_read_only() {
+            return Ok(());
         }
-        Ok(())
+        let stale = self.read_blocking(|db| db.without_priorities())?;
+        let mut left = stale.len();
+        self.read_and_keep(
+            &stale,
+            |db, query| db.priorities_now(query),
+            |db, query, (revision, priorities)| db.keep_priorities(query, *revision, priorities),
+            |_, found| {
+                left -= 1;
+                told(left);
+                (Some(found), true)
+            },
+        )
     }
 }

@@ -10,7 +10,7 @@ use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::store::judge_tallies::TallyNow;
 use crate::store::outstanding::CallSelection;
 use crate::store::summary_cache::{KeptExtent, QuerySummary};
-use crate::store::{Db, StoreError};
+use crate::store::{Db, Store, StoreError};
 
 async fn judged(sizes: &[usize]) -> Bench {
     let bench = bench(sizes);
@@ -90,6 +90,43 @@ async fn summaries_of_many_queries_are_those_of_one_at_a_time() {
     for (urgency, numbers) in kept.into_iter().zip(&fresh) {
         assert_eq!(urgency, numbers.priorities);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn priorities_that_another_version_kept_are_made_anew_and_kept() {
+    let bench = judged(&[4, 9, 6]).await;
+    let store = bench.store.clone();
+    tokio::task::spawn_blocking(move || {
+        let kept = |store: &Store| {
+            let kept = store.read_blocking(|db| {
+                let mut kept = Vec::new();
+                db.each_priorities(None, |_, _, priorities| {
+                    kept.push(priorities);
+                    Ok(())
+                })?;
+                Ok(kept)
+            });
+            kept.unwrap()
+        };
+        let refreshed = |store: &Store| {
+            let mut told = Vec::new();
+            store
+                .refresh_priorities(&mut |left| told.push(left))
+                .unwrap();
+            told
+        };
+        refreshed(&store);
+        let before = kept(&store);
+        let file = rusqlite::Connection::open(store.path()).unwrap();
+        let other = "UPDATE urgency SET value = CAST(x'01' || substr(value, 2) AS BLOB)";
+        assert_eq!(file.execute(other, []).unwrap(), 3);
+        assert_eq!(kept(&store), [None, None, None]);
+        assert_eq!(refreshed(&store), [2, 1, 0]);
+        assert_eq!(kept(&store), before);
+        assert_eq!(refreshed(&store), [0; 0]);
+    })
+    .await
+    .unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -24,7 +24,9 @@ pub(crate) mod widgets;
 
 use crate::app::import::typed_path;
 use crate::config::ScreenConfig;
+use crate::domain::number_words::counted;
 use crate::judge::JudgeEnsemble;
+use crate::judge::provider::calls_in_flight;
 use crate::store::Store;
 use crossterm::event::{Event, KeyEventKind};
 use drawing::Caches;
@@ -60,8 +62,11 @@ pub enum TuiError {
         /// What is wrong with it.
         message: String,
     },
-    /// Somebody would not wait for the calls in flight.
-    #[error("left at once: calls in flight were dropped, and what they cost is not known")]
+    /// Somebody would not wait for the calls in flight, so many.
+    #[error("left at once: {0} in flight dropped, and what that cost is not known")]
+    CallsDropped(String),
+    /// Somebody would not wait for what was being written.
+    #[error("left at once: what was still being written may not be in the project")]
     LeftAtOnce,
 }
 
@@ -128,13 +133,18 @@ pub fn run(
     // The terminal is the user's again before anything is waited for.
     drop(guard);
     let settled = runtime.block_on(runner.finish(signals.insists(), &mut print_line));
-    // Nothing is left to be written, and nobody waits for what is still computed.
+    let calls = calls_in_flight();
+    // Nobody waits for what is still computed.
     runtime.shutdown_background();
-    runner.close();
-    if !settled {
-        return Err(TuiError::LeftAtOnce);
+    if settled {
+        runner.close();
+        return end;
     }
-    end
+    runner.leave();
+    Err(match calls {
+        0 => TuiError::LeftAtOnce,
+        calls => TuiError::CallsDropped(counted(calls, "call")),
+    })
 }
 
 /// Tells a person something after the interface is gone. A terminal that is gone too is nobody to tell.

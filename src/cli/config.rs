@@ -325,7 +325,7 @@ impl ProjectOptions {
                 ));
             }
         };
-        if let Some(named) = name_student(store, choice)? {
+        if let Some(named) = name_student(store, choice, || true)? {
             let name = clean(&named.name);
             output::message(&format!("student {name}: {}", named.words()));
         }

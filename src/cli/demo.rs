@@ -172,7 +172,7 @@ fn show_one(
         ..options
     };
     match tui::run(store, chosen.ensemble, options, &config.screen) {
-        Err(error @ tui::TuiError::LeftAtOnce) => {
+        Err(error @ (tui::TuiError::LeftAtOnce | tui::TuiError::CallsDropped(_))) => {
             output::message(&format!("overrule: {error}"));
             Err(CommandFailure::interrupted())
         }

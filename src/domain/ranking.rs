@@ -188,9 +188,12 @@ impl View {
             covariance.is_some(),
             settings.model,
         );
-        if covariance.is_some() {
-            let judged = &observations[..observations.len() - student_pairs];
-            warnings.extend(ScoreWarning::many_ties(judged, phi, rows.judges.len()));
+        if covariance.is_some() && settings.phi_battles.is_some() {
+            warnings.extend(ScoreWarning::many_ties(
+                &rows.battles,
+                phi,
+                rows.judges.len(),
+            ));
         }
 
         let mut by_zelo: Vec<usize> = (0..rows.documents).collect();

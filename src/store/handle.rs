@@ -145,6 +145,18 @@ impl Store {
         self.threads.close(Some(patience));
     }
 
+    /// Leaves the project for all handles: what is being written is waited for so long, and reads are not. What was committed
+    /// is kept; a write that takes longer, such as a large import, is not in the project.
+    pub fn leave(&self, patience: Duration) {
+        self.threads.readers.stop();
+        self.threads.reader.end();
+        self.threads.reader.leave();
+        if let Writer::Ready(writer, _) = &self.threads.writer {
+            writer.end();
+            writer.join_within(patience);
+        }
+    }
+
     pub(super) fn readers(&self) -> &Arc<Readers> {
         &self.threads.readers
     }

@@ -29,6 +29,7 @@ pub(super) use state::WriterState;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 use sync::sync_loop;
 pub(super) use sync::{LogSync, log_sync};
 use tokio::sync::oneshot;
@@ -152,6 +153,20 @@ impl StoreThread {
     pub(super) fn leave(&self) {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         threads.clear();
+    }
+
+    /// Waits for the threads for so long, then lets them go.
+    pub(super) fn join_within(&self, patience: Duration) {
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        let threads = std::mem::take(&mut *threads);
+        let (ending, ended) = mpsc::channel::<()>();
+        let joining = spawn("store-end", move || {
+            threads.into_iter().for_each(|thread| drop(thread.join()));
+            drop(ending);
+        });
+        if joining.is_ok() {
+            let _ = ended.recv_timeout(patience);
+        }
     }
 
     /// Waits for the threads, which end when their work is done.

@@ -35,6 +35,7 @@ use crate::store::verdicts::NewVerdict;
 use crate::store::{Db, Result, Store};
 use futures::FutureExt as _;
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -50,6 +51,8 @@ pub struct Runner {
     control: Option<tokio::sync::watch::Sender<RunControl>>,
     /// The overview that was asked for last, and whose turn it is to work it out.
     adjudications: Arc<(AtomicU64, Mutex<()>)>,
+    /// How often a student was named: the last choice counts, however long the one before takes.
+    namings: Arc<AtomicU64>,
     /// How questions beside a run are steered.
     asking: Option<tokio::sync::watch::Sender<RunControl>>,
     /// Who writes embedded judges' reasoning again; the pool read last stays with it, for the next battle.
@@ -69,6 +72,12 @@ const NOTICE_AFTER: Duration = Duration::from_millis(500);
 /// How long whoever leaves waits for readers that were told to stop. Those that compute need longer, and end with the process.
 const PATIENCE: Duration = Duration::from_millis(100);
 
+/// How long whoever leaves at once waits for answers that have come to be written.
+const LAST_WRITES: Duration = Duration::from_secs(1);
+
+/// What is waited for where a person's decisions, an import or an export are not yet written.
+const WRITING: &str = "what is still being written";
+
 impl Runner {
     pub fn new(
         store: Store,
@@ -84,6 +93,7 @@ impl Runner {
             control: None,
             asking: None,
             adjudications: Arc::default(),
+            namings: Arc::default(),
             reasoning: Arc::default(),
             end: None,
             writes: Vec::new(),
@@ -201,15 +211,18 @@ impl Runner {
             asking.send_modify(|control| control.cancelled = true);
         }
         let ended = async {
+            let mut told = false;
             for write in self.writes.drain(..) {
-                if let Ok(Some(wrong)) = write.await {
+                let (tell, told) = (&mut *tell, &mut told);
+                if let Ok(Some(wrong)) = noticed(write, WRITING, told, tell).await {
                     tell(&wrong);
                 }
             }
             if let Some(end) = self.end.take() {
                 ended(end, tell).await;
             }
-            drop(self.store.write(|_| Ok(())).await);
+            let written = self.store.write(|_| Ok(()));
+            drop(noticed(written, WRITING, &mut told, tell).await);
         };
         tokio::select! {
             () = ended => true,
@@ -220,6 +233,11 @@ impl Runner {
     /// Closes the project; what reads from it is not waited for.
     pub fn close(self) {
         self.store.close(PATIENCE);
+    }
+
+    /// Leaves the project, and waits no longer than it takes to write answers that have come.
+    pub fn leave(self) {
+        self.store.leave(LAST_WRITES);
     }
 
     /// Works a queue out beside everything else: numbers that are out of date are computed a query at a time. What was
@@ -279,9 +297,29 @@ impl Runner {
     }
 }
 
+/// Waits, and says once for what where that takes a while.
+async fn noticed<T>(
+    work: impl Future<Output = T>,
+    what: &str,
+    told: &mut bool,
+    tell: &mut dyn FnMut(&str),
+) -> T {
+    let mut work = pin!(work);
+    if let Ok(done) = tokio::time::timeout(NOTICE_AFTER, &mut work).await {
+        return done;
+    }
+    if !std::mem::replace(told, true) {
+        tell(&waiting(what));
+    }
+    work.await
+}
+
+fn waiting(what: &str) -> String {
+    format!("waiting for {what}; press Ctrl-C again to leave at once")
+}
+
 /// Waits for the end of a run, and says so where that takes a while.
 async fn ended(mut end: JoinHandle<Option<String>>, tell: &mut dyn FnMut(&str)) {
-    let waiting = |what: &str| format!("waiting for {what}; press Ctrl-C again to leave at once");
     let mut result = None;
     if !end.is_finished() {
         match calls_in_flight() {

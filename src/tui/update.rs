@@ -147,6 +147,7 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::QuestionsEnded(result) => return question_set::ended(model, result),
         Msg::Exported(result) => export::ended(model, result),
         Msg::SettingsRead(project, student) => settings::open(model, *project, student),
+        Msg::LogRead(_) if offers::judges_blind(model) => {}
         Msg::LogRead(rows) => {
             let page = Page::new("Log", &log_page::words(&rows));
             model.overlays.push(Overlay::Page(page));

@@ -25,19 +25,27 @@ impl StudentChoice {
     }
 }
 
-/// Names a student with its weight, or none, and gives what is in force now; every query's numbers change with it.
+/// Names a student with its weight, or none, and gives what is in force now; every query's numbers change with it. What is
+/// no longer `wanted` when it is to be written is not written: somebody has chosen again.
 pub fn name_student(
     store: &Store,
     choice: Option<(String, StudentWeight)>,
+    wanted: impl Fn() -> bool + Send + 'static,
 ) -> Result<Option<NamedStudent>, AppError> {
     let Some((name, weight)) = choice else {
-        store.write_blocking(|db| db.name_student(None))?;
+        store.write_blocking(move |db| match wanted() {
+            true => db.name_student(None),
+            false => Ok(()),
+        })?;
         return Ok(None);
     };
     known_student(store, &name)?;
     // Estimated before the write: that fits many queries, and other writers would wait for it.
     let named = store.read_blocking(move |db| db.estimated_student(&name, weight))?;
     let kept = named.clone();
-    store.write_blocking(move |db| db.name_student(Some(&kept)))?;
+    store.write_blocking(move |db| match wanted() {
+        true => db.name_student(Some(&kept)),
+        false => Ok(()),
+    })?;
     Ok(Some(named))
 }

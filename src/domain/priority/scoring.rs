@@ -63,7 +63,7 @@ pub fn score_pairs(view: &View, scoring: &Scoring) -> Vec<PairPriority> {
             let known = Top::of(view, top);
             Box::new(move |pair| {
                 let parts = parts(view, &known, top, pair)?;
-                Some(parts.wrong * parts.in_top)
+                Some(parts.wrong * parts.in_top.value())
             })
         }
         Policy::Impact => {
@@ -122,20 +122,21 @@ impl<'a> Top<'a> {
         top_draws(view, top).map_or(Self::Taken(view, top), Self::Drawn)
     }
 
-    /// P(at least one of a pair is truly in the top); `None` for documents without a score.
-    fn either(&self, view: &View, pair: Pair) -> Option<f64> {
+    /// Whether at least one of a pair is in the top; `None` for documents without a score.
+    fn either(&self, view: &View, pair: Pair) -> Option<InTop> {
         match self {
             Self::Drawn(draws) => {
                 let (x, y) = view.places(pair)?;
                 let all = draws.draws as f64;
                 // So many draws say nothing of what is rarer than half of one.
-                Some((draws.either(x, y) as f64).clamp(0.5, all - 0.5) / all)
+                let inside = draws.either(x, y) as f64;
+                Some(InTop::Probability(inside.clamp(0.5, all - 0.5) / all))
             }
             Self::Taken(view, top) => {
                 view.places(pair)?;
                 let first = view.by_zelo.iter().take(*top);
                 let mut inside = first.filter(|at| [pair.low(), pair.high()].contains(at));
-                Some(f64::from(u8::from(inside.next().is_some())))
+                Some(InTop::ByScores(inside.next().is_some()))
             }
         }
     }
@@ -169,11 +170,30 @@ pub(crate) fn error_probability(view: &View, pair: Pair) -> Option<f64> {
 pub struct ValueParts {
     /// P(the ensemble's outcome on the pair is wrong).
     pub wrong: f64,
-    /// P(at least one of the two is truly in the top): the share of the 1000 draws from the joint posterior of the scores that
-    /// [`certainty`](super::certainty::certainty) counts.
-    pub in_top: f64,
+    /// Whether at least one of the two is in the top.
+    pub in_top: InTop,
     /// The ranks that count as the top.
     pub top: usize,
+}
+
+/// Whether at least one of two documents is in the top.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum InTop {
+    /// P(it is truly so): the share of the 1000 draws from the joint posterior of the scores that
+    /// [`certainty`](super::certainty::certainty) counts.
+    Probability(f64),
+    /// Whether the scores put one there, where the model has no errors that would give a probability.
+    ByScores(bool),
+}
+
+impl InTop {
+    /// What the value is multiplied by, in 0..=1.
+    fn value(self) -> f64 {
+        match self {
+            Self::Probability(value) => value,
+            Self::ByScores(inside) => f64::from(u8::from(inside)),
+        }
+    }
 }
 
 /// The parts of a pair's value; `None` where the judges have not voted on it or the fit has no scores.

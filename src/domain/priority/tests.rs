@@ -130,6 +130,25 @@ fn the_impact_near_a_pair_finds_the_pairs_that_matter() {
 }
 
 #[test]
+fn without_errors_the_top_is_that_of_the_scores_and_no_probability() {
+    let rows = world(30).rows;
+    let model = RatingModel::Zbench;
+    let settings = RankingSettings {
+        model,
+        ..RankingSettings::default()
+    };
+    let view = View::new(rows, settings);
+    for scored in score_pairs(&view, &Scoring::new(Policy::Value)) {
+        let parts = value_parts(&view, scored.pair).unwrap();
+        let pair = [scored.pair.low(), scored.pair.high()];
+        let inside = view.by_zelo[..10].iter().any(|at| pair.contains(at));
+        assert_eq!(parts.in_top, InTop::ByScores(inside));
+        let expected = if inside { parts.wrong } else { 0.0 };
+        assert_eq!(scored.priority, Some(expected));
+    }
+}
+
+#[test]
 fn value_is_the_chance_of_an_error_times_the_chance_that_it_matters() {
     let rows = world(30).rows;
     let view = view(&rows);
@@ -154,14 +173,14 @@ fn value_is_the_chance_of_an_error_times_the_chance_that_it_matters() {
         };
         let parts = value_parts(&view, scored.pair).unwrap();
         assert!((parts.wrong - wrong).abs() < 1e-12);
-        assert_eq!(scored.priority, Some(parts.wrong * parts.in_top));
+        let InTop::Probability(in_top) = parts.in_top else {
+            panic!("the view has errors")
+        };
+        assert_eq!(scored.priority, Some(parts.wrong * in_top));
         let (one, other) = (inside[x].unwrap(), inside[y].unwrap());
         let (least, most) = (one.max(other), (one + other).min(1.0));
         let half = 0.000_500_1;
-        assert!(
-            (least - half..=most + half).contains(&parts.in_top),
-            "{parts:?}"
-        );
+        assert!((least - half..=most + half).contains(&in_top), "{parts:?}");
     }
     assert_eq!(
         score_pairs(&view, &Scoring::new(Policy::Mixed)),

@@ -1,7 +1,9 @@
 //! What has to be said about scores: who is not connected, undefeated, winless, or not scored at all.
 
+use super::BattleRecord;
 use crate::domain::number_words::{count, counted, fixed};
 use crate::domain::rating::{self, Fit, Observation, RatingModel, Structure};
+use crate::domain::vote::{Outcome, Vote};
 
 /// Something to be said plainly about a query's scores.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,8 +20,8 @@ pub enum ScoreWarning {
     NotConverged(usize),
     /// Standard errors are not computed for pools this large.
     TooLargeForErrors(usize),
-    /// So many of so many battles are exact ties, and the dispersion that follows is smaller than single votes give: where some
-    /// documents always tie and others never do, the errors of the others are far too small.
+    /// So many of so many battles are ties in all votes, and the dispersion that was estimated from them is smaller than single
+    /// votes give: where some documents always tie and others never do, the errors of the others are far too small.
     ManyTies {
         ties: usize,
         battles: usize,
@@ -27,18 +29,21 @@ pub enum ScoreWarning {
     },
 }
 
-/// The share of exact ties from which on one dispersion does not do for all pairs.
+/// The share of ties from which on one dispersion does not do for all pairs.
 const MANY_TIES: f64 = 0.5;
 
 impl ScoreWarning {
-    /// Whether there are too many exact ties for a dispersion `phi`, with so many judges a battle.
+    /// Whether too many battles are ties in all votes for a dispersion `phi` that was estimated, with so many judges a battle.
     ///
     /// In simulations with 47 to 93 % of ties, where some documents tie and others are told apart, 95 % intervals between the two
     /// kinds held the truth in 8 to 94 of 100 cases; with φ = 1 over the judges in 76 to 100.
-    pub(super) fn many_ties(observations: &[Observation], phi: f64, judges: usize) -> Option<Self> {
-        let counted = || observations.iter().filter(|o| o.counts());
-        let ties = counted().filter(|o| o.score == 0.5).count();
-        let battles = counted().count();
+    pub(super) fn many_ties(battles: &[BattleRecord], phi: f64, judges: usize) -> Option<Self> {
+        let voted = || battles.iter().filter(|battle| !battle.votes.is_empty());
+        let tie = |vote: &Vote| vote.margin.outcome() == Outcome::Tie;
+        let ties = voted()
+            .filter(|battle| battle.votes.iter().all(tie))
+            .count();
+        let battles = voted().count();
         let many = ties as f64 >= MANY_TIES * battles as f64 && ties > 0;
         (many && phi * (judges.max(1) as f64) < 1.0 - 1e-9).then_some(Self::ManyTies {
             ties,
@@ -117,10 +122,11 @@ impl ScoreWarning {
                 judges,
             } => {
                 format!(
-                    "{} of {} are exact ties: intervals of documents that do not tie are too narrow; `overrule config project --phi {}` widens them",
+                    "{} of {} are ties in all votes: intervals of documents that do not tie are too narrow; `overrule config project --phi {}` widens them",
                     count(*ties),
                     counted(*battles, "battle"),
-                    fixed(1.0 / *judges as f64, 2)
+                    // Rounded up, so that it is enough.
+                    fixed((100.0 / *judges as f64).ceil() / 100.0, 2)
                 )
             }
         }
@@ -197,13 +203,41 @@ pub fn fit_warnings(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::battle::{Battle, BattleId};
+    use crate::domain::vote::{JudgeId, Margin};
 
     #[test]
     fn many_exact_ties_are_told_where_the_dispersion_follows_from_them() {
-        let battles = |ties: usize, others: usize| -> Vec<Observation> {
-            let score = |at: usize| if at < ties { 0.5 } else { 1.0 };
+        let battle = |at: usize, margins: &[f64]| {
+            let vote = |(judge, margin): (usize, &f64)| Vote {
+                judge: JudgeId(judge as i64),
+                margin: Margin::new(*margin).unwrap(),
+                swapped: false,
+            };
+            BattleRecord {
+                battle: Battle {
+                    id: BattleId(at as i64),
+                    a: at,
+                    b: at + 1,
+                    game: 0,
+                },
+                votes: margins.iter().enumerate().map(vote).collect(),
+                failed: Vec::new(),
+                asked: None,
+            }
+        };
+        let battles = |ties: usize, others: usize| -> Vec<BattleRecord> {
             (0..ties + others)
-                .map(|at| Observation::new(at, at + 1, score(at), 1.0))
+                .map(|at| {
+                    battle(
+                        at,
+                        if at < ties {
+                            &[0.0; 3]
+                        } else {
+                            &[1.0, 1.0, 0.0]
+                        },
+                    )
+                })
                 .collect()
         };
         let found = ScoreWarning::many_ties(&battles(1_900, 100), 0.05, 3);
@@ -211,8 +245,8 @@ mod tests {
         assert_eq!(
             words.as_deref(),
             Some(
-                "1,900 of 2,000 battles are exact ties: intervals of documents that do not tie are too narrow; \
-                 `overrule config project --phi 0.33` widens them"
+                "1,900 of 2,000 battles are ties in all votes: intervals of documents that do not tie are too narrow; \
+                 `overrule config project --phi 0.34` widens them"
             )
         );
         // Few ties; a dispersion that was assumed and not estimated; and nothing.

@@ -123,6 +123,27 @@ fn closing_does_not_wait_for_a_reader_that_computes() {
 }
 
 #[test]
+fn leaving_waits_for_no_long_write_and_keeps_what_was_committed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.db");
+    let store = Store::open(&path).unwrap();
+    store.write_blocking(set("kept")).unwrap();
+    let (begun, begins) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let write = store.write(move |db| {
+        begun.send(()).unwrap();
+        let _ = released.recv();
+        set("long")(db)
+    });
+    begins.recv().unwrap();
+    store.leave(Duration::ZERO);
+    drop(store);
+    assert_eq!(names(&Store::open(&path).unwrap()), ["kept"]);
+    drop(release);
+    wait(write).unwrap();
+}
+
+#[test]
 fn a_handle_reads_for_as_long_as_it_is_wanted() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&folder.path().join("p.db")).unwrap();

@@ -6,13 +6,23 @@ use crate::app::student::naming::name_student;
 use crate::domain::ranking::StudentWeight;
 use crate::domain::sanitise;
 use crate::tui::message::Msg;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 impl Runner {
     /// What a student counts for may have to be estimated from many queries first: that is done beside everything else.
     pub(super) fn name_student(&mut self, choice: Option<(String, StudentWeight)>) {
         let (store, results) = (self.store.clone(), self.results.clone());
+        let namings = Arc::clone(&self.namings);
+        let naming = namings.fetch_add(1, Ordering::Relaxed) + 1;
+        let wanted = move || namings.load(Ordering::Relaxed) == naming;
+        let still = wanted.clone();
         let told = tokio::spawn(async move {
-            let named = tokio::task::spawn_blocking(move || name_student(&store, choice)).await;
+            let named = tokio::task::spawn_blocking(move || name_student(&store, choice, wanted));
+            let named = named.await;
+            if !still() {
+                return None;
+            }
             let named = match named {
                 Ok(named) => named.map_err(|error| error.to_string()),
                 Err(error) => Err(error.to_string()),

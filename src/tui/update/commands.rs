@@ -46,6 +46,9 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         }
         Command::Quit => return quit(model),
         Command::Settings => return vec![Effect::ReadSettings],
+        Command::ShowLog if offers::judges_blind(model) => {
+            model.inform("the log tells what others decided; it opens after your own decision");
+        }
         Command::ShowLog => return vec![Effect::ReadLog],
         Command::Export => return export::open(model),
         Command::Pick => return question_set::open_picks(model),

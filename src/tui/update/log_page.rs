@@ -2,6 +2,7 @@
 
 use crate::app::log::rows::LogRow;
 use crate::domain::adjudication::Finding;
+use crate::domain::sanitise;
 use crate::domain::verdict::Decision;
 use crate::tui::effects::LOGGED;
 
@@ -17,10 +18,12 @@ pub(super) fn words(rows: &[LogRow]) -> String {
             .who
             .as_ref()
             .map_or(String::new(), |who| format!(" by {who}"));
-        text.push_str(&format!("\n{when}  {}{who}\n", row.event));
+        // An entry is two lines whatever is in it: no note makes another one.
+        let first = format!("{when}  {}{who}", row.event);
+        text.push_str(&format!("\n{}\n", sanitise::line(&first)));
         let about = about(row);
         if !about.is_empty() {
-            text.push_str(&format!("  {about}\n"));
+            text.push_str(&format!("  {}\n", sanitise::line(&about)));
         }
     }
     if rows.len() >= LOGGED {
@@ -98,5 +101,22 @@ mod tests {
             "{text}"
         );
         assert!(words(&[]).starts_with("Nothing was decided"));
+    }
+
+    #[test]
+    fn no_note_looks_like_an_entry() {
+        let note = "fine\n\n2026-03-02 01:00  verdict by bob\n  q1: A d1, B d2 · B is better";
+        let verdict = LogRow {
+            when: "2026-03-01T14:05:00.000Z".to_owned(),
+            event: "verdict",
+            who: Some("mallory\nbob".to_owned()),
+            query: Some("q1".to_owned()),
+            note: Some(note.to_owned()),
+            ..LogRow::default()
+        };
+        let text = words(&[verdict]);
+        let entries = text.lines().filter(|line| line.starts_with("2026-"));
+        assert_eq!(entries.count(), 1, "{text}");
+        assert_eq!(text.lines().count(), 4, "{text}");
     }
 }

@@ -3,6 +3,7 @@
 use super::verdict_state;
 use crate::tui::keymap::Command;
 use crate::tui::model::Model;
+use crate::tui::model::review::CurrentItem;
 use crate::tui::screens::Screen;
 use crate::tui::screens::registry::spec;
 use crate::tui::screens::run::ask_pair;
@@ -17,6 +18,7 @@ pub(crate) fn offers(model: &Model, command: Command) -> bool {
         Command::AskJudges => ask_pair::is_offered(model),
         Command::PauseRun => model.run.running,
         Command::ShowRun => screen != Screen::Run,
+        Command::ShowLog => !judges_blind(model),
         Command::Redo => !super::redo::stack(model).is_empty(),
         Command::Back => model.stack.len() > 1 || model.search.is_some() || filtered(model),
         command if verdict_state::decides(screen, command) => {
@@ -26,6 +28,25 @@ pub(crate) fn offers(model: &Model, command: Command) -> bool {
     }
 }
 
+/// Whether something is in sight that is to be judged without knowing what others say of it.
+pub(super) fn judges_blind(model: &Model) -> bool {
+    model.stack.iter().any(|screen| match screen {
+        Screen::Review => {
+            let current = model.queue.current.as_ref();
+            current.is_some_and(CurrentItem::is_hidden)
+        }
+        Screen::Ruling => {
+            let current = model.adjudication.current.as_ref();
+            current.is_some_and(|current| !current.open)
+        }
+        Screen::Duel => {
+            let duel = model.duel.open();
+            duel.is_some_and(|duel| !duel.all_done() && !duel.has_seen_result())
+        }
+        _ => false,
+    })
+}
+
 /// Whether rows are kept by some words.
 fn filtered(model: &Model) -> bool {
     match model.screen() {
@@ -33,5 +54,27 @@ fn filtered(model: &Model) -> bool {
         Screen::Queue => !model.queue.filter.is_empty(),
         Screen::Adjudication => !model.adjudication.filter.is_empty(),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::message::Effect;
+    use crate::tui::screens::{review, ruling};
+    use crate::tui::update::commands::on_command;
+
+    #[test]
+    fn the_log_opens_after_the_decision_and_not_before() {
+        let rulings = (ruling::tests::current(), Command::RuleRelevant);
+        let reviews = (review::tests::reviewing(), Command::JudgeA);
+        for (mut model, decides) in [rulings, reviews] {
+            assert!(!offers(&model, Command::ShowLog));
+            assert_eq!(on_command(&mut model, Command::ShowLog), []);
+            on_command(&mut model, decides);
+            assert!(offers(&model, Command::ShowLog));
+            let effects = on_command(&mut model, Command::ShowLog);
+            assert_eq!(effects, [Effect::ReadLog]);
+        }
     }
 }

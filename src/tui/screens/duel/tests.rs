@@ -12,7 +12,8 @@ use crate::tui::message::{Effect, FoundDuel, Msg};
 use crate::tui::model::{Model, Overlay, TuiOptions};
 use crate::tui::screens::{Screen, testing};
 use crate::tui::theme::{ColourDepth, Ramp};
-use crate::tui::update::update;
+use crate::tui::update::commands::on_command;
+use crate::tui::update::{offers, update};
 use crossterm::event::{
     KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
@@ -425,4 +426,14 @@ fn the_result_is_asked_for_before_the_end_and_shown_after_it() {
         panic!("{effects:?}");
     };
     assert_eq!(new.action, Action::Reveal);
+}
+
+#[test]
+fn the_log_stays_closed_until_the_end() {
+    let mut bench = Bench::new(DuelForm::Grid);
+    assert!(!offers::offers(&bench.model, Command::ShowLog));
+    assert_eq!(on_command(&mut bench.model, Command::ShowLog), []);
+    let now = bench.model.now;
+    update(&mut bench.model, Msg::LogRead(Vec::new()), now);
+    assert!(bench.model.overlays.is_empty());
 }

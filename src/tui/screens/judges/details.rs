@@ -5,7 +5,7 @@ use crate::app::annotate::progress::replaced_weights;
 use crate::app::judge_report::ranking_shift::{RankingShift, TOP};
 use crate::app::judge_report::report::RaterReport;
 use crate::app::wording::counted;
-use crate::domain::judge_report::{BothOrders, JudgeReport, PositionCounts};
+use crate::domain::judge_report::{BothOrders, JudgeReport, PositionCounts, PositionShift};
 use crate::domain::sanitise;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::model::Model;
@@ -129,25 +129,7 @@ fn revealed(report: &RaterReport, card: &JudgeReport) -> Option<String> {
 fn sentences(name: &str, card: &JudgeReport) -> Vec<String> {
     let mut words = Vec::new();
     if let Some(position) = &card.position {
-        let side = if position.value > 0.0 {
-            "first"
-        } else {
-            "second"
-        };
-        let interval = position.interval.map_or(String::new(), |interval| {
-            format!(
-                " (95 %: {} to {})",
-                text::signed(interval.low, 2),
-                text::signed(interval.high, 2)
-            )
-        });
-        words.push(match position.value.abs() < 0.005 {
-            true => format!("{name} has no position bias{interval}."),
-            false => format!(
-                "{name} has a position bias of {:.2}{interval} towards the document shown {side} (0: none, 1: always that one).",
-                position.value.abs()
-            ),
-        });
+        words.push(position_bias(name, position));
     }
     if let Some(longer) = card.length.longer {
         words.push(format!(
@@ -172,6 +154,36 @@ fn sentences(name: &str, card: &JudgeReport) -> Vec<String> {
     words
 }
 
+/// The position bias towards its side; where the interval holds 0, none was found.
+fn position_bias(name: &str, bias: &PositionShift) -> String {
+    let (side, sign) = match bias.value < 0.0 {
+        true => ("second", -1.0),
+        false => ("first", 1.0),
+    };
+    let size = text::signed(sign * bias.value, 2);
+    let size = match bias.value.abs() < 0.005 {
+        true => size,
+        false => format!("{size} towards the document shown {side}"),
+    };
+    let scale = "0: none, 1: always that one";
+    let Some(interval) = bias.interval else {
+        return format!(
+            "Position bias of {name}: {size} ({scale}), with too few votes for an interval."
+        );
+    };
+    let (one, other) = (sign * interval.low, sign * interval.high);
+    let (low, high) = (one.min(other), one.max(other));
+    let words = format!(
+        "{size} (95 %: {} to {}; {scale}).",
+        text::signed(low, 2),
+        text::signed(high, 2)
+    );
+    match low <= 0.0 {
+        true => format!("No position bias found in {name}: {words}"),
+        false => format!("{name} has a position bias: {words}"),
+    }
+}
+
 fn dropped(name: &str, without: &RankingShift) -> String {
     match without.tau {
         None => format!(
@@ -186,5 +198,44 @@ fn dropped(name: &str, without: &RankingShift) -> String {
                 count => format!("{} documents leave", text::count(count)),
             }
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::agreement::Interval;
+
+    #[test]
+    fn a_position_bias_has_the_interval_of_its_side() {
+        let words = |value: f64, interval: Option<(f64, f64)>| {
+            let interval = interval.map(|(low, high)| Interval { low, high });
+            let bias = PositionShift {
+                value,
+                interval,
+                a_first: 10,
+                b_first: 10,
+                both: 0,
+            };
+            position_bias("ada", &bias)
+        };
+        let scale = "; 0: none, 1: always that one).";
+        assert_eq!(
+            words(-0.3, Some((-0.4, -0.2))),
+            format!(
+                "ada has a position bias: +0.30 towards the document shown second (95 %: +0.20 to +0.40{scale}"
+            )
+        );
+        assert_eq!(
+            words(-0.16, Some((-0.4, 0.08))),
+            format!(
+                "No position bias found in ada: +0.16 towards the document shown second (95 %: −0.08 to +0.40{scale}"
+            )
+        );
+        assert_eq!(
+            words(0.001, Some((-0.4, 0.4))),
+            format!("No position bias found in ada: 0.00 (95 %: −0.40 to +0.40{scale}")
+        );
+        assert!(words(1.0, None).ends_with("with too few votes for an interval."));
     }
 }

@@ -108,7 +108,9 @@ impl<'a> MatrixCells<'a> {
             missing: cell.planned
                 && cell.missing
                 && matches!(self.layer, Layer::Observed | Layer::Judge(_)),
-            overruled: cell.verdict.is_some() && !matches!(self.layer, Layer::Student(_)),
+            overruled: cell
+                .verdict
+                .filter(|_| !matches!(self.layer, Layer::Student(_))),
             diagonal: row == column,
         }
     }
@@ -183,7 +185,8 @@ impl CellSource for MatrixCells<'_> {
 
     fn cell(&self, row: usize, column: usize) -> HeatCell {
         let cell = self.plain_cell(row, column);
-        let silent = cell.value.is_none() && !cell.planned && !cell.overruled && !cell.diagonal;
+        let silent =
+            cell.value.is_none() && !cell.planned && cell.overruled.is_none() && !cell.diagonal;
         let pair = self.order.get(row).zip(self.order.get(column));
         let expected = pair
             .filter(|_| silent)

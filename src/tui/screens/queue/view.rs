@@ -2,7 +2,7 @@
 
 use crate::app::review::pair_description::PairTitles;
 use crate::app::review::review_queue::{QueueItem, QueueItemState};
-use crate::domain::priority::Policy;
+use crate::domain::priority::{InTop, Policy};
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
@@ -241,12 +241,20 @@ fn description(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static
     if queue.policy == Policy::Value
         && let (Some(value), Some(parts)) = (item.priority, described.value)
     {
-        let words = format!(
-            "P(judges wrong) {} × P(A or B in the top {}) {} = {value:.3}",
-            text::probability(parts.wrong),
-            parts.top,
-            text::probability(parts.in_top),
-        );
+        let wrong = text::probability(parts.wrong);
+        let words = match parts.in_top {
+            InTop::Probability(inside) => format!(
+                "P(judges wrong) {wrong} × P(A or B in the top {}) {} = {value:.3}",
+                parts.top,
+                text::probability(inside),
+            ),
+            InTop::ByScores(inside) => format!(
+                "P(judges wrong) {wrong}{} = {value:.3} · {} in the top {} by the scores, which have no standard errors",
+                if inside { "" } else { " × 0" },
+                if inside { "A or B" } else { "neither A nor B" },
+                parts.top,
+            ),
+        };
         lines.push(text::line(&words, columns, theme.muted()));
     }
     lines

@@ -21,7 +21,7 @@ pub(super) struct Pixel {
     present: u32,
     pub(super) planned: bool,
     pub(super) missing: bool,
-    pub(super) overruled: bool,
+    verdicts: (f64, u32),
     pub(super) diagonal: bool,
 }
 
@@ -33,8 +33,16 @@ impl Pixel {
         }
         self.planned |= cell.planned;
         self.missing |= cell.missing;
-        self.overruled |= cell.overruled;
+        if let Some(verdict) = cell.overruled {
+            self.verdicts = (self.verdicts.0 + verdict, self.verdicts.1 + 1);
+        }
         self.diagonal |= cell.diagonal;
+    }
+
+    /// The mean of the verdicts in it.
+    pub(super) fn overruled(&self) -> Option<f64> {
+        let (sum, count) = self.verdicts;
+        (count > 0).then(|| sum / f64::from(count))
     }
 
     pub(super) fn value(&self) -> Option<f64> {

@@ -129,7 +129,7 @@ fn cell_text(cell: HeatCell, options: &HeatmapOptions<'_>) -> String {
         (None, _) if cell.planned => "planned, not judged yet".to_owned(),
         (None, _) => options.absent.unwrap_or("not scored").to_owned(),
     };
-    if cell.overruled {
+    if cell.overruled.is_some() {
         words.push_str(" · overruled");
     }
     if cell.missing {

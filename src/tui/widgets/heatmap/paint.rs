@@ -35,11 +35,11 @@ pub(super) fn tint(heat: &Heat) -> Color {
     heat.style.bg.or(heat.style.fg).unwrap_or(Color::Reset)
 }
 
-/// The mark of a verdict: without colour it says who won, where the cell has room for nothing else.
-fn overruled(theme: &Theme, value: Option<f64>) -> char {
-    match value {
-        Some(value) if plain(theme) && value < 0.5 => OVERRULED_LOST,
-        Some(0.5) if plain(theme) => OVERRULED_EVEN,
+/// The mark of a verdict: without colour it says who won by it, where the cell has room for nothing else.
+fn overruled(theme: &Theme, verdict: f64) -> char {
+    match verdict {
+        verdict if plain(theme) && verdict < 0.5 => OVERRULED_LOST,
+        0.5 if plain(theme) => OVERRULED_EVEN,
         _ => OVERRULED,
     }
 }
@@ -164,7 +164,7 @@ fn valued(painter: &Painter<'_>, cell: HeatCell, value: f64, number: bool) -> ([
     let theme = painter.theme;
     let heat = theme.heat(value);
     let mut style = heat.style;
-    if cell.overruled {
+    if cell.overruled.is_some() {
         style = style.add_modifier(Modifier::BOLD);
         if number {
             style = style.add_modifier(Modifier::UNDERLINED);
@@ -173,8 +173,9 @@ fn valued(painter: &Painter<'_>, cell: HeatCell, value: f64, number: bool) -> ([
     if number {
         let lead = match cell {
             HeatCell {
-                overruled: true, ..
-            } => overruled(theme, Some(value)),
+                overruled: Some(verdict),
+                ..
+            } => overruled(theme, verdict),
             HeatCell { missing: true, .. } => hatch(theme),
             HeatCell {
                 signed: Some(number),
@@ -195,8 +196,8 @@ fn valued(painter: &Painter<'_>, cell: HeatCell, value: f64, number: bool) -> ([
     let solid = style.bg.is_some() || style.add_modifier.contains(Modifier::REVERSED);
     let ground = if solid { ' ' } else { heat.glyph };
     let sign = if painter.signs { heat.sign } else { ground };
-    if cell.overruled {
-        ([overruled(theme, Some(value)), sign, ' ', ' '], style)
+    if let Some(verdict) = cell.overruled {
+        ([overruled(theme, verdict), sign, ' ', ' '], style)
     } else if cell.missing {
         if plain(theme) {
             ([ground, hatch(theme), ' ', ' '], style)
@@ -245,8 +246,9 @@ fn empty(
     let (symbol, style) = match cell {
         HeatCell { diagonal: true, .. } => (DIAGONAL, theme.muted()),
         HeatCell {
-            overruled: true, ..
-        } => (OVERRULED, theme.override_mark()),
+            overruled: Some(verdict),
+            ..
+        } => (overruled(theme, verdict), theme.override_mark()),
         HeatCell { missing: true, .. } => (hatch(theme), theme.missing()),
         HeatCell { planned: true, .. } => (PLANNED, theme.muted()),
         HeatCell {
@@ -361,17 +363,15 @@ fn pair(
     (in_row, in_col): (bool, bool),
 ) -> (char, Style) {
     let (up, low) = (upper.value(), lower.value());
-    if upper.overruled || lower.overruled {
-        let value = if upper.overruled {
-            up.or(low)
-        } else {
-            low.or(up)
+    if let Some(verdict) = upper.overruled().or(lower.overruled()) {
+        let value = match upper.overruled() {
+            Some(_) => up.or(low),
+            None => low.or(up),
         };
-        let mark = overruled(theme, value);
-        return match value {
-            Some(value) => (mark, theme.heat(value).style.add_modifier(Modifier::BOLD)),
-            None => (OVERRULED, theme.override_mark()),
-        };
+        let style = value.map_or(theme.override_mark(), |value| {
+            theme.heat(value).style.add_modifier(Modifier::BOLD)
+        });
+        return (overruled(theme, verdict), style);
     }
     if upper.missing || lower.missing {
         let (first, second) = if upper.missing { (up, low) } else { (low, up) };
@@ -418,9 +418,9 @@ mod tests {
     fn without_colours_the_mark_of_a_verdict_says_who_won() {
         let marks = |depth| {
             let theme = Theme::new(depth, false);
-            [Some(1.0), Some(0.5), Some(1.0 / 3.0), None].map(|value| overruled(&theme, value))
+            [1.0, 0.5, 1.0 / 3.0].map(|verdict| overruled(&theme, verdict))
         };
-        assert_eq!(marks(ColourDepth::None), ['◆', '◈', '◇', '◆']);
-        assert_eq!(marks(ColourDepth::True), ['◆'; 4]);
+        assert_eq!(marks(ColourDepth::None), ['◆', '◈', '◇']);
+        assert_eq!(marks(ColourDepth::True), ['◆'; 3]);
     }
 }

@@ -13,7 +13,8 @@ pub struct HeatCell {
     /// The battle is planned but has no value yet.
     pub planned: bool,
     pub missing: bool,
-    pub overruled: bool,
+    /// How the row's document does by the verdict in force: 0 worse, 1 better, whatever the layer shows.
+    pub overruled: Option<f64>,
     pub diagonal: bool,
 }
 

@@ -236,6 +236,13 @@ fn numbers_and_marks_are_written_into_the_cells() {
     assert!(all.contains(" .10"), "{all}");
     assert!(all.contains("%.90"), "{all}");
     assert!(all.contains("not judged yet"), "{all}");
+    // The mark is the verdict's, the number the layer's: here they disagree.
+    let source = Triangle {
+        overruled: Some((2, 0)),
+        ..Triangle::new(6)
+    };
+    let (buf, _) = paint(&source, (118, 35), &state, ColourDepth::None);
+    assert!(text(&buf).contains("◆.10"), "{}", text(&buf));
 }
 
 #[test]

@@ -30,7 +30,7 @@ impl CellSource for Triangle {
             expected: None,
             planned: apart % 8 == 3,
             missing: apart % 16 == 1,
-            overruled: self.overruled == Some((row, col)),
+            overruled: (self.overruled == Some((row, col))).then_some(1.0),
             diagonal: apart == 0,
         }
     }

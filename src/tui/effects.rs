@@ -75,6 +75,9 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// How long whoever leaves at once waits for answers that have come to be written.
 const LAST_WRITES: Duration = Duration::from_secs(1);
 
+/// Queries between two words about how many a queue waits for.
+const TOLD_EVERY: usize = 50;
+
 /// What is waited for where a person's decisions, an import or an export are not yet written.
 const WRITING: &str = "what is still being written";
 
@@ -244,11 +247,16 @@ impl Runner {
     /// asked of the project before is part of it.
     fn queue(&self, request: QueueRequest, generation: u64) {
         let (store, results) = (self.store.clone(), self.results.clone());
+        let progress = results.clone();
         let written = self.store.write(|_| Ok(()));
         tokio::spawn(async move {
             drop(written.await);
             let found = tokio::task::spawn_blocking(move || {
-                store.refresh_priorities(&mut |_| {})?;
+                store.refresh_priorities(&mut |left| {
+                    if left % TOLD_EVERY == 0 {
+                        drop(progress.try_send(Msg::QueueWaits(generation, left)));
+                    }
+                })?;
                 store.read_blocking(move |db| queued(db, &request, generation))
             })
             .await;

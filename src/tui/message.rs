@@ -87,6 +87,8 @@ pub enum Msg {
     Redone(Option<(StoredVerdict, QueryInfo, String)>),
     /// A queue and what the verdicts so far say, for the given generation.
     Queued(u64, Vec<QueueItem>, AnnotatorStatistics),
+    /// How many queries the queue of the given generation still waits for.
+    QueueWaits(u64, usize),
     PairDescribed(QueryKey, Pair, PairDescription),
     PairTitles(HashMap<(QueryKey, Pair), PairTitles>),
     JudgesReported(Box<RaterReport>, Vec<StudentCard>),

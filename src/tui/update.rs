@@ -75,6 +75,10 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             queue::update::described(model, query, pair, description)
         }
         Msg::PairTitles(titles) => model.queue.titles.extend(titles),
+        Msg::QueueWaits(generation, left) if generation == model.queue.generation => {
+            model.queue.waits_for = Some(left);
+        }
+        Msg::QueueWaits(..) => {}
         Msg::Queued(generation, items, stats) => {
             return queue::update::queued(model, generation, items, stats);
         }

@@ -31,6 +31,8 @@ pub struct QueueScreen {
     /// Whether the items are of the queries that match the filter alone.
     pub narrowed: bool,
     pub loaded: bool,
+    /// How many queries are still to be looked at before it is.
+    pub waits_for: Option<usize>,
     /// What was asked for last, so that an overtaken answer is dropped.
     pub generation: u64,
     pub stats: AnnotatorStatistics,

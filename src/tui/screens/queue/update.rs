@@ -172,6 +172,7 @@ pub(super) fn returned(model: &mut Model) -> Vec<Effect> {
 fn ask_anew(model: &mut Model) -> Vec<Effect> {
     model.queue.cursor = 0;
     model.queue.loaded = false;
+    model.queue.waits_for = None;
     model.queue.items.clear();
     model.queue.titles.clear();
     requests::queue(model)

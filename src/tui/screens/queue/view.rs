@@ -344,7 +344,11 @@ fn about(model: &Model) -> Vec<String> {
             "every top is settled at 95 %: more verdicts are not expected to change it".to_owned()
         }
         (1, _) => "the top is not settled at 95 % yet".to_owned(),
-        (all, sure) => format!("the top is settled at 95 % for {sure} of {all} queries"),
+        (all, sure) => format!(
+            "the top is settled at 95 % for {} of {} queries",
+            text::count(sure),
+            text::count(all)
+        ),
     };
     vec![settled, about]
 }
@@ -356,7 +360,13 @@ fn empty(model: &Model) -> String {
             "No conflicts: no two people decided a pair differently. Press {} to list all pairs.",
             key(Command::Conflicts)
         ),
-        (false, _) => "calculating what to look at first …".to_owned(),
+        (false, _) => match model.queue.waits_for {
+            Some(left) if left > 0 => format!(
+                "calculating what to look at first: {} to go …",
+                text::counted(left, "query")
+            ),
+            _ => "calculating what to look at first …".to_owned(),
+        },
         (true, false) => format!(
             "No query matches the filter. Press {} to show all.",
             key(Command::Back)

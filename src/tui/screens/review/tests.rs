@@ -166,6 +166,18 @@ fn a_pair_chosen_from_further_down_was_nobodys_draw() {
 }
 
 #[test]
+fn a_queue_that_is_not_there_yet_says_how_much_is_left() {
+    let mut model = model(Screen::Queue);
+    model.queue.loaded = false;
+    let (now, generation) = (model.now, model.queue.generation);
+    update(&mut model, Msg::QueueWaits(generation + 1, 9_999), now);
+    update(&mut model, Msg::QueueWaits(generation, 4_312), now);
+    update(&mut model, Msg::QueueWaits(generation + 1, 9_999), now);
+    let page = flat(&mut model, (80, 24));
+    assert!(page.contains("4,312 queries to go"), "{page}");
+}
+
+#[test]
 fn an_overtaken_queue_is_dropped_and_an_empty_one_is_said() {
     let mut model = reviewing();
     let generation = model.queue.generation;

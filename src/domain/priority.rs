@@ -20,7 +20,9 @@ pub use intransitive::{
 };
 pub use policy::Policy;
 pub use queue_design::{MostUrgent, QueueCandidate, QueueDesign, build_queue};
-pub use scoring::{InTop, Scoring, ValueParts, effective_top, score_pairs, value_parts};
+pub use scoring::{
+    InTop, PairPriority, Scoring, ValueParts, effective_top, score_pairs, top_of, value_parts,
+};
 
 #[cfg(test)]
 mod tests;

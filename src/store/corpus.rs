@@ -270,10 +270,7 @@ impl Db {
         let mut rows = statement.query([key.0])?;
         let mut documents = Vec::new();
         while let Some(row) = rows.next()? {
-            let mut snippet = self.content_text(row, 3)?;
-            if let Some((end, _)) = snippet.char_indices().nth(SNIPPET) {
-                snippet.truncate(end);
-            }
+            let snippet = snippet(self.content_text(row, 3)?);
             documents.push(DocumentInfo {
                 id: row.get(0)?,
                 title: row.get(1)?,
@@ -282,6 +279,22 @@ impl Db {
             });
         }
         Ok(documents)
+    }
+
+    /// A document's title, or else the first 160 characters of its text.
+    pub fn document_title(&self, key: QueryKey, position: usize) -> Result<String> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT title, iif(packed IS NULL, substr(text, 1, 160), text), dictionary, packed
+             FROM document JOIN content ON content.id = document.content WHERE query = ?1 AND position = ?2",
+        )?;
+        let mut rows = statement.query(params![key.0, position])?;
+        let Some(row) = rows.next()? else {
+            return Err(StoreError::NotFound("no such document".to_owned()));
+        };
+        match row.get(0)? {
+            Some(title) => Ok(title),
+            None => Ok(snippet(self.content_text(row, 1)?)),
+        }
     }
 
     /// A document's text from three columns of a row: text, dictionary and packed text.
@@ -373,6 +386,14 @@ impl Db {
             |row| row.get(0),
         )
     }
+}
+
+/// The first characters of a text.
+fn snippet(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(SNIPPET) {
+        text.truncate(end);
+    }
+    text
 }
 
 /// The positions of a pool's documents in the order of the first stage. Where documents carry `first_stage_rank`, as those of

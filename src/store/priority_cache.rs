@@ -3,7 +3,9 @@
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::Pair;
-use crate::domain::priority::{self, PairKey, Policy, QueueCandidate, Scoring};
+use crate::domain::priority::{
+    self, InTop, PairKey, PairPriority, Policy, QueueCandidate, Scoring, ValueParts, value_parts,
+};
 use crate::domain::ranking::View;
 use rusqlite::params;
 
@@ -20,16 +22,19 @@ const SCORED: [Policy; 8] = [
 ];
 
 /// Marks the form in which urgencies are kept; another one is read by nobody.
-const FORM: u8 = 0xa4;
-/// Bytes before the pairs: the form, and how many pairs there are.
-const HEAD: usize = 5;
+const FORM: u8 = 0xa5;
+/// Bytes before the pairs: the form, how many pairs there are, and how many ranks are the top.
+const HEAD: usize = 9;
 /// Bytes of a pair: both documents, and whether a judge has voted.
 const PAIR: usize = 9;
 /// Bytes of a number.
 const NUMBER: usize = 8;
+/// Numbers of a pair: one a policy, and how likely one of the two is in the top.
+const NUMBERS: usize = SCORED.len() + 1;
 
-/// How urgent every pair of a query is, as it is kept: the pairs, then for each policy a number a pair, NaN for none. What a
-/// queue does not ask for is not looked at.
+/// How urgent every pair of a query is, as it is kept: the pairs, then for each policy a number a pair, NaN for none, then
+/// how likely one of the two is in the top. Of `Value` the first of its two factors stands among the numbers, and the second at the
+/// end. What a queue does not ask for is not looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryPriorities(Vec<u8>);
 
@@ -47,13 +52,22 @@ impl QueryPriorities {
         let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX).to_le_bytes();
         let mut bytes = vec![FORM];
         bytes.extend(narrow(pairs.len()));
+        bytes.extend(narrow(priority::top_of(view)));
         for scored in pairs {
             bytes.extend(narrow(scored.pair.low()));
             bytes.extend(narrow(scored.pair.high()));
             bytes.push(u8::from(scored.voted));
         }
-        for scored in scored.iter().flatten() {
-            bytes.extend(scored.priority.unwrap_or(f64::NAN).to_le_bytes());
+        let kept = |scored: &PairPriority| match (scored.priority, scored.parts) {
+            (Some(_), Some(parts)) => Some(parts.wrong),
+            (priority, _) => priority,
+        };
+        let numbers = scored.iter().flatten().map(kept);
+        let in_top = pairs
+            .iter()
+            .map(|scored| Some(scored.parts?.in_top.value()));
+        for number in numbers.chain(in_top) {
+            bytes.extend(number.unwrap_or(f64::NAN).to_le_bytes());
         }
         Self(bytes)
     }
@@ -61,7 +75,7 @@ impl QueryPriorities {
     /// What was kept; nothing where another version kept it.
     fn kept(bytes: Vec<u8>) -> Option<Self> {
         let kept = Self(bytes);
-        let whole = HEAD + kept.pairs() * (PAIR + NUMBER * SCORED.len());
+        let whole = HEAD + kept.pairs() * (PAIR + NUMBER * NUMBERS);
         (kept.0.first() == Some(&FORM) && kept.0.len() == whole).then_some(kept)
     }
 
@@ -74,36 +88,74 @@ impl QueryPriorities {
         bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
     }
 
+    fn documents(&self, pair: usize) -> Option<Pair> {
+        let at = HEAD + pair * PAIR;
+        Pair::new(self.place(at) as usize, self.place(at + 4) as usize)
+    }
+
+    /// What the value of the pair at a place is made of, where it has one.
+    fn parts(&self, pair: usize) -> Option<ValueParts> {
+        let in_top = self.number(SCORED.len(), pair)?;
+        Some(ValueParts {
+            wrong: self.number(slot_of(Policy::Value)?, pair)?,
+            // The draws never give a probability of 0 or 1.
+            in_top: match in_top {
+                0.0 | 1.0 => InTop::ByScores(in_top == 1.0),
+                _ => InTop::Probability(in_top),
+            },
+            top: self.place(5) as usize,
+        })
+    }
+
+    /// A pair's number in a slot: a policy's, or the last one.
+    fn number(&self, slot: usize, pair: usize) -> Option<f64> {
+        let pairs = self.pairs();
+        let at = HEAD + pairs * PAIR + (slot * pairs + pair) * NUMBER;
+        let number = f64::from_le_bytes(*self.0.get(at..)?.first_chunk()?);
+        Some(number).filter(|number| !number.is_nan())
+    }
+
+    /// What a pair's value is made of, where it has one.
+    fn value_parts(&self, pair: Pair) -> Option<ValueParts> {
+        // They are kept in pool order.
+        let (mut first, mut end) = (0, self.pairs());
+        while first < end {
+            let middle = usize::midpoint(first, end);
+            match self.documents(middle)? < pair {
+                true => first = middle + 1,
+                false => end = middle,
+            }
+        }
+        let at = Some(first).filter(|at| self.documents(*at) == Some(pair))?;
+        self.parts(at)
+    }
+
     /// The pairs as candidates of a queue under a policy.
     pub fn candidates(
         &self,
         query: u64,
         policy: Policy,
     ) -> impl Iterator<Item = QueueCandidate> + '_ {
-        let policy = match policy {
-            Policy::Mixed => Policy::Value,
-            policy => policy,
-        };
-        let slot = SCORED.iter().position(|scored| *scored == policy);
-        let pairs = self.pairs();
-        let numbers = slot.map(|slot| HEAD + pairs * PAIR + slot * pairs * NUMBER);
-        (0..pairs).filter_map(move |pair| {
-            let at = HEAD + pair * PAIR;
-            let (low, high) = (self.place(at), self.place(at + 4));
-            let number = numbers.and_then(|numbers| {
-                let bytes = self.0.get(numbers + pair * NUMBER..)?.first_chunk()?;
-                Some(f64::from_le_bytes(*bytes)).filter(|number| !number.is_nan())
-            });
+        let slot = slot_of(policy);
+        (0..self.pairs()).filter_map(move |pair| {
             Some(QueueCandidate {
                 key: PairKey {
                     query,
-                    pair: Pair::new(low as usize, high as usize)?,
+                    pair: self.documents(pair)?,
                 },
-                priority: number,
-                voted: self.0.get(at + PAIR - 1) == Some(&1),
+                priority: match policy {
+                    Policy::Value | Policy::Mixed => self.parts(pair).map(|parts| parts.value()),
+                    _ => slot.and_then(|slot| self.number(slot, pair)),
+                },
+                voted: self.0.get(HEAD + (pair + 1) * PAIR - 1) == Some(&1),
             })
         })
     }
+}
+
+/// Where a policy's numbers are among those of a pair.
+fn slot_of(policy: Policy) -> Option<usize> {
+    SCORED.iter().position(|scored| *scored == policy)
 }
 
 impl Db {
@@ -155,6 +207,20 @@ impl Db {
             return Ok((revision, priorities));
         }
         Ok((revision, QueryPriorities::of(&self.view(query)?)))
+    }
+
+    /// What the value of a verdict on a pair is made of, in the numbers that were kept last: those that a queue shows, also
+    /// where votes came in since. They are computed where none were kept.
+    pub fn value_parts(&self, query: QueryKey, pair: Pair) -> Result<Option<ValueParts>> {
+        let kept: Option<Vec<u8>> = self.maybe(
+            "SELECT value FROM urgency WHERE query = ?1",
+            [query.0],
+            |row| row.get(0),
+        )?;
+        match kept.and_then(QueryPriorities::kept) {
+            Some(kept) => Ok(kept.value_parts(pair)),
+            None => Ok(value_parts(&self.view(query)?, pair)),
+        }
     }
 
     /// Keeps urgencies, unless the query has changed since.

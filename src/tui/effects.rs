@@ -6,6 +6,7 @@ mod import;
 mod judges;
 pub(crate) mod methods;
 mod question_set;
+mod queue;
 mod runs;
 mod settings;
 pub(crate) mod student;
@@ -19,10 +20,7 @@ use crate::app::adjudication::overview::overview;
 use crate::app::embedded_reasoning::EmbeddedReasoning;
 use crate::app::judge_report::ranking_shift::ranking_without_judge;
 use crate::app::log::rows::{LogFilter, log_rows};
-use crate::app::review::annotator_statistics::annotator_statistics;
 use crate::app::review::pair_description::{describe_pair, pair_titles};
-use crate::app::review::review_queue::QueueRequest;
-use crate::app::review::review_queue::build_review_queue;
 use crate::app::review::undo::{redone_text, undo_ruling_within, undo_verdict_within};
 use crate::app::settings::ProjectSettings;
 use crate::app::student::naming::StudentChoice;
@@ -53,6 +51,8 @@ pub struct Runner {
     adjudications: Arc<(AtomicU64, Mutex<()>)>,
     /// How often a student was named: the last choice counts, however long the one before takes.
     namings: Arc<AtomicU64>,
+    /// How many pairs of the queue were asked about: only the last of them is still waited for.
+    descriptions: Arc<AtomicU64>,
     /// How questions beside a run are steered.
     asking: Option<tokio::sync::watch::Sender<RunControl>>,
     /// Who writes embedded judges' reasoning again; the pool read last stays with it, for the next battle.
@@ -75,9 +75,6 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// How long whoever leaves at once waits for answers that have come to be written.
 const LAST_WRITES: Duration = Duration::from_secs(1);
 
-/// Queries between two words about how many a queue waits for.
-const TOLD_EVERY: usize = 50;
-
 /// What is waited for where a person's decisions, an import or an export are not yet written.
 const WRITING: &str = "what is still being written";
 
@@ -97,6 +94,7 @@ impl Runner {
             asking: None,
             adjudications: Arc::default(),
             namings: Arc::default(),
+            descriptions: Arc::default(),
             reasoning: Arc::default(),
             end: None,
             writes: Vec::new(),
@@ -110,6 +108,7 @@ impl Runner {
             Effect::Estimate(scope) => self.estimate(&scope),
             Effect::PricePair(query, pair) => self.price_pair(query, pair, control),
             Effect::Queue(request, generation) => self.queue(request, generation),
+            Effect::DescribePair(query, pair, question) => self.describe(query, pair, question),
             Effect::LookAtFiles(wanted, generation) => self.look_at_files(wanted, generation),
             Effect::Export(order, overwrite) => self.export(order, overwrite),
             Effect::StoreSettings(before, after) => self.store_settings(*before, *after),
@@ -243,32 +242,6 @@ impl Runner {
         self.store.leave(LAST_WRITES);
     }
 
-    /// Works a queue out beside everything else: numbers that are out of date are computed a query at a time. What was
-    /// asked of the project before is part of it.
-    fn queue(&self, request: QueueRequest, generation: u64) {
-        let (store, results) = (self.store.clone(), self.results.clone());
-        let progress = results.clone();
-        let written = self.store.write(|_| Ok(()));
-        tokio::spawn(async move {
-            drop(written.await);
-            let found = tokio::task::spawn_blocking(move || {
-                store.refresh_priorities(&mut |left| {
-                    if left % TOLD_EVERY == 0 {
-                        drop(progress.try_send(Msg::QueueWaits(generation, left)));
-                    }
-                })?;
-                store.read_blocking(move |db| queued(db, &request, generation))
-            })
-            .await;
-            let msg = match found {
-                Ok(Ok(msg)) => msg,
-                Ok(Err(error)) => Msg::Failed(error.to_string()),
-                Err(error) => Msg::Failed(error.to_string()),
-            };
-            drop(results.send(msg).await);
-        });
-    }
-
     /// Answers what takes seconds on a large project beside everything else.
     fn answer_apart(&self, effect: Effect) {
         let (store, results) = (self.store.clone(), self.results.clone());
@@ -351,12 +324,6 @@ async fn ended(mut end: JoinHandle<Option<String>>, tell: &mut dyn FnMut(&str)) 
     }
 }
 
-fn queued(db: &Db, request: &QueueRequest, generation: u64) -> Result<Msg> {
-    let statistics = annotator_statistics(db, &request.annotator, request.scope)?;
-    let items = build_review_queue(db, request)?;
-    Ok(Msg::Queued(generation, items, statistics))
-}
-
 /// A query without texts and votes.
 fn opened(db: &Db, key: QueryKey) -> Result<OpenQuery> {
     let view = db.view(key)?;
@@ -423,11 +390,14 @@ pub fn answer(
             db.postpone(annotator, query, pair, &shown, now_ms)?;
             return Ok(None);
         }
-        Effect::Queue(request, generation) => queued(db, &request, generation)?,
-        Effect::DescribePair(query, pair) => {
-            Msg::PairDescribed(query, pair, describe_pair(db, query, pair)?)
+        Effect::Queue(request, generation) => queue::queued(db, &request, generation)?,
+        Effect::DescribePair(query, pair, question) => {
+            Msg::PairDescribed(query, pair, describe_pair(db, query, pair, question)?)
         }
-        Effect::ReadPairTitles(pairs) => Msg::PairTitles(pair_titles(db, &pairs)?),
+        Effect::ReadPairTitles(pairs) => match pair_titles(db, &pairs) {
+            Ok(titles) => Msg::PairTitles(titles),
+            Err(error) => Msg::NoPairTitles(pairs, error.to_string()),
+        },
         Effect::KeepBudget(usd) => {
             db.set_project_budget(usd)?;
             return Ok(None);

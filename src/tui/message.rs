@@ -19,7 +19,7 @@ use crate::app::question_set::{
     QuestionSet, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress,
 };
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
-use crate::app::review::pair_description::{PairDescription, PairTitles};
+use crate::app::review::pair_description::{PairDescription, PairQuestion, PairTitles};
 use crate::app::review::review_queue::{QueueItem, QueueRequest};
 use crate::app::review::undo::{Undo, UndoLimit};
 use crate::app::settings::ProjectSettings;
@@ -91,6 +91,8 @@ pub enum Msg {
     QueueWaits(u64, usize),
     PairDescribed(QueryKey, Pair, PairDescription),
     PairTitles(HashMap<(QueryKey, Pair), PairTitles>),
+    /// The titles of these pairs could not be read, and why.
+    NoPairTitles(Vec<(QueryKey, Pair)>, String),
     JudgesReported(Box<RaterReport>, Vec<StudentCard>),
     Without(JudgeId, RankingShift),
     /// The comparison of reranking methods, or why there is none.
@@ -174,8 +176,8 @@ pub enum Effect {
     Redo(String),
     /// Work out a queue, for the given generation.
     Queue(QueueRequest, u64),
-    /// Say more about a pair of the queue.
-    DescribePair(QueryKey, Pair),
+    /// Say more about a pair of the queue; nobody waits for the answers to those asked before.
+    DescribePair(QueryKey, Pair, PairQuestion),
     /// Read the titles of what a page of the queue holds.
     ReadPairTitles(Vec<(QueryKey, Pair)>),
     /// Load a query with some of its texts before it is wanted.

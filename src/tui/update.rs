@@ -74,11 +74,20 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::PairDescribed(query, pair, description) => {
             queue::update::described(model, query, pair, description)
         }
-        Msg::PairTitles(titles) => model.queue.titles.extend(titles),
         Msg::QueueWaits(generation, left) if generation == model.queue.generation => {
             model.queue.waits_for = Some(left);
         }
         Msg::QueueWaits(..) => {}
+        Msg::PairTitles(titles) => {
+            let titles = titles.into_iter().map(|(pair, found)| (pair, Some(found)));
+            model.queue.titles.extend(titles);
+        }
+        Msg::NoPairTitles(pairs, error) => {
+            for pair in pairs {
+                model.queue.titles.remove(&pair);
+            }
+            model.say(Level::Error, &error);
+        }
         Msg::Queued(generation, items, stats) => {
             return queue::update::queued(model, generation, items, stats);
         }

@@ -2,60 +2,57 @@
 //! what people said of it.
 
 use crate::domain::battle::Pair;
-use crate::domain::priority::{ValueParts, value_parts};
+use crate::domain::priority::ValueParts;
 use crate::domain::verdict::{AnnotatorVerdicts, Verdict};
-use crate::store::corpus::{DocumentInfo, QueryKey};
+use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
 use std::collections::HashMap;
 
+/// What can be told of a pair beside its titles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairQuestion {
+    Value,
+    Verdicts,
+}
+
 #[derive(Clone, Debug, PartialEq)]
-pub struct PairDescription {
-    pub titles: PairTitles,
-    pub value: Option<ValueParts>,
-    /// Each person's verdict on the pair.
-    pub said: Vec<Verdict>,
+pub enum PairDescription {
+    /// What the value of a verdict on it is made of; `None` where it has none.
+    Value(Option<ValueParts>),
+    /// Each person's verdict on it.
+    Verdicts(Vec<Verdict>),
 }
 
 /// Title, or else the first words, of a pair's low and high document.
 pub type PairTitles = [String; 2];
 
-pub fn describe_pair(db: &Db, query: QueryKey, pair: Pair) -> Result<PairDescription> {
-    let given = db.standing_verdicts(Some(query))?;
-    let given = given.into_iter().map(|row| row.verdict);
-    let people = AnnotatorVerdicts::new(db.final_rule()?, given);
-    Ok(PairDescription {
-        titles: titles(&db.documents(query)?, pair),
-        value: value_parts(&db.view(query)?, pair),
-        said: people.on(pair).into_iter().cloned().collect(),
+pub fn describe_pair(
+    db: &Db,
+    query: QueryKey,
+    pair: Pair,
+    question: PairQuestion,
+) -> Result<PairDescription> {
+    Ok(match question {
+        PairQuestion::Value => PairDescription::Value(db.value_parts(query, pair)?),
+        PairQuestion::Verdicts => {
+            let given = db.standing_verdicts(Some(query))?.into_iter();
+            let given = given.map(|row| row.verdict);
+            let people = AnnotatorVerdicts::new(db.final_rule()?, given);
+            PairDescription::Verdicts(people.on(pair).into_iter().cloned().collect())
+        }
     })
 }
 
-/// The titles of these pairs' documents; the documents of a query are read once.
+/// The titles of these pairs' documents; no other document is read.
 pub fn pair_titles(
     db: &Db,
     pairs: &[(QueryKey, Pair)],
 ) -> Result<HashMap<(QueryKey, Pair), PairTitles>> {
-    let mut documents: HashMap<QueryKey, Vec<DocumentInfo>> = HashMap::new();
     let mut found = HashMap::new();
     for (query, pair) in pairs {
-        if !documents.contains_key(query) {
-            documents.insert(*query, db.documents(*query)?);
-        }
-        if let Some(documents) = documents.get(query) {
-            found.insert((*query, *pair), titles(documents, *pair));
-        }
+        let low = db.document_title(*query, pair.low())?;
+        let high = db.document_title(*query, pair.high())?;
+        found.insert((*query, *pair), [low, high]);
     }
     Ok(found)
-}
-
-fn titles(documents: &[DocumentInfo], pair: Pair) -> PairTitles {
-    let title = |at: usize| documents.get(at).map_or(String::new(), title);
-    [title(pair.low()), title(pair.high())]
-}
-
-fn title(document: &DocumentInfo) -> String {
-    match &document.title {
-        Some(title) => title.clone(),
-        None => document.snippet.clone(),
-    }
 }

@@ -18,6 +18,8 @@ pub struct PairPriority {
     /// How urgent it is, from 0 up, on the policy's own scale. `None` where the policy has nothing to say: a settled pair,
     /// a pair outside every cycle, and every pair of `Random`.
     pub priority: Option<f64>,
+    /// What a value is made of, under `Value` and `Mixed` alone, also of a settled pair.
+    pub parts: Option<ValueParts>,
     /// Whether a judge has voted: only then has the ensemble an outcome whose accuracy can be measured.
     pub voted: bool,
 }
@@ -46,6 +48,11 @@ pub fn effective_top(documents: usize, top: usize) -> usize {
     top.min(documents / 2).max(1)
 }
 
+/// How many ranks are the top of a view, see [`effective_top`].
+pub fn top_of(view: &View) -> usize {
+    effective_top(view.entered().len(), view.settings.top)
+}
+
 /// Every pair with a battle, in pool order, with its priority.
 ///
 /// A pair whose verdict in force states a preference is settled: it has a priority under `Failed` alone. Where the view
@@ -57,15 +64,11 @@ pub fn score_pairs(view: &View, scoring: &Scoring) -> Vec<PairPriority> {
         .filter(|pair| !view.battles_of(*pair).is_empty())
         .collect();
     pairs.sort_unstable();
-    let top = effective_top(view.entered().len(), view.settings.top);
+    let top = top_of(view);
+    let known = matches!(scoring.policy, Policy::Value | Policy::Mixed).then(|| Top::of(view, top));
+    let parts_of = |pair| parts(view, known.as_ref()?, top, pair);
     let priority: Box<dyn Fn(Pair) -> Option<f64>> = match scoring.policy {
-        Policy::Value | Policy::Mixed => {
-            let known = Top::of(view, top);
-            Box::new(move |pair| {
-                let parts = parts(view, &known, top, pair)?;
-                Some(parts.wrong * parts.in_top.value())
-            })
-        }
+        Policy::Value | Policy::Mixed => Box::new(|pair| Some(parts_of(pair)?.value())),
         Policy::Impact => {
             let impacts = impact::impacts(view, top, scoring.exact);
             Box::new(move |pair| {
@@ -103,6 +106,7 @@ pub fn score_pairs(view: &View, scoring: &Scoring) -> Vec<PairPriority> {
                     .then(|| priority(pair))
                     .flatten()
                     .filter(|priority| priority.is_finite()),
+                parts: parts_of(pair),
                 voted: observed(view, pair).is_some(),
             })
         })
@@ -176,6 +180,13 @@ pub struct ValueParts {
     pub top: usize,
 }
 
+impl ValueParts {
+    /// Their product: what a verdict on the pair is worth, in 0..=1.
+    pub fn value(&self) -> f64 {
+        self.wrong * self.in_top.value()
+    }
+}
+
 /// Whether at least one of two documents is in the top.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InTop {
@@ -188,7 +199,7 @@ pub enum InTop {
 
 impl InTop {
     /// What the value is multiplied by, in 0..=1.
-    fn value(self) -> f64 {
+    pub fn value(self) -> f64 {
         match self {
             Self::Probability(value) => value,
             Self::ByScores(inside) => f64::from(u8::from(inside)),
@@ -198,7 +209,7 @@ impl InTop {
 
 /// The parts of a pair's value; `None` where the judges have not voted on it or the fit has no scores.
 pub fn value_parts(view: &View, pair: Pair) -> Option<ValueParts> {
-    let top = effective_top(view.entered().len(), view.settings.top);
+    let top = top_of(view);
     parts(view, &Top::of(view, top), top, pair)
 }
 

@@ -4,6 +4,8 @@ use super::bench::{Bench, bench};
 use super::scripted::{Act, trio};
 use crate::app::annotate::progress::RunPhase;
 use crate::client::RunControl;
+use crate::domain::battle::Pair;
+use crate::domain::priority::value_parts;
 use crate::domain::ranking::{LearnedPrior, PriorPrecision, RankingSettings};
 use crate::domain::rating::RatingModel;
 use crate::domain::sampling::adaptive::AdaptivePlan;
@@ -127,6 +129,35 @@ async fn priorities_that_another_version_kept_are_made_anew_and_kept() {
     })
     .await
     .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_value_is_made_of_is_kept_beside_it() {
+    let bench = judged(&[12]).await;
+    let key = bench.keys[0];
+    let parts = async |pairs: Vec<Pair>| {
+        let read = bench.store.read(move |db| {
+            let parts = pairs.iter().map(|pair| db.value_parts(key, *pair));
+            parts.collect::<Result<Vec<_>, StoreError>>()
+        });
+        read.await.unwrap()
+    };
+    let view = bench.view().await;
+    let pairs: Vec<Pair> = view.pairs().collect();
+    let kept = parts(pairs.clone()).await;
+    assert!(kept.len() > 10, "{kept:?}");
+    for (pair, kept) in pairs.iter().zip(&kept) {
+        assert_eq!(*kept, value_parts(&view, *pair));
+    }
+    // They stay those that the queue shows until it is worked out anew.
+    turn(&bench, 0.3).await;
+    assert_eq!(parts(pairs.clone()).await, kept);
+    let store = bench.store.clone();
+    let refreshed = tokio::task::spawn_blocking(move || store.refresh_priorities(&mut |_| {}));
+    refreshed.await.unwrap().unwrap();
+    assert_ne!(parts(pairs).await, kept);
+    let unknown = Pair::new(40, 41).unwrap();
+    assert_eq!(parts(vec![unknown]).await, [None]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -21,10 +21,10 @@ pub struct QueueScreen {
     pub against: Option<JudgeId>,
     /// What is to be judged, first things first.
     pub items: Vec<QueueItem>,
-    /// The pair that was described last, for the line under the cursor; `None` while it is on its way.
+    /// The pair that was described last, for the lines under the cursor; `None` while it is on its way.
     pub described: Option<(QueryKey, Pair, Option<PairDescription>)>,
-    /// The titles of the documents of pairs on the pages that were looked at; empty ones are on their way.
-    pub titles: HashMap<(QueryKey, Pair), PairTitles>,
+    /// The titles of the documents of pairs on the pages that were looked at; `None` while they are on their way.
+    pub titles: HashMap<(QueryKey, Pair), Option<PairTitles>>,
     /// The item under the cursor, among those shown.
     pub cursor: usize,
     pub filter: String,

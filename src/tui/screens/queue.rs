@@ -18,3 +18,6 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     exports: ExportSubject::Verdicts,
     ..ScreenSpec::new(view::view, update::update)
 };
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! Walking the queue and choosing what it holds.
 
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
-use crate::app::review::pair_description::PairDescription;
+use crate::app::review::pair_description::{PairDescription, PairQuestion};
 use crate::app::review::review_queue::QueueItem;
 use crate::domain::battle::Pair;
 use crate::domain::priority::Policy;
@@ -77,9 +77,16 @@ pub(crate) fn describe(model: &mut Model) -> Vec<Effect> {
     };
     let (query, pair) = (item.query, item.pair);
     let mut effects = Vec::new();
-    if !matches!(&model.queue.described, Some((known, of, _)) if (*known, *of) == (query, pair)) {
+    let question = match (model.queue.conflicts, model.queue.policy) {
+        (true, _) => Some(PairQuestion::Verdicts),
+        (false, Policy::Value) => Some(PairQuestion::Value),
+        (false, _) => None,
+    };
+    if let Some(question) = question
+        && !matches!(&model.queue.described, Some((known, of, _)) if (*known, *of) == (query, pair))
+    {
         model.queue.described = Some((query, pair, None));
-        effects.push(Effect::DescribePair(query, pair));
+        effects.push(Effect::DescribePair(query, pair, question));
     }
     effects.extend(read_titles(model, &shown));
     effects
@@ -104,7 +111,7 @@ fn read_titles(model: &mut Model, shown: &[usize]) -> Option<Effect> {
     }
     let wanted = unasked(2 * page);
     for pair in &wanted {
-        model.queue.titles.insert(*pair, Default::default());
+        model.queue.titles.insert(*pair, None);
     }
     Some(Effect::ReadPairTitles(wanted))
 }

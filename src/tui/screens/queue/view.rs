@@ -1,6 +1,6 @@
 //! Which pairs to look at, first things first.
 
-use crate::app::review::pair_description::PairTitles;
+use crate::app::review::pair_description::{PairDescription, PairTitles};
 use crate::app::review::review_queue::{QueueItem, QueueItemState};
 use crate::domain::priority::{InTop, Policy};
 use crate::domain::sanitise;
@@ -135,8 +135,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             sanitise::line(&info.text).into_owned()
         });
         let [a, b] = match model.queue.titles.get(&(item.query, item.pair)) {
-            Some(titles) => sides(model, item, titles).map(|title| sanitise::line(title)),
-            None => Default::default(),
+            Some(Some(titles)) => sides(model, item, titles).map(|title| sanitise::line(title)),
+            Some(None) | None => Default::default(),
         };
         if selected {
             buf.set_style(row, theme.selection());
@@ -215,47 +215,55 @@ fn description(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static
     let queue = &model.queue;
     let shown = model.shown_items();
     let item = shown.get(queue.cursor).and_then(|at| queue.items.get(*at));
-    let (Some(item), Some((query, pair, Some(described)))) = (item, &queue.described) else {
+    let Some(item) = item else {
         return lines;
     };
-    if (item.query, item.pair) != (*query, *pair) {
-        return lines;
-    }
-    let titles = sides(model, item, &described.titles);
-    for (side, title) in ["A", "B"].into_iter().zip(titles) {
+    let unread = PairTitles::default();
+    let titles = queue.titles.get(&(item.query, item.pair));
+    let titles = titles.and_then(Option::as_ref).unwrap_or(&unread);
+    for (side, title) in ["A", "B"].into_iter().zip(sides(model, item, titles)) {
         let words = format!("{side}  {}", sanitise::line(title));
         lines.push(text::line(&words, columns, theme.text()));
     }
-    if queue.conflicts {
-        let (a, _) = item.sides(model.options.request.seed, &model.options.annotator);
-        let said = described.said.iter();
-        let said = said.map(|verdict| {
-            let who = sanitise::line(&verdict.annotator);
-            format!("{who}: {}", verdict.seen_from(a).words("A", "B"))
-        });
-        let said = said.collect::<Vec<_>>().join(" · ");
-        lines.push(text::line(&said, columns, theme.override_mark()));
-        return lines;
-    }
-    // Controls and repeats look like the rest.
-    if queue.policy == Policy::Value
-        && let (Some(value), Some(parts)) = (item.priority, described.value)
-    {
-        let wrong = text::probability(parts.wrong);
-        let words = match parts.in_top {
-            InTop::Probability(inside) => format!(
-                "P(judges wrong) {wrong} × P(A or B in the top {}) {} = {value:.3}",
-                parts.top,
-                text::probability(inside),
-            ),
-            InTop::ByScores(inside) => format!(
-                "P(judges wrong) {wrong}{} = {value:.3} · {} in the top {} by the scores, which have no standard errors",
-                if inside { "" } else { " × 0" },
-                if inside { "A or B" } else { "neither A nor B" },
-                parts.top,
-            ),
-        };
-        lines.push(text::line(&words, columns, theme.muted()));
+    let described = match &queue.described {
+        Some((query, pair, found)) if (item.query, item.pair) == (*query, *pair) => found,
+        _ => return lines,
+    };
+    match described {
+        Some(PairDescription::Verdicts(said)) => {
+            let (a, _) = item.sides(model.options.request.seed, &model.options.annotator);
+            let said = said.iter().map(|verdict| {
+                let who = sanitise::line(&verdict.annotator);
+                format!("{who}: {}", verdict.seen_from(a).words("A", "B"))
+            });
+            let said = said.collect::<Vec<_>>().join(" · ");
+            lines.push(text::line(&said, columns, theme.override_mark()));
+        }
+        // Controls and repeats look like the rest.
+        Some(PairDescription::Value(Some(parts))) => {
+            // Another program may have computed the numbers anew since the list was made.
+            let value = item
+                .priority
+                .filter(|value| (value - parts.value()).abs() < 1e-9);
+            if let Some(value) = value {
+                let wrong = text::probability(parts.wrong);
+                let words = match parts.in_top {
+                    InTop::Probability(inside) => format!(
+                        "P(judges wrong) {wrong} × P(A or B in the top {}) {} = {value:.3}",
+                        parts.top,
+                        text::probability(inside),
+                    ),
+                    InTop::ByScores(inside) => format!(
+                        "P(judges wrong) {wrong}{} = {value:.3} · {} in the top {} by the scores, which have no standard errors",
+                        if inside { "" } else { " × 0" },
+                        if inside { "A or B" } else { "neither A nor B" },
+                        parts.top,
+                    ),
+                };
+                lines.push(text::line(&words, columns, theme.muted()));
+            }
+        }
+        Some(PairDescription::Value(None)) | None => {}
     }
     lines
 }
@@ -311,7 +319,7 @@ fn headline(model: &Model) -> String {
     parts.join(" · ")
 }
 
-/// The stopping rule: where the top is sure, further judgments do not change it; and which queries the queue is about.
+/// The stopping rule: where the top is settled, further judgments are not expected to change it; and which queries the queue is about.
 fn about(model: &Model) -> Vec<String> {
     let scope = model.queue.scope;
     let about = match scope {

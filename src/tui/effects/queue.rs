@@ -1,0 +1,70 @@
+//! Works out a queue and what is told of its pairs.
+
+use super::Runner;
+use crate::app::review::annotator_statistics::annotator_statistics;
+use crate::app::review::pair_description::{PairQuestion, describe_pair};
+use crate::app::review::review_queue::{QueueRequest, build_review_queue};
+use crate::domain::battle::Pair;
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Result};
+use crate::tui::message::Msg;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Queries between two words about how many a queue waits for.
+const TOLD_EVERY: usize = 50;
+
+impl Runner {
+    /// Works a queue out beside everything else: numbers that are out of date are computed a query at a time. What was
+    /// asked of the project before is part of it.
+    pub(super) fn queue(&self, request: QueueRequest, generation: u64) {
+        let (store, results) = (self.store.clone(), self.results.clone());
+        let progress = results.clone();
+        let written = self.store.write(|_| Ok(()));
+        tokio::spawn(async move {
+            drop(written.await);
+            let found = tokio::task::spawn_blocking(move || {
+                store.refresh_priorities(&mut |left| {
+                    if left % TOLD_EVERY == 0 {
+                        drop(progress.try_send(Msg::QueueWaits(generation, left)));
+                    }
+                })?;
+                store.read_blocking(move |db| queued(db, &request, generation))
+            })
+            .await;
+            let msg = match found {
+                Ok(Ok(msg)) => msg,
+                Ok(Err(error)) => Msg::Failed(error.to_string()),
+                Err(error) => Msg::Failed(error.to_string()),
+            };
+            drop(results.send(msg).await);
+        });
+    }
+
+    /// Describes a pair of the queue, unless another one was asked about by the time that a reader is free.
+    pub(super) fn describe(&self, query: QueryKey, pair: Pair, question: PairQuestion) {
+        let results = self.results.clone();
+        let number = self.descriptions.fetch_add(1, Ordering::Relaxed) + 1;
+        let last = Arc::clone(&self.descriptions);
+        let described = self.store.read(move |db| {
+            let wanted = last.load(Ordering::Relaxed) == number;
+            wanted
+                .then(|| describe_pair(db, query, pair, question))
+                .transpose()
+        });
+        tokio::spawn(async move {
+            let msg = match described.await {
+                Ok(Some(found)) => Msg::PairDescribed(query, pair, found),
+                Ok(None) => return,
+                Err(error) => Msg::Failed(error.to_string()),
+            };
+            drop(results.send(msg).await);
+        });
+    }
+}
+
+pub(super) fn queued(db: &Db, request: &QueueRequest, generation: u64) -> Result<Msg> {
+    let statistics = annotator_statistics(db, &request.annotator, request.scope)?;
+    let items = build_review_queue(db, request)?;
+    Ok(Msg::Queued(generation, items, statistics))
+}

@@ -11,8 +11,13 @@ use crate::tui::theme::{ColourDepth, Theme};
 /// The judged sample with three methods: one that turns every order around at some cost, one that puts the last document
 /// first, and one that failed on a query.
 fn bench(columns: u16, rows: u16) -> Bench {
+    timed(columns, rows, 100)
+}
+
+/// [`bench`] whose calls take so many milliseconds.
+fn timed(columns: u16, rows: u16, ms: u64) -> Bench {
     let bench = Bench::judged(columns, rows);
-    let work = |db: &mut crate::store::Db| {
+    let work = move |db: &mut crate::store::Db| {
         for (at, query) in db.queries()?.into_iter().enumerate() {
             let ids = db
                 .documents(query.key)?
@@ -48,7 +53,7 @@ fn bench(columns: u16, rows: u16) -> Bench {
                     tokens_in: 1000,
                     tokens_out: 20,
                     cost_usd,
-                    wall_ms: Some(100 * calls),
+                    wall_ms: Some(ms * calls),
                     service_ms: 100 * calls,
                     repairs: 0,
                     truncated: 0,
@@ -65,6 +70,20 @@ fn bench(columns: u16, rows: u16) -> Bench {
     };
     bench.store.write_blocking(work).unwrap();
     bench
+}
+
+#[test]
+fn the_time_of_a_query_is_never_cut() {
+    for columns in [92, 100, 110, 120, 200] {
+        let mut bench = timed(columns, 30, 61_000);
+        bench.press("R");
+        let shot = bench.shot();
+        assert!(
+            shot.contains("3 h 13 min") && shot.contains("1 min 01 s"),
+            "{shot}"
+        );
+        assert!(shot.contains("rankgpt@2"), "{shot}");
+    }
 }
 
 #[test]

@@ -55,11 +55,12 @@ pub(super) fn render(
     let mut rest = area;
     let key = |command| key_on(command, screen);
     let change = &before.change;
+    let redo = format!("{} redoes it", key(Command::Redo));
+    let undo = format!("{} undoes it", key(Command::Undo));
     let words = match before.taken_back {
-        true => format!("what changed · {} redoes it · {change}", key(Command::Redo)),
+        true => format!("what changed · {redo} · {change}"),
         false => format!(
-            "what changed · {change} · {} undoes it · {} gives a reason",
-            key(Command::Undo),
+            "what changed · {change} · {undo} · {} gives a reason",
             key(Command::WriteNote)
         ),
     };
@@ -73,7 +74,8 @@ pub(super) fn render(
                 text::counted(others, "other document")
             ),
         };
-        let words = format!("{moved} · {} takes it back", key(Command::Undo));
+        let next = if before.taken_back { redo } else { undo };
+        let words = format!("{moved} · {next}");
         text::line(&words, usize::from(area.width), theme.strong()).render(area, buf);
         return;
     }

@@ -192,6 +192,10 @@ fn a_verdict_moves_the_ranking_in_the_same_frame_and_is_stored() {
         );
         assert!(page.contains("instead of the judges' 6 votes"), "{page}");
     }
+    // One line is left for it.
+    assert!(flat(&mut model, (60, 16)).contains(" · u undoes it"));
+    model.battle.before.as_mut().unwrap().taken_back = true;
+    assert!(flat(&mut model, (60, 16)).contains(" · U redoes it"));
     let open = model.open.as_mut().unwrap();
     let mut rows = open.view.rows().clone();
     rows.verdicts.pop();

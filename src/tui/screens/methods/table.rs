@@ -15,7 +15,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 /// The narrowest screens that show a whisker, the tests, and the other metrics.
-const WHISKER_FROM: u16 = 100;
+const WHISKER_FROM: u16 = 108;
 const TESTS_FROM: u16 = 90;
 const METRICS_FROM: u16 = 150;
 /// The narrowest screen that shows failures and dollars: the names come first.
@@ -95,7 +95,14 @@ fn columns(report: &MethodsReport, width: u16) -> Vec<(String, usize)> {
         let rest = report.metrics.iter().skip(1);
         columns.extend(rest.map(|metric| (metric.to_string(), 10)));
     }
-    let effort = [("failed", 7), ("calls/q", 8), ("$/q", 8), ("p50", 7)];
+    let times = report.methods.iter().filter_map(time_words);
+    let time = times.map(|words| text::width(&words)).max().unwrap_or(0);
+    let effort = [
+        ("failed", 7),
+        ("calls/q", 8),
+        ("$/q", 8),
+        ("p50", time.max(7)),
+    ];
     let shown = effort.into_iter().filter(|(name, _)| match *name {
         "calls/q" => true,
         "p50" => width >= TIME_FROM,
@@ -167,11 +174,16 @@ fn cells(
         cells.push((usd.map_or_else(dash, text::usd), plain));
     }
     if width >= TIME_FROM {
-        let time = effort.wall_p50_ms.map(|ms| duration(ms as f64 / 1000.0));
-        cells.push((time.unwrap_or_else(dash), plain));
+        cells.push((time_words(method).unwrap_or_else(dash), plain));
     }
     debug_assert_eq!(cells.len(), columns(report, width).len());
     cells
+}
+
+/// The median time of a query, where it was measured.
+fn time_words(method: &MethodEntry) -> Option<String> {
+    let ms = method.effort.wall_p50_ms?;
+    Some(duration(ms as f64 / 1000.0))
 }
 
 /// From where to where the first metric and its intervals reach, in twentieths.

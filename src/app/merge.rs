@@ -104,7 +104,7 @@ pub fn notes(merged: &MergeCounts) -> Vec<String> {
         (
             merged.conflicts,
             "pair",
-            "people differ (overrule config project --final …)",
+            "people differ (`overrule config project --final …`)",
         ),
     ];
     let notes = notes.into_iter().filter(|(count, ..)| *count > 0);

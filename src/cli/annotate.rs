@@ -20,6 +20,7 @@ use crate::app::output_file::{JSON_LINES, check_ending, write_whole};
 use crate::app::run_lock::RunLock;
 use crate::app::wording::counted;
 use crate::client::RunControl;
+use crate::domain::number_words::count;
 use crate::judge::{JudgeEnsemble, PoolText, PresentedPair};
 use crate::store::Store;
 use crate::store::outstanding::CallSelection;
@@ -189,7 +190,7 @@ impl AnnotateCommand {
                     "dry run: {} made to see how long a call takes; nothing was changed\n",
                     match called {
                         1 => "one call was".to_owned(),
-                        calls => format!("{calls} calls were"),
+                        calls => format!("{} calls were", count(calls)),
                     }
                 ),
             });
@@ -307,7 +308,7 @@ fn finish_run(
 ) -> CommandResult {
     if outcome.cancelled {
         let left = outcome.missing.map_or(String::new(), |votes| {
-            format!("; {votes} votes are missing")
+            format!("; {} votes are missing", count(votes))
         });
         output::message(&format!(
             "stopped{left}; {}run the same command again to resume",
@@ -335,7 +336,8 @@ fn finish_run(
             false => "left out",
         };
         output::message(&format!(
-            "{left_out} documents {why} have no score and are {how}"
+            "{} documents {why} have no score and are {how}",
+            count(left_out)
         ));
     }
     if let Some(out) = out {

@@ -8,7 +8,7 @@ use crate::cli::output;
 use crate::cli::output::clean;
 use crate::cli::signals::runtime;
 use crate::client::now_ms;
-use crate::domain::number_words;
+use crate::domain::number_words::{self, count};
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use crate::store::batches::{BatchRow, BatchStage};
@@ -152,7 +152,7 @@ fn status(
         })
         .collect();
     let header = [
-        ">batch",
+        "#batch",
         "judge",
         "state",
         ">calls",
@@ -232,9 +232,9 @@ pub(super) fn fetch_one(
     };
     output::message(&format!(
         "batch {number} ({who}): {} votes, {} failures, {} calls not made, {}",
-        fetched.votes,
-        fetched.failures,
-        fetched.not_made,
+        count(fetched.votes),
+        count(fetched.failures),
+        count(fetched.not_made),
         number_words::usd(fetched.cost_usd)
     ));
     if as_json {

@@ -343,7 +343,7 @@ fn list(store: &Store, as_json: bool) -> CommandResult {
         ]
     });
     let header = [
-        ">duel",
+        "#duel",
         "form",
         "A",
         "B",

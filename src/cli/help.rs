@@ -1,6 +1,6 @@
 //! The help as it is printed: paragraphs and aligned lists that wrap at any width, and a file's name where a command is wanted.
 
-use super::output::{terminal_width, wrap_into};
+use super::output::{terminal_width, wrap_command, wrap_into};
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
@@ -112,6 +112,23 @@ impl<'a> Entry<'a> {
             column,
         }
     }
+
+    /// Adds the name in lines of so many columns, a command so that it can be copied.
+    fn name_into(&self, out: &mut Vec<String>, columns: usize) {
+        let hanging = self.indent + HANGING;
+        match is_command(self.name) {
+            true => wrap_command(out, self.indent, self.name, columns, hanging),
+            false => {
+                let lead = " ".repeat(self.indent);
+                wrap_into(out, lead, self.name, columns, hanging);
+            }
+        }
+    }
+}
+
+/// Whether a line of the help is an example of this program.
+fn is_command(line: &str) -> bool {
+    line.trim_start().starts_with("overrule ")
 }
 
 /// Wraps indented lines that are too long: a list below its second column, a comment that has no room there below its
@@ -124,17 +141,22 @@ fn laid_out(text: &str, columns: usize) -> String {
             out.push(line.to_owned());
             continue;
         }
+        // Examples of more than one line are laid out anew, so that each is one command wherever it breaks.
+        let mut command = line.to_owned();
+        while is_command(&command) && command.ends_with('\\') {
+            let Some(next) = lines.next() else { break };
+            command.pop();
+            command.truncate(command.trim_end().len());
+            command.push(' ');
+            command.push_str(next.trim_start());
+        }
+        let line = command.as_str();
         let entry = Entry::of(line);
         let Some(about) = entry.about else {
-            match line.width() > columns && !line.trim_end().ends_with(['{', '}', '\\', ',', '\''])
-            {
-                true => wrap_into(
-                    &mut out,
-                    " ".repeat(entry.indent),
-                    entry.name,
-                    columns,
-                    entry.indent + HANGING,
-                ),
+            let goes_on = line.trim_end().ends_with(['{', '}', '\\', ',']);
+            let of_json = goes_on || (line.ends_with('\'') && !is_command(line));
+            match line.width() > columns && !of_json {
+                true => entry.name_into(&mut out, columns),
                 false => out.push(line.to_owned()),
             }
             continue;
@@ -152,13 +174,7 @@ fn laid_out(text: &str, columns: usize) -> String {
             wrap_into(&mut out, lead, &about, columns, entry.column);
         } else {
             let hanging = entry.indent + HANGING;
-            wrap_into(
-                &mut out,
-                " ".repeat(entry.indent),
-                entry.name,
-                columns,
-                hanging,
-            );
+            entry.name_into(&mut out, columns);
             wrap_into(&mut out, " ".repeat(hanging), &about, columns, hanging);
         }
     }
@@ -227,7 +243,17 @@ mod tests {
         assert_eq!(laid_out(json, 20), json);
         assert_eq!(
             laid_out("  overrule pick --open --dry-run --json", 24),
-            "  overrule pick --open\n      --dry-run --json"
+            "  overrule pick --open \\\n      --dry-run --json"
+        );
+        let example =
+            "  overrule override --a 1 --note \"names the trial\" \\\n      --cause judge-wrong";
+        assert_eq!(
+            laid_out(example, 44),
+            "  overrule override --a 1 \\\n      --note \"names the trial\" \\\n      --cause judge-wrong"
+        );
+        assert_eq!(
+            laid_out(example, 80),
+            "  overrule override --a 1 --note \"names the trial\" --cause judge-wrong"
         );
     }
 

@@ -299,7 +299,7 @@ impl JudgeReportText {
             );
         }
         if self.0.rater_data.verdicts.is_empty() {
-            text.push_str("no verdict yet, so agreement with people cannot be measured (overrule queue --policy mixed)\n");
+            text.push_str("no verdict yet, so agreement with people cannot be measured (`overrule queue --policy mixed`)\n");
         }
         text
     }

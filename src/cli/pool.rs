@@ -12,7 +12,7 @@ use crate::app::wording::counted;
 use crate::cli::output::ProgressPace;
 use crate::cli::{output, signals};
 use crate::domain::metrics::Qrels;
-use crate::domain::number_words::fixed;
+use crate::domain::number_words::{count, fixed};
 use crate::domain::retrieval::{AnalysisProfile, PoolLayout};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value};
@@ -334,11 +334,12 @@ impl EmbeddingDisplay {
     fn finish(&mut self) {
         if let Some(EmbeddingProgress { done, origins }) = self.untold.take() {
             output::message(&format!(
-                "vectors of {done} of {} in {:.0} s: {} texts embedded, {} tokens",
+                "vectors of {} of {} in {:.0} s: {} texts embedded, {} tokens",
+                count(done),
                 counted(self.documents, "document"),
                 self.began.elapsed().as_secs_f64(),
-                origins.embedded,
-                origins.tokens
+                count(origins.embedded),
+                count(origins.tokens)
             ));
         }
     }

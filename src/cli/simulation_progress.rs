@@ -1,6 +1,7 @@
 //! How far a simulation is, on stderr.
 
 use super::output::{self, ProgressPace};
+use crate::domain::number_words::count;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal as _;
 
@@ -40,7 +41,12 @@ impl SimulationProgress {
                 bar.finish_and_clear();
             }
         } else if self.pace.is_due() {
-            output::message(&format!("{done} of {} {}", self.all, self.what));
+            output::message(&format!(
+                "{} of {} {}",
+                count(done),
+                count(self.all),
+                self.what
+            ));
         }
     }
 }

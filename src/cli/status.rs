@@ -8,7 +8,7 @@ use super::output::{self, clean};
 use crate::app::status::{PartOf, ProjectStatus, Spending};
 use crate::app::wording::{counted, first_names};
 use crate::domain::agreement::{Interval, Share};
-use crate::domain::number_words;
+use crate::domain::number_words::{self, count};
 use crate::judge::OFFLINE_LABEL;
 use crate::store::ledger::Spent;
 use clap::Args;
@@ -111,7 +111,9 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
     let share = |PartOf { part, whole }: PartOf| match whole {
         0 => "not run".to_owned(),
         _ => format!(
-            "{part} of {whole} ({:.1} %)",
+            "{} of {} ({:.1} %)",
+            count(part),
+            count(whole),
             100.0 * part as f64 / whole as f64
         ),
     };
@@ -126,31 +128,41 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
             status.rule.name()
         ),
     };
+    let consensus = match status.unanimous.whole {
+        0 => "not run".to_owned(),
+        _ => format!(
+            "{} battles with two votes or more are unanimous{interval}",
+            share(status.unanimous)
+        ),
+    };
+    let certainty = match status.settled.whole {
+        0 => "not run".to_owned(),
+        _ => format!(
+            "the top is settled at 95 % for {} queries, where further judgments are not expected to change it",
+            share(status.settled)
+        ),
+    };
     let mut lines = vec![
         format!("project       {}", clean(project)),
         format!(
             "queries       {} with {}",
-            status.queries.len(),
+            count(status.queries.len()),
             counted(status.documents, "document")
         ),
         format!("battles       {}", share(status.fought)),
         format!(
             "votes         {} there, {} missing, {} failed",
-            status.votes, status.votes_missing, status.failures
+            count(status.votes),
+            count(status.votes_missing),
+            count(status.failures)
         ),
-        format!(
-            "consensus     {} battles with two votes or more are unanimous{interval}",
-            share(status.unanimous)
-        ),
+        format!("consensus     {consensus}"),
         format!(
             "cycles        decided triads that are cyclic: {}",
             share(status.cyclic)
         ),
-        format!(
-            "certainty     the top is settled at 95 % for {} queries, where further judgments would not change it",
-            share(status.settled)
-        ),
-        format!("verdicts      {} in force{differ}", status.verdicts),
+        format!("certainty     {certainty}"),
+        format!("verdicts      {} in force{differ}", count(status.verdicts)),
     ];
     lines.extend(spending_lines(&status.spending));
     lines.push(format!(
@@ -161,7 +173,7 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
     let adjudication = status.adjudication;
     if adjudication.labels + adjudication.picks + adjudication.rankings > 0 {
         lines.push(format!(
-            "adjudication  {}, {}, {} on pools for {}, {} (overrule adjudication)",
+            "adjudication  {}, {}, {} on pools for {}, {} (`overrule adjudication`)",
             counted(adjudication.labels, "label"),
             counted(adjudication.rankings, "ranking"),
             counted(adjudication.picks, "answer"),
@@ -171,7 +183,7 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
     }
     if status.duels.duels > 0 {
         lines.push(format!(
-            "duels         {}, {} (overrule duel --list)",
+            "duels         {}, {} (`overrule duel --list`)",
             counted(status.duels.duels, "duel"),
             counted(status.duels.participants, "participant")
         ));
@@ -180,14 +192,14 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
         let mut names: Vec<&str> = status.students.iter().map(|of| of.name.as_str()).collect();
         names.dedup();
         lines.push(format!(
-            "students      {}, {} (overrule student list)",
+            "students      {}, {} (`overrule student list`)",
             first_names(&names),
             counted(status.students.len(), "checkpoint")
         ));
     }
     for count in &status.anchors {
         lines.push(format!(
-            "scale         anchors of {}: {} in {} (overrule scale fit)",
+            "scale         anchors of {}: {} in {} (`overrule scale fit`)",
             clean(&count.judge),
             counted(count.grades, "grade"),
             counted(count.queries, "query")
@@ -203,7 +215,7 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
     let (calls, usd) = status.batched;
     if calls > 0 {
         lines.push(format!(
-            "batches       {} open, for {} at most (overrule batch status)",
+            "batches       {} open, for {} at most (`overrule batch status`)",
             counted(calls, "call"),
             number_words::usd(usd)
         ));
@@ -217,8 +229,8 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
     }
     if !status.telling_margins.is_empty() {
         lines.push(format!(
-            "margins       those of {} told more than their direction at the last look at the judges: overrule config project \
-             --vote-rule calibrated counts their size",
+            "margins       those of {} told more than their direction at the last look at the judges: `overrule config project \
+             --vote-rule calibrated` counts their size",
             clean(status.telling_margins.join(", "))
         ));
     }
@@ -234,7 +246,7 @@ fn spending_lines(spending: &Spending) -> Vec<String> {
         "spent         {} on {}, {} without a known price",
         number_words::usd(spending.known_usd() + spending.assumed_usd()),
         counted(spending.calls(), "call"),
-        spending.unpriced()
+        count(spending.unpriced())
     );
     let assumed: usize = spending.rows.iter().map(|row| row.assumed_calls).sum();
     if assumed > 0 {

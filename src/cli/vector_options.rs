@@ -11,6 +11,7 @@ use crate::app::pool::vector_cache;
 use crate::app::run_lock::RunLock;
 use crate::app::wording::counted;
 use crate::client::RunControl;
+use crate::domain::number_words::count;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
@@ -170,7 +171,7 @@ impl VectorOptions {
         let mut pace = ProgressPace::new();
         let found = DocumentVectors::embed(&mut vectors, &runtime, texts, &mut |done| {
             if pace.is_due() {
-                output::message(&format!("vectors of {done} of {all}"));
+                output::message(&format!("vectors of {} of {all}", count(done)));
             }
         });
         let origins = vectors.origins();

@@ -40,7 +40,7 @@ pub struct QuerySummary {
     pub top: usize,
     /// P(the top holds the documents that it should), where the model has errors and there is something to decide.
     pub settled: Option<f64>,
-    /// Whether that probability is surely 95 % or more: then further judgments do not change the top.
+    /// Whether that probability is surely 95 % or more: then further judgments are not expected to change the top.
     pub stop: bool,
     /// Further battles between the two documents at the cut until they are apart at 95 %; `None` where they are tied.
     pub to_separate: Option<usize>,

@@ -2,7 +2,7 @@
 
 use crate::app::wording::{counted, duration};
 use crate::domain::duel::{ControlResult, DuelEstimate, DuelForm, DuelResult, Side};
-use crate::domain::number_words::signed;
+use crate::domain::number_words::{count, signed};
 use crate::domain::sanitise;
 use crate::store::duels::StoredDuel;
 
@@ -36,7 +36,7 @@ pub fn result_lines(result: &DuelResult) -> Vec<String> {
         String::new(),
         format!(
             "{} of {} judged, {} by {}",
-            result.per_query.len(),
+            count(result.per_query.len()),
             counted(result.queries, "query"),
             counted(result.judgments, "judgment"),
             counted(result.participants, "participant")

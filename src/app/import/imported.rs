@@ -139,7 +139,7 @@ impl VotesImport {
         }
         if self.conflicts > 0 {
             notes.push(format!(
-                "people differ on {}; the {} verdict counts (overrule config project --final latest|majority|adjudicator)",
+                "people differ on {}; the {} verdict counts (`overrule config project --final latest|majority|adjudicator`)",
                 counted(self.conflicts, "pair"),
                 match &self.rule {
                     FinalRule::Latest => "latest",

@@ -3,7 +3,7 @@
 use super::plan::PickPlan;
 use crate::app::wording::counted;
 use crate::domain::adjudication::{PickRecord, PickResult};
-use crate::domain::number_words;
+use crate::domain::number_words::{self, count};
 use std::fmt::{self, Display};
 
 /// What has come so far.
@@ -48,10 +48,10 @@ impl Display for PickProgress {
         write!(
             f,
             "{} of {}: {} invalid, {} failed, spent {}",
-            self.done,
+            count(self.done),
             counted(self.all, "question"),
-            self.invalid,
-            self.failed,
+            count(self.invalid),
+            count(self.failed),
             number_words::usd(self.spent_usd)
         )
     }

@@ -73,7 +73,7 @@ impl Predictions {
             return match foreign {
                 ForeignLine::Counted => Ok(()),
                 ForeignLine::Refused => Err(format!(
-                    "the project has no query {:?} with documents {:?} and {:?} (overrule queries lists the queries)",
+                    "the project has no query {:?} with documents {:?} and {:?} (`overrule queries` lists the queries)",
                     line.query.as_str(),
                     line.a.as_str(),
                     line.b.as_str()

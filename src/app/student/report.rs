@@ -9,6 +9,7 @@ use crate::app::input_files::{display_name, stem};
 use crate::app::wording::counted;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::number_words::count;
 use crate::domain::student::figures::{FigureOptions, Figures, StudentRow};
 use crate::domain::student::{OrderShift, OutcomeProbabilities};
 use crate::store::Store;
@@ -147,7 +148,7 @@ pub(super) fn report_predictions(
     if last.figures.n < judged.len() {
         report.notes.push(format!(
             "a prediction for {} of {}",
-            last.figures.n,
+            count(last.figures.n),
             counted(judged.len(), "judged pair")
         ));
     }

@@ -8,6 +8,7 @@ use crate::cli::command::{CommandFailure, CommandResult, usage};
 use crate::cli::output;
 use crate::cli::signals::runtime;
 use crate::client::RunControl;
+use crate::domain::number_words::count;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use serde_json::json;
@@ -97,8 +98,9 @@ pub(super) fn run(
     let (owed, _) = store.read_blocking(|db| db.committed())?;
     if owed > 0 {
         output::message(&format!(
-            "{owed} calls are being made by batches; `overrule batch status` says how far they are, and the same command \
-             fetches what is done and goes on"
+            "{} calls are being made by batches; `overrule batch status` says how far they are, and the same command \
+             fetches what is done and goes on",
+            count(owed)
         ));
         return Err(CommandFailure::incomplete());
     }

@@ -8,7 +8,7 @@ use crate::cli::command::CommandFailure;
 use crate::cli::output::{ProgressPace, clean};
 use crate::cli::{output, signals};
 use crate::client::RunControl;
-use crate::domain::number_words;
+use crate::domain::number_words::{self, count};
 use crate::domain::sanitise;
 use crate::judge::{JudgeEnsemble, OFFLINE_LABEL};
 use crate::store::Store;
@@ -261,7 +261,7 @@ fn judge_words(judge: &JudgeProgress) -> String {
 }
 
 fn step_words(step: &str, done: usize, queries: usize) -> String {
-    format!("{step}: {done} of {queries} queries")
+    format!("{step}: {} of {}", count(done), counted(queries, "query"))
 }
 
 fn words(progress: &RunProgress) -> String {
@@ -272,11 +272,11 @@ fn words(progress: &RunProgress) -> String {
         .eta_s()
         .map_or(String::new(), |seconds| format!(", {seconds:.0} s left"));
     let mut words = format!(
-        "{} of {} calls, {}{left}, {} failed, {}",
-        progress.done(),
-        progress.total,
+        "{} of {}, {}{left}, {} failed, {}",
+        count(progress.done()),
+        counted(progress.total, "call"),
         progress.rate_words(),
-        progress.failures(),
+        count(progress.failures()),
         number_words::usd(progress.charged_usd())
     );
     for judge in progress

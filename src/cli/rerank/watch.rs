@@ -7,7 +7,7 @@ use crate::cli::command::CommandFailure;
 use crate::cli::output::{self, ProgressPace, clean};
 use crate::cli::signals::{self, RunEnd};
 use crate::client::RunControl;
-use crate::domain::number_words;
+use crate::domain::number_words::{self, count};
 use crate::domain::sanitise;
 use crate::store::Store;
 use anyhow::anyhow;
@@ -87,9 +87,9 @@ impl Progress {
     fn describe(&self, plan: &RerankPlan, noun: &str) -> String {
         format!(
             "{} of {}: {} failed, {}, {}",
-            self.done,
+            count(self.done),
             counted(plan.rankings(), noun),
-            self.failed,
+            count(self.failed),
             counted(self.calls as usize, "call"),
             number_words::usd(self.cost_usd),
         )

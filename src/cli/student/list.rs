@@ -38,7 +38,7 @@ impl ListCommand {
         let rows: Vec<Vec<String>> = students.iter().map(row).collect();
         let header = [
             "student",
-            ">step",
+            "#step",
             ">queries",
             ">pairs",
             ">in both orders",

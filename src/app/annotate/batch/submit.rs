@@ -6,6 +6,7 @@ use crate::app::annotate::plan::plan_so_far;
 use crate::app::annotate::request::RunRequest;
 use crate::client::call_key::call_key;
 use crate::client::now_ms;
+use crate::domain::number_words::count;
 use crate::domain::vote::JudgeId;
 use crate::judge::batch::BatchApi;
 use crate::judge::{CallError, Judge, JudgeEnsemble, PoolText, PresentedPair};
@@ -261,7 +262,8 @@ impl BatchSubmitter<'_> {
         match patiently(|| api.submit(&uid, &lines), refused_for_now).await {
             Ok(remote) => {
                 (self.tell)(format!(
-                    "{who}: {calls} calls submitted as batch {} ({remote})",
+                    "{who}: {} calls submitted as batch {} ({remote})",
+                    count(calls),
                     batch.0
                 ));
                 self.store

@@ -1,0 +1,70 @@
+//! Output that is held until the whole of it is known to be right.
+
+use crate::cli::command::CommandResult;
+use crate::formats::safe_json;
+use std::io::{self, Write};
+
+/// stdout for data in rows. What is still held when a command fails is never printed: a table without a row is no answer.
+pub(in crate::cli) struct HeldOutput(Option<io::BufWriter<io::Stdout>>);
+
+impl HeldOutput {
+    pub(in crate::cli) fn new() -> Self {
+        Self(Some(io::BufWriter::new(io::stdout())))
+    }
+
+    /// Prints what is left.
+    pub(in crate::cli) fn end(mut self) -> CommandResult {
+        Ok(self.0.take().map_or(Ok(()), |mut out| out.flush())?)
+    }
+}
+
+impl Write for HeldOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0
+            .as_mut()
+            .map_or(Ok(bytes.len()), |out| out.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        // Writers of tables flush at their end, when the whole may fail still.
+        Ok(())
+    }
+}
+
+impl Drop for HeldOutput {
+    fn drop(&mut self) {
+        // A buffer that is dropped whole would be printed.
+        drop(self.0.take().map(io::BufWriter::into_parts));
+    }
+}
+
+/// A JSON array on its way to stdout, an element at a time.
+pub(in crate::cli) struct JsonArray {
+    out: HeldOutput,
+    elements: usize,
+}
+
+impl JsonArray {
+    pub(in crate::cli) fn new() -> Self {
+        Self {
+            out: HeldOutput::new(),
+            elements: 0,
+        }
+    }
+
+    pub(in crate::cli) fn push<T: serde::Serialize>(&mut self, value: &T) -> CommandResult {
+        let before = if self.elements == 0 { "[" } else { "," };
+        self.elements += 1;
+        self.out.write_all(before.as_bytes())?;
+        for line in safe_json::pretty(value)?.lines() {
+            write!(self.out, "\n  {line}")?;
+        }
+        Ok(())
+    }
+
+    pub(in crate::cli) fn end(mut self) -> CommandResult {
+        let end = if self.elements == 0 { "[]\n" } else { "\n]\n" };
+        self.out.write_all(end.as_bytes())?;
+        self.out.end()
+    }
+}

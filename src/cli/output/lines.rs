@@ -1,0 +1,168 @@
+//! Text in lines of a terminal's width.
+
+use std::borrow::Cow;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// Lines of at most `width` columns, broken between words. The further lines of a long one begin where its own words do: below
+/// its first one, or below the first one after a gap of two spaces and more. What stands between backticks is to be copied, and
+/// is not broken.
+pub(super) fn wrapped(text: &str, width: Option<usize>) -> Cow<'_, str> {
+    let Some(width) = width.filter(|width| text.lines().any(|line| line.width() > *width)) else {
+        return Cow::Borrowed(text);
+    };
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        if line.width() <= width {
+            lines.push(line.to_owned());
+            continue;
+        }
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        let gap = line[indent..].find("  ").map(|gap| indent + gap);
+        let after_gap = gap.map(|gap| line.len() - line[gap..].trim_start_matches(' ').len());
+        let begin = after_gap.filter(|at| 2 * line[..*at].width() <= width);
+        let (lead, words) = line.split_at(begin.unwrap_or(indent));
+        wrap_into(&mut lines, lead.to_owned(), words, width, lead.width());
+    }
+    Cow::Owned(lines.join("\n"))
+}
+
+/// Adds words after a lead, in lines of so many columns, the further ones set in by `hanging`.
+pub(in crate::cli) fn wrap_into(
+    out: &mut Vec<String>,
+    lead: String,
+    words: &str,
+    columns: usize,
+    hanging: usize,
+) {
+    let mut line = lead;
+    let mut empty = true;
+    for word in units(words, &['`']) {
+        if !empty && line.width() + 1 + word.width() > columns {
+            out.push(std::mem::replace(&mut line, " ".repeat(hanging)));
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    out.push(line);
+}
+
+/// Adds a command line in lines of so many columns, each but the last ended by a backslash, so that a shell takes what is copied
+/// for the one line that it is. What stands between quotation marks is not broken.
+pub(in crate::cli) fn wrap_command(
+    out: &mut Vec<String>,
+    indent: usize,
+    command: &str,
+    columns: usize,
+    hanging: usize,
+) {
+    let words = units(command, &['"', '\'']);
+    // An option stays with its value.
+    let of_option =
+        |word: &&str, next: &&str| word.starts_with("--") && !next.starts_with(['-', '|']);
+    let mut line = " ".repeat(indent);
+    let mut empty = true;
+    for words in words.chunk_by(of_option) {
+        let words = words.join(" ");
+        if !empty && line.width() + 1 + words.width() + 2 > columns {
+            line.push_str(" \\");
+            out.push(std::mem::replace(&mut line, " ".repeat(hanging)));
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(&words);
+        empty = false;
+    }
+    out.push(line);
+}
+
+/// The words of a text; what stands between two of the same of these marks belongs to one word.
+fn units<'a>(text: &'a str, marks: &[char]) -> Vec<&'a str> {
+    let mut words = Vec::new();
+    let (mut start, mut open) = (0, None);
+    for (at, character) in text.char_indices() {
+        match open {
+            Some(mark) if mark == character => open = None,
+            None if marks.contains(&character) && text[at + 1..].contains(character) => {
+                open = Some(character);
+            }
+            None if character == ' ' => {
+                words.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    words.push(&text[start..]);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// The beginning of a text that is wider than so many columns, with `…` at its end.
+pub(in crate::cli) fn shortened(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = 1;
+    for character in text.chars() {
+        used += character.width().unwrap_or(0);
+        if used > columns {
+            break;
+        }
+        out.push(character);
+    }
+    out.truncate(out.trim_end().len());
+    out.push('…');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_broken_between_words_and_stay_below_their_first() {
+        let text = "one two three\njudges   bm25 and ngram and gpt\n  in and on\n";
+        assert_eq!(wrapped(text, None), text);
+        let wanted =
+            "one two three\njudges   bm25 and\n         ngram and\n         gpt\n  in and on\n";
+        assert_eq!(wrapped(text, Some(18)), wanted);
+        assert_eq!(wrapped("  one two three", Some(8)), "  one\n  two\n  three");
+        assert_eq!(wrapped("/a/long/path", Some(8)), "/a/long/path");
+    }
+
+    #[test]
+    fn what_is_to_be_copied_stays_on_one_line() {
+        let text = "none yet (`overrule queue --policy mixed`)\n";
+        let wanted = "none yet\n(`overrule queue --policy mixed`)\n";
+        assert_eq!(wrapped(text, Some(34)), wanted);
+        assert_eq!(wrapped("a ` b c", Some(4)), "a `\nb c");
+        let mut out = Vec::new();
+        wrap_command(
+            &mut out,
+            2,
+            "overrule x --note \"names the trial\" --json",
+            32,
+            6,
+        );
+        let wanted = [
+            "  overrule x \\",
+            "      --note \"names the trial\" \\",
+            "      --json",
+        ];
+        assert_eq!(out, wanted);
+    }
+
+    #[test]
+    fn a_text_that_does_not_fit_ends_with_an_ellipsis() {
+        assert_eq!(shortened("short", 5), "short");
+        assert_eq!(shortened("longer text", 7), "longer…");
+        assert_eq!(shortened("漢字漢字", 5), "漢字…");
+    }
+}

@@ -223,7 +223,7 @@ fn numbers(html: &mut String, figure: Figure, figures: &Figures) {
     });
     let (x, y) = figure.axes();
     let caption = format!(
-        "{x} by {y}; N = {}; scores: 0 all for the favourite, 1 all against it; intervals from single battles",
+        "across: {x}; up: {y}; N = {}; scores: 0 all for the favourite, 1 all against it; intervals from single battles",
         figures.n
     );
     table(html, &caption, &head, &rows.collect::<Vec<_>>());

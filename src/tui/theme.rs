@@ -260,7 +260,26 @@ impl Theme {
     pub fn heat_pair(&self, upper: Option<f64>, lower: Option<f64>) -> (char, Style) {
         self.ramp.pair(self.depth, self.light, upper, lower)
     }
+
+    /// The same for dots and areas by score on the terminal's background: what is even is grey, where a grid's even cells fade
+    /// into it.
+    pub fn score_pair(&self, upper: Option<f64>, lower: Option<f64>) -> (char, Style) {
+        let (glyph, mut style) = self.heat_pair(upper, lower);
+        let grey = self.faint().fg.filter(|_| self.depth != ColourDepth::None);
+        let is_even =
+            |value: Option<f64>| value.is_some_and(|value| (value - 0.5).abs() < EVEN_SCORE);
+        if is_even(upper.or(lower)) {
+            style.fg = grey.or(style.fg);
+        }
+        if upper.is_some() && is_even(lower) {
+            style.bg = grey.or(style.bg);
+        }
+        (glyph, style)
+    }
 }
+
+/// How far from one half a score of the even kind is at most: half a step of six.
+const EVEN_SCORE: f64 = 1.0 / 12.0;
 
 #[cfg(test)]
 mod tests;

@@ -87,7 +87,7 @@ impl Figure {
             ),
             Self::Buckets => (
                 "bucket, by rising expected score",
-                "score: 0 for the favourite, 1 against it",
+                "score against the favourite, 0 to 1",
             ),
             Self::ResidualTies => (
                 "bucket of expected score, the least sure last",

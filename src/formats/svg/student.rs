@@ -48,10 +48,12 @@ pub fn figure_svg(
         ),
         Figure::Triangle | Figure::Fold | Figure::Radius | Figure::Axes => {
             let mut chart = start(&format!(
-                "{n}; a dot a battle, coloured by the ensemble's score{}",
+                "{n}; dots: battles, by the ensemble's score; {}",
                 match figure {
-                    Figure::Radius => "; arcs: equal r from (1, 0)",
-                    _ => "",
+                    Figure::Triangle => "dashed: no tie",
+                    Figure::Axes => "dashed: the least E|C| that is possible",
+                    Figure::Radius => "arcs: equal r from (1, 0); dashed: no tie, no favourite",
+                    _ => "dashed: no tie, no favourite",
                 }
             ));
             scatter::scatter(&mut chart, figure, figures);
@@ -66,7 +68,7 @@ pub fn figure_svg(
         ),
         Figure::Buckets => groups::buckets(
             start(&format!(
-                "{n}; buckets of equal population; whiskers: 95 % intervals from single battles"
+                "{n}; buckets of equal population; whiskers: 95 % intervals from single battles; dashed: observed as expected"
             )),
             figures,
         ),

@@ -76,6 +76,29 @@ fn roles_stand_out_from_the_usual_backgrounds() {
 }
 
 #[test]
+fn an_even_score_stands_out_from_the_background_where_a_grid_fades() {
+    for (light, background) in [(false, (24, 26, 31)), (true, (250, 250, 250))] {
+        let theme = Theme::new(ColourDepth::True, light);
+        let contrast = |style: Style| match style.fg {
+            Some(Color::Rgb(red, green, blue)) => ramp::contrast((red, green, blue), background),
+            other => panic!("{other:?}"),
+        };
+        let (glyph, style) = theme.score_pair(Some(0.5), Some(1.0));
+        assert_eq!(
+            (glyph, style.bg),
+            ('▀', theme.heat_pair(None, Some(1.0)).1.fg)
+        );
+        assert!(contrast(style) >= 4.0);
+        assert!(contrast(theme.heat_pair(Some(0.5), None).1) < 2.0);
+        let decided = (Some(1.0), Some(0.25));
+        let same = theme.heat_pair(decided.0, decided.1);
+        assert_eq!(theme.score_pair(decided.0, decided.1), same);
+    }
+    let plain = Theme::new(ColourDepth::None, false);
+    assert_eq!(plain.score_pair(Some(0.5), None), ('·', Style::new()));
+}
+
+#[test]
 fn without_colour_roles_that_carry_meaning_differ_from_text() {
     let theme = Theme::new(ColourDepth::None, false);
     for role in [

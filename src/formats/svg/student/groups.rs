@@ -86,7 +86,7 @@ pub(super) fn by_rank(mut chart: Chart, figures: &Figures) -> String {
     chart.axes(
         &FRAME,
         (&FIFTHS, &FIFTHS),
-        (Figure::Ranks.axes().0, "composition; radius"),
+        (Figure::Ranks.axes().0, "composition, share; radius r"),
     );
     let radii = figures
         .by_rank
@@ -189,11 +189,8 @@ fn calibration(chart: &mut Chart, figures: &Figures) {
     if let Some(chance) = figures.calibration.ece_by_chance {
         words += &format!("; {chance:.4} by chance alone");
     }
-    // Below the diagonal, where no bucket is but of a student that is far too unsure.
-    let place = (
-        frame.left + frame.width - 8.0,
-        frame.top + frame.height - 10.0,
-    );
+    // Below the axis, beside the legend.
+    let place = (frame.left + frame.width, frame.top + frame.height + 68.0);
     chart.words(place, "end", "", &words);
 }
 

@@ -22,8 +22,20 @@ const COUNT: usize = 6;
 const SCORE: usize = 6;
 const INTERVAL: usize = 11;
 
-/// What a figure is summed up by.
+/// What a figure is summed up by, and what its colours say.
 pub(super) fn summary(
+    screen: &StudentScreen,
+    figures: &Figures,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = totals(screen, figures, theme, columns);
+    lines.extend(legend(screen.figure, theme));
+    lines
+}
+
+/// What a figure is summed up by.
+pub(super) fn totals(
     screen: &StudentScreen,
     figures: &Figures,
     theme: &Theme,
@@ -111,14 +123,13 @@ pub(super) fn summary(
         }
         _ => {}
     }
-    lines.extend(legend(screen.figure, theme));
     lines
 }
 
 /// What the colours say, with the signs that stand for them where there are none.
 fn legend(figure: Figure, theme: &Theme) -> Vec<Line<'static>> {
     let swatch = |value: f64| {
-        let (glyph, style) = theme.heat_pair(Some(value), Some(value));
+        let (glyph, style) = theme.score_pair(Some(value), Some(value));
         Span::styled(format!("{glyph}{glyph}"), style)
     };
     let entry = |value: f64, words: &str| {

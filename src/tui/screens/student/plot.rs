@@ -1,6 +1,7 @@
 //! A figure in the cells of a terminal.
 
 use super::shapes::{Plot, PlotWords};
+use crate::app::student::StepReport;
 use crate::domain::student::figure::{CELLS, Figure, FigureGroup, correlation_interval};
 use crate::domain::student::figures::{Category, Figures, FoldedRow};
 use crate::tui::canvas::Canvas;
@@ -33,13 +34,13 @@ pub(super) fn plot(screen: &StudentScreen, canvas: Canvas<'_>) {
         }
     };
     let (x, y) = screen.figure.axes();
-    let last = if screen.figure == Figure::Buckets {
-        count.to_string()
-    } else {
-        ends.1.to_owned()
+    let (first, last) = match screen.figure {
+        Figure::Buckets => (ends.0.to_owned(), count.to_string()),
+        Figure::Accuracy => steps_shown(screen),
+        _ => (ends.0.to_owned(), ends.1.to_owned()),
     };
     let y = match screen.figure {
-        Figure::Radius => "battles of a ring, as a share of the largest",
+        Figure::Radius => "share of the largest ring's battles",
         _ => y,
     };
     let x = match screen.figure {
@@ -49,7 +50,7 @@ pub(super) fn plot(screen: &StudentScreen, canvas: Canvas<'_>) {
     let words = PlotWords {
         across: x,
         up: y,
-        ends: (ends.0, &last),
+        ends: (&first, &last),
         numbered: screen.figure != Figure::Segments,
     };
     let Canvas { theme, area, buf } = canvas;
@@ -84,6 +85,16 @@ fn checkpoints(screen: &StudentScreen) -> usize {
         .report()
         .map_or(1, |report| report.steps.len())
         .max(1)
+}
+
+/// The first and the last checkpoint; nothing where there is one.
+fn steps_shown(screen: &StudentScreen) -> (String, String) {
+    let steps = screen.report().map_or(&[][..], |report| &*report.steps);
+    let name = |of: &StepReport| of.step.map_or(String::new(), |step| step.to_string());
+    match steps {
+        [first, .., last] => (name(first), name(last)),
+        _ => (String::new(), String::new()),
+    }
 }
 
 /// Strips and cells of the segments.
@@ -143,8 +154,13 @@ fn mark_cursor(plot: &mut Plot<'_>, screen: &StudentScreen) {
 }
 
 /// Each checkpoint's accuracy with its interval; a line for a coin.
+/// What the level of one half is, at its end.
+const COIN: &str = " a coin";
+
 fn accuracy(plot: &mut Plot<'_>, screen: &StudentScreen) {
     plot.level(0.5);
+    let end = plot.columns().saturating_sub(COIN.len());
+    plot.mark(end, 0.5, COIN, plot.theme.muted());
     let Some(report) = screen.report() else {
         return;
     };

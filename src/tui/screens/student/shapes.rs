@@ -147,7 +147,7 @@ impl<'a> Plot<'a> {
                 if upper.is_none() && lower.is_none() {
                     continue;
                 }
-                let (glyph, style) = self.theme.heat_pair(upper, lower);
+                let (glyph, style) = self.theme.score_pair(upper, lower);
                 let mut half = [0; 4];
                 let glyph = glyph.encode_utf8(&mut half);
                 self.buf

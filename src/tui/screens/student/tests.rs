@@ -72,8 +72,19 @@ fn the_latest_checkpoint_comes_first_and_the_others_are_a_key_away() {
         "step 300, 3 of 3",
         "N = 300 battles of 5 queries",
         "900 judged",
+        " a coin",
     ] {
         assert!(page.contains(words), "{words}: {page}");
+    }
+    // The axis says from which step to which.
+    for size in SIZES {
+        let page = flat(&mut model, size);
+        let axis = page.split("checkpoint →").collect::<Vec<_>>();
+        assert!(
+            axis.len() == 2 && axis[0].trim_end().ends_with("100"),
+            "{page}"
+        );
+        assert!(axis[1].trim_start().starts_with("300"), "{page}");
     }
     update(&mut model, Command::PreviousCheckpoint);
     assert!(flat(&mut model, SIZES[1]).contains("step 200, 2 of 3"));

@@ -1,6 +1,6 @@
 //! One figure with its numbers, and the group of battles under the cursor in words.
 
-use super::numbers::{TWO_LINES, description, summary, table};
+use super::numbers::{TWO_LINES, description, summary, table, totals};
 use super::plot::plot;
 use crate::app::student::{StepReport, StudentReport};
 use crate::app::wording::counted;
@@ -117,7 +117,7 @@ pub(super) fn page_text(model: &Model, columns: usize) -> Option<String> {
         figure.title()
     )));
     lines.push(Line::default());
-    lines.extend(summary(&model.student, &step.figures, &theme, columns));
+    lines.extend(totals(&model.student, &step.figures, &theme, columns));
     lines.push(Line::default());
     let groups = model.student.groups.iter();
     lines.extend(groups.flat_map(|group| group_lines(group, columns, &theme)));

@@ -113,47 +113,47 @@ enum CliCommand {
     Init(init::InitCommand),
     /// Judge the battles of a dataset, fit the scores and write them
     Annotate(annotate::AnnotateCommand),
-    /// How far the batches are at the providers; fetch or cancel them
+    /// Show how far the batches at the providers are; fetch or cancel them
     Batch(batch::BatchCommand),
     /// Bring files into the project: datasets, zBench ai_scores.json, benchmarks, qrels, runs
     Import(import::ImportCommand),
     /// Write what the project holds: annotated, ai-scores, votes, verdicts, run, qrels, rulings, picks, duel
     Export(export::ExportCommand),
-    /// Take over what another analyst's project file has
+    /// Add what is new in another analyst's project file
     Merge(merge::MergeCommand),
-    /// How far the project is
+    /// Show how far the project is
     Status(status::StatusCommand),
-    /// One row a query
+    /// List the queries: how far each one is, and how sure its top is
     Queries(queries::QueriesCommand),
-    /// A query's K×K matrix and scores
+    /// Print a query's K×K matrix and scores
     Matrix(matrix::MatrixCommand),
-    /// Battles with every vote and its reasoning
+    /// Print a query's battles with every vote and its reasoning
     Battles(battles::BattlesCommand),
-    /// Which battles to look at first
+    /// List which battles to look at first
     Queue(queue::QueueCommand),
-    /// A over B over C over A: battles that contradict each other
+    /// List cycles: battles that contradict each other, A over B over C over A
     Cycles(cycles::CyclesCommand),
-    /// How good each judge is, and how far judges and people agree
+    /// Show how good each judge is, and how far judges and people agree
     Judges(judges::JudgesCommand),
-    /// What a sampling strategy is worth, in simulation
+    /// Simulate what a sampling strategy is worth
     BenchSampler(bench_sampler::BenchSamplerCommand),
-    /// What a ranking method is worth, and how many calls it takes, in simulation
+    /// Simulate what a ranking method is worth, and how many calls it takes
     BenchMethods(bench_methods::BenchMethodsCommand),
-    /// How often a duel finds the better ranking, in simulation
+    /// Simulate how often a duel finds the better ranking
     BenchDuel(bench_duel::BenchDuelCommand),
-    /// What a student beside the votes is worth, in simulation
+    /// Simulate what a student beside the votes is worth
     BenchStudent(bench_student::BenchStudentCommand),
     /// Give a verdict on a pair of documents
     Override(override_pair::OverrideCommand),
     /// Take back your latest verdict, or ruling
     Undo(undo::UndoCommand),
-    /// Who did what, when, and what it changed
+    /// Show who did what, when, and what it changed
     Log(log::LogCommand),
-    /// Pairs with a known answer, to measure people by
+    /// Import or list pairs with a known answer, to measure people by
     Gold(gold::GoldCommand),
     /// Fit scores to battles: JSON on stdin, JSON on stdout
     Fit(fit::FitCommand),
-    /// Candidate pools from a benchmark: BM25 over its corpus, with the labelled documents
+    /// Build candidate pools from a benchmark: BM25 over its corpus, with the labelled documents
     Pool(pool::PoolCommand),
     /// Have judges pick the relevant documents of pools
     Pick(pick::PickCommand),
@@ -164,31 +164,31 @@ enum CliCommand {
     Adjudication(adjudication::AdjudicationCommand),
     /// Rule on a label
     Rule(rule::RuleCommand),
-    /// One scale over queries: which documents to grade, and what follows
+    /// Put the scores of all queries on one scale, by a few graded documents of each
     Scale(scale::ScaleCommand),
     /// Measure a ranking against labels: NDCG, MRR, MAP, recall, with intervals
     Evaluate(evaluate::EvaluateCommand),
     /// Compare two rankings query by query, against the same labels
     Compare(compare::CompareCommand),
-    /// Reranking methods beside each other: quality with intervals, calls, money, time, and tests against a baseline
+    /// Compare reranking methods: quality with intervals, calls, money, time, and tests against a baseline
     Methods(methods::MethodsCommand),
-    /// A cheap model of pairs that learns from the ensemble: what it learns from, how far to believe it
+    /// Train, import and test students: cheap models of pairs that learn from the ensemble
     Student(student::StudentCommand),
     /// Put a ranking in another order: documents that are like the first ones move up
     Sbr(sbr::SbrCommand),
-    /// Choose nine documents a query that tell two rankings apart, for a duel
+    /// Choose nine documents per query that tell two rankings apart, for a duel
     Nine(nine::NineCommand),
-    /// Two rankings before a person who does not know which is which, and which one was preferred
+    /// Show people two rankings without saying which is which, and measure which one they prefer
     Duel(duel::DuelCommand),
-    /// The manual, a chapter a topic
+    /// Print the manual, one chapter per topic
     Manual(manual::ManualCommand),
-    /// The key table
+    /// Print the keys of the workbench
     Keys(keys::KeysCommand),
-    /// The configuration, and the project's own settings
+    /// Show the configuration; show or change the project's own settings
     Config(config::ConfigCommand),
     /// Check the installation, the terminal, the project and the judges
     Doctor(doctor::DoctorCommand),
-    /// Shell completions
+    /// Print shell completions
     Completions {
         /// bash, zsh, fish, elvish or powershell
         shell: clap_complete::Shell,

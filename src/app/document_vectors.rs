@@ -45,7 +45,7 @@ impl DocumentVectors {
         }
         let Some(names) = names else {
             return Err(invalid!(
-                "{name}: its rows have no names; give them with --vector-names FILE, a document a line"
+                "{name}: its rows have no names; give them with --vector-names FILE, a document per line"
             ));
         };
         let rows = read_npy(open(path)?, &name).map_err(AppError::invalid)?;
@@ -55,7 +55,7 @@ impl DocumentVectors {
         };
         if named != rows.len() {
             return Err(invalid!(
-                "{name}: has {}, and {named} are named; name one document a row, in their order",
+                "{name}: has {}, and {named} are named; name one document per row, in their order",
                 counted(rows.len(), "row")
             ));
         }
@@ -65,7 +65,7 @@ impl DocumentVectors {
         })
     }
 
-    /// The names of rows from a file: a document a line, behind its query and a tab where a document has a vector a query.
+    /// The names of rows from a file: a document per line, behind its query and a tab where a document has one vector per query.
     pub fn read_names(path: &Path) -> Result<RowNames, AppError> {
         let names = read_names(open(path)?, &display_name(path)).map_err(AppError::invalid)?;
         Ok(RowNames::Documents(names))

@@ -58,7 +58,7 @@ pub(super) struct AdjudicationCommand {
         requires = "disagreements"
     )]
     limit: usize,
-    /// Write one row a query, judge and order as CSV
+    /// Write one row per query, judge and order as CSV
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// Write the documents that are labelled or picked, but not both, as CSV

@@ -52,7 +52,7 @@ pub(super) struct AnnotateCommand {
     dataset: Option<PathBuf>,
     /// Where the scored documents go [default: DATASET with _annotated before its ending]
     out: Option<PathBuf>,
-    /// Random cycles a query; every document fights twice as many battles
+    /// Random cycles per query; every document fights twice as many battles
     #[arg(
         long,
         visible_alias = "cycle-num",

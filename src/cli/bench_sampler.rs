@@ -25,7 +25,7 @@ const JUDGES: usize = 3;
 #[derive(Debug, Args)]
 #[command(
     after_help = "A strategy is SAMPLER:BATTLES or SAMPLER+JUDGING:BATTLES, as in `annotate --sampler top --judging escalate \
---battles 2`; BATTLES counts calls a document, in battles of the whole ensemble. Every strategy meets the same queries and the \
+--battles 2`; BATTLES counts calls per document, in battles of the whole ensemble. Every strategy meets the same queries and the \
 same votes. Intervals are 95 % of the mean over queries (Student's t); changes are against the first strategy, query by query. The second \
 table says how often the 95 % rank intervals hold the true rank, with the dispersion and the prior that a project with these queries would use.
 

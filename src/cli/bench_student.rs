@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 #[command(
     after_help = "A student is one of --students: the correlation of its scores of a query's documents with the truth. It knows how well it knows them, \
 and errs about a document on all of its pairs. Calls are the same in all columns. `in the fit` is `overrule config project --student NAME \
---student-weight auto`: it counts as many battles a document as the votes support, which may be none. `in the choice` is `annotate --prior \
+--student-weight auto`: it counts as many battles per document as the votes support, which may be none. `in the choice` is `annotate --prior \
 student`: pairs are chosen by it too, and scores rest on votes alone. Changes are against no student, query by query; ± is half of the 95 % \
 interval of a mean over queries (Student's t).
 
@@ -151,7 +151,7 @@ impl BenchStudentCommand {
         format!(
             "{} simulated queries of {} documents, {} scores, 3 simulated judges, seed {}\n\n{}\n\
              ± is half of the 95 % interval of a mean over queries; changes are against no student, at the same calls, query by query.\n\
-             The weight is in battles a document, as the votes bear it out. Simulated: no model was asked.\n",
+             The weight is in battles per document, as the votes bear it out. Simulated: no model was asked.\n",
             self.queries,
             self.documents,
             self.theta,

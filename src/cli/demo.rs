@@ -88,7 +88,7 @@ fn show(context: &CommandContext, store: Store, demo: bool, start: Start) -> Com
     }
     if let Some(path) = sample {
         output::message(&format!(
-            "The sample and your verdicts are kept in {}.",
+            "The sample is kept in {}, with the verdicts that you gave on it.",
             path.display()
         ));
     }

@@ -34,7 +34,7 @@ The result counts finished queries: credit of each ranking, wins and losses, a s
 effect of places, time, and the controls apart. `may stop` is said when one ranking is better with an error of at most 5 %,
 however often one looks.
 
-Files of --answers have a line a task: {\"query\": \"36\", \"selected\": [{\"document\": \"d1\", \"start\": 0, \"end\": 80}], \"seconds\": 12},
+Files of --answers have a line per task: {\"query\": \"36\", \"selected\": [{\"document\": \"d1\", \"start\": 0, \"end\": 80}], \"seconds\": 12},
 {\"query\": \"49\", \"none_serves\": true}, or of two lists {\"query\": \"36\", \"prefer\": -1}, from -2 (A by far) to 2 (B by far).
 
 Examples:
@@ -42,7 +42,7 @@ Examples:
   overrule duel --a bm25-overrule --b rankgpt@20 --form lists
   overrule --annotator bob duel                     the latest duel, for another person
   overrule duel --result
-  overrule duel --export chosen.csv                 a row a document; --form events: a row a thing that was done
+  overrule duel --export chosen.csv                 one row per document; --form events: one row per action
   overrule duel --rulings                           what you chose, as your rulings: relevant"
 )]
 pub(super) struct DuelCommand {
@@ -71,13 +71,13 @@ pub(super) struct DuelCommand {
     /// The duels of the project
     #[arg(long, conflicts_with_all = ["a", "result", "export", "rulings", "answers"])]
     list: bool,
-    /// What the duel has come to; it is blind no longer for who reads that: asked first in a terminal, recorded everywhere
+    /// Print the result so far. Who reads it is no longer blind: a terminal asks first, and it is recorded
     #[arg(long, conflicts_with_all = ["a", "export", "rulings", "answers"])]
     result: bool,
     /// Of --list and --result: print JSON
     #[arg(long)]
     json: bool,
-    /// Of --result: print a row a query
+    /// Of --result: print a row per query
     #[arg(long, conflicts_with = "json", requires = "result")]
     csv: bool,
     /// Write what was judged here: CSV, or JSON lines or Parquet where the name ends in .jsonl or .parquet
@@ -99,9 +99,9 @@ enum FormName {
     Lists,
     /// One list made of both
     Interleaved,
-    /// A row a document that was shown
+    /// One row per document that was shown
     Judgments,
-    /// A row a thing that was done
+    /// One row per action
     Events,
 }
 

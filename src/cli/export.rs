@@ -21,19 +21,19 @@ enum ExportName {
     Annotated,
     /// Battles with every vote, in zBench's ai_scores.json form
     AiScores,
-    /// One row a vote, or a failed call that no vote made good, of every judge; `counts` says whose count
+    /// One row per vote of every judge, and per failed call that no later vote replaced; `counts` says which votes count
     Votes,
-    /// One row an annotator's verdict on a pair; `in_force` says which of them counts
+    /// One row per annotator and pair, with the verdict; `in_force` says which verdict counts
     Verdicts,
     /// The documents of each query by zELO, or in the order of --ranking, a run in TREC's columns
     Run,
-    /// Labels in TREC's or BEIR's columns; --from rulings puts the rulings in, --from zelo makes grades of the scores
+    /// Labels in TREC's or BEIR's columns; --from rulings has them corrected by the rulings, --from zelo makes grades of the scores
     Qrels,
-    /// One row a ruling on a label that stands, with what it changes
+    /// One row per ruling on a label that stands, with what it changes
     Rulings,
     /// Every answer of a judge on a pool, JSON lines
     Picks,
-    /// One row a document that a participant of a duel was shown, or with --form events one a thing that was done
+    /// One row per document that a participant of a duel was shown; with --form events, one row per action
     Duel,
     /// What a student of the project predicts, in the form that `overrule student import` reads; --student says which
     Predictions,
@@ -113,7 +113,7 @@ struct QrelsOptions {
     /// Of qrels: with the rulings in force put in; where they come from is written beside --out, with _rulings.csv at its end
     #[arg(long)]
     corrected: bool,
-    /// Of qrels: only what the rulings in force change, a line a label: + put in, - taken out
+    /// Of qrels: only what the rulings in force change, a line per label: + put in, - taken out
     #[arg(long, conflicts_with = "corrected")]
     diff: bool,
     /// Of qrels: trec or beir [default: beir where --out ends in .tsv, else trec]; of a duel: judgments or events [default: judgments]

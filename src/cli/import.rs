@@ -27,7 +27,7 @@ Examples:
   overrule import data/annotation/dataset/ai_scores.json
   overrule import scifact/ --split test
   overrule import qrels/test.tsv bm25.trec --name bm25
-  overrule import votes judgments.jsonl      other systems' and people's votes, one a line
+  overrule import votes judgments.jsonl      other systems' and people's votes, one per line
   overrule import ./votes                    a file that is called votes"
 )]
 pub(super) struct ImportCommand {
@@ -39,7 +39,7 @@ pub(super) struct ImportCommand {
 
 #[derive(Debug, Subcommand)]
 enum ImportKind {
-    /// Pairwise judgments of any system: one vote of a model or a person a line
+    /// Pairwise judgments of any system: one vote of a model or a person per line
     Votes(votes::ImportVotesCommand),
 }
 

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Similarity-boosted ranking, a query at a time: scores are scaled to 0…1, each document's similarity is its mean cosine to the
+    after_help = "Similarity-boosted ranking, query by query: scores are scaled to 0…1, each document's similarity is its mean cosine to the
 --top-k best by score (itself left out), and the new score is scaled score × (1 + α × similarity). α rewards likeness to the
 present top: the larger it is, the more alike the first documents become; 0 keeps the order. A negative α favours what is
 unlike the top. The last document of a query always gets 0, whatever it is like.

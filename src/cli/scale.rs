@@ -69,7 +69,7 @@ struct FitCommand {
     /// The grades that this judge gave in the project
     #[arg(long, value_name = "NAME")]
     judge: Option<String>,
-    /// Write a row a document here, as JSON lines or, for .csv, as a table: zelo, zelo_linked, their standard errors, grade, probabilities
+    /// Write a row per document here, as JSON lines or, for .csv, as a table: zelo, zelo_linked, their standard errors, grade, probabilities
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Print JSON

@@ -105,10 +105,10 @@ pub(super) struct VectorOptions {
     /// Embed the texts with this embedder of overrule.toml
     #[arg(long, value_name = "NAME", conflicts_with = "vectors")]
     embed: Option<String>,
-    /// Take vectors from a file: JSON lines ({"docno": …, "vector": […]}, with qid where a document has one a query) or .npy
+    /// Take vectors from a file: JSON lines ({"docno": …, "vector": […]}, with qid where a document has one per query) or .npy
     #[arg(long, value_name = "FILE")]
     vectors: Option<PathBuf>,
-    /// Of a .npy file: the documents of its rows, one a line, behind its query and a tab where a document has one a query
+    /// Of a .npy file: the documents of its rows, one per line, behind its query and a tab where a document has one per query
     #[arg(long, value_name = "FILE", requires = "vectors")]
     vector_names: Option<PathBuf>,
     /// Where the embedder's vectors are kept [default: embeddings.db beside the project]

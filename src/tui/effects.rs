@@ -20,7 +20,7 @@ use crate::app::adjudication::overview::overview;
 use crate::app::embedded_reasoning::EmbeddedReasoning;
 use crate::app::judge_report::ranking_shift::ranking_without_judge;
 use crate::app::log::rows::{LogFilter, log_rows};
-use crate::app::review::pair_description::{describe_pair, pair_titles};
+use crate::app::review::pair_description::{describe_pair, document_titles, pair_titles};
 use crate::app::review::undo::{redone_text, undo_ruling_within, undo_verdict_within};
 use crate::app::settings::ProjectSettings;
 use crate::app::student::naming::StudentChoice;
@@ -398,6 +398,7 @@ pub fn answer(
             Ok(titles) => Msg::PairTitles(titles),
             Err(error) => Msg::NoPairTitles(pairs, error.to_string()),
         },
+        Effect::ReadTitles(documents) => Msg::Titles(document_titles(db, documents)?),
         Effect::KeepBudget(usd) => {
             db.set_project_budget(usd)?;
             return Ok(None);

@@ -93,6 +93,8 @@ pub enum Msg {
     PairTitles(HashMap<(QueryKey, Pair), PairTitles>),
     /// The titles of these pairs could not be read, and why.
     NoPairTitles(Vec<(QueryKey, Pair)>, String),
+    /// The titles of documents that are to be ruled on.
+    Titles(HashMap<(QueryKey, DocId), String>),
     JudgesReported(Box<RaterReport>, Vec<StudentCard>),
     Without(JudgeId, RankingShift),
     /// The comparison of reranking methods, or why there is none.
@@ -180,6 +182,8 @@ pub enum Effect {
     DescribePair(QueryKey, Pair, PairQuestion),
     /// Read the titles of what a page of the queue holds.
     ReadPairTitles(Vec<(QueryKey, Pair)>),
+    /// Read the titles of what a page of the adjudication list holds.
+    ReadTitles(Vec<(QueryKey, DocId)>),
     /// Load a query with some of its texts before it is wanted.
     Prefetch(QueryKey, Vec<usize>),
     PutOff(QueryKey, Pair, NewAssignment),

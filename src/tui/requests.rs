@@ -48,6 +48,22 @@ pub(crate) fn disagreements(model: &mut Model) -> Vec<Effect> {
     )]
 }
 
+/// What is not known yet of the rows about a cursor, so that a page around it can be read: two pages where one is not known whole.
+pub(crate) fn unread<K>(
+    rows: impl Iterator<Item = K> + Clone,
+    (cursor, page): (usize, usize),
+    known: impl Fn(&K) -> bool,
+) -> Vec<K> {
+    let about = |reach: usize| -> Vec<K> {
+        let rows = rows.clone().skip(cursor.saturating_sub(reach));
+        rows.take(2 * reach).filter(|row| !known(row)).collect()
+    };
+    match about(page).is_empty() {
+        true => Vec::new(),
+        false => about(2 * page),
+    }
+}
+
 pub(crate) fn pair(model: &mut Model) -> Vec<Effect> {
     let Some(open) = &model.open else {
         return Vec::new();
@@ -96,5 +112,20 @@ pub fn stop_questions(model: &mut Model) {
             set.noun()
         );
         model.confirm("Stop asking", &question, ConfirmFor::StopQuestions);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_read_with_the_pages_beside_it_once() {
+        let read = |known: &[usize]| unread(0..100, (50, 10), |row| known.contains(row));
+        assert_eq!(read(&[]), (30..70).collect::<Vec<_>>());
+        let near: Vec<usize> = (40..60).collect();
+        assert!(read(&near).is_empty(), "what is in sight is known");
+        let but_one: Vec<usize> = (30..69).filter(|row| *row != 41).collect();
+        assert_eq!(read(&but_one), [41, 69]);
     }
 }

@@ -259,9 +259,25 @@ pub fn clipped(mut all: Vec<Line<'static>>, columns: usize, rows: usize) -> Vec<
 
 /// A line with `…` at its end, within `columns`: more followed, for which there is no room.
 pub fn ended(line: &Line<'_>, columns: usize) -> Line<'static> {
-    let words = line.to_string();
-    let (head, _) = fit(words.trim_end(), columns.saturating_sub(1));
-    Line::styled(format!("{head}{ELLIPSIS}"), line.style)
+    let mut room = columns.saturating_sub(1);
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    for span in &line.spans {
+        let (head, used) = fit(&span.content, room);
+        spans.push(Span::styled(head.to_owned(), span.style));
+        room -= used;
+        if head.len() < span.content.len() {
+            break;
+        }
+    }
+    let is_blank = |span: &Span<'_>| span.content.trim_end().is_empty();
+    while spans.last().is_some_and(is_blank) {
+        spans.pop();
+    }
+    if let Some(last) = spans.last_mut() {
+        last.content = last.content.trim_end().to_owned().into();
+    }
+    spans.push(Span::raw(ELLIPSIS.to_string()));
+    Line::from(spans).style(line.style)
 }
 
 /// As many of the first parts, joined by ` · `, as fit into `rows` lines; none is cut but a first one that does not fit alone.

@@ -88,6 +88,7 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             }
             model.say(Level::Error, &error);
         }
+        Msg::Titles(titles) => model.adjudication.titles.extend(titles),
         Msg::Queued(generation, items, stats) => {
             return queue::update::queued(model, generation, items, stats);
         }

@@ -120,9 +120,6 @@ pub(crate) fn folded_page(
     (total, page)
 }
 
-/// What shows the rest, where nothing but more room does.
-pub(crate) const MORE_ROOM: &str = "a taller terminal shows them";
-
 /// As many lines as there is room for; the last one says how many there are more, and what shows them.
 pub(crate) fn folded_rows(
     mut lines: Vec<Line<'static>>,

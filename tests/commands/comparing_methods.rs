@@ -107,7 +107,7 @@ fn the_plane_and_the_artefact_are_written() {
     let sandbox = reranked();
     sandbox.done("methods --truth qrels --svg plane.svg --export artefact.json");
     let picture = sandbox.read("plane.svg");
-    assert!(picture.starts_with("<svg") && picture.contains("calls a query"));
+    assert!(picture.starts_with("<svg") && picture.contains("calls per query"));
     assert_eq!(picture.matches("class=\"method\"").count(), 3);
     let artefact: serde_json::Value = serde_json::from_str(&sandbox.read("artefact.json")).unwrap();
     assert_eq!(artefact["schema_version"], 1);
@@ -219,7 +219,7 @@ fn documents_that_the_first_stage_missed_are_told_of() {
     sandbox.done("import in.jsonl labels.qrels");
     sandbox.done("rerank --method pointwise --judges bm25");
     let ran = sandbox.done("methods");
-    ran.says("1 document that the first stage had not found");
+    ran.says("1 document is in the pools only because of labels");
 }
 
 #[test]

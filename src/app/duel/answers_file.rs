@@ -121,7 +121,7 @@ pub fn take_answers(
                     let standing = standing.get(&read.key);
                     Ok(read.in_place_of(standing))
                 }
-                false => Err("this task has a line above; give one line a task".to_owned()),
+                false => Err("this task has a line above; give one line per task".to_owned()),
             });
         let read = read.map_err(|what| Problem::new(&name, Some(at), &what));
         answers.extend(problems.keep(read));

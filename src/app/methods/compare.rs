@@ -62,9 +62,13 @@ pub fn compare_methods(
     let forced: usize = of_report.map(|(_, count)| count).sum();
     if forced > 0 {
         report.notes.push(format!(
-            "the pools hold {} that the first stage had not found, for their labels: every method, original too, looks better \
-             than it would on what the first stage finds (--candidates takes a file of that)",
-            counted(forced, "document")
+            "{} in the pools only because of labels: the first stage did not find {}. Every method, original too, looks better \
+             than on the first stage's own candidates (--candidates FILE measures on those)",
+            match forced {
+                1 => "1 document is".to_owned(),
+                _ => format!("{} are", counted(forced, "document")),
+            },
+            if forced == 1 { "it" } else { "them" }
         ));
     }
     ranks_without_own_votes(store, truth, options, &mut report)?;

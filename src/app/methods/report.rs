@@ -29,7 +29,7 @@ pub struct MethodsReport {
     pub baseline: String,
     /// The first-stage order first, then by name.
     pub methods: Vec<MethodEntry>,
-    /// Whether the plane's cost is US dollars a query, and not calls.
+    /// Whether the plane's cost is US dollars per query, and not calls.
     pub in_usd: bool,
 }
 
@@ -91,8 +91,8 @@ impl MethodsReport {
     /// The unit of the plane's cost.
     pub fn cost_unit(&self) -> &'static str {
         match self.in_usd {
-            true => "US dollars a query",
-            false => "calls a query",
+            true => "US dollars per query",
+            false => "calls per query",
         }
     }
 

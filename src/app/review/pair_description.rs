@@ -2,6 +2,7 @@
 //! what people said of it.
 
 use crate::domain::battle::Pair;
+use crate::domain::corpus::DocId;
 use crate::domain::priority::ValueParts;
 use crate::domain::verdict::{AnnotatorVerdicts, Verdict};
 use crate::store::corpus::QueryKey;
@@ -53,6 +54,20 @@ pub fn pair_titles(
         let low = db.document_title(*query, pair.low())?;
         let high = db.document_title(*query, pair.high())?;
         found.insert((*query, *pair), [low, high]);
+    }
+    Ok(found)
+}
+
+/// The titles of these documents; no other document is read.
+pub fn document_titles(
+    db: &Db,
+    wanted: Vec<(QueryKey, DocId)>,
+) -> Result<HashMap<(QueryKey, DocId), String>> {
+    let mut found = HashMap::new();
+    for (query, document) in wanted {
+        let at = db.find_document(query, document.as_str())?;
+        let title = db.document_title(query, at)?;
+        found.insert((query, document), title);
     }
     Ok(found)
 }

@@ -17,7 +17,7 @@ use serde_json::json;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A few documents of each query, spread over its ranking by zELO, are graded 0 to 3 by one judge who sees them one by one: five calls a query.
+    after_help = "A few documents of each query, spread over its ranking by zELO, are graded 0 to 3 by one judge who sees them one by one: five calls per query.
 Use a judge of another vendor than those of the battles if you can. The offsets that follow are printed; `scale fit` prints
 them again, and exports hold linked scores from then on.
 

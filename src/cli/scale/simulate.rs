@@ -49,7 +49,7 @@ impl SimulateCommand {
         let rows: Vec<Vec<String>> = found.iter().map(cells).collect();
         let header = [
             "design",
-            ">calls a query",
+            ">calls per query",
             ">levels .5",
             ">± 1 se",
             ">levels 1",

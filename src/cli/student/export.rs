@@ -63,7 +63,7 @@ pub(super) struct ExportCommand {
     /// Only this side of the sample
     #[arg(long, value_enum, requires = "sample")]
     side: Option<SideName>,
-    /// Queries that are kept for measuring, as labels (qrels) or one a line: they are left out and named; repeatable
+    /// Queries that are kept for measuring, as labels (qrels) or one per line: they are left out and named; repeatable
     #[arg(long, value_name = "FILE")]
     test_queries: Vec<PathBuf>,
     /// What says which document is shown as A

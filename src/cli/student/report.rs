@@ -36,7 +36,7 @@ pub(super) struct ReportCommand {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Print one JSON line a battle: what was said, what was predicted, its bucket and its segment
+    /// Print one JSON line per battle: what was said, what was predicted, its bucket and its segment
     #[arg(long, conflicts_with = "json")]
     rows: bool,
     /// Draw the figures into this folder: fig1.svg to fig10.svg

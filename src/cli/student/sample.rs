@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Writes a JSON line a pair: query, a, b and side (train or test), for `overrule student export --sample`. No document is drawn twice,
+    after_help = "Writes a JSON line per pair: query, a, b and side (train or test), for `overrule student export --sample`. No document is drawn twice,
 also not in different queries, and a query's pairs are all on one side. Each query of a side gives one pair in turn while it can. The
 same project, numbers and seed give the same sample. What cannot be had is refused, with the greatest number that can.
 

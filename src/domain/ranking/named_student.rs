@@ -11,17 +11,17 @@ use std::str::FromStr;
 /// Queries from which on a weight is estimated: with fewer, a mean over queries is too far from normal for its interval.
 const ENOUGH_QUERIES: usize = 5;
 
-/// The weights that are tried against the votes, in battles a document; 0 is no student.
+/// The weights that are tried against the votes, in battles per document; 0 is no student.
 pub const STUDENT_WEIGHTS: [f64; 8] = [0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4];
 
-/// What a student counts for where it only chooses pairs and no weight is known, in battles a document: in simulation the best
+/// What a student counts for where it only chooses pairs and no weight is known, in battles per document: in simulation the best
 /// weight is about this one.
 pub const CHOOSING_WEIGHT: f64 = 0.4;
 
-/// The most that a student can be told to count for, in battles a document.
+/// The most that a student can be told to count for, in battles per document.
 const MOST_STUDENT_WEIGHT: f64 = 100.0;
 
-/// What a student counts for in the fit, in battles a document.
+/// What a student counts for in the fit, in battles per document.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "AutoOrNumber", into = "AutoOrNumber")]
 pub enum StudentWeight {
@@ -72,7 +72,7 @@ impl NotLearned {
 }
 
 impl NamedStudent {
-    /// The weight in force, in battles a document.
+    /// The weight in force, in battles per document.
     pub fn in_force(&self) -> f64 {
         match self.weight {
             StudentWeight::Set(weight) => weight,
@@ -85,7 +85,7 @@ impl NamedStudent {
         let weight = self.in_force();
         (weight > 0.0).then(|| {
             format!(
-                "scores count student {} too: {weight} battles a document, on pairs that nobody has judged",
+                "scores count student {} too: {weight} battles per document, on pairs that nobody has judged",
                 sanitise::line(&self.name)
             )
         })
@@ -95,7 +95,7 @@ impl NamedStudent {
     pub fn words(&self) -> String {
         let weight = self.in_force();
         let counts = match weight > 0.0 {
-            true => format!("counts {weight} battles a document in the fit"),
+            true => format!("counts {weight} battles per document in the fit"),
             false => "does not count in the fit".to_owned(),
         };
         let why = match (self.weight, self.learned) {
@@ -125,7 +125,7 @@ impl FromStr for StudentWeight {
         let number = text.parse::<f64>().ok();
         let number = number.filter(|weight| (0.0..=MOST_STUDENT_WEIGHT).contains(weight));
         number.map(Self::Set).ok_or_else(|| {
-            format!("expected {AUTO} or a number of battles a document from 0 to {MOST_STUDENT_WEIGHT}, not {text}")
+            format!("expected {AUTO} or a number of battles per document from 0 to {MOST_STUDENT_WEIGHT}, not {text}")
         })
     }
 }
@@ -153,7 +153,7 @@ impl TryFrom<AutoOrNumber> for StudentWeight {
 /// What a student's weight was chosen from.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LearnedWeight {
-    /// In battles a document; 0 where no weight predicts votes better than none, beyond chance.
+    /// In battles per document; 0 where no weight predicts votes better than none, beyond chance.
     pub weight: f64,
     /// What the best weight adds to the log-likelihood of a query's held-out votes, in nats, with the ends of its 95 % interval
     /// over queries. The interval allows for the choice of the best of the weights.

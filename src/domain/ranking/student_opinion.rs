@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub struct StudentOpinion {
     pub name: Arc<str>,
     pub predictions: Arc<QueryPredictions>,
-    /// What all its predictions together count for in the fit, in battles a document, from 0; 0 counts for nothing.
+    /// What all its predictions together count for in the fit, in battles per document, from 0; 0 counts for nothing.
     pub weight: f64,
 }
 
@@ -17,7 +17,7 @@ impl StudentOpinion {
     /// What is said beside scores in which it counts on so many pairs.
     pub fn words(&self, pairs: usize) -> String {
         format!(
-            "scores count student {} too: {} battles a document, on {pairs} pairs that nobody has judged; intervals are of the votes alone",
+            "scores count student {} too: {} battles per document, on {pairs} pairs that nobody has judged; intervals are of the votes alone",
             sanitise::line(&self.name),
             self.weight
         )

@@ -150,7 +150,7 @@ fn the_baseline_the_scale_and_the_notes_are_told() {
     let shot = narrow.shot();
     for words in [
         " * no other method is better and cheaper",
-        "US dollars a query (square roots)",
+        "US dollars per query (square roots)",
         "0.00500",
     ] {
         assert!(shot.contains(words), "{words}: {shot}");

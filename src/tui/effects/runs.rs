@@ -8,8 +8,17 @@ use crate::client::RunControl;
 use crate::domain::battle::Pair;
 use crate::judge::JudgeEnsemble;
 use crate::store::corpus::QueryKey;
+use crate::store::outstanding::CallSelection;
 use crate::tui::message::Msg;
 use crate::tui::model::run::RunScope;
+
+/// The usual request, about one query.
+fn of_query(usual: &RunRequest, query: QueryKey) -> RunRequest {
+    RunRequest {
+        queries: Some(vec![query]),
+        ..usual.clone()
+    }
+}
 
 impl Runner {
     /// Who is asked by a run, and what.
@@ -17,10 +26,15 @@ impl Runner {
         let (all, usual) = (&self.ensemble, &self.options.request);
         match scope {
             RunScope::Project => (all.clone(), usual.clone()),
-            RunScope::Query(query) => {
-                let queries = Some(vec![*query]);
-                let request = usual.clone();
-                (all.clone(), RunRequest { queries, ..request })
+            RunScope::Query(query) => (all.clone(), of_query(usual, *query)),
+            RunScope::Retry(query) => {
+                let request = query.map_or_else(|| usual.clone(), |query| of_query(usual, query));
+                let selection = CallSelection::FreshAndFailed;
+                let request = RunRequest {
+                    selection,
+                    ..request
+                };
+                (all.clone(), request)
             }
             RunScope::Pair(question) => (question.ensemble(all), question.request(usual)),
         }

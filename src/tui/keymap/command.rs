@@ -113,13 +113,13 @@ commands! {
     PreviousCheckpoint "previous-checkpoint" "Show the student's previous checkpoint.";
     NextTruth "next-truth" "Measure methods against labels, rulings or judges.";
     SetBaseline "set-baseline" "Test the other methods against this one.";
-    NextDepth "next-depth" "Measure more documents of each ranking, then few again.";
+    NextDepth "next-depth" "Choose how many documents of each ranking are measured.";
     ExplainOrder "explain-order" "Show why one of the two documents stands above the other.";
     AskJudges "ask-judges" "Ask the judges about this pair; the price is shown first.";
     ShowCycles "show-cycles" "Show the cycles of the query: A over B over C over A.";
-    NextPolicy "next-policy" "Order what is to be judged by the next policy.";
-    PreviousPolicy "previous-policy" "Order what is to be judged by the previous policy.";
-    WholeProject "whole-project" "Queue one query or the whole project.";
+    NextPolicy "next-policy" "Use the next order of the list.";
+    PreviousPolicy "previous-policy" "Use the previous order of the list.";
+    WholeProject "whole-project" "List pairs of one query or of the whole project.";
     Conflicts "conflicts" "List where people differ; in adjudication, also your rulings.";
     PutOff "put-off" "Postpone this one: it comes after all others.";
     Guideline "guideline" "Read the project's guideline.";
@@ -131,7 +131,7 @@ commands! {
     CauseQuery "cause-query" "Cause: the query is unclear.";
     CauseGuideline "cause-guideline" "Cause: the guideline does not decide it.";
     CauseDocument "cause-document" "Cause: a document is broken.";
-    CauseOther "cause-other" "Cause: another one.";
+    CauseOther "cause-other" "Cause: something else.";
     ShowAdjudication "show-adjudication" "Compare judges' picks with the benchmark's labels.";
     ShowTables "show-tables" "Show all numbers or words of what is under the cursor.";
     RuleRelevant "rule-relevant" "Ruling: the document is relevant.";

@@ -39,6 +39,7 @@ pub(super) const RUN: &[Binding] = &[
     shown(&[key('X')], Do::DropJudge, "drop judge"),
     shown(&[key(']')], Do::Faster, "faster"),
     shown(&[key('[')], Do::Slower, "slower"),
+    hidden(&[key('K')], Do::ShowTables, "numbers"),
 ];
 
 #[rustfmt::skip]

@@ -29,6 +29,8 @@ pub struct AdjudicationScreen {
     pub waiting: bool,
     /// What has been ruled on since the overview was asked for.
     pub ruled_since: Vec<(QueryKey, DocId)>,
+    /// The titles of documents on the pages that were looked at; empty ones are on their way.
+    pub titles: HashMap<(QueryKey, DocId), String>,
     /// Where each query stands in the list of queries.
     pub places: HashMap<QueryKey, usize>,
     /// Disagreements put off, which come after all others.

@@ -122,6 +122,14 @@ impl QueriesScreen {
         totals
     }
 
+    /// Calls that failed and were not asked again, of one query or of all.
+    pub fn failures(&self, query: Option<QueryKey>) -> usize {
+        let rows = self.rows.iter();
+        let rows = rows.filter(|(info, _)| query.is_none_or(|query| info.key == query));
+        let summaries = rows.filter_map(|(_, summary)| summary.as_ref());
+        summaries.map(|summary| summary.failures).sum()
+    }
+
     /// How many ranks count as the top, where that is the same for every query with a ranking.
     pub fn top(&self) -> Option<usize> {
         let summaries = self.rows.iter().filter_map(|(_, summary)| summary.as_ref());

@@ -14,7 +14,20 @@ pub enum RunScope {
     #[default]
     Project,
     Query(QueryKey),
+    /// The same over the project or one query, calls that failed too.
+    Retry(Option<QueryKey>),
     Pair(PairQuestion),
+}
+
+impl RunScope {
+    /// The same queries, calls that failed too; `None` where such calls are among what is asked already, or none is asked twice.
+    pub fn with_failed(&self) -> Option<Self> {
+        match self {
+            Self::Project => Some(Self::Retry(None)),
+            Self::Query(query) => Some(Self::Retry(Some(*query))),
+            Self::Retry(_) | Self::Pair(_) => None,
+        }
+    }
 }
 
 #[derive(Debug, Default)]

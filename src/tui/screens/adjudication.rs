@@ -15,6 +15,7 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
         let screen = &mut model.adjudication;
         (&mut screen.cursor, &mut screen.filter)
     }),
+    filtered: update::read_titles,
     undoes: Undoable::Ruling,
     copy: update::copy,
     offers: update::offers,

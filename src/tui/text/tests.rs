@@ -141,3 +141,13 @@ fn a_dot_between_parts_does_not_begin_a_line() {
         ]
     );
 }
+
+#[test]
+fn a_line_that_is_cut_keeps_the_styles_of_its_parts() {
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    let line = Line::from(vec![Span::raw("judge "), Span::styled("flips often", bold)]);
+    let cut = ended(&line, 12);
+    assert_eq!(cut.to_string(), "judge flips…");
+    assert_eq!(cut.spans[1].style, bold);
+    assert_eq!(ended(&Line::raw("one  "), 9).to_string(), "one…");
+}

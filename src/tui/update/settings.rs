@@ -184,7 +184,7 @@ fn weight_name(weight: &StudentWeight) -> String {
     match weight {
         StudentWeight::Auto => "auto".to_owned(),
         StudentWeight::Set(0.0) => "0: shown, not counted".to_owned(),
-        StudentWeight::Set(battles) => format!("{battles} battles a document"),
+        StudentWeight::Set(battles) => format!("{battles} battles per document"),
     }
 }
 

@@ -44,7 +44,7 @@ const CHOICES: [Choice; 9] = [
     Choice { name: "run", doc: "documents by zELO, TREC's columns", file: "zelo.trec", about: ExportSubject::Scores, kind: ExportKind::Run, corrected: false },
     Choice { name: "votes", doc: "every vote and failed call of every judge, .csv, .jsonl or .parquet", file: "votes.csv", about: ExportSubject::Votes, kind: ExportKind::Votes, corrected: false },
     Choice { name: "verdicts", doc: "every verdict of every person, .csv, .jsonl or .parquet", file: "verdicts.csv", about: ExportSubject::Verdicts, kind: ExportKind::Verdicts, corrected: false },
-    Choice { name: "corrected qrels", doc: "labels with the rulings put in; rulings beside", file: "corrected.qrels", about: ExportSubject::Labels, kind: ExportKind::Qrels, corrected: true },
+    Choice { name: "corrected qrels", doc: "labels as rulings correct them; and the rulings, .csv", file: "corrected.qrels", about: ExportSubject::Labels, kind: ExportKind::Qrels, corrected: true },
     Choice { name: "rulings", doc: "every ruling that stands and what it changes, .csv, .jsonl or .parquet", file: "rulings.csv", about: ExportSubject::Labels, kind: ExportKind::Rulings, corrected: false },
     Choice { name: "qrels", doc: "labels as they were imported, TREC's columns", file: "labels.qrels", about: ExportSubject::Labels, kind: ExportKind::Qrels, corrected: false },
     Choice { name: "picks", doc: "every answer of a judge on a pool, JSON lines", file: "picks.jsonl", about: ExportSubject::Picks, kind: ExportKind::Picks, corrected: false },

@@ -101,7 +101,7 @@ fn a_student_counts_in_scores_only_where_it_is_told_to() {
     assert_eq!(counted["student"]["weight"], 0.5);
     let with = scores();
     assert_ne!(with, alone);
-    let note = "scores count student own too: 0.5 battles a document, on";
+    let note = "scores count student own too: 0.5 battles per document, on";
     // No student learns what a student said, and grades made of scores say what is in them.
     assert_eq!(
         sandbox.done("student export --form pointwise").text(),
@@ -109,14 +109,14 @@ fn a_student_counts_in_scores_only_where_it_is_told_to() {
     );
     sandbox
         .done("export qrels --from zelo")
-        .says("scores count student own too: 0.5 battles a document");
+        .says("scores count student own too: 0.5 battles per document");
     sandbox.done("matrix --query q0").prints(note);
     sandbox
         .done("export run")
         .says("scores count student own too");
     sandbox
         .done("status")
-        .prints("counts 0.5 battles a document in the fit (set)");
+        .prints("counts 0.5 battles per document in the fit (set)");
     let matrix = sandbox.json("matrix --query q0 --json");
     let fought = matrix["observed"]
         .as_array()

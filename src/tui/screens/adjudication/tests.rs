@@ -104,7 +104,8 @@ pub(in crate::tui::screens) fn adjudicating() -> Model {
     assert_eq!(rule.order, DisagreementOrder::Impact);
     let arrived = Msg::Disagreements(*generation, Box::new(overview(&["5912283", "13497630"])));
     let now = model.now;
-    assert_eq!(update(&mut model, arrived, now), []);
+    let asked = update(&mut model, arrived, now);
+    assert!(matches!(asked[..], [Effect::ReadTitles(_)]), "{asked:?}");
     model
 }
 
@@ -224,5 +225,25 @@ fn adjudication_without_picks_says_what_to_do() {
     let page = drawn(&mut model, ColourDepth::None, (80, 22));
     for words in ["overrule pick", "or * here"] {
         assert!(page.contains(words), "{page}");
+    }
+}
+
+#[test]
+fn titles_of_documents_are_read_for_the_rows_in_sight() {
+    let mut model = adjudicating();
+    let (generation, now) = (model.adjudication.generation, model.now);
+    model.adjudication.titles.clear();
+    let answer = Box::new(overview(&["5912283", "13497630"]));
+    let asked = update(&mut model, Msg::Disagreements(generation, answer), now);
+    let place = |document: &str| (QueryKey(7), DocId::new(document));
+    let wanted = vec![place("5912283"), place("13497630")];
+    assert_eq!(asked, [Effect::ReadTitles(wanted)]);
+    let asked = on_command(&mut model, Command::Down);
+    assert!(asked.is_empty(), "they are on their way: {asked:?}");
+    let titles = [(place("5912283"), "Zopiclone for insomnia".to_owned())];
+    update(&mut model, Msg::Titles(titles.into_iter().collect()), now);
+    for size in [(80, 22), (120, 38)] {
+        let page = drawn(&mut model, ColourDepth::None, size);
+        assert!(page.contains("Zopiclone for insomnia"), "{page}");
     }
 }

@@ -19,6 +19,9 @@ use crate::tui::screens::{Screen, ruling};
 use crate::tui::widgets::page::Page;
 use crate::tui::widgets::toast::Level;
 
+/// Rows about the cursor whose titles are read, where the screen is smaller or was not drawn yet.
+const PAGE: usize = 20;
+
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.adjudication.cursor = 0;
     model.adjudication.current = None;
@@ -88,9 +91,27 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             let (count, page) = (model.shown_disagreements().len(), model.areas.page);
             let cursor = model.adjudication.cursor;
             model.adjudication.cursor = moved(cursor, command, count, page);
+            return read_titles(model);
         }
     }
     Vec::new()
+}
+
+/// Asks for the titles of the rows about the cursor, where a page of them was not asked for yet.
+pub(crate) fn read_titles(model: &mut Model) -> Vec<Effect> {
+    let shown = model.shown_disagreements();
+    let screen = &mut model.adjudication;
+    let rows = shown.iter().filter_map(|at| screen.disagreements.get(*at));
+    let rows = rows.map(|item| (item.query, item.document.clone()));
+    let about = (screen.cursor, model.areas.page.max(PAGE));
+    let wanted = requests::unread(rows, about, |row| screen.titles.contains_key(row));
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    for document in &wanted {
+        screen.titles.insert(document.clone(), String::new());
+    }
+    vec![Effect::ReadTitles(wanted)]
 }
 
 pub(super) fn copy(model: &Model) -> Copied {
@@ -151,7 +172,10 @@ pub(crate) fn overviewed(
     if model.screen() == Screen::Ruling && model.adjudication.current.is_none() {
         return ruling::update::begin_ruling(model, 0);
     }
-    Vec::new()
+    match model.screen() {
+        Screen::Adjudication => read_titles(model),
+        _ => Vec::new(),
+    }
 }
 
 /// Goes to a document whose ruling was taken back, if it is among those that are listed.

@@ -21,6 +21,12 @@ use ratatui::widgets::{Paragraph, Widget};
 /// From so many columns on, a command and what it does stand on one line.
 const STEPS: usize = 100;
 
+/// Rows below which the measures are left out: a head, two of them, and how many there are more.
+const MEASURES: u16 = 4;
+
+/// From so many columns beside the identifiers on, a row has the document's title and the text of the query.
+const BOTH: usize = 60;
+
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let area = inset(area);
@@ -40,6 +46,11 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let room = area.height.saturating_sub(7) * 2 / 3;
     let judge_rows = (judges.len() as u16).min(room.saturating_sub(4).max(3));
     let effect_rows = (effect.len() as u16).min(room.saturating_sub(judge_rows));
+    // A table of a row or two says nothing: the key that shows all stands below the judges.
+    let effect_rows = match effect_rows < MEASURES {
+        true => 0,
+        false => effect_rows,
+    };
     let hint = page_hint(Screen::Adjudication);
     let judges = folded_rows(judges, judge_rows, &hint, theme);
     let effect = folded_rows(effect, effect_rows, &hint, theme);
@@ -73,8 +84,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
                 format!("Nothing matches the filter. Press {back} to show all.")
             }
             (true, AdjudicationList::Open) => {
-                "Nothing left to rule on. `overrule export qrels --corrected` writes the labels."
-                    .to_owned()
+                let export = key_on(Command::Export, Screen::Adjudication);
+                format!("Nothing left to rule on. Press {export} to export the corrected labels.")
             }
             (true, AdjudicationList::Ruled) => {
                 format!("You have made no ruling yet. Press {next} for the next list.")
@@ -99,14 +110,30 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         sanitise::line(disagreement.document.as_str()).into_owned()
     };
     let (first, second) = (width(&query_id), width(&document).max(8));
-    let what = match model.adjudication.list {
-        AdjudicationList::Contested => "who said what",
-        AdjudicationList::Open | AdjudicationList::Ruled => "text of the query",
+    let room = columns.saturating_sub(first + second + 12);
+    let contested = model.adjudication.list == AdjudicationList::Contested;
+    let what = match contested {
+        true => "who said what",
+        false => "text of the query",
+    };
+    // Who said what has the room first, a title before a query's text, which is the same for several rows.
+    let title = match (room >= BOTH, contested) {
+        (true, _) => room / 2,
+        (false, true) => 0,
+        (false, false) => room,
+    };
+    let gap = if title > 0 && title < room { 2 } else { 0 };
+    let rest = room.saturating_sub(title + gap);
+    let cells = |name: &str, words: &str| {
+        let name = text::truncate(name, title);
+        let words = text::truncate(words, rest);
+        format!("{}{:gap$}{words}", text::pad_right(&name, title), "")
     };
     let heads = format!(
-        "     #  {}  {}  {what}",
+        "     #  {}  {}  {}",
         text::pad_right("query", first),
-        text::pad_right("document", second)
+        text::pad_right("document", second),
+        cells("title", what)
     );
     text::line(&heads, columns, theme.muted()).render(cut_bottom(&mut rule.clone(), 1), buf);
     let placed = shown.iter().enumerate().skip(areas.first);
@@ -116,12 +143,14 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         if selected {
             buf.set_style(row, theme.selection());
         }
-        let room = columns.saturating_sub(first + second + 12);
         let words = match disagreement.said.is_empty() {
             true => model.query_text(disagreement).to_owned(),
             false => said(disagreement),
         };
-        let words = sanitise::line(&words);
+        let place = (disagreement.query, disagreement.document.clone());
+        let title = model.adjudication.titles.get(&place);
+        let title = sanitise::line(title.map_or("", String::as_str));
+        let words = cells(&title, &sanitise::line(&words));
         Line::from(vec![
             Span::raw(if selected { "▌ " } else { "  " }),
             Span::styled(text::pad_left(&(at + 1).to_string(), 4), theme.muted()),
@@ -133,7 +162,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             Span::raw("  "),
             Span::raw(text::pad_right(&document(disagreement), second)),
             Span::raw("  "),
-            Span::styled(text::truncate(&words, room).into_owned(), theme.muted()),
+            Span::styled(words, theme.muted()),
         ])
         .render(row, buf);
     }

@@ -147,7 +147,7 @@ fn sentences(name: &str, card: &JudgeReport) -> Vec<String> {
     }
     if let Some(surprise) = &card.surprise {
         words.push(format!(
-            "Predictability of its votes by the fit: {:.2} bit a vote (a coin has 1; less is more predictable).",
+            "Predictability of its votes by the fit: {:.2} bit per vote (a coin has 1; less is more predictable).",
             surprise.bits
         ));
     }

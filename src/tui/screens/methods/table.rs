@@ -86,9 +86,9 @@ fn columns(report: &MethodsReport, width: u16) -> Vec<(String, usize)> {
         let ends = format!("{low:.2}{}", pad_left(&format!("{high:.2}"), TRACK - 4));
         columns.push((ends, TRACK));
     }
-    columns.push(("− base".to_owned(), 7));
+    columns.push(("− base".to_owned(), 8));
     if width >= TESTS_FROM {
-        columns.push(("p (Holm)".to_owned(), 9));
+        columns.push(("p (Holm)".to_owned(), 8));
     }
     columns.push(("+/=/−".to_owned(), 9));
     if width >= METRICS_FROM {
@@ -99,7 +99,7 @@ fn columns(report: &MethodsReport, width: u16) -> Vec<(String, usize)> {
     let time = times.map(|words| text::width(&words)).max().unwrap_or(0);
     let effort = [
         ("failed", 7),
-        ("calls/q", 8),
+        ("calls/q", 7),
         ("$/q", 8),
         ("p50", time.max(7)),
     ];
@@ -137,7 +137,7 @@ fn cells(
         Some(by) if by < 0.0 => theme.bad(),
         _ => plain,
     };
-    let signed = |by: f64| text::signed(by, 3);
+    let signed = |by: f64| text::signed(by, 4);
     cells.push((difference.map_or_else(dash, signed), style));
     if width >= TESTS_FROM {
         let p = test.and_then(|test| test.randomisation_holm);

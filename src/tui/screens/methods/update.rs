@@ -99,7 +99,11 @@ fn say_that_no_query_differs(model: &mut Model) {
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let own = matches!(
         command,
-        Command::Open | Command::NextPane | Command::SetBaseline | Command::NextDepth
+        Command::Open
+            | Command::NextPane
+            | Command::NextTruth
+            | Command::SetBaseline
+            | Command::NextDepth
     );
     !own || model.methods.found().is_some()
 }

@@ -138,7 +138,11 @@ fn totals_text(model: &Model) -> String {
         ));
     }
     if totals.counted < queries.rows.len() && totals.counted > 0 {
-        parts.push(format!("{} counted", text::count(totals.counted)));
+        parts.push(format!(
+            "{} of {} counted so far",
+            text::count(totals.counted),
+            queries_of(queries.rows.len())
+        ));
     }
     if totals.verdicts > 0 {
         parts.push(text::counted(totals.verdicts, "verdict"));

@@ -78,6 +78,11 @@ fn steps(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
             (Command::Open, open),
             (Command::ShowQueue, queue),
         ],
+        (true, false) if model.queries.failures(None) > 0 => [
+            (Command::StartRun, "ask again for the calls that failed"),
+            (Command::Open, open),
+            (Command::ShowQueue, queue),
+        ],
         (true, false) => [
             (Command::Open, open),
             (Command::ShowQueue, queue),
@@ -145,5 +150,23 @@ mod tests {
         assert_eq!(keys(&[0, 8], 3).0, 0);
         assert_eq!(keys(&[0, 0], 3), (3, "s Enter i ".to_owned()));
         assert_eq!(keys(&[8, 8], 4), (4, "Enter w J i ".to_owned()));
+    }
+
+    #[test]
+    fn calls_that_failed_are_the_next_step_once_all_else_is_judged() {
+        let proposed = |failures| {
+            let mut model = testing::model(Screen::Matrix);
+            let info = model.open.as_ref().map(|open| open.info.clone()).unwrap();
+            let summary = QuerySummary {
+                fought: 8,
+                failures,
+                ..QuerySummary::default()
+            };
+            model.queries.rows = vec![(info, Some(summary))];
+            let lines = next_steps(&model, &Theme::new(ColourDepth::None, false), 9);
+            lines.iter().map(ToString::to_string).collect::<String>()
+        };
+        assert!(proposed(2).contains("s  ask again for the calls that failed"));
+        assert!(!proposed(0).contains("ask again"));
     }
 }

@@ -94,22 +94,14 @@ pub(crate) fn describe(model: &mut Model) -> Vec<Effect> {
 
 /// Asks for the titles of the rows about the cursor, where a page of them was not asked for yet.
 fn read_titles(model: &mut Model, shown: &[usize]) -> Option<Effect> {
-    let unasked = |rows: usize| -> Vec<(QueryKey, Pair)> {
-        let first = model.queue.cursor.saturating_sub(rows);
-        shown
-            .iter()
-            .skip(first)
-            .take(2 * rows)
-            .filter_map(|at| model.queue.items.get(*at))
-            .map(|item| (item.query, item.pair))
-            .filter(|pair| !model.queue.titles.contains_key(pair))
-            .collect()
-    };
-    let page = model.areas.page.max(PAGE);
-    if unasked(page).is_empty() {
+    let rows = shown.iter().filter_map(|at| model.queue.items.get(*at));
+    let rows = rows.map(|item| (item.query, item.pair));
+    let about = (model.queue.cursor, model.areas.page.max(PAGE));
+    let known = |pair: &(QueryKey, Pair)| model.queue.titles.contains_key(pair);
+    let wanted = requests::unread(rows, about, known);
+    if wanted.is_empty() {
         return None;
     }
-    let wanted = unasked(2 * page);
     for pair in &wanted {
         model.queue.titles.insert(*pair, None);
     }

@@ -380,7 +380,7 @@ fn empty(model: &Model) -> String {
             key(Command::Back)
         ),
         (true, true) => format!(
-            "Nothing to look at with this policy. Press {} for the next policy.",
+            "Nothing to look at in this order. Press {} for the next order.",
             key(Command::NextPolicy)
         ),
     }

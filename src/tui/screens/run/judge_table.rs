@@ -6,12 +6,8 @@ use crate::tui::model::Model;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::gauge::gauge;
-use crate::tui::widgets::{MORE_ROOM, folded_rows};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Paragraph, Widget};
 
 /// From this width on, what is to be said of a judge stands in its row, else below it.
 const BESIDE: u16 = 150;
@@ -24,10 +20,17 @@ const NARROW: u16 = 76;
 /// Cells of a judge's bar, where there is room for one.
 const JUDGE_BAR: usize = 10;
 
-/// The table, its head first, and at which line the chosen judge is.
+/// A head, and for each judge its row and what is to be said of it.
 pub(super) struct JudgeTable {
-    lines: Vec<Line<'static>>,
+    head: Line<'static>,
+    judges: Vec<JudgeRow>,
     chosen: usize,
+}
+
+struct JudgeRow {
+    figures: Line<'static>,
+    /// Stands below the figures; none where there is nothing to say, or room beside them.
+    note: Option<Line<'static>>,
 }
 
 /// What the rows of a table have in common.
@@ -80,48 +83,67 @@ impl JudgeTable {
             "a call",
             "spent"
         );
-        let mut table = Self {
-            lines: vec![Line::styled(head, theme.muted())],
-            chosen: 0,
-        };
-        for (index, judge) in progress.judges.iter().enumerate() {
-            if index == chosen {
-                table.chosen = table.lines.len();
-            }
-            let mut line = judge_line(index, judge, index == chosen, &shape, theme);
+        let rows = progress.judges.iter().enumerate().map(|(index, judge)| {
+            let mut figures = judge_line(index, judge, index == chosen, &shape, theme);
             let words = note(judge, &shape, theme);
-            if words.is_empty() {
-                table.lines.push(line);
-            } else if columns >= BESIDE {
-                line.push_span(Span::raw("  "));
-                line.extend(words);
-                table.lines.push(line);
-            } else {
-                table.lines.push(line);
+            let beside = columns >= BESIDE && !words.is_empty();
+            if beside {
+                figures.push_span(Span::raw("  "));
+                figures.extend(words.clone());
+            }
+            let note = (!beside && !words.is_empty()).then(|| {
                 let mut line = Line::raw("    ");
                 line.extend(words);
-                table.lines.push(match line.width() > usize::from(columns) {
-                    true => text::ended(&line, usize::from(columns)),
-                    false => line,
-                });
+                line
+            });
+            JudgeRow { figures, note }
+        });
+        Self {
+            head: Line::styled(head, theme.muted()),
+            judges: rows.collect(),
+            chosen,
+        }
+    }
+
+    /// Every line of it.
+    pub(super) fn lines(&self) -> Vec<Line<'static>> {
+        let rows = self.judges.iter();
+        let rows = rows.flat_map(|row| [Some(row.figures.clone()), row.note.clone()]);
+        let rows = rows.flatten();
+        std::iter::once(self.head.clone()).chain(rows).collect()
+    }
+
+    /// As much as fits into so many rows and columns, the chosen judge always; the last row says how many lines there are more,
+    /// and what shows them.
+    pub(super) fn fitting(
+        &self,
+        (rows, columns): (usize, usize),
+        shown_by: &str,
+        theme: &Theme,
+    ) -> Vec<Line<'static>> {
+        let mut lines = self.lines();
+        if lines.len() > rows {
+            let all = lines.len();
+            let judges = rows.saturating_sub(2).max(1);
+            let first = (self.chosen + 1).saturating_sub(judges);
+            let shown: Vec<&JudgeRow> = self.judges.iter().skip(first).take(judges).collect();
+            let mut spare = judges - shown.len();
+            lines = vec![self.head.clone()];
+            for row in shown {
+                lines.push(row.figures.clone());
+                let note = row.note.as_ref().filter(|_| spare > 0);
+                spare -= usize::from(note.is_some());
+                lines.extend(note.cloned());
             }
+            let more = text::counted(all - lines.len(), "more row");
+            let words = format!("… {more} than fit: {shown_by}");
+            lines.push(Line::styled(words, theme.warn()));
         }
-        table
-    }
-
-    pub(super) fn height(&self) -> u16 {
-        self.lines.len() as u16
-    }
-
-    /// Draws as much as fits, the chosen judge always.
-    pub(super) fn render(mut self, theme: &Theme, area: Rect, buf: &mut Buffer) {
-        let rows = usize::from(area.height);
-        if self.lines.len() > rows && rows > 2 {
-            // The head stays; the last row says how many there are more.
-            let above = (self.chosen + 2).saturating_sub(rows - 1);
-            self.lines.drain(1..1 + above);
-        }
-        Paragraph::new(folded_rows(self.lines, area.height, MORE_ROOM, theme)).render(area, buf);
+        let cut = |line: &Line<'static>| match line.width() > columns {
+            true => text::ended(line, columns),
+            false => line.clone(),
+        };
+        lines.iter().map(cut).collect()
     }
 }
 
@@ -269,4 +291,54 @@ fn state_words(judge: &JudgeProgress, shape: &Shape) -> String {
     }
     words.extend(judge.server_notes.iter().map(|note| (*note).to_owned()));
     words.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::FailureCause;
+    use crate::tui::screens::Screen;
+    use crate::tui::screens::testing::model;
+    use crate::tui::theme::ColourDepth;
+
+    /// The table of three judges of which each has a failed call, in so many rows, with one of them chosen.
+    fn shown(rows: usize, chosen: usize) -> Vec<String> {
+        let mut model = model(Screen::Run);
+        model.run.chosen_judge = chosen;
+        let judges = ["ada", "bob", "eve"].map(|name| {
+            let mut judge = JudgeProgress {
+                name: name.to_owned(),
+                ..JudgeProgress::default()
+            };
+            judge.failed(FailureCause::TimedOut);
+            judge
+        });
+        let mut progress = RunProgress::default();
+        progress.judges = judges.to_vec();
+        let theme = Theme::new(ColourDepth::None, false);
+        let table = JudgeTable::new(&model, &progress, &theme, 58);
+        let lines = table.fitting((rows, 58), "K shows all", &theme);
+        lines.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn where_not_all_fits_the_chosen_judge_is_there_and_how_much_is_not_is_said() {
+        assert_eq!(shown(7, 0).len(), 7, "all of it");
+        let page = shown(5, 0).join("\n");
+        for name in ["ada", "bob", "eve"] {
+            assert!(
+                page.contains(name),
+                "what is said of them goes first: {page}"
+            );
+        }
+        for chosen in 0..3 {
+            let lines = shown(3, chosen);
+            assert_eq!(lines.len(), 3, "{lines:?}");
+            assert!(
+                lines[1].starts_with(&format!("▸ {}", ["ada", "bob", "eve"][chosen])),
+                "{lines:?}"
+            );
+            assert_eq!(lines[2], "… 5 more rows than fit: K shows all");
+        }
+    }
 }

@@ -13,7 +13,6 @@ use ratatui::text::{Line, Span};
 /// The lines of the screen; `None` where it has not been looked up yet.
 pub(super) fn lines(
     last: Option<&Option<Box<LastRun>>>,
-    budget: &str,
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
@@ -29,7 +28,6 @@ pub(super) fn lines(
     lines.extend(text::lines(&words, columns, theme.text()));
     let words = "Nothing that has been judged is asked again.";
     lines.extend(text::lines(words, columns, theme.muted()));
-    lines.extend(text::lines(budget, columns, theme.muted()));
     lines
 }
 
@@ -124,12 +122,7 @@ mod tests {
     use crate::tui::theme::ColourDepth;
 
     fn shown(last: Option<&Option<Box<LastRun>>>, columns: usize) -> String {
-        let lines = lines(
-            last,
-            "No budget is set.",
-            &Theme::new(ColourDepth::None, false),
-            columns,
-        );
+        let lines = lines(last, &Theme::new(ColourDepth::None, false), columns);
         let lines = lines.iter().map(ToString::to_string);
         lines.collect::<Vec<_>>().join("\n")
     }

@@ -1,7 +1,7 @@
 //! Starting, steering and ending a run.
 
 use super::begin::{begin, money_words};
-use super::{ask_pair, begin};
+use super::{ask_pair, begin, view};
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::progress::RunProgress;
 use crate::app::annotate::{RunError, RunOutcome};
@@ -9,10 +9,11 @@ use crate::store::corpus::QueryKey;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
 use crate::tui::model::run::RunScope;
-use crate::tui::model::{ConfirmFor, Model, PromptFor};
+use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
 use crate::tui::requests;
 use crate::tui::screens::Screen;
 use crate::tui::text;
+use crate::tui::widgets::page::Page;
 use crate::tui::widgets::toast::Level;
 use std::time::Duration;
 
@@ -61,6 +62,11 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
                 .max(1);
             model.run.chosen_judge = (model.run.chosen_judge + 1) % judges;
         }
+        Command::ShowTables => {
+            let text = view::page_text(model, Page::columns(model.size.0));
+            let page = Page::new("This run", &text);
+            model.overlays.push(Overlay::Page(page));
+        }
         Command::DropJudge if model.run.running => model.run.control.toggle(model.run.chosen_judge),
         Command::MoreCalls => model.run.control.concurrency = (control.concurrency * 2).min(4096),
         Command::FewerCalls => model.run.control.concurrency = (control.concurrency / 2).max(1),
@@ -101,7 +107,8 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
     match command {
         Command::StartRun => !model.run.running || model.run.control.paused,
         Command::StopRun => model.run.running || model.questions.going.is_some(),
-        Command::NextJudge | Command::DropJudge => model.run.running,
+        Command::NextJudge => model.run.progress.is_some(),
+        Command::DropJudge => model.run.running,
         _ => true,
     }
 }
@@ -129,8 +136,8 @@ pub fn start(model: &mut Model, only: Option<QueryKey>) -> Vec<Effect> {
         return Vec::new();
     }
     let scope = only.map_or(RunScope::Project, RunScope::Query);
-    if model.options.paid {
-        model.inform("calculating what it will cost");
+    if model.options.paid || model.queries.failures(only) > 0 {
+        model.inform("counting the calls that are left");
         model.run.wanted = scope.clone();
         return vec![Effect::Estimate(scope)];
     }
@@ -138,18 +145,35 @@ pub fn start(model: &mut Model, only: Option<QueryKey>) -> Vec<Effect> {
     begin(model)
 }
 
+/// What is priced next where no fresh call is left: the calls that failed, which nobody has asked about again.
+fn retry_of(model: &Model) -> Option<RunScope> {
+    let query = match model.run.wanted {
+        RunScope::Query(query) => Some(query),
+        _ => None,
+    };
+    let retry = model.run.wanted.with_failed();
+    retry.filter(|_| model.queries.failures(query) > 0)
+}
+
 /// Says what a run would cost, and asks whether to start it.
 pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
     if model.run.running || ask_pair::is_asked(model) {
         return Vec::new();
     }
-    if estimate.calls() == 0 {
+    if estimate.calls() == 0
+        && let Some(retry) = retry_of(model)
+    {
+        model.run.wanted = retry.clone();
+        return vec![Effect::Estimate(retry)];
+    }
+    let again = matches!(model.run.wanted, RunScope::Retry(_));
+    if estimate.calls() == 0 || (!model.options.paid && !again) {
         model.run.scope = model.run.wanted.clone();
         return begin(model);
     }
     if !model.overlays.is_empty() {
         // What is being typed must not answer the question.
-        model.inform("the cost is known now: press the key again to see it");
+        model.inform("the calls are counted now: press the key again to see them");
         return Vec::new();
     }
     model.run.scope = model.run.wanted.clone();
@@ -160,15 +184,33 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
         .map(|judge| format!("{judge} "))
         .collect();
     let scope = match model.run.scope {
-        RunScope::Project => "",
+        RunScope::Project | RunScope::Retry(None) => "",
         _ => "This query only: ",
     };
-    let question = format!(
-        "{scope}{changed}{}{} calls to language models: {money} Start?",
+    let calls = format!(
+        "{}{}",
         if estimate.rounds { "At most " } else { "" },
-        text::count(estimate.calls())
+        text::counted(estimate.calls(), "call")
     );
-    model.confirm("Start", &question, ConfirmFor::Start);
+    let (title, question) = match (again, model.options.paid) {
+        (false, _) => (
+            "Start",
+            format!("{scope}{changed}{calls} to language models: {money} Start?"),
+        ),
+        (true, true) => (
+            "Failed calls",
+            format!(
+                "{scope}{changed}Only calls that failed are left. {calls} to ask them again: {money} Ask?"
+            ),
+        ),
+        (true, false) => (
+            "Failed calls",
+            format!(
+                "{scope}{changed}Only calls that failed are left. {calls} to ask them again, at no cost. Ask?"
+            ),
+        ),
+    };
+    model.confirm(title, &question, ConfirmFor::Start);
     Vec::new()
 }
 
@@ -252,10 +294,10 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
     let all = ask_pair::ended(model).unwrap_or("every battle has all its votes");
     let (kind, words) = match result {
         Ok(outcome) => {
-            // One that had nothing to ask leaves in sight what the one before did.
+            // One that had nothing to ask leaves in sight what the one before did, and why its calls failed.
             let asked = outcome.progress.done() > 0;
             let earlier = model.run.earlier.take();
-            model.run.progress = match asked || outcome.missing != Some(0) {
+            model.run.progress = match asked {
                 true => Some(outcome.progress),
                 false => earlier,
             };
@@ -267,13 +309,17 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
                 (false, Some(0)) if asked => (Level::Good, all.to_owned()),
                 (false, Some(0)) => (Level::Good, format!("nothing was left to ask: {all}")),
                 (false, missing) => {
-                    let missing = missing.map_or(String::new(), |votes| format!("{votes} "));
+                    let missing = match missing {
+                        Some(1) => "1 vote is missing".to_owned(),
+                        Some(votes) => format!("{} are missing", text::counted(votes, "vote")),
+                        None => "votes are missing".to_owned(),
+                    };
                     let why = if outcome.budget_reached {
                         "the budget is reached: "
                     } else {
                         "done, but "
                     };
-                    (Level::Warn, format!("{why}{missing}votes are missing"))
+                    (Level::Warn, format!("{why}{missing}"))
                 }
             }
         }
@@ -293,8 +339,10 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::annotate::estimate::JudgeEstimate;
     use crate::app::annotate::progress::JudgeProgress;
     use crate::store::runs::RunId;
+    use crate::store::summary_cache::QuerySummary;
     use crate::tui::screens::testing::model;
 
     fn outcome(votes: usize) -> RunOutcome {
@@ -341,6 +389,95 @@ mod tests {
                 .as_ref()
                 .unwrap()
                 .starts_with("nothing was left to ask")
+        );
+    }
+
+    /// What is left on a project with one query, of whose calls so many failed.
+    fn failing(failures: usize) -> Model {
+        let mut model = model(Screen::Run);
+        let open = model.open.as_ref().map(|open| open.info.clone()).unwrap();
+        let summary = QuerySummary {
+            failures,
+            ..QuerySummary::default()
+        };
+        model.queries.rows = vec![(open, Some(summary))];
+        model
+    }
+
+    fn estimate(calls: usize) -> CostEstimate {
+        let mut estimate = CostEstimate::default();
+        estimate.judges.push(JudgeEstimate {
+            calls,
+            cost_usd: Some(0.25),
+            worst_usd: Some(0.5),
+            ..JudgeEstimate::default()
+        });
+        estimate
+    }
+
+    fn question(model: &Model) -> Option<String> {
+        match model.overlays.last() {
+            Some(Overlay::Confirm(confirm, ConfirmFor::Start)) => Some(format!("{confirm:?}")),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn calls_that_failed_are_asked_again_after_a_yes_once_nothing_else_is_left() {
+        for paid in [false, true] {
+            let mut model = failing(22);
+            model.options.paid = paid;
+            let priced = start(&mut model, None);
+            assert_eq!(priced, [Effect::Estimate(RunScope::Project)]);
+            let priced = ask_to_start(&mut model, &estimate(0));
+            assert_eq!(priced, [Effect::Estimate(RunScope::Retry(None))]);
+            assert_eq!(question(&model), None);
+            assert!(ask_to_start(&mut model, &estimate(22)).is_empty());
+            let asked = question(&model).unwrap();
+            assert!(asked.contains("22 calls to ask them again"), "{asked}");
+            assert_eq!(asked.contains("$0.25"), paid, "{asked}");
+            assert_eq!(begin(&mut model), [Effect::Start(RunScope::Retry(None))]);
+        }
+    }
+
+    #[test]
+    fn what_was_never_asked_comes_before_what_failed() {
+        let mut model = failing(22);
+        start(&mut model, None);
+        let begun = ask_to_start(&mut model, &estimate(5));
+        assert_eq!(begun, [Effect::Start(RunScope::Project)]);
+        assert_eq!(question(&model), None, "judges here cost nothing");
+    }
+
+    #[test]
+    fn a_retry_that_finds_nothing_to_ask_ends_as_a_run_does() {
+        let mut model = failing(22);
+        start(&mut model, None);
+        ask_to_start(&mut model, &estimate(0));
+        let begun = ask_to_start(&mut model, &estimate(0));
+        assert_eq!(begun, [Effect::Start(RunScope::Retry(None))]);
+    }
+
+    #[test]
+    fn a_run_that_asked_nothing_leaves_the_failures_in_sight() {
+        let mut model = failing(1);
+        begin(&mut model);
+        let mut failed = outcome(3);
+        failed.progress.judges[0].failures = 1;
+        failed.missing = Some(1);
+        progressed(&mut model, failed.progress.clone());
+        ended(&mut model, Ok(failed));
+        begin(&mut model);
+        let mut nothing = outcome(0);
+        nothing.missing = Some(1);
+        ended(&mut model, Ok(nothing));
+        assert_eq!(
+            model.run.progress.as_ref().map(RunProgress::failures),
+            Some(1)
+        );
+        assert_eq!(
+            model.run.ended.as_deref(),
+            Some("done, but 1 vote is missing")
         );
     }
 }

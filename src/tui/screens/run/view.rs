@@ -7,53 +7,67 @@ use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
+use crate::tui::screens::Screen;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::gauge::gauge;
-use crate::tui::widgets::{MORE_ROOM, folded_rows};
+use crate::tui::widgets::{folded_rows, page_hint};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Sparkline, Widget};
 
+/// Rows below which what matters less is left out.
+const LOW: u16 = 20;
+
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
+    let mut area = inset(area);
+    let columns = usize::from(area.width);
+    let hint = page_hint(Screen::Run);
     let Some(progress) = &model.run.progress else {
-        let area = inset(area);
-        let columns = usize::from(area.width);
-        let budget = begin::budget_words(model);
-        let mut lines = last::lines(model.run.last.as_ref(), &budget, theme, columns);
+        let mut lines = idle_lines(model, theme, columns);
         lines.splice(0..0, questions::line(model, theme));
-        Paragraph::new(folded_rows(lines, area.height, MORE_ROOM, theme)).render(area, buf);
+        Paragraph::new(folded_rows(lines, area.height, &hint, theme)).render(area, buf);
         return Areas::default();
     };
-    let mut area = inset(area);
     if let Some(line) = questions::line(model, theme) {
         line.render(cut(&mut area, 1), buf);
     }
+    let low = area.height < LOW;
     let judges = JudgeTable::new(model, progress, theme, area.width);
-    let mut failed = failures::lines(progress, theme, usize::from(area.width));
-    failed.truncate(usize::from(area.height / 6));
-    let [head, bar, pace, table, failures, _, log] = Layout::vertical([
-        Constraint::Length(5),
+    let failed = failure_lines(model, progress, theme, columns);
+    let rows = usize::from(area.height / 6).max(3).min(failed.len()) as u16;
+    let failed = folded_rows(failed, rows, &hint, theme);
+    let head = head_lines(model, progress, theme, low);
+    let head_rows = head.len() as u16;
+    let pace_rows = match low {
+        false => 2,
+        true => u16::from(model.run.running),
+    };
+    let table_rows = judges.lines().len() as u16;
+    let left = area.height.saturating_sub(head_rows + 1 + pace_rows + rows);
+    let table_rows = table_rows.min(left);
+    let [head_area, bar, pace, table, failures, _, log] = Layout::vertical([
+        Constraint::Length(head_rows),
         Constraint::Length(1),
-        Constraint::Length(if area.height >= 24 { 2 } else { 1 }),
-        Constraint::Length(judges.height()),
-        Constraint::Length(failed.len() as u16),
-        Constraint::Length(1),
-        Constraint::Min(1),
+        Constraint::Length(pace_rows),
+        Constraint::Length(table_rows),
+        Constraint::Length(rows),
+        Constraint::Length(u16::from(left > table_rows)),
+        Constraint::Min(0),
     ])
     .areas(area);
-    let columns = usize::from(area.width);
-    let lines = head_lines(model, progress, theme).into_iter();
-    let lines = lines.map(|line| match line.width() > columns {
+    let head = head.into_iter();
+    let head = head.map(|line| match line.width() > columns {
         true => text::ended(&line, columns),
         false => line,
     });
-    Paragraph::new(lines.collect::<Vec<_>>()).render(head, buf);
+    Paragraph::new(head.collect::<Vec<_>>()).render(head_area, buf);
     let (done, total) = match progress.phase {
         RunPhase::Refitting | RunPhase::Writing => (progress.step_done, progress.step_total),
         RunPhase::Planning | RunPhase::Judging | RunPhase::Done => {
@@ -62,7 +76,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     };
     render_bar(done, total, theme, bar, buf);
     render_pace(model, theme, pace, buf);
-    judges.render(theme, table, buf);
+    let room = (usize::from(table.height), columns);
+    Paragraph::new(judges.fitting(room, &hint, theme)).render(table, buf);
     Paragraph::new(failed).render(failures, buf);
     let page = usize::from(log.height.saturating_sub(1));
     log_lines(model, progress, theme, (page, columns)).render(log, buf);
@@ -72,6 +87,68 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         page,
         ..Areas::default()
     }
+}
+
+/// Everything of the screen without a cut, for a page of so many columns.
+pub(super) fn page_text(model: &Model, columns: usize) -> String {
+    let theme = &Theme::default();
+    let Some(progress) = &model.run.progress else {
+        return joined(&idle_lines(model, theme, usize::MAX));
+    };
+    let width = u16::try_from(columns).unwrap_or(u16::MAX);
+    let mut parts = vec![
+        joined(&head_lines(model, progress, theme, false)),
+        joined(&JudgeTable::new(model, progress, theme, width).lines()),
+    ];
+    let failed = failure_lines(model, progress, theme, usize::MAX);
+    if !failed.is_empty() {
+        parts.push(joined(&failed));
+    }
+    if !progress.log.is_empty() {
+        let log: Vec<&str> = progress.log.iter().map(String::as_str).collect();
+        parts.push(format!("log\n{}", log.join("\n")));
+    }
+    parts.join("\n\n")
+}
+
+fn joined(lines: &[Line<'_>]) -> String {
+    let lines = lines.iter().map(ToString::to_string);
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What is shown while this session has had no run: what the last one did.
+fn idle_lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let mut lines = last::lines(model.run.last.as_ref(), theme, columns);
+    let budget = begin::budget_words(model);
+    lines.extend(text::lines(&budget, columns, theme.muted()));
+    lines.extend(retry_line(model, theme, columns));
+    lines
+}
+
+/// Failures by cause, and how they are asked again once the run has ended.
+fn failure_lines(
+    model: &Model,
+    progress: &RunProgress,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = failures::lines(progress, theme, columns);
+    lines.extend(retry_line(model, theme, columns));
+    lines
+}
+
+/// How to ask again for calls that failed; nothing while a run goes on, or where none failed.
+fn retry_line(model: &Model, theme: &Theme, columns: usize) -> Option<Line<'static>> {
+    let failed = model.queries.failures(None);
+    let offered = failed > 0 && !model.run.running;
+    offered.then(|| {
+        let words = format!(
+            "Press {} to ask again for {}.",
+            key_on(Command::StartRun, Screen::Run),
+            text::counted(failed, "failed call")
+        );
+        text::line(&words, columns, theme.strong())
+    })
 }
 
 fn state(model: &Model, progress: &RunProgress) -> &'static str {
@@ -86,7 +163,12 @@ fn state(model: &Model, progress: &RunProgress) -> &'static str {
     }
 }
 
-fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Vec<Line<'static>> {
+fn head_lines(
+    model: &Model,
+    progress: &RunProgress,
+    theme: &Theme,
+    low: bool,
+) -> Vec<Line<'static>> {
     let label = |name: &'static str| Span::styled(format!("{name:<10}"), theme.muted());
     let left = match (model.run.running, progress.eta_s()) {
         (true, Some(seconds)) => format!(" · about {} left", text::duration(seconds.max(0.0))),
@@ -144,7 +226,7 @@ fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Vec<Line<
         spent.extend(gauge(share, 10, fill, theme));
         spent.push(Span::raw(format!(" {:.0} %", 100.0 * share)));
     }
-    vec![
+    let mut lines = vec![
         Line::from(first),
         Line::from(vec![
             label("queries"),
@@ -187,7 +269,11 @@ fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Vec<Line<
             )),
         ]),
         Line::from(spent),
-    ]
+    ];
+    if low {
+        lines.remove(3);
+    }
+    lines
 }
 
 /// Calls in flight now, of as many as the judges are found to take; nothing while none are made.
@@ -284,7 +370,6 @@ mod tests {
     use super::*;
     use crate::app::annotate::progress::JudgeProgress;
     use crate::judge::FailureCause;
-    use crate::tui::screens::Screen;
     use crate::tui::screens::testing::model;
     use crate::tui::testing;
     use crate::tui::theme::ColourDepth;

@@ -45,7 +45,7 @@ pub fn warning(decisions: impl DoubleEndedIterator<Item = ReadingPace>) -> Optio
     let fast = latest.iter().filter(|pace| pace.is_fast()).count();
     (fast >= FAST).then(|| {
         format!(
-            "{fast} of your last {} decisions came faster than {} words a minute: too fast to read the texts",
+            "too fast to read: {fast} of your last {} decisions, over {} words a minute",
             latest.len(),
             text::count(MOST_WORDS_A_MINUTE as u64),
         )
@@ -78,7 +78,7 @@ mod tests {
         let mixed = [[pace(900, 1_000); 3], [pace(20, 2_000); 3]].concat();
         assert_eq!(warning(mixed.into_iter()), None, "two of the last five");
         let words = warning([pace(900, 1_000); 4].into_iter());
-        assert!(words.unwrap().starts_with("4 of your last 4"));
+        assert!(words.unwrap().contains("4 of your last 4 decisions"));
     }
 
     #[test]

@@ -175,7 +175,12 @@ mod tests {
             assert_eq!(session.warning(), None);
             session.decided(judged(300, 10.0));
         }
-        assert!(session.warning().unwrap().starts_with("3 of your last 3"));
+        assert!(
+            session
+                .warning()
+                .unwrap()
+                .contains("3 of your last 3 decisions")
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::tui::model::review::CurrentItem;
 use crate::tui::screens::Screen;
 use crate::tui::screens::registry::spec;
 use crate::tui::screens::run::ask_pair;
-use crate::tui::screens::spec::Find;
+use crate::tui::screens::spec::{Find, Undoable};
 
 pub(crate) fn offers(model: &Model, command: Command) -> bool {
     let screen = model.screen();
@@ -19,6 +19,7 @@ pub(crate) fn offers(model: &Model, command: Command) -> bool {
         Command::PauseRun => model.run.running,
         Command::ShowRun => screen != Screen::Run,
         Command::ShowLog => !judges_blind(model),
+        Command::Undo => undoable(model),
         Command::Redo => !super::redo::stack(model).is_empty(),
         Command::Back => model.stack.len() > 1 || model.search.is_some() || filtered(model),
         command if verdict_state::decides(screen, command) => {
@@ -47,6 +48,26 @@ pub(super) fn judges_blind(model: &Model) -> bool {
     })
 }
 
+/// Whether the project may hold something that an undo on this screen can take back; a query that is not counted yet may.
+fn undoable(model: &Model) -> bool {
+    let decided = match spec(model.screen()).undoes {
+        Undoable::Verdict => {
+            let totals = model.queries.totals();
+            totals.verdicts > 0 || totals.counted < model.queries.rows.len()
+        }
+        Undoable::Ruling => {
+            let overview = model.adjudication.overview.as_ref();
+            let ruled = overview.is_some_and(|overview| overview.ruled > 0);
+            ruled || !model.adjudication.ruled_since.is_empty()
+        }
+        Undoable::Duel => model
+            .duel
+            .open()
+            .is_some_and(|duel| !duel.session.events.is_empty() || !duel.pending.is_empty()),
+    };
+    decided || model.saving > 0
+}
+
 /// Whether rows are kept by some words.
 fn filtered(model: &Model) -> bool {
     match model.screen() {
@@ -60,7 +81,9 @@ fn filtered(model: &Model) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::summary_cache::QuerySummary;
     use crate::tui::message::Effect;
+    use crate::tui::screens::testing::model;
     use crate::tui::screens::{review, ruling};
     use crate::tui::update::commands::on_command;
 
@@ -76,5 +99,27 @@ mod tests {
             let effects = on_command(&mut model, Command::ShowLog);
             assert_eq!(effects, [Effect::ReadLog]);
         }
+    }
+
+    #[test]
+    fn undo_is_offered_once_there_is_something_to_undo() {
+        let mut model = model(Screen::Matrix);
+        let info = model.open.as_ref().map(|open| open.info.clone()).unwrap();
+        let mut offered = |verdicts, saving| {
+            let summary = QuerySummary {
+                verdicts,
+                ..QuerySummary::default()
+            };
+            model.queries.rows = vec![(info.clone(), Some(summary))];
+            model.saving = saving;
+            offers(&model, Command::Undo)
+        };
+        assert!(!offered(0, 0));
+        assert!(offered(0, 1), "a verdict is on its way");
+        assert!(offered(1, 0));
+        model.queries.rows.push((info, None));
+        model.queries.rows[0].1 = Some(QuerySummary::default());
+        model.saving = 0;
+        assert!(offers(&model, Command::Undo), "not every query is counted");
     }
 }

@@ -76,7 +76,7 @@ pub(super) fn open(model: &mut Model, project: ProjectSettings, student: Student
         Setting {
             kind: SettingKind::Theme,
             name: "background",
-            doc: "Whether colours are made for a dark or a light terminal.",
+            doc: "Which background the colours are made for; choose the one that your terminal has.",
             values: owned(&ThemeChoice::ALL.map(ThemeChoice::name)),
             chosen: place(&ThemeChoice::ALL, &model.theme),
         },

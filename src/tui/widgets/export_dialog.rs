@@ -6,13 +6,14 @@ use crate::app::export::request::ExportKind;
 use crate::app::export::why_empty::why_empty;
 use crate::store::contents::ProjectContents;
 use crate::tui::layout::{centred, cut, cut_bottom};
-use crate::tui::text::{pad_right, truncate};
+use crate::tui::text::{self, pad_right, truncate};
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
+use std::borrow::Cow;
 
 const WIDTH: u16 = 76;
 const NAME: usize = 18;
@@ -165,6 +166,8 @@ impl ExportDialog {
             }
             return file.render(theme, inner, buf);
         }
+        // The line above the keys says in full what is cut in the row of the choice.
+        let below = cut_bottom(&mut inner, 1);
         let first = (self.selected + 1).saturating_sub(usize::from(inner.height));
         let columns = usize::from(inner.width);
         for (row, (at, choice)) in inner.rows().zip(self.choices().enumerate().skip(first)) {
@@ -176,7 +179,15 @@ impl ExportDialog {
                 Some(why) => (format!("0 rows: {why}"), theme.ghost()),
                 None => (choice.doc.to_owned(), theme.muted()),
             };
-            let doc = truncate(&doc, columns.saturating_sub(NAME + 2)).into_owned();
+            let doc = match truncate(&doc, columns.saturating_sub(NAME + 2)) {
+                Cow::Borrowed(whole) => whole.to_owned(),
+                Cow::Owned(cut) => {
+                    if selected {
+                        text::line(&doc, columns, theme.strong()).render(below, buf);
+                    }
+                    cut
+                }
+            };
             Line::from(vec![
                 Span::raw(if selected { "▌ " } else { "  " }),
                 Span::styled(pad_right(choice.name, NAME), theme.text()),
@@ -259,5 +270,19 @@ mod tests {
             });
         }
         assert_eq!(dialog.handle(key(KeyCode::Esc)), KeyOutcome::Cancelled);
+    }
+
+    #[test]
+    fn what_is_cut_in_the_row_of_the_choice_is_said_in_full_below() {
+        let dialog = ExportDialog::default();
+        let whole = dialog.choice().doc;
+        let drawn = |columns| {
+            text(&draw(columns, 16, |area, buf| {
+                dialog.render(&Theme::default(), area, buf);
+            }))
+        };
+        let (narrow, wide) = (drawn(48), drawn(100));
+        assert!(narrow.contains(whole), "{narrow}");
+        assert_eq!(wide.matches(whole).count(), 1, "{wide}");
     }
 }

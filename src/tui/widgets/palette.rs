@@ -10,7 +10,7 @@ use super::prompt::LinePrompt;
 use super::{KeyOutcome, boxed, scroll_to};
 use crate::tui::fuzzy::{WordFilter, rank};
 use crate::tui::keymap::{Command, Scope, active, key_of};
-use crate::tui::layout::centred;
+use crate::tui::layout::{centred, cut_bottom};
 use crate::tui::text::{pad_left, truncate, width};
 use crate::tui::theme::Theme;
 
@@ -120,7 +120,7 @@ impl Palette {
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) -> Option<Position> {
         let inner = boxed("Commands", theme, centred(area, WIDTH, HEIGHT), buf);
         let caret = self.prompt.render(theme, inner, buf);
-        let list = Rect {
+        let mut list = Rect {
             y: inner.y + 1.min(inner.height),
             height: inner.height.saturating_sub(1),
             ..inner
@@ -130,6 +130,16 @@ impl Palette {
             .iter()
             .filter_map(|command| self.key(*command));
         let key = keys.map(|key| width(&key)).max().unwrap_or(0) as u16 + 1;
+        // Where the longest descriptions are cut, that of the chosen command stands in full below the list.
+        let longest = self.commands.iter().map(|command| width(command.doc()));
+        let space = usize::from(list.width.saturating_sub(NAME + key));
+        if longest.max().is_some_and(|longest| longest > space) && list.height > 2 {
+            let below = cut_bottom(&mut list, 1);
+            if let Some(command) = self.selected() {
+                let doc = truncate(command.doc(), usize::from(below.width));
+                buf.set_string(below.x, below.y, doc, theme.strong());
+            }
+        }
         let rows = usize::from(list.height);
         self.rows.set(rows.max(1));
         self.top.set(scroll_to(self.top.get(), self.selected, rows));
@@ -293,5 +303,19 @@ mod tests {
         for (width, height) in [(0, 0), (4, 4), (30, 5), (200, 60)] {
             shown(&palette, width, height);
         }
+    }
+
+    #[test]
+    fn a_description_that_is_cut_stands_in_full_below_the_list() {
+        let palette = palette();
+        let whole = palette.selected().map_or("", Command::doc);
+        let drawn = |columns| {
+            text(&draw(columns, 20, |area, buf| {
+                palette.render(&Theme::default(), area, buf);
+            }))
+        };
+        let (narrow, wide) = (drawn(60), drawn(120));
+        assert!(narrow.contains(whole), "{narrow}");
+        assert_eq!(wide.matches(whole).count(), 1, "{wide}");
     }
 }

@@ -26,7 +26,7 @@ const LISTED: usize = 5;
 
 const NONE_YET: &str = "This project has no duel yet.";
 
-const ANOTHER: &str = "A new duel; the present ones stay.";
+const ANOTHER: &str = "Make a new duel; earlier ones are kept.";
 
 const ABOUT: &str = "A duel shows people documents of two rankings, without saying which is which. The result says which ranking won.";
 

@@ -470,7 +470,7 @@ fn rulings_faster_than_reading_are_said() {
     }
     let page = flat(&mut model, (120, 38));
     assert!(
-        page.contains("3 of your last 3 decisions came faster"),
+        page.contains("too fast to read: 3 of your last 3 decisions"),
         "{page}"
     );
 }

@@ -74,14 +74,17 @@ fn line(
     theme: &Theme,
     columns: usize,
 ) -> Line<'static> {
-    let lead = format!("{:>6} {cause}", text::count(count));
+    let count = text::count(count);
+    let indent = " ".repeat(6_usize.saturating_sub(count.len()));
+    let lead = format!("{count} {cause}");
     let judges = judges.iter();
     let judges =
         judges.map(|(name, count)| format!("{} {}", sanitise::line(name), text::count(count)));
     let judges = judges.collect::<Vec<_>>().join(", ");
     let rest = format!(" · {when} · {judges}");
-    let room = columns.saturating_sub(text::width(&lead));
+    let room = columns.saturating_sub(indent.len() + text::width(&lead));
     Line::from(vec![
+        Span::raw(indent),
         Span::styled(lead, theme.bad()),
         Span::raw(text::truncate(&rest, room).into_owned()),
     ])

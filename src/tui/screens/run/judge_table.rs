@@ -187,7 +187,8 @@ fn judge_line(
     } else {
         latency_words(judge.latency_ms / calls as f64)
     };
-    let failed = format!("{:>7}", text::count(judge.failures));
+    let failed = text::count(judge.failures);
+    let indent = " ".repeat(7_usize.saturating_sub(failed.len()));
     let share = calls as f64 / judge.total.max(1) as f64;
     let [filled, rest] = gauge(share, shape.bar, theme.judge(index), theme);
     Line::from(vec![
@@ -204,6 +205,7 @@ fn judge_line(
             text::pad_left(&text::count(judge.votes), shape.count),
             text::pad_right(&text::count(judge.total), shape.count)
         )),
+        Span::raw(indent),
         Span::styled(
             failed,
             if judge.failures > 0 {

@@ -287,11 +287,14 @@ pub(super) fn digits(value: f64) -> [char; 3] {
     }
 }
 
-/// A size up to 9.9 in three columns.
+/// A size up to 9.9 in three columns; below 1 the last one is blank, so that neighbours do not touch.
 fn tenths(size: f64) -> [char; 3] {
     let tenths = (size.abs().min(9.9) * 10.0).round() as u32;
     let digit = |n: u32| char::from_digit(n % 10, 10).unwrap_or('0');
-    [digit(tenths / 10), '.', digit(tenths)]
+    match tenths {
+        10.. => [digit(tenths / 10), '.', digit(tenths)],
+        _ => ['.', digit(tenths), ' '],
+    }
 }
 
 fn halves(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffer) {

@@ -72,7 +72,8 @@ impl<'a> Plot<'a> {
         let scale = |value: f64| pad_left(&text::fixed(value, 2), 5);
         for (row, value) in [
             (inside.y, up.1),
-            (inside.y + inside.height / 2, (up.0 + up.1) / 2.0),
+            // The row that a mark of this value is in.
+            (inside.y + (inside.height - 1) / 2, (up.0 + up.1) / 2.0),
             (foot - 1, up.0),
         ] {
             if words.numbered {

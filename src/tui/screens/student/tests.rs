@@ -86,6 +86,11 @@ fn the_latest_checkpoint_comes_first_and_the_others_are_a_key_away() {
         );
         assert!(axis[1].trim_start().starts_with("300"), "{page}");
     }
+    // The number of the middle stands beside the line there, whether rows are even or odd.
+    for height in 24..28 {
+        let page = flat(&mut model, (100, height));
+        assert!(page.contains("0.50│┄"), "{height}: {page}");
+    }
     update(&mut model, Command::PreviousCheckpoint);
     assert!(flat(&mut model, SIZES[1]).contains("step 200, 2 of 3"));
     update(&mut model, Command::NextCheckpoint);

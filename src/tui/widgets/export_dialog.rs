@@ -39,14 +39,24 @@ struct Choice {
     corrected: bool,
 }
 
+impl Choice {
+    /// Whether the file's ending says its form.
+    fn is_table(&self) -> bool {
+        let tables = [ExportKind::Votes, ExportKind::Verdicts, ExportKind::Rulings];
+        tables.contains(&self.kind)
+    }
+}
+
+const TABLE_ENDINGS: &str = "the ending says the form: .csv, .jsonl or .parquet";
+
 #[rustfmt::skip]
 const CHOICES: [Choice; 9] = [
     Choice { name: "annotated", doc: "documents with zELO scores, JSON lines", file: "annotated.jsonl", about: ExportSubject::Scores, kind: ExportKind::Annotated, corrected: false },
     Choice { name: "run", doc: "documents by zELO, TREC's columns", file: "zelo.trec", about: ExportSubject::Scores, kind: ExportKind::Run, corrected: false },
-    Choice { name: "votes", doc: "every vote and failed call of every judge, .csv, .jsonl or .parquet", file: "votes.csv", about: ExportSubject::Votes, kind: ExportKind::Votes, corrected: false },
-    Choice { name: "verdicts", doc: "every verdict of every person, .csv, .jsonl or .parquet", file: "verdicts.csv", about: ExportSubject::Verdicts, kind: ExportKind::Verdicts, corrected: false },
+    Choice { name: "votes", doc: "every vote and failed call of every judge", file: "votes.csv", about: ExportSubject::Votes, kind: ExportKind::Votes, corrected: false },
+    Choice { name: "verdicts", doc: "every verdict of every person", file: "verdicts.csv", about: ExportSubject::Verdicts, kind: ExportKind::Verdicts, corrected: false },
     Choice { name: "corrected qrels", doc: "labels as rulings correct them; and the rulings, .csv", file: "corrected.qrels", about: ExportSubject::Labels, kind: ExportKind::Qrels, corrected: true },
-    Choice { name: "rulings", doc: "every ruling that stands and what it changes, .csv, .jsonl or .parquet", file: "rulings.csv", about: ExportSubject::Labels, kind: ExportKind::Rulings, corrected: false },
+    Choice { name: "rulings", doc: "every ruling that stands and what it changes", file: "rulings.csv", about: ExportSubject::Labels, kind: ExportKind::Rulings, corrected: false },
     Choice { name: "qrels", doc: "labels as they were imported, TREC's columns", file: "labels.qrels", about: ExportSubject::Labels, kind: ExportKind::Qrels, corrected: false },
     Choice { name: "picks", doc: "every answer of a judge on a pool, JSON lines", file: "picks.jsonl", about: ExportSubject::Picks, kind: ExportKind::Picks, corrected: false },
     Choice { name: "ai-scores", doc: "battles with every vote, as zBench writes them", file: "ai_scores.json", about: ExportSubject::Votes, kind: ExportKind::AiScores, corrected: false },
@@ -160,6 +170,9 @@ impl ExportDialog {
             let choice = self.choice();
             let words = format!("{}: {}", choice.name, choice.doc);
             Line::styled(words, theme.text()).render(cut(&mut inner, 1), buf);
+            if choice.is_table() {
+                Line::styled(TABLE_ENDINGS, theme.muted()).render(cut(&mut inner, 1), buf);
+            }
             if let Some(why) = self.why_empty(choice) {
                 let words = format!("0 rows: {why}");
                 Line::styled(words, theme.warn()).render(cut(&mut inner, 1), buf);
@@ -214,6 +227,7 @@ mod tests {
             dialog.render(&Theme::default(), area, buf);
         }));
         assert!(screen.contains("verdicts.csv"), "{screen}");
+        assert!(screen.contains(TABLE_ENDINGS), "{screen}");
         for event in typed(".old") {
             dialog.handle(event);
         }
@@ -255,6 +269,24 @@ mod tests {
         assert!(screen.contains("rulings.csv"), "{screen}");
         assert!(
             screen.contains("0 rows: nothing was ruled on yet"),
+            "{screen}"
+        );
+    }
+
+    #[test]
+    fn what_is_cut_in_the_row_of_the_choice_is_said_below() {
+        let mut dialog = ExportDialog::default();
+        dialog.handle(key(KeyCode::Down));
+        dialog.handle(key(KeyCode::Down));
+        let screen = text(&draw(60, 24, |area, buf| {
+            dialog.render(&Theme::default(), area, buf);
+        }));
+        assert!(
+            screen.contains("every vote and failed call of every…"),
+            "{screen}"
+        );
+        assert!(
+            screen.contains("every vote and failed call of every judge"),
             "{screen}"
         );
     }

@@ -151,7 +151,7 @@ impl BenchStudentCommand {
         format!(
             "{} simulated queries of {} documents, {} scores, 3 simulated judges, seed {}\n\n{}\n\
              ± is half of the 95 % interval of a mean over queries; changes are against no student, at the same calls, query by query.\n\
-             The weight is in battles per document, as the votes bear it out. Simulated: no model was asked.\n",
+             The weight is in battles per document, as far as the votes support it. Simulated: no model was asked.\n",
             self.queries,
             self.documents,
             self.theta,

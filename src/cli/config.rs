@@ -193,7 +193,7 @@ struct ProjectOptions {
     /// A student of the project that may stand beside the votes, or - for none
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     student: Option<String>,
-    /// What it counts for in scores, in battles per document: 0 is nothing [default], auto what the votes bear out, estimated now
+    /// What it counts for in scores, in battles per document: 0 is nothing [default], auto what the votes support, estimated now
     #[arg(long, value_name = "auto|NUMBER", allow_hyphen_values = true)]
     student_weight: Option<StudentWeight>,
     /// How people are to judge: a Markdown file that one key shows while judging, or - for none

@@ -220,7 +220,7 @@ impl Db {
         self.touch_all()
     }
 
-    /// A student with what the votes bear out of it, where its weight is to follow from that. Changes nothing; fits many
+    /// A student with how much of it the votes support, where its weight is to follow from that. Changes nothing; fits many
     /// queries over and over, so that it is no work for a transaction that others wait for.
     pub fn estimated_student(&self, name: &str, weight: StudentWeight) -> Result<NamedStudent> {
         let (learned, not_learned) = match weight {
@@ -284,7 +284,7 @@ impl Db {
         }))
     }
 
-    /// The weight of a student that the votes bear out, or why that cannot be told.
+    /// The weight of a student that the votes support, or why that cannot be told.
     fn learn_student_weight(
         &self,
         name: &str,

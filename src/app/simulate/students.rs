@@ -36,7 +36,7 @@ pub struct StudentWorth {
     pub plan: AdaptivePlan,
     /// Without a student.
     pub alone: Vec<Quality>,
-    /// With the student in the fit, at the weight that the votes bear out.
+    /// With the student in the fit, at the weight that the votes support.
     pub in_fit: Vec<Quality>,
     /// With pairs chosen by the student too; `None` for plans that look at no scores.
     pub in_choice: Option<Vec<Quality>>,
@@ -44,7 +44,7 @@ pub struct StudentWorth {
     pub in_both: Option<Vec<Quality>>,
     /// What the queue that begins with votes against it is worth, where pairs are chosen without it: query by query.
     pub queue: Vec<QueueWorth>,
-    /// What the votes bear out of it, where pairs are chosen without it.
+    /// How much of it the votes support, where pairs are chosen without it.
     pub learned: Option<LearnedWeight>,
 }
 
@@ -128,7 +128,7 @@ impl StudentSimulation {
             .collect()
     }
 
-    /// The qualities with the student in the fit at the weight that the votes of all queries bear out.
+    /// The qualities with the student in the fit at the weight that the votes of all queries support.
     fn fitted(&self, played: &[&PlayedQuery]) -> (Vec<Quality>, Option<LearnedWeight>) {
         let evidence: Vec<_> = played.iter().filter_map(|of| of.evidence).collect();
         let learned = LearnedWeight::of(&evidence);

@@ -6,6 +6,7 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::ranking::PairTarget;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
+use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 
 /// A query with its judged pairs.
@@ -17,6 +18,13 @@ pub(super) struct JudgedQuery {
     pub(super) documents: Vec<DocId>,
     /// In the order of their documents.
     pub(super) pairs: Vec<PairTarget>,
+}
+
+/// The first bytes of a hash, as digits.
+pub(super) fn short_hash(hash: Sha256) -> String {
+    let digest = hash.finalize();
+    let bytes = digest.iter().take(8);
+    bytes.map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The judged pairs of all queries.
@@ -65,6 +73,23 @@ impl JudgedPairs {
         };
         self.places.insert(query.id.clone(), place);
         self.queries.push(query);
+    }
+
+    /// Which pairs are judged, in short: of the names of their queries and documents.
+    pub(super) fn hash(&self) -> String {
+        let mut names: Vec<[&str; 3]> = Vec::new();
+        for query in &self.queries {
+            let id = |at: usize| query.documents.get(at).map_or("", DocId::as_str);
+            let pairs = query.pairs.iter().map(|target| target.pair);
+            names.extend(pairs.map(|pair| [query.id.as_str(), id(pair.low()), id(pair.high())]));
+        }
+        names.sort_unstable();
+        let mut hash = Sha256::new();
+        for name in names.as_flattened() {
+            hash.update((name.len() as u64).to_le_bytes());
+            hash.update(name);
+        }
+        short_hash(hash)
     }
 
     pub(super) fn len(&self) -> usize {

@@ -85,7 +85,7 @@ pub(super) fn stored_report(store: &Store, name: &str) -> Result<Option<StudentR
     let mut report = report_predictions(name.to_owned(), &predictions, &judged);
     let latest = known_student(store, name)?.pop();
     if let (Some(report), Some(latest)) = (&mut report, latest) {
-        report.notes.extend(trained_note(&latest, report)?);
+        report.notes.extend(trained_note(&latest, report, &judged)?);
     }
     Ok(report)
 }
@@ -94,10 +94,13 @@ pub(super) fn stored_report(store: &Store, name: &str) -> Result<Option<StudentR
 fn trained_note(
     student: &StoredStudent,
     report: &StudentReport,
+    judged: &JudgedPairs,
 ) -> Result<Option<String>, AppError> {
     #[derive(Deserialize)]
     struct Model {
         pairs: usize,
+        /// Students of older versions have none.
+        pairs_hash: Option<String>,
     }
     let (Some(model), Some(last)) = (&student.model, report.steps.last()) else {
         return Ok(None);
@@ -112,13 +115,17 @@ fn trained_note(
         "trained on {}, each predicted by a model that never saw its query",
         counted(model.pairs, "judged pair")
     );
-    let judged = last.figures.n;
-    Ok(Some(match judged > model.pairs {
+    let predicted = last.figures.n;
+    let are_others = match &model.pairs_hash {
+        Some(hash) => *hash != judged.hash(),
+        None => predicted > model.pairs,
+    };
+    Ok(Some(match are_others {
         false => trained,
         true => format!(
             "{trained}; of {} with a prediction now, those judged since are predicted by a model that learned from all \
              queries, their own too: figures on them are too good. `overrule student train` measures it anew",
-            counted(judged, "judged pair")
+            counted(predicted, "judged pair")
         ),
     }))
 }

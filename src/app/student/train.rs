@@ -1,6 +1,6 @@
 //! The built-in student: fitted to the judged pairs of a project, and measured on queries that it did not see.
 
-use super::judged_pairs::JudgedPairs;
+use super::judged_pairs::{JudgedPairs, short_hash};
 use super::known_texts::{FEATURES, KnownTexts};
 use super::other_scores::OtherScores;
 use super::predictions::{ForeignLine, PairPlace, Predictions, StepPredictions};
@@ -16,9 +16,9 @@ use crate::domain::student::features::{ALIKE_TEXTS, OTHER_BATTLES, PairFeatures,
 use crate::domain::student::figures::{
     FigureOptions, Figures, ModelAccuracy, PreferenceRow, StudentRow, accuracies,
 };
-use crate::domain::student::model::{StudentModel, TrainingRow, cross_validate};
+use crate::domain::student::model::{NoModel, StudentModel, TrainingRow, cross_validate};
 use crate::formats::safe_json;
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
@@ -56,6 +56,8 @@ pub struct TrainedStudent {
     pub accuracies: Vec<(String, ModelAccuracy)>,
     /// Of the pairs that it learned from, with their features, scores and weights.
     pub training_hash: String,
+    /// [`JudgedPairs::hash`] of them.
+    pairs_hash: String,
     predictions: Vec<PredictedPair>,
 }
 
@@ -152,12 +154,14 @@ pub fn train_with(
     if let Some(vectors) = vectors {
         vectors.check(known, all)?;
     }
-    let Some(found) = cross_validate(&rows, options.folds, options.seed, &|| store.is_wanted())
-    else {
-        return Err(invalid!(
-            "a student learns from judged pairs of two queries at least; `overrule annotate` has more judged"
-        ));
-    };
+    let found = cross_validate(&rows, options.folds, options.seed, &|| store.is_wanted());
+    let found = found.map_err(|error| match error {
+        NoModel::TooFewQueries => invalid!("{error}; `overrule annotate` has more judged"),
+        NoModel::NotFitted => invalid!(
+            "{error}: numbers of some document are beyond all others; leave out --embed or --other-battles"
+        ),
+        NoModel::NotWanted => AppError::from(StoreError::Closed),
+    })?;
     let beside = beside
         .iter()
         .map(|name| OtherStudent::read(store, name, &judged))
@@ -173,7 +177,6 @@ pub fn train_with(
         .collect();
     let figures = Figures::of(&student_rows, &FigureOptions::of(rows.len()))
         .ok_or_else(|| invalid!("no judged pair has a score"))?;
-    let digest = hash.finalize();
     let predicted = places.iter().zip(&found.predicted);
     let judged_ones = predicted.map(|((query, pair), predicted)| (*query, *pair, *predicted));
     let others = unjudged
@@ -190,11 +193,8 @@ pub fn train_with(
             &beside,
             feature_names(options, vectors.is_some()),
         )?,
-        training_hash: digest
-            .iter()
-            .take(8)
-            .map(|byte| format!("{byte:02x}"))
-            .collect(),
+        training_hash: short_hash(hash),
+        pairs_hash: judged.hash(),
         predictions: judged_ones
             .chain(others)
             .filter_map(|(query, pair, predicted)| named(&judged, query, pair, predicted))
@@ -355,6 +355,7 @@ impl TrainedStudent {
             "pairs": self.figures.n,
             "queries": self.figures.queries,
             "training_hash": self.training_hash,
+            "pairs_hash": self.pairs_hash,
             "seed": self.options.seed,
         })
     }

@@ -1,4 +1,4 @@
-//! The student that a project has named, and what it counts for: set, or what the votes bear out.
+//! The student that a project has named, and what it counts for: set, or what the votes support.
 
 use crate::domain::auto_or_number::{AUTO, AutoOrNumber};
 use crate::domain::number_words::signed;
@@ -25,7 +25,7 @@ const MOST_STUDENT_WEIGHT: f64 = 100.0;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "AutoOrNumber", into = "AutoOrNumber")]
 pub enum StudentWeight {
-    /// What the votes bear out.
+    /// What the votes support.
     Auto,
     /// From 0, which is nothing, to [`MOST_STUDENT_WEIGHT`].
     Set(f64),
@@ -36,7 +36,7 @@ pub enum StudentWeight {
 pub struct NamedStudent {
     pub name: String,
     pub weight: StudentWeight,
-    /// What the votes bear out, where that was asked for and there were enough.
+    /// What the votes support, where that was asked for and there were enough.
     pub learned: Option<LearnedWeight>,
     /// Why nothing was learned though it was asked for.
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! A student's predictions beside the votes: what they count for in a fit, and how much of them the votes bear out.
+//! A student's predictions beside the votes: what they count for in a fit, and how much of them the votes support.
 //!
 //! Only pairs that nobody has judged count: on the others the votes speak. A prediction is worth (1 − a) / (a − m²) games, as
 //! [`OutcomeProbabilities::strength`] says. But predictions are not independent: a student that misjudges a document is wrong on

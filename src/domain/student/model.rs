@@ -8,12 +8,12 @@ mod isotonic;
 mod newton;
 mod temperature;
 
-pub use cross_validation::cross_validate;
+pub use cross_validation::{NoModel, cross_validate};
 pub use isotonic::IsotonicCurves;
 
 use super::OutcomeProbabilities;
 use super::features::PairFeatures;
-use newton::TrainingTable;
+use newton::{Exponentials, TrainingTable};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use temperature::temperature;
@@ -69,11 +69,8 @@ impl Calibration {
         }
     }
 
-    fn predict(&self, (eta, tau): (f64, f64)) -> OutcomeProbabilities {
-        let found = probabilities(eta / self.temperature, tau / self.temperature);
-        self.isotonic
-            .as_ref()
-            .map_or(found, |curves| curves.apply(found))
+    fn predict(&self, logits: (f64, f64)) -> OutcomeProbabilities {
+        calibrated(logits, self.temperature, self.isotonic.as_ref())
     }
 
     /// Σ weight · cross entropy with the soft targets, in nats.
@@ -112,11 +109,7 @@ impl StudentModel {
     }
 
     pub fn predict(&self, pair: &PairFeatures) -> OutcomeProbabilities {
-        let (eta, tau) = self.logits(pair);
-        let found = probabilities(eta / self.temperature, tau / self.temperature);
-        self.isotonic
-            .as_ref()
-            .map_or(found, |curves| curves.apply(found))
+        calibrated(self.logits(pair), self.temperature, self.isotonic.as_ref())
     }
 
     fn logits(&self, pair: &PairFeatures) -> (f64, f64) {
@@ -125,11 +118,19 @@ impl StudentModel {
     }
 }
 
+/// The probabilities of logits after a temperature and curves.
+fn calibrated(
+    (eta, tau): (f64, f64),
+    temperature: f64,
+    isotonic: Option<&IsotonicCurves>,
+) -> OutcomeProbabilities {
+    let found = probabilities(eta / temperature, tau / temperature);
+    isotonic.map_or(found, |curves| curves.apply(found))
+}
+
 /// The three probabilities from the logits ±η and τ; exact in the tails.
 fn probabilities(eta: f64, tau: f64) -> OutcomeProbabilities {
-    let top = eta.abs().max(tau);
-    let (a, b, tie) = ((-eta - top).exp(), (eta - top).exp(), (tau - top).exp());
-    let sum = (a + b) + tie;
+    let Exponentials { a, b, sum, .. } = Exponentials::of(eta, tau);
     OutcomeProbabilities::new(a / sum, b / sum)
         .unwrap_or_else(|| OutcomeProbabilities::soft_target(0.5))
 }

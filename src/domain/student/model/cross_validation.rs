@@ -13,6 +13,18 @@ use std::ops::Range;
 /// Precisions of the penalty that are tried.
 const PRECISIONS: [f64; 5] = [0.1, 1.0, 10.0, 100.0, 1_000.0];
 
+/// Why there is no model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoModel {
+    #[error("a student learns from judged pairs of two queries at least")]
+    TooFewQueries,
+    /// Rows that do not go together, or a minimum that was not found.
+    #[error("the student's fit has no minimum")]
+    NotFitted,
+    #[error("nobody waits for the student any more")]
+    NotWanted,
+}
+
 /// A fitted model, and what it would have said of queries that it does not know.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrossValidation {
@@ -20,7 +32,8 @@ pub struct CrossValidation {
     pub model: StudentModel,
     /// Precision of its penalty: the one with the least cross entropy on queries left out.
     pub precision: f64,
-    /// By row, of the model and the calibration that its query had no part in.
+    /// By row, of the model and the calibration that its query had no part in. The precision alone is common to all: it is chosen
+    /// on every group, the left-out one too.
     pub predicted: Vec<OutcomeProbabilities>,
     /// Groups of queries.
     pub folds: usize,
@@ -66,18 +79,18 @@ impl Groups<'_> {
         found
     }
 
-    /// The model of all rows but those of some groups, sought from one that is near; `None` where it is not wanted any more.
+    /// The model of all rows but those of some groups, sought from one that is near.
     fn fit(
         &self,
         without: &[usize],
         precision: f64,
         near: Option<&StudentModel>,
-    ) -> Option<StudentModel> {
+    ) -> Result<StudentModel, NoModel> {
         if !(self.wanted)() {
-            return None;
+            return Err(NoModel::NotWanted);
         }
         let rows = self.rows_of(|group| !without.contains(&group));
-        StudentModel::of_table(&self.table, &rows, precision, near)
+        StudentModel::of_table(&self.table, &rows, precision, near).ok_or(NoModel::NotFitted)
     }
 
     /// What a model says of the rows of a group.
@@ -89,7 +102,7 @@ impl Groups<'_> {
     }
 
     /// For each precision the model without a group, and its cross entropy there.
-    fn left_out(&self, group: usize) -> Option<Vec<(StudentModel, f64)>> {
+    fn left_out(&self, group: usize) -> Result<Vec<(StudentModel, f64)>, NoModel> {
         let mut found: Vec<(StudentModel, f64)> = Vec::new();
         for precision in PRECISIONS {
             let near = found.last().map(|(model, _)| model);
@@ -101,12 +114,14 @@ impl Groups<'_> {
             let loss = loss.sum();
             found.push((model, loss));
         }
-        Some(found)
+        Ok(found)
     }
 }
 
-/// Fits a model, and predicts each row by one that was fitted without the queries of its group. `None` for rows of fewer
-/// than two queries, where there is no fit, and where `wanted` has said no meanwhile.
+/// Fits a model, and predicts each row by one that was fitted without the queries of its group.
+///
+/// # Errors
+/// The rows are of fewer than two queries, some fit found no minimum, or `wanted` has said no meanwhile.
 ///
 /// Groups are fitted at the same time, each by one thread: the same rows give the same bits everywhere.
 pub fn cross_validate(
@@ -114,11 +129,11 @@ pub fn cross_validate(
     folds: usize,
     seed: u64,
     wanted: &(dyn Fn() -> bool + Sync),
-) -> Option<CrossValidation> {
+) -> Result<CrossValidation, NoModel> {
     let queries: BTreeSet<usize> = rows.iter().map(|row| row.query).collect();
     let folds = folds.min(queries.len());
     if folds < 2 {
-        return None;
+        return Err(NoModel::TooFewQueries);
     }
     let mut order: Vec<usize> = queries.into_iter().collect();
     SeededRng::new(seed, &["student folds"]).shuffle(&mut order);
@@ -130,49 +145,47 @@ pub fn cross_validate(
     let fold = |row: &TrainingRow| fold_of.get(&row.query).copied().unwrap_or_default();
     let groups = Groups {
         rows,
-        table: TrainingTable::new(rows)?,
+        table: TrainingTable::new(rows).ok_or(NoModel::NotFitted)?,
         group: rows.iter().map(fold).collect(),
         wanted,
     };
     let each: Vec<usize> = (0..folds).collect();
     let left_out = in_order(&each, |group| groups.left_out(*group));
-    let left_out = left_out.into_iter().collect::<Option<Vec<_>>>()?;
+    let left_out = left_out.into_iter().collect::<Result<Vec<_>, _>>()?;
     let loss = |at: &usize| -> f64 { left_out.iter().map(|found| found[*at].1).sum() };
-    let best = (0..PRECISIONS.len()).min_by(|x, y| loss(x).total_cmp(&loss(y)))?;
+    let best = (0..PRECISIONS.len()).min_by(|x, y| loss(x).total_cmp(&loss(y)));
+    let best = best.ok_or(NoModel::NotFitted)?;
     let precision = PRECISIONS[best];
     let models: Vec<&StudentModel> = left_out.iter().map(|found| &found[best].0).collect();
     // Without a group and one other: what is calibrated on the other has seen nothing of the first, not even in where a fit began.
     let all = std::iter::once(Vec::new());
-    let others = |out: usize| (0..folds).filter(move |other| *other != out);
+    // Of two groups nothing is left to calibrate on.
+    let others = |out: usize| (0..folds).filter(move |other| folds > 2 && *other != out);
     let two = (0..folds).flat_map(|out| others(out).map(move |other| vec![out, other]));
     let jobs: Vec<Vec<usize>> = all.chain(two).collect();
     let near = |without: &[usize]| models.get(without.first().copied().unwrap_or_default());
-    let mut fitted = in_order(&jobs, |without| {
+    let fitted = in_order(&jobs, |without| {
         groups.fit(without, precision, near(without).copied())
-    })
-    .into_iter();
-    let model = fitted.next()??;
+    });
+    let fitted = jobs.iter().map(Vec::as_slice).zip(fitted);
+    let mut fitted: BTreeMap<&[usize], StudentModel> = fitted
+        .map(|(without, model)| Ok((without, model?)))
+        .collect::<Result<_, _>>()?;
+    let model = fitted.remove(&[][..]).ok_or(NoModel::NotFitted)?;
     if !wanted() {
-        return None;
+        return Err(NoModel::NotWanted);
     }
-    let without_both: BTreeMap<&[usize], StudentModel> = jobs[1..]
-        .iter()
-        .zip(fitted)
-        .filter_map(|(without, model)| Some((without.as_slice(), model?)))
-        .collect();
     // The last calibration is that of the model of all rows.
     let jobs: Vec<Option<usize>> = (0..folds).map(Some).chain([None]).collect();
     let mut calibrations = in_order(&jobs, |out| {
         let model = |group: usize| match out {
-            Some(out) => without_both.get(&[*out, group][..]),
+            Some(out) => fitted.get(&[*out, group][..]),
             None => models.get(group).copied(),
         };
-        let parts = (0..folds).filter(|group| Some(*group) != *out);
-        let parts = parts.map(|group| Some(groups.scored(model(group)?, group)));
-        // Of two groups nothing is left to calibrate on.
-        calibrate(&parts.collect::<Option<Vec<_>>>().unwrap_or_default())
+        let parts = (0..folds).filter_map(|group| Some(groups.scored(model(group)?, group)));
+        calibrate(&parts.collect::<Vec<_>>())
     });
-    let calibration = calibrations.pop()?;
+    let calibration = calibrations.pop().ok_or(NoModel::NotFitted)?;
     let without: Vec<StudentModel> = models
         .into_iter()
         .zip(calibrations)
@@ -180,7 +193,7 @@ pub fn cross_validate(
         .collect();
     let predicted = rows.iter().zip(&groups.group);
     let predicted = predicted.map(|(row, group)| without[*group].predict(&row.features));
-    Some(CrossValidation {
+    Ok(CrossValidation {
         predicted: predicted.collect(),
         model: calibrated(model, calibration),
         precision,

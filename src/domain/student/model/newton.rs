@@ -37,6 +37,32 @@ pub(super) fn cross_entropy_of(score: f64, found: OutcomeProbabilities) -> f64 {
         .sum()
 }
 
+/// The exponentials of the logits −η, η and τ of A, B and a tie, each divided by that of the greatest, so that none is infinite.
+pub(super) struct Exponentials {
+    pub(super) a: f64,
+    pub(super) b: f64,
+    tie: f64,
+    pub(super) sum: f64,
+    /// The greatest logit.
+    top: f64,
+}
+
+impl Exponentials {
+    #[inline]
+    pub(super) fn of(eta: f64, tau: f64) -> Self {
+        let top = eta.abs().max(tau);
+        let (a, b, tie) = ((-eta - top).exp(), (eta - top).exp(), (tau - top).exp());
+        let sum = (a + b) + tie;
+        Self {
+            a,
+            b,
+            tie,
+            sum,
+            top,
+        }
+    }
+}
+
 /// What logits say of the three outcomes; exchanging the documents changes the sign of the preference, and no other bit.
 pub(super) struct Outcomes {
     /// P(B) − P(A).
@@ -51,9 +77,13 @@ pub(super) struct Outcomes {
 impl Outcomes {
     #[inline]
     pub(super) fn of(eta: f64, tau: f64) -> Self {
-        let top = eta.abs().max(tau);
-        let (a, b, tie) = ((-eta - top).exp(), (eta - top).exp(), (tau - top).exp());
-        let sum = (a + b) + tie;
+        let Exponentials {
+            a,
+            b,
+            tie,
+            sum,
+            top,
+        } = Exponentials::of(eta, tau);
         Self {
             preference: (b - a) / sum,
             decisiveness: (a + b) / sum,

@@ -11,7 +11,7 @@ impl StudentModel {
     }
 }
 
-fn validated(rows: &[TrainingRow], folds: usize, seed: u64) -> Option<CrossValidation> {
+fn validated(rows: &[TrainingRow], folds: usize, seed: u64) -> Result<CrossValidation, NoModel> {
     cross_validate(rows, folds, seed, &|| true)
 }
 
@@ -104,8 +104,13 @@ fn queries_left_out_are_predicted_nearly_as_well_and_calibrated() {
         outside > 0.82 && (inside - outside).abs() < 0.03,
         "{inside} {outside}"
     );
-    assert_eq!(validated(&rows, 5, 1).as_ref(), Some(&found));
-    assert_eq!(validated(&rows[..20], 5, 1), None);
+    assert_eq!(validated(&rows, 5, 1).as_ref(), Ok(&found));
+    assert_eq!(validated(&rows[..20], 5, 1), Err(NoModel::TooFewQueries));
+    let mut wrong = rows;
+    wrong[3].features.odd[0] = f64::INFINITY;
+    for folds in [2, 5] {
+        assert_eq!(validated(&wrong, folds, 1), Err(NoModel::NotFitted));
+    }
 }
 
 #[test]
@@ -145,7 +150,11 @@ fn a_fit_that_nobody_waits_for_ends() {
             let relaxed = std::sync::atomic::Ordering::Relaxed;
             left.fetch_update(relaxed, relaxed, less).is_ok()
         };
-        assert_eq!(cross_validate(&rows, 3, 1, &wanted), None, "{fits}");
+        assert_eq!(
+            cross_validate(&rows, 3, 1, &wanted),
+            Err(NoModel::NotWanted),
+            "{fits}"
+        );
     }
 }
 

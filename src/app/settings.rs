@@ -98,8 +98,7 @@ pub fn fit_judges(store: &Store, lambda: f64) -> std::result::Result<Vec<FittedJ
 /// compare.
 pub fn calibrate_margins(store: &Store) -> Result<Vec<(String, Option<CalibratedMargins>)>> {
     let (known, ratings) = all_ratings(store, None)?;
-    let report = rater_report(store, None, &|| true)?;
-    let verdicts = report.map_or_else(Vec::new, |report| report.rater_data.verdicts);
+    let verdicts = rater_report(store, None)?.rater_data.verdicts;
     let mut fitted = margin_curves(&ratings, &verdicts);
     let mut curves = BTreeMap::new();
     let mut judges = Vec::new();

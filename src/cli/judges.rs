@@ -62,9 +62,7 @@ impl JudgesCommand {
             let scope = query.map(|query| db.find_query(&query)).transpose()?;
             Ok((scope, db.settings_in_force()?.rating().lambda))
         })?;
-        let Some(mut report) = rater_report(&store, scope, &|| true)? else {
-            return Ok(());
-        };
+        let mut report = rater_report(&store, scope)?;
         if self.joint {
             let (_, ratings) = all_ratings(&store, scope)?;
             report.joint = Some(judge_model(&ratings, lambda).map_err(|error| {

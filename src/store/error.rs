@@ -96,6 +96,8 @@ impl From<rusqlite::Error> for StoreError {
             rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::InvalidColumnType(..) => Self::Corrupt(error.to_string()),
             _ if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => Self::DiskFull,
+            // Only readers are interrupted, and only where nobody waits for them any more.
+            _ if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => Self::Closed,
             _ if extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => Self::DiskFull,
             _ => Self::Sql(error),
         }

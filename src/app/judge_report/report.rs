@@ -61,13 +61,12 @@ pub fn telling_margins(db: &Db) -> Result<Vec<String>> {
     Ok(db.report_part(TELLING_MARGINS, &[])?.unwrap_or_default())
 }
 
-/// The judges' cards over one query or the project, without the joint fit; `None` where `wanted` has said no meanwhile.
-/// What is kept of a query is computed where it is out of date, so that memory does not grow with the votes.
-pub fn rater_report(
-    store: &Store,
-    scope: Option<QueryKey>,
-    wanted: &(dyn Fn() -> bool + Sync),
-) -> Result<Option<RaterReport>> {
+/// The judges' cards over one query or the project, without the joint fit. What is kept of a query is computed where it is out of
+/// date, so that memory does not grow with the votes.
+///
+/// # Errors
+/// [`StoreError::Closed`] where nobody wants it any more, see [`Store::while_wanted`].
+pub fn rater_report(store: &Store, scope: Option<QueryKey>) -> Result<RaterReport> {
     let (judged, mut drawn) = store.read_blocking(move |db| {
         Ok((
             JudgedQueries::read(db, scope)?,
@@ -76,19 +75,14 @@ pub fn rater_report(
     })?;
     // Both go over all votes at the first look, and neither wants anything of the other.
     let (walked, calls) = thread::scope(|threads| {
-        let calls = threads.spawn(|| of_calls(store, &judged, wanted));
-        let walked = ReportWalk::read(store, &judged, &mut drawn, wanted).and_then(|walk| {
-            let Some(walk) = walk else {
-                return Ok(None);
-            };
-            let fits = walk.fits(store, &judged, scope, wanted)?;
-            Ok(fits.map(|fits| (walk, fits)))
+        let calls = threads.spawn(|| of_calls(store, &judged));
+        let walked = ReportWalk::read(store, &judged, &mut drawn).and_then(|walk| {
+            let fits = walk.fits(store, &judged, scope)?;
+            Ok((walk, fits))
         });
         (walked, calls.join())
     });
-    let Some((walk, fits)) = walked? else {
-        return Ok(None);
-    };
+    let (walk, fits) = walked?;
     let crashed = || StoreError::Corrupt("reading the calls has crashed".to_owned());
     let (calls, audits) = calls.map_err(|_| crashed())??;
     let ids: Vec<JudgeId> = judged.judges.iter().map(|(id, _)| *id).collect();
@@ -116,7 +110,7 @@ pub fn rater_report(
             keep(store, TELLING_MARGINS, Vec::new(), telling)?;
         }
     }
-    Ok(wanted().then_some(report))
+    Ok(report)
 }
 
 /// Ratings of judges on pairs that people judged.
@@ -133,13 +127,8 @@ struct ReportWalk {
 }
 
 impl ReportWalk {
-    /// Looks at every query; `None` where nobody wants it any more.
-    fn read(
-        store: &Store,
-        judged: &JudgedQueries,
-        drawn: &mut DrawnPairs,
-        wanted: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Option<Self>> {
+    /// Looks at every query.
+    fn read(store: &Store, judged: &JudgedQueries, drawn: &mut DrawnPairs) -> Result<Self> {
         let mut walk = Self {
             sums: ReportSums::default(),
             people: JudgeRatings::default(),
@@ -161,9 +150,9 @@ impl ReportWalk {
             if let Some(cases) = now.cases.filter(|_| !keeps) {
                 walk.unkept.insert(query, cases);
             }
-            wanted()
+            true
         })?;
-        Ok(wanted().then_some(walk))
+        Ok(walk)
     }
 
     /// What the regressions of all cards find, from what is kept where nothing has changed.
@@ -172,14 +161,13 @@ impl ReportWalk {
         store: &Store,
         judged: &JudgedQueries,
         scope: Option<QueryKey>,
-        wanted: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Option<Vec<CardFits>>> {
+    ) -> Result<Vec<CardFits>> {
         let state = self.state.clone().finalize().to_vec();
         let name = scope.map_or("fits by query".to_owned(), |query| {
             format!("fits of {}", query.0)
         });
         if let Some(fits) = kept(store, &name, &state)? {
-            return Ok(Some(fits));
+            return Ok(fits);
         }
         let mut search = FitSearch::new(judged.judges.len());
         let keys = judged.keys();
@@ -192,22 +180,15 @@ impl ReportWalk {
                     None => search.terms(&db.kept_cases(query)?, numbers),
                 })
             };
-            let end = store.read_each(&keys, work, |_, of_query| {
+            store.read_each(&keys, work, |_, of_query| {
                 terms.join(&of_query);
-                match wanted() {
-                    true => Ok(()),
-                    false => Err(StoreError::Closed),
-                }
-            });
-            if !wanted() {
-                return Ok(None);
-            }
-            end?;
+                Ok::<(), StoreError>(())
+            })?;
             search.take(terms);
         }
         let fits = search.found();
         keep(store, &name, state, fits.clone())?;
-        Ok(Some(fits))
+        Ok(fits)
     }
 
     /// Computes every card.
@@ -301,14 +282,10 @@ impl RaterReport {
 fn of_calls(
     store: &Store,
     judged: &JudgedQueries,
-    wanted: &(dyn Fn() -> bool + Sync),
 ) -> Result<(Vec<JudgeCalls>, Vec<ReasoningAudit>)> {
     let made = store.read_blocking(|db| db.calls_by_judge())?;
     let (mut calls, mut audits) = (Vec::new(), Vec::new());
     for (judge, _) in &judged.judges {
-        if !wanted() {
-            break;
-        }
         let (votes, failures) = made.get(judge).copied().unwrap_or_default();
         let state = [votes.to_le_bytes(), failures.to_le_bytes()].concat();
         let part = |what: &str| format!("{what} of {}", judge.0);

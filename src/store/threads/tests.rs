@@ -86,7 +86,7 @@ fn closing_ends_a_statement_that_goes_on_and_folds_the_log() {
     begins.recv().unwrap();
     let other = store.clone();
     store.close(Duration::from_secs(60));
-    assert!(wait(read).is_err());
+    assert!(matches!(wait(read), Err(StoreError::Closed)));
     assert!(!file::beside(&path, "-wal").exists());
     // Who still has a handle is told, and waits for nothing.
     assert!(matches!(

@@ -6,6 +6,7 @@ use crate::app::judge_report::rater_data::all_ratings;
 use crate::app::judge_report::report::{RaterReport, rater_report};
 use crate::domain::judge_report::tests::cards;
 use crate::domain::verdict::Decision;
+use crate::store::StoreError;
 use crate::store::outstanding::CallSelection;
 use crate::store::verdicts::NewVerdict;
 
@@ -21,8 +22,8 @@ async fn judged(sizes: &[usize]) -> Bench {
 
 async fn report(bench: &Bench) -> RaterReport {
     let store = bench.store.clone();
-    let made = tokio::task::spawn_blocking(move || rater_report(&store, None, &|| true));
-    made.await.unwrap().unwrap().unwrap()
+    let made = tokio::task::spawn_blocking(move || rater_report(&store, None));
+    made.await.unwrap().unwrap()
 }
 
 /// Gives a verdict on a pair of every query, blind.
@@ -68,7 +69,7 @@ async fn a_report_from_what_is_kept_is_that_of_all_votes_in_one_place() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_report_that_nobody_waits_for_is_not_made() {
     let bench = judged(&[4, 9]).await;
-    let store = bench.store.clone();
-    let made = tokio::task::spawn_blocking(move || rater_report(&store, None, &|| false));
-    assert!(made.await.unwrap().unwrap().is_none());
+    let store = bench.store.while_wanted(|| false);
+    let made = tokio::task::spawn_blocking(move || rater_report(&store, None));
+    assert!(matches!(made.await.unwrap(), Err(StoreError::Closed)));
 }

@@ -209,9 +209,9 @@ impl Bench {
             let annotator = self.model.options.annotator.clone();
             let answered = match effect {
                 Effect::ReportJudges(_) => {
-                    let report = rater_report(&self.store, None, &|| true).unwrap();
+                    let report = rater_report(&self.store, None).unwrap();
                     let students = student_cards(&self.store, None).unwrap();
-                    report.map(|report| Msg::JudgesReported(Box::new(report), students))
+                    Some(Msg::JudgesReported(Box::new(report), students))
                 }
                 Effect::PricePair(query, pair) => {
                     let (judges, usual) = (offline::ensemble(), RunRequest::default());

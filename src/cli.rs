@@ -90,7 +90,7 @@ struct Arguments {
         value_name = "FILE"
     )]
     config: Option<PathBuf>,
-    /// Who you are: whose verdicts are given, taken back or listed (OVERRULE_ANNOTATOR; else the system's user)
+    /// Who you are: whose verdicts are given, undone or listed (OVERRULE_ANNOTATOR; else the system's user)
     #[arg(long, global = true, help_heading = "Options of every command", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     annotator: Option<String>,
     /// Write a log here (filter with OVERRULE_LOG, default info).

@@ -11,6 +11,7 @@ pub(super) use table::{TableColumns, table};
 use super::command::{CommandFailure, CommandResult, usage};
 use crate::app::error::{AppError, FileProblems, is_io_error};
 use crate::app::output_file::{is_configuration, is_database};
+use crate::domain::number_words::count;
 use crate::domain::sanitise;
 use crate::formats::safe_json;
 use crate::store::upgrade::UpgradeProgress;
@@ -52,7 +53,11 @@ pub(super) fn upgrade(project: &Path, progress: UpgradeProgress) {
     let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
     let words = match progress {
         UpgradeProgress::Votes(done, all) => {
-            format!("upgrading to this version's format: {done} of {all} votes")
+            format!(
+                "upgrading to this version's format: {} of {} votes",
+                count(done),
+                count(all)
+            )
         }
         UpgradeProgress::Shrinking { free } => {
             format!("upgraded; giving back {} MB", megabytes(free))

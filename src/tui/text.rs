@@ -209,6 +209,10 @@ pub fn lines(text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
 
 /// A text with a new line before each part that is short and would be broken: up to three fifths of a line.
 fn parts_on_lines(text: &str, columns: usize) -> Cow<'_, str> {
+    if text.contains('\n') {
+        let lines = text.split('\n').map(|line| parts_on_lines(line, columns));
+        return Cow::Owned(lines.collect::<Vec<_>>().join("\n"));
+    }
     if !text.contains(DOT) || width(text) <= columns {
         return Cow::Borrowed(text);
     }

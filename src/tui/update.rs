@@ -122,20 +122,14 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::DuelNotRecorded(number, error) => {
             duel::record::not_recorded(model, number, &error);
         }
-        Msg::DuelResult(text) => {
-            let page = Page::new("Result", &text);
-            model.overlays.push(Overlay::Page(page));
-        }
+        Msg::DuelResult(text) => show_page(model, "Result", &text),
         Msg::Prefetched(open) => {
             let now = model.open.as_ref();
             if now.is_none_or(|now| now.info.key != open.info.key) {
                 model.prefetched = Some(*open);
             }
         }
-        Msg::GuidelineLoaded(Some(text)) => {
-            let page = Page::new("Guideline", &text);
-            model.overlays.push(Overlay::Page(page));
-        }
+        Msg::GuidelineLoaded(Some(text)) => show_page(model, "Guideline", &text),
         Msg::GuidelineLoaded(None) => {
             model.inform("this project has no guideline: overrule config project --guideline FILE");
         }
@@ -162,10 +156,7 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::Exported(result) => export::ended(model, result),
         Msg::SettingsRead(project, student) => settings::open(model, *project, student),
         Msg::LogRead(_) if offers::judges_blind(model) => {}
-        Msg::LogRead(rows) => {
-            let page = Page::new("Log", &log_page::words(&rows));
-            model.overlays.push(Overlay::Page(page));
-        }
+        Msg::LogRead(rows) => show_page(model, "Log", &log_page::words(&rows)),
         Msg::StudentNamed(words) => {
             model.say(Level::Good, &words);
             let mut effects = vec![Effect::List];
@@ -198,3 +189,10 @@ mod settings_tests;
 mod tests;
 #[cfg(test)]
 mod verdict_law;
+
+/// Shows a text that was asked for, unless something else was opened since: it would lie on what a person types.
+fn show_page(model: &mut Model, title: &'static str, text: &str) {
+    if model.overlays.is_empty() {
+        model.overlays.push(Overlay::Page(Page::new(title, text)));
+    }
+}

@@ -62,7 +62,7 @@ commands! {
     Links "links" "Have judges compare documents of two queries; priced first.";
     Export "export" "Write scores, votes, verdicts, labels or picks to a file.";
     ShowLog "show-log" "Read what was decided, imported and run, the latest first.";
-    Settings "settings" "Choose colours, order, blindness and whose verdict counts.";
+    Settings "settings" "Choose colours, order, blindness, verdicts, top k, student.";
     SortQueries "sort-queries" "Sort the queries by the next column.";
     ReverseSort "reverse-sort" "Sort the queries the other way round.";
     ShowMatrix "show-matrix" "Show the battles of the query as a matrix.";
@@ -72,6 +72,7 @@ commands! {
     SetBudget "set-budget" "Set the total that the project may spend, in dollars.";
     NextJudge "next-judge" "Choose the next judge of the run.";
     DropJudge "drop-judge" "Drop the chosen judge from the run, or add it again.";
+    WithoutJudge "without-judge" "Show what would change without the judge; drops none.";
     Faster "faster" "Raise the limit of calls per second.";
     Slower "slower" "Lower the limit of calls per second.";
     FlipOrder "flip-order" "Order the documents by zELO or in hybrid order.";

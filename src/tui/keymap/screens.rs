@@ -133,7 +133,7 @@ pub(super) const REVIEW: &[Binding] = &[
 #[rustfmt::skip]
 pub(super) const JUDGES: &[Binding] = &[
     shown(&[ENTER], Do::Open, "its battles"),
-    shown(&[key('X')], Do::DropJudge, "without it"),
+    shown(&[key('X')], Do::WithoutJudge, "without it"),
     shown(&[key('w')], Do::ShowQueue, "queue"),
     shown(&[key('K')], Do::ShowTables, "numbers"),
     hidden(&[key('Y')], Do::ShowStudent, "student"),

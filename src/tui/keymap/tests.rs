@@ -103,7 +103,12 @@ const FAMILIES: [&[Command]; 20] = [
     // Zero: the method that the others are measured from, or none of the documents.
     &[Command::SetBaseline, Command::NoneServes],
     // The list of queries and a duel have the letter for duels: no judge is chosen there.
-    &[Command::DropJudge, Command::ShowDuel, Command::NewDuel],
+    &[
+        Command::DropJudge,
+        Command::WithoutJudge,
+        Command::ShowDuel,
+        Command::NewDuel,
+    ],
     &[Command::CannotTell, Command::RuleCannotTell],
     // What a full screen and a typed line call accepting.
     &[Command::Open, Command::Submit],

@@ -140,6 +140,10 @@ fn a_dot_between_parts_does_not_begin_a_line() {
             "a long part of it"
         ]
     );
+
+    let shown = lines("one two · four five\nand six seven", 15, Style::default());
+    let shown: Vec<String> = shown.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["one two", "four five", "and six seven"]);
 }
 
 #[test]

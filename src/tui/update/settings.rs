@@ -55,10 +55,9 @@ fn rule_name(rule: &FinalRule) -> String {
     }
 }
 
-/// Opens the dialog with what is in force now.
+/// Opens the dialog with what is in force now, unless something was opened since it was asked for.
 pub(super) fn open(model: &mut Model, project: ProjectSettings, student: StudentChoice) {
-    let open = |overlay: &Overlay| matches!(overlay, Overlay::Settings(_));
-    if model.overlays.iter().any(open) {
+    if !model.overlays.is_empty() {
         return;
     }
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
@@ -199,6 +198,18 @@ fn chosen_student(dialog: &SettingsDialog) -> Option<Option<(String, StudentWeig
     (chosen != known.named).then_some(chosen)
 }
 
+/// Whether a weight was chosen and no student that could have it.
+fn is_weight_of_nobody(dialog: &SettingsDialog) -> bool {
+    let known = &dialog.student;
+    let now = known
+        .named
+        .as_ref()
+        .map_or(NO_WEIGHT, |(_, weight)| *weight);
+    let weight = dialog.chosen(SettingKind::StudentWeight);
+    let weight = weight.and_then(|at| weights(known).get(at).copied());
+    dialog.chosen(SettingKind::Student) == Some(0) && weight.is_some_and(|weight| weight != now)
+}
+
 /// The screen follows while its colours are chosen.
 pub(super) fn preview(model: &mut Model) {
     let Some(Overlay::Settings(dialog)) = model.overlays.last() else {
@@ -239,7 +250,13 @@ pub(super) fn keep(model: &mut Model, dialog: &SettingsDialog) -> Vec<Effect> {
     if let Some(at) = dialog.chosen(SettingKind::Top) {
         after.ranking.top = tops(before.ranking.top)[at];
     }
-    model.say(Level::Good, "the settings are kept in this project");
+    match is_weight_of_nobody(dialog) {
+        false => model.say(Level::Good, "the settings are kept in this project"),
+        true => model.say(
+            Level::Error,
+            "a weight is kept with a student: choose one too; the other settings are kept in this project",
+        ),
+    }
     let mut effects = remember(model);
     if after != before {
         effects.push(Effect::StoreSettings(Box::new(before), Box::new(after)));

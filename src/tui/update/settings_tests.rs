@@ -161,3 +161,37 @@ fn the_projects_student_and_its_weight_are_chosen_and_named() {
     let effects = press(&mut model, &[Up, Left, Enter]);
     assert!(effects.contains(&Effect::NameStudent(None)), "{effects:?}");
 }
+
+#[test]
+fn a_weight_that_no_student_has_is_not_said_to_be_kept() {
+    use KeyCode::{Enter, Right};
+    let mut model = model(Screen::Queries);
+    let now = model.now;
+    let student = StudentChoice {
+        names: vec!["own".to_owned()],
+        named: None,
+    };
+    let read = Msg::SettingsRead(Box::new(project()), student);
+    update(&mut model, read, now);
+    press(&mut model, &[KeyCode::Down; 9]);
+    press(&mut model, &[Right, Enter]);
+    let told = format!("{:?}", model.toast);
+    assert!(told.contains("a weight is kept with a student"), "{told}");
+}
+
+#[test]
+fn a_page_that_comes_late_covers_nothing_that_was_opened_since() {
+    let mut model = model(Screen::Queries);
+    let now = model.now;
+    update(&mut model, Msg::LogRead(Vec::new()), now);
+    update(&mut model, Msg::LogRead(Vec::new()), now);
+    assert_eq!(model.overlays.len(), 1);
+    press(&mut model, &[KeyCode::Esc, KeyCode::Char('/')]);
+    let typed = format!("{:?}", model.overlays);
+    update(&mut model, Msg::LogRead(Vec::new()), now);
+    let read = Msg::SettingsRead(Box::new(project()), StudentChoice::default());
+    update(&mut model, read, now);
+    let guideline = Msg::GuidelineLoaded(Some("text".to_owned()));
+    update(&mut model, guideline, now);
+    assert_eq!(format!("{:?}", model.overlays), typed);
+}

@@ -302,7 +302,7 @@ impl ImportDialog {
                 ("↑ ↓", "choose"),
                 ("Esc", "cancel"),
             ],
-            Stage::Checked(..) => &[("Enter", "go on"), ("Esc", "another file")],
+            Stage::Checked(..) => &[("Enter", "continue"), ("Esc", "another file")],
             Stage::Checking(_) => &[("Esc", "cancel")],
             Stage::Refused(..) => &[("Esc", "another file")],
         };

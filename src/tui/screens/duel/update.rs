@@ -352,7 +352,7 @@ pub(crate) fn ends_pause(model: &mut Model) -> bool {
 
 pub(crate) fn pause_label(model: &Model) -> &'static [(&'static str, &'static str)] {
     match model.duel.open().is_some_and(|open| open.paused) {
-        true => &[("pause", "go on")],
+        true => &[("pause", "continue")],
         false => &[],
     }
 }

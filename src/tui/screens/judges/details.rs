@@ -97,7 +97,7 @@ pub(super) fn detail_lines(
         } else {
             words.push(format!(
                 "Press {} to see what would change without this judge, {} for the battles where it differs from the others.",
-                key_on(Command::DropJudge, Screen::Judges),
+                key_on(Command::WithoutJudge, Screen::Judges),
                 key_on(Command::Open, Screen::Judges)
             ));
         }

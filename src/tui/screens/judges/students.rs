@@ -90,7 +90,7 @@ pub(super) fn lines(card: &StudentCard, theme: &Theme, columns: usize) -> Vec<Li
         ));
     }
     words.push(
-        "ECE: mean distance of expected and observed score, with a 95 % interval. A student is not a judge: its votes do not count."
+        "ECE: mean distance of expected and observed score, with a 95 % interval. A student has no votes: its predictions count in scores only where the project names it, as far as its weight says."
             .to_owned(),
     );
     let lines = words.iter();

@@ -28,11 +28,11 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
     let Some(report) = &model.judges.report else {
         return !matches!(
             command,
-            Command::Open | Command::DropJudge | Command::ShowTables
+            Command::Open | Command::WithoutJudge | Command::ShowTables
         );
     };
     let one = model.judges.cursor < report.rater_data.judges.len();
-    one || !matches!(command, Command::Open | Command::DropJudge)
+    one || !matches!(command, Command::Open | Command::WithoutJudge)
 }
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
@@ -42,13 +42,13 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     let judges = &report.rater_data.judges;
     let judge = judges.get(model.judges.cursor).map(|(id, _)| *id);
     match (command, judge) {
-        (Command::DropJudge | Command::Open, None) => model.inform("choose a single judge"),
+        (Command::WithoutJudge | Command::Open, None) => model.inform("choose a single judge"),
         (Command::ShowTables, _) => {
             let text = view::page_text(model, report, Page::columns(model.size.0));
             let page = Page::new("Numbers", &text);
             model.overlays.push(Overlay::Page(page));
         }
-        (Command::DropJudge, Some(judge)) => return vec![Effect::Without(judge)],
+        (Command::WithoutJudge, Some(judge)) => return vec![Effect::Without(judge)],
         (Command::Open, judge) => return queue::update::show_against(model, judge),
         _ => {
             let count = rows(report).len() + model.judges.students.len();

@@ -178,7 +178,11 @@ fn caption(painter: &Painter<'_>, cache: &HeatmapCache, brief: bool) -> Vec<Lege
     let theme = painter.theme;
     let view = &painter.frame.view;
     let k = painter.source.len();
-    let rank = |at: usize| painter.source.rank(at);
+    // A document without a rank is named by its place in the order.
+    let rank = |at: usize| match painter.source.rank(at) {
+        none if none == "–" => (at + 1).to_string(),
+        rank => rank,
+    };
     let mut all: Vec<LegendPart> = Vec::new();
     let (down, across) = view.stride;
     if (down, across) != (1, 1) {

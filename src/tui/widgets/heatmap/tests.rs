@@ -488,3 +488,41 @@ fn the_legend_has_numbers_at_every_size_and_says_what_they_are() {
         }
     }
 }
+
+#[test]
+fn a_document_without_a_rank_is_named_by_its_place() {
+    struct Unranked;
+    impl CellSource for Unranked {
+        fn len(&self) -> usize {
+            3
+        }
+        fn cell(&self, _: usize, _: usize) -> HeatCell {
+            HeatCell::default()
+        }
+        fn margin(&self, _: usize) -> MarginRow {
+            MarginRow {
+                rank: "–".to_owned(),
+                ..MarginRow::default()
+            }
+        }
+        fn generation(&self) -> u64 {
+            0
+        }
+    }
+    let mut buf = Buffer::empty(Rect::new(0, 0, 120, 30));
+    let state = HeatmapState {
+        cursor: (0, 1),
+        zoom: Some(Zoom::Block),
+    };
+    render(
+        buf.area,
+        &mut buf,
+        &theme(ColourDepth::None),
+        &state,
+        &mut HeatmapCache::default(),
+        &Unranked,
+        &HeatmapOptions::default(),
+    );
+    let page = crate::tui::testing::text(&buf);
+    assert!(page.contains("row 1 × column 2 of 3"), "{page}");
+}

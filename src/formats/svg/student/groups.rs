@@ -272,6 +272,7 @@ pub(super) fn segments(mut chart: Chart, figures: &Figures) -> String {
         let class = format!("soft f{}", level(of.observed));
         chart.rectangle(&class, (left, top), (width - 2.0, height - 2.0), &hint);
         let middle = left + width / 2.0;
+        // Words in full ink: the grey of ticks is hard to read on the colours.
         let upper = top + height / 2.0;
         chart.words(
             (middle, upper - 10.0),
@@ -280,10 +281,10 @@ pub(super) fn segments(mut chart: Chart, figures: &Figures) -> String {
             &format!("{:.3}", of.observed),
         );
         let words = format!("expected {:.3}", of.expected);
-        chart.words((middle, upper + 5.0), "middle", "dim", &words);
+        chart.words((middle, upper + 5.0), "middle", "", &words);
         let (low, high) = of.decisiveness_range;
         let words = format!("n {} · E|C| {low:.2}–{high:.2}", of.n);
-        chart.words((middle, upper + 19.0), "middle", "dim", &words);
+        chart.words((middle, upper + 19.0), "middle", "", &words);
     }
     let foot = frame.top + frame.height;
     for strip in 0..strips {

@@ -20,6 +20,18 @@ pub(super) struct JudgedQuery {
     pub(super) pairs: Vec<PairTarget>,
 }
 
+/// Which pairs these are, in short: of the names of their queries and documents, in whatever order the pairs come.
+pub(super) fn hash_of_pairs<'a>(pairs: impl Iterator<Item = [&'a str; 3]>) -> String {
+    let mut names: Vec<[&str; 3]> = pairs.collect();
+    names.sort_unstable();
+    let mut hash = Sha256::new();
+    for name in names.as_flattened() {
+        hash.update((name.len() as u64).to_le_bytes());
+        hash.update(name);
+    }
+    short_hash(hash)
+}
+
 /// The first bytes of a hash, as digits.
 pub(super) fn short_hash(hash: Sha256) -> String {
     let digest = hash.finalize();
@@ -75,23 +87,6 @@ impl JudgedPairs {
         self.queries.push(query);
     }
 
-    /// Which pairs are judged, in short: of the names of their queries and documents.
-    pub(super) fn hash(&self) -> String {
-        let mut names: Vec<[&str; 3]> = Vec::new();
-        for query in &self.queries {
-            let id = |at: usize| query.documents.get(at).map_or("", DocId::as_str);
-            let pairs = query.pairs.iter().map(|target| target.pair);
-            names.extend(pairs.map(|pair| [query.id.as_str(), id(pair.low()), id(pair.high())]));
-        }
-        names.sort_unstable();
-        let mut hash = Sha256::new();
-        for name in names.as_flattened() {
-            hash.update((name.len() as u64).to_le_bytes());
-            hash.update(name);
-        }
-        short_hash(hash)
-    }
-
     pub(super) fn len(&self) -> usize {
         self.queries.iter().map(|query| query.pairs.len()).sum()
     }
@@ -118,5 +113,20 @@ impl JudgedPairs {
         let query = self.queries.get(query)?;
         let at = self.places.get(&query.id)?.pairs.get(&pair)?;
         query.pairs.get(*at).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_known_by_their_names_and_not_by_their_number_or_order() {
+        let pairs = [["q1", "a", "b"], ["q1", "a", "c"], ["q2", "a", "b"]];
+        let hash = |pairs: &[[&'static str; 3]]| hash_of_pairs(pairs.iter().copied());
+        let turned: Vec<_> = pairs.into_iter().rev().collect();
+        assert_eq!(hash(&turned), hash(&pairs));
+        assert_ne!(hash(&pairs[..2]), hash(&pairs[1..]));
+        assert_ne!(hash(&[["q1", "ab", "c"]]), hash(&[["q1", "a", "bc"]]));
     }
 }

@@ -1,6 +1,6 @@
 //! A student's report: its figures, checkpoint by checkpoint.
 
-use super::judged_pairs::JudgedPairs;
+use super::judged_pairs::{JudgedPairs, hash_of_pairs};
 use super::predictions::{ForeignLine, Predictions, StepPredictions};
 use super::sample::all_judged;
 use super::stored::{known_student, stored_predictions};
@@ -85,7 +85,7 @@ pub(super) fn stored_report(store: &Store, name: &str) -> Result<Option<StudentR
     let mut report = report_predictions(name.to_owned(), &predictions, &judged);
     let latest = known_student(store, name)?.pop();
     if let (Some(report), Some(latest)) = (&mut report, latest) {
-        report.notes.extend(trained_note(&latest, report, &judged)?);
+        report.notes.extend(trained_note(&latest, report)?);
     }
     Ok(report)
 }
@@ -94,7 +94,6 @@ pub(super) fn stored_report(store: &Store, name: &str) -> Result<Option<StudentR
 fn trained_note(
     student: &StoredStudent,
     report: &StudentReport,
-    judged: &JudgedPairs,
 ) -> Result<Option<String>, AppError> {
     #[derive(Deserialize)]
     struct Model {
@@ -116,8 +115,10 @@ fn trained_note(
         counted(model.pairs, "judged pair")
     );
     let predicted = last.figures.n;
+    let names = last.battles.iter();
+    let names = names.map(|of| [of.query.as_str(), of.a.as_str(), of.b.as_str()]);
     let are_others = match &model.pairs_hash {
-        Some(hash) => *hash != judged.hash(),
+        Some(hash) => *hash != hash_of_pairs(names),
         None => predicted > model.pairs,
     };
     Ok(Some(match are_others {

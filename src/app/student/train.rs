@@ -1,6 +1,6 @@
 //! The built-in student: fitted to the judged pairs of a project, and measured on queries that it did not see.
 
-use super::judged_pairs::{JudgedPairs, short_hash};
+use super::judged_pairs::{JudgedPairs, hash_of_pairs, short_hash};
 use super::known_texts::{FEATURES, KnownTexts};
 use super::other_scores::OtherScores;
 use super::predictions::{ForeignLine, PairPlace, Predictions, StepPredictions};
@@ -56,7 +56,7 @@ pub struct TrainedStudent {
     pub accuracies: Vec<(String, ModelAccuracy)>,
     /// Of the pairs that it learned from, with their features, scores and weights.
     pub training_hash: String,
-    /// [`JudgedPairs::hash`] of them.
+    /// [`hash_of_pairs`] of them.
     pairs_hash: String,
     predictions: Vec<PredictedPair>,
 }
@@ -158,7 +158,7 @@ pub fn train_with(
     let found = found.map_err(|error| match error {
         NoModel::TooFewQueries => invalid!("{error}; `overrule annotate` has more judged"),
         NoModel::NotFitted => invalid!(
-            "{error}: numbers of some document are beyond all others; leave out --embed or --other-battles"
+            "{error}: some number of its pairs is not finite, or too large; try it without --embed and --other-battles"
         ),
         NoModel::NotWanted => AppError::from(StoreError::Closed),
     })?;
@@ -194,7 +194,11 @@ pub fn train_with(
             feature_names(options, vectors.is_some()),
         )?,
         training_hash: short_hash(hash),
-        pairs_hash: judged.hash(),
+        pairs_hash: hash_of_pairs(places.iter().filter_map(|(query, pair)| {
+            let query = judged.queries.get(*query)?;
+            let id = |at: usize| Some(query.documents.get(at)?.as_str());
+            Some([query.id.as_str(), id(pair.low())?, id(pair.high())?])
+        })),
         predictions: judged_ones
             .chain(others)
             .filter_map(|(query, pair, predicted)| named(&judged, query, pair, predicted))

@@ -234,3 +234,38 @@ fn pairs_are_chosen_by_a_student_and_scores_rest_on_votes_alone() {
     let matrix = other.json("matrix --query q0 --json");
     assert!(matrix["student_in_fit"].is_null());
 }
+
+#[test]
+fn predictions_of_pairs_judged_since_are_known_by_the_pairs_and_not_by_their_number() {
+    let sandbox = judged_in(1);
+    let fought = sandbox.json("battles --query q0 --json");
+    let fought: BTreeSet<[String; 2]> = fought["battles"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|battle| {
+            let mut pair = ["a", "b"].map(|side| battle[side].as_str().unwrap().to_owned());
+            pair.sort();
+            pair
+        })
+        .collect();
+    let pairs = (0..8).flat_map(|low| (low + 1..8).map(move |high| [low, high]));
+    let pairs = pairs.map(|pair| pair.map(|at| format!("q0-d{at}")));
+    let unfought: Vec<[String; 2]> = pairs.filter(|pair| !fought.contains(pair)).collect();
+    let judge = |[a, b]: &[String; 2]| {
+        sandbox.done(&format!("override --query q0 --a {a} --b {b} --verdict a"));
+    };
+    judge(&unfought[0]);
+    sandbox.done("student train --name own");
+    let since = "those judged since are predicted by a model that learned from all queries";
+    let told = || {
+        format!(
+            "{:?}",
+            sandbox.json("student report --student own --json")["notes"]
+        )
+    };
+    assert!(!told().contains(since));
+    sandbox.done("undo");
+    judge(&unfought[1]);
+    assert!(told().contains(since), "{}", told());
+}

@@ -123,7 +123,7 @@ fn marks(painter: &Painter<'_>, brief: bool) -> Vec<LegendPart> {
     let overruled = OVERRULED.to_string();
     let mut all = vec![match plain(theme) {
         true => vec![(
-            format!("overruled: {OVERRULED} won {OVERRULED_LOST} lost"),
+            format!("verdict: {OVERRULED} won {OVERRULED_LOST} lost"),
             muted,
         )],
         false => mark(overruled, theme.override_mark(), "overruled"),

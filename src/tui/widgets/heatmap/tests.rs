@@ -447,7 +447,7 @@ fn without_colours_one_line_says_both_signs_of_a_verdict_and_the_cut() {
         buf.area, &mut buf, &theme, &state, &mut cache, &source, &options,
     );
     let page = text(&buf);
-    for words in ["overruled: ◆ won ◇ lost", " top 10"] {
+    for words in ["verdict: ◆ won ◇ lost", " top 10"] {
         assert!(page.contains(words), "{page}");
     }
 }

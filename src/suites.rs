@@ -12,6 +12,9 @@ mod golden;
 mod laws;
 mod manifest;
 mod numbers;
+#[path = "../tests/support/parquet.rs"]
+#[allow(dead_code, reason = "not every part is needed here")]
+pub(crate) mod parquet_file;
 mod plans;
 mod providers;
 mod screens;

@@ -106,4 +106,5 @@ fn whoever_insists_leaves_at_once() {
     assert_eq!(terminal.end(), 130);
     terminal.assert_clean();
     assert!(terminal.screen().contains("left at once"));
+    assert!(terminal.screen().contains("in flight dropped"));
 }

@@ -32,20 +32,18 @@ pub fn name_student(
     choice: Option<(String, StudentWeight)>,
     wanted: impl Fn() -> bool + Send + 'static,
 ) -> Result<Option<NamedStudent>, AppError> {
-    let Some((name, weight)) = choice else {
-        store.write_blocking(move |db| match wanted() {
-            true => db.name_student(None),
-            false => Ok(()),
-        })?;
-        return Ok(None);
+    let named = match choice {
+        None => None,
+        Some((name, weight)) => {
+            known_student(store, &name)?;
+            // Estimated before the write: that fits many queries, and other writers would wait for it.
+            Some(store.read_blocking(move |db| db.estimated_student(&name, weight))?)
+        }
     };
-    known_student(store, &name)?;
-    // Estimated before the write: that fits many queries, and other writers would wait for it.
-    let named = store.read_blocking(move |db| db.estimated_student(&name, weight))?;
     let kept = named.clone();
     store.write_blocking(move |db| match wanted() {
-        true => db.name_student(Some(&kept)),
+        true => db.name_student(kept.as_ref()),
         false => Ok(()),
     })?;
-    Ok(Some(named))
+    Ok(named)
 }

@@ -1,6 +1,5 @@
 use super::*;
-use ::parquet::file::reader::{FileReader, SerializedFileReader};
-use ::parquet::record::{Field, Row};
+use crate::suites::parquet_file::parquet_rows;
 use serde_json::json;
 
 const COLUMNS: [Column; 9] = [
@@ -43,30 +42,9 @@ fn written(format: TableFormat, rows: impl Iterator<Item = Value>) -> Vec<u8> {
 
 /// The rows of a Parquet file, as JSON.
 fn read_back(file: &[u8]) -> Vec<Value> {
-    let mut written = tempfile::tempfile().unwrap();
+    let mut written = tempfile::NamedTempFile::new().unwrap();
     written.write_all(file).unwrap();
-    let reader = SerializedFileReader::new(written).unwrap();
-    let rows = reader.get_row_iter(None).unwrap();
-    rows.map(|row| object(&row.unwrap())).collect()
-}
-
-fn object(row: &Row) -> Value {
-    let members = row.get_column_iter();
-    let members = members.map(|(name, field)| (name.clone(), value(field)));
-    Value::Object(members.collect())
-}
-
-fn value(field: &Field) -> Value {
-    match field {
-        Field::Null => Value::Null,
-        Field::Bool(flag) => json!(flag),
-        Field::Str(text) => json!(text),
-        Field::Long(number) => json!(number),
-        Field::Double(number) => json!(number),
-        Field::ListInternal(list) => list.elements().iter().map(value).collect(),
-        Field::Group(row) => object(row),
-        other => panic!("{other:?}"),
-    }
+    parquet_rows(written.path()).0
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::domain::rating::RatingModel;
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::store::judge_tallies::TallyNow;
 use crate::store::outstanding::CallSelection;
+use crate::store::priority_cache::QueryPriorities;
 use crate::store::summary_cache::{KeptExtent, QuerySummary};
 use crate::store::{Db, Store, StoreError};
 
@@ -37,6 +38,16 @@ async fn turn(bench: &Bench, phi: f64) {
 async fn kept(bench: &Bench) -> Vec<Option<QuerySummary>> {
     let rows = bench.store.read(|db| db.overview()).await.unwrap();
     rows.into_iter().map(|(_, summary)| summary).collect()
+}
+
+/// The priorities that are kept and good, by query.
+fn kept_priorities(db: &mut Db) -> Result<Vec<Option<QueryPriorities>>, StoreError> {
+    let mut kept = Vec::new();
+    db.each_priorities(None, |_, _, priorities| {
+        kept.push(priorities);
+        Ok(())
+    })?;
+    Ok(kept)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -79,15 +90,7 @@ async fn summaries_of_many_queries_are_those_of_one_at_a_time() {
     let one_by_one: Vec<QuerySummary> = one_by_one.iter().map(as_text).collect();
     let on_disk: Vec<_> = kept(&bench).await.into_iter().flatten().collect();
     assert_eq!(on_disk, one_by_one);
-    let kept = bench.store.read(|db| {
-        let mut kept = Vec::new();
-        db.each_priorities(None, |_, _, priorities| {
-            kept.push(priorities);
-            Ok(())
-        })?;
-        Ok(kept)
-    });
-    let kept = kept.await.unwrap();
+    let kept = bench.store.read(kept_priorities).await.unwrap();
     assert_eq!(kept.len(), fresh.len());
     for (urgency, numbers) in kept.into_iter().zip(&fresh) {
         assert_eq!(urgency, numbers.priorities);
@@ -99,17 +102,7 @@ async fn priorities_that_another_version_kept_are_made_anew_and_kept() {
     let bench = judged(&[4, 9, 6]).await;
     let store = bench.store.clone();
     tokio::task::spawn_blocking(move || {
-        let kept = |store: &Store| {
-            let kept = store.read_blocking(|db| {
-                let mut kept = Vec::new();
-                db.each_priorities(None, |_, _, priorities| {
-                    kept.push(priorities);
-                    Ok(())
-                })?;
-                Ok(kept)
-            });
-            kept.unwrap()
-        };
+        let kept = |store: &Store| store.read_blocking(kept_priorities).unwrap();
         let refreshed = |store: &Store| {
             let mut told = Vec::new();
             store

@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 const TOLD_EVERY: usize = 50;
 
 impl Runner {
-    /// Works a queue out beside everything else: numbers that are out of date are computed a query at a time. What was
+    /// Works a queue out beside everything else: numbers that are out of date are computed on all cores. What was
     /// asked of the project before is part of it.
     pub(super) fn queue(&self, request: QueueRequest, generation: u64) {
         let (store, results) = (self.store.clone(), self.results.clone());

@@ -6,6 +6,7 @@ mod batch;
 mod battles;
 mod bench_duel;
 mod bench_methods;
+mod bench_override;
 mod bench_sampler;
 mod bench_student;
 mod command;
@@ -139,6 +140,8 @@ enum CliCommand {
     BenchSampler(bench_sampler::BenchSamplerCommand),
     /// Simulate what a ranking method is worth, and how many calls it takes
     BenchMethods(bench_methods::BenchMethodsCommand),
+    /// Simulate how much verdicts improve a ranking
+    BenchOverride(bench_override::BenchOverrideCommand),
     /// Simulate how often a duel finds the better ranking
     BenchDuel(bench_duel::BenchDuelCommand),
     /// Simulate what a student beside the votes is worth
@@ -254,6 +257,7 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Cycles(command)) => command.run(&context),
         Some(CliCommand::Judges(command)) => command.run(&context),
         Some(CliCommand::BenchSampler(command)) => command.run(&context),
+        Some(CliCommand::BenchOverride(command)) => command.run(),
         Some(CliCommand::BenchMethods(command)) => command.run(),
         Some(CliCommand::BenchDuel(command)) => command.run(),
         Some(CliCommand::BenchStudent(command)) => command.run(),

@@ -10,7 +10,7 @@ use crate::config::{DEFAULT, user_file};
 use crate::domain::judge_report::{CalibratedMargins, MarginReference};
 use crate::domain::number_words::{counted, fixed};
 use crate::domain::ranking::{
-    JudgeWeights, NamedStudent, PriorPrecision, RankingSettings, StudentWeight,
+    JudgeWeights, NamedStudent, PriorPrecision, RankingSettings, StudentWeight, override_mode_note,
 };
 use crate::domain::rating::RatingModel;
 use crate::domain::sanitise;
@@ -68,8 +68,26 @@ enum VoteRuleName {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum OverrideModeName {
+    /// A verdict is added to the votes, better as a direction without a margin
+    #[value(alias = "beside")]
+    Alongside,
+    /// A verdict that contradicts the votes replaces them
     Replace,
-    Beside,
+    /// As in versions up to 0.1; can lower the document that a verdict prefers
+    Legacy,
+    #[value(hide = true)]
+    LegacyBeside,
+}
+
+impl From<OverrideModeName> for OverrideMode {
+    fn from(name: OverrideModeName) -> Self {
+        match name {
+            OverrideModeName::Alongside => Self::Alongside,
+            OverrideModeName::Replace => Self::Replace,
+            OverrideModeName::Legacy => Self::Legacy,
+            OverrideModeName::LegacyBeside => Self::LegacyBeside,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -95,11 +113,14 @@ pub(super) struct RatingSettings<'a> {
     rule: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     adjudicator: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    override_note: Option<&'static str>,
 }
 
 impl<'a> RatingSettings<'a> {
     pub(super) fn new(settings: RankingSettings, rule: &'a FinalRule) -> Self {
         Self {
+            override_note: override_mode_note(&settings),
             lambda_in_force: settings.rating().lambda,
             lambda_estimated_from_battles: settings.learned.map(|learned| learned.battles),
             settings,
@@ -178,10 +199,10 @@ struct ProjectOptions {
     /// How margins become scores
     #[arg(long, value_enum)]
     vote_rule: Option<VoteRuleName>,
-    /// Whether a verdict replaces the votes on its pair
+    /// How a verdict counts next to the judges' votes on its pair
     #[arg(long, value_enum)]
     override_mode: Option<OverrideModeName>,
-    /// Weight of a verdict, in battles, at most 3
+    /// Battles that "equal" and the win of "by far" count as, at most 3
     #[arg(long, allow_hyphen_values = true)]
     override_weight: Option<f64>,
     /// How judges count against each other; joint fits each judge's sharpness and position bias now, with the documents
@@ -292,6 +313,9 @@ impl ProjectOptions {
         let (in_force, student) = store.read_blocking(|db| {
             Ok::<_, StoreError>((db.settings_in_force()?, db.named_student()?))
         })?;
+        if let Some(note) = override_mode_note(&in_force) {
+            output::message(&format!("note: verdicts: {note}"));
+        }
         let shown = SettingsWithGuideline {
             shown: RatingSettings::new(in_force, &after.rule),
             guideline: after.guideline.as_deref().map(GuidelineExcerpt::of),
@@ -369,10 +393,8 @@ impl ProjectOptions {
             Some(VoteRuleName::Calibrated) => settings.vote_rule = VoteRule::Calibrated,
             None => {}
         }
-        match self.override_mode {
-            Some(OverrideModeName::Replace) => settings.override_mode = OverrideMode::Replace,
-            Some(OverrideModeName::Beside) => settings.override_mode = OverrideMode::Beside,
-            None => {}
+        if let Some(mode) = self.override_mode {
+            settings.override_mode = mode.into();
         }
         match self.judge_weights {
             Some(JudgeWeightsName::Equal) => settings.judge_weights = JudgeWeights::Equal,

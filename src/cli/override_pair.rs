@@ -5,8 +5,7 @@ use super::output::{self, clean};
 use crate::app::review::override_pair::{
     OverrideEffect, OverrideTarget, PairOverride, override_pair,
 };
-use crate::domain::ranking::VerdictRelation;
-use crate::domain::verdict::{Confidence, Decision, ErrorCause, OverrideMode};
+use crate::domain::verdict::{Confidence, Decision, ErrorCause};
 use clap::Args;
 use serde_json::json;
 
@@ -86,13 +85,16 @@ impl OverrideCommand {
                 "cause": self.cause,
                 "final": effect.rule.name(),
                 "in_force": effect.counts(),
+                "relation": effect.effect.map(|effect| effect.relation),
+                "replaces_votes": effect.effect.map(|effect| effect.replaces_votes),
+                "counts_as": effect.effect.map(|effect| effect.counts_as()),
                 "moved": moved.collect::<Vec<_>>(),
             }));
         }
         let verdict = self
             .verdict
             .words(&clean(effect.a.as_str()), &clean(effect.b.as_str()));
-        let mut text = format!("{verdict}: {}\n", describe(&effect, self.verdict));
+        let mut text = format!("{verdict}: {}\n", describe(&effect));
         for (id, from, to) in &effect.moved {
             text.push_str(&format!("  {}  rank {from} → {to}\n", clean(id.as_str())));
         }
@@ -103,31 +105,14 @@ impl OverrideCommand {
     }
 }
 
-fn describe(effect: &OverrideEffect, decision: Decision) -> String {
+fn describe(effect: &OverrideEffect) -> String {
     if !effect.counts() {
         return format!("stored; {}", other_in_force(effect));
     }
-    let Some(relation) = effect.relation else {
-        return "stored; the judges' votes stay as they are".to_owned();
-    };
-    let counted = match effect.weight {
-        None => "it says which way, not how far".to_owned(),
-        Some(weight) => format!(
-            "score {:.2} with the weight of {weight} battles",
-            decision.score().unwrap_or(0.5),
-        ),
-    };
-    let how = match (relation, effect.mode) {
-        (VerdictRelation::Alone, _) => "no votes on the pair",
-        (VerdictRelation::Contradicts, OverrideMode::Replace) => {
-            "replaces the judges' votes on the pair"
-        }
-        (VerdictRelation::Contradicts, OverrideMode::Beside) => {
-            "contradicts the judges' votes and stands beside them"
-        }
-        (VerdictRelation::Confirms, _) => "confirms the judges' votes and stands beside them",
-    };
-    format!("{how}: {counted}")
+    match &effect.effect {
+        None => "stored; the judges' votes stay as they are".to_owned(),
+        Some(effect) => effect.words(),
+    }
 }
 
 /// What is in force instead of a verdict that is not.

@@ -9,6 +9,7 @@ use crate::app::status::{PartOf, ProjectStatus, Spending};
 use crate::app::wording::{counted, first_names};
 use crate::domain::agreement::{Interval, Share};
 use crate::domain::number_words::{self, count};
+use crate::domain::ranking::override_mode_note;
 use crate::judge::OFFLINE_LABEL;
 use crate::store::ledger::Spent;
 use clap::Args;
@@ -164,6 +165,7 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
         format!("certainty     {certainty}"),
         format!("verdicts      {} in force{differ}", count(status.verdicts)),
     ];
+    lines.extend(override_mode_note(&status.settings).map(|note| format!("              {note}")));
     lines.extend(spending_lines(&status.spending));
     lines.push(format!(
         "model         {}, prior precision λ per battle: {}",

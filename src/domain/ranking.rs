@@ -11,6 +11,7 @@ mod rows;
 mod standing;
 mod student_battles;
 mod student_opinion;
+mod verdict_effect;
 mod warning;
 
 pub use matrix_grid::MatrixGrid;
@@ -21,17 +22,20 @@ pub use order_evidence::OrderEvidence;
 pub use pair_targets::{PairTarget, pair_targets};
 pub use pair_votes::{OrderEffect, VoteCount, share_bar};
 pub use prior::{LearnedPrior, PriorPrecision};
-pub use rows::{BattleRecord, JudgeWeights, QueryRows, RankingSettings};
+pub use rows::{BattleRecord, DIRECTION_SLOPE, JudgeWeights, QueryRows, RankingSettings};
 pub use standing::Standing;
 pub use student_battles::{held_out_likelihood, student_battles, student_evidence, unvoted};
 pub use student_opinion::StudentOpinion;
+pub use verdict_effect::{
+    VerdictEffect, override_mode_note, verdict_kinds_words, verdict_rule_words,
+};
 pub use warning::{ScoreWarning, fit_warnings};
 
 use super::analysis;
 use super::battle::Pair;
 use super::rating::{self, Covariance, Fit, Observation, PriorEvidence, RatingError};
-use super::verdict::{OverrideMode, Verdict};
-use fit_inputs::{FitInputs, consensus, votes_in_force};
+use super::verdict::Verdict;
+use fit_inputs::{FitInputs, consensus, counted_votes};
 use serde::{Deserialize, Serialize};
 use standing::standings;
 use std::collections::{BTreeMap, HashMap};
@@ -43,18 +47,6 @@ const QUICK_DOCUMENTS: usize = 150;
 
 /// Leverage is capped here before a residual is standardised (SCIENCE §3).
 const LEVERAGE_CAP: f64 = 0.95;
-
-/// Where a verdict that states a preference or a tie stands towards the judges' votes on its pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum VerdictRelation {
-    /// The votes say something else. It replaces them, or stands beside them where that is asked for.
-    Contradicts,
-    /// The votes say the same: it stands beside them.
-    Confirms,
-    /// There are no votes.
-    Alone,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BattleView {
@@ -120,6 +112,7 @@ pub struct View {
     rows: QueryRows,
     by_pair: HashMap<Pair, Vec<usize>>,
     verdict_of: HashMap<Pair, usize>,
+    effects: HashMap<Pair, VerdictEffect>,
     student_pairs: usize,
     compact: Vec<Option<usize>>,
     entered: Vec<usize>,
@@ -147,6 +140,7 @@ impl View {
             entered,
             compact,
             verdict_of,
+            effects,
             mut observations,
         } = FitInputs::new(&rows, &settings);
         // What the votes alone leave open is told even where a student fills it.
@@ -216,6 +210,7 @@ impl View {
             rows,
             by_pair,
             verdict_of,
+            effects,
             student_pairs,
             compact,
             entered,
@@ -310,9 +305,10 @@ impl View {
         self.rows.verdicts.get(*self.verdict_of.get(&pair)?)
     }
 
-    /// Where the verdict in force on a pair stands towards the votes; `None` without one, and for *cannot tell*.
-    pub fn stance(&self, pair: Pair) -> Option<VerdictRelation> {
-        fit_inputs::verdict_relation(&self.rows, &self.settings, self.verdict(pair)?)
+    /// How the current verdict on a pair counts in the fit; `None` without one, and for *cannot
+    /// tell*.
+    pub fn verdict_effect(&self, pair: Pair) -> Option<&VerdictEffect> {
+        self.effects.get(&pair)
     }
 
     /// The fit's probability that `row` is better than `column`.
@@ -408,7 +404,7 @@ impl View {
     /// judges' votes that are in the fit, and of those alone.
     pub fn dispersion(&self) -> Option<rating::Dispersion> {
         let fit = self.fit.as_ref().ok()?;
-        let votes = votes_in_force(&self.rows, &self.settings, &self.compact, &self.verdict_of);
+        let votes = counted_votes(&self.rows, &self.settings, &self.compact, &self.effects);
         rating::dispersion(
             &votes,
             fit,
@@ -421,9 +417,9 @@ impl View {
         let record = &self.rows.battles[index];
         let battle = record.battle;
         let score = self.rows.score(record, self.settings.vote_rule);
-        let replaced = self.settings.override_mode == OverrideMode::Replace
-            && Pair::new(battle.a, battle.b).and_then(|pair| self.stance(pair))
-                == Some(VerdictRelation::Contradicts);
+        let replaced = Pair::new(battle.a, battle.b)
+            .and_then(|pair| self.verdict_effect(pair))
+            .is_some_and(|effect| effect.replaces_votes);
         BattleView {
             score,
             expected: self.expected(battle.b, battle.a),

@@ -9,6 +9,7 @@ mod link;
 mod newton;
 mod ranks;
 mod structure;
+mod ties;
 mod uncertainty;
 mod zbench;
 
@@ -116,7 +117,8 @@ impl RatingOptions {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
-    /// One score per document, summing to 0. Natural-log strength; about 2.4 times smaller on the Thurstone scale.
+    /// One score per document, summing to 0. Natural-log strength; about 2.4 times smaller on the
+    /// Thurstone scale. Scores that the solver cannot tell apart, given its stopping rule, are equal.
     pub scores: Vec<f64>,
     /// Newton steps taken, or zBench iterations.
     pub iterations: usize,

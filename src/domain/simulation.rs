@@ -13,6 +13,7 @@ mod queue_worth;
 mod simulated_answers;
 mod simulated_duel;
 mod simulated_query;
+mod simulated_review;
 mod simulated_student;
 
 pub use coverage::Coverage;
@@ -24,6 +25,7 @@ pub use quality::{
 pub use queue_worth::{QueueWorth, queue_worth};
 pub use simulated_duel::{DuelPlay, SimulatedDuel};
 pub use simulated_query::{SimulatedQuery, Theta};
+pub use simulated_review::{ReviewedQuery, Reviewer};
 
 use super::battle::Pair;
 use super::ranking::{student_battles, unvoted};

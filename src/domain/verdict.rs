@@ -12,7 +12,6 @@ pub use reason::{Confidence, ErrorCause};
 
 use super::vote::Outcome;
 use crate::domain::named::named;
-use serde::{Deserialize, Serialize};
 
 named! {
     "a verdict", "kebab-case";
@@ -80,15 +79,30 @@ impl Decision {
     }
 }
 
-/// How a verdict meets the judges' votes of its pair in the win matrix.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OverrideMode {
-    /// A verdict that contradicts the votes on its pair replaces them; one that confirms them is added.
-    #[default]
-    Replace,
-    /// The verdict is added to the votes on the pair.
-    Beside,
+named! {
+    "an override mode", "kebab-case";
+    /// How a verdict counts in the fit, next to the judges' votes on its pair.
+    #[derive(Default)]
+    pub enum OverrideMode {
+        /// The verdict is added to the votes.
+        #[default]
+        #[serde(alias = "beside")]
+        Alongside,
+        /// A verdict that contradicts the votes replaces them; any other is added to them.
+        Replace,
+        /// The rule of versions up to 0.1: a contradicting verdict replaces the votes with ⅔ of a
+        /// win. It can lower the document that the verdict prefers.
+        Legacy,
+        /// The former `beside`: a contradicting verdict adds ⅔ of a win to the votes.
+        LegacyBeside,
+    }
+}
+
+impl OverrideMode {
+    /// Whether verdicts count as they did in versions up to 0.1.
+    pub fn is_legacy(self) -> bool {
+        matches!(self, Self::Legacy | Self::LegacyBeside)
+    }
 }
 
 /// A verdict in force on a pair of a pool.

@@ -37,6 +37,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0020.sql"),
     include_str!("../../assets/migrations/0021.sql"),
     include_str!("../../assets/migrations/0022.sql"),
+    include_str!("../../assets/migrations/0023.sql"),
 ];
 
 /// The schema version in which votes are narrow: the migration that leads to it has more to do than its statements say.
@@ -269,6 +270,60 @@ mod tests {
         };
         assert_eq!(count("SELECT count(*) FROM judge WHERE id = 7"), 1);
         assert_eq!(count("SELECT count(*) FROM batch"), 0);
+    }
+
+    #[test]
+    fn a_project_with_verdicts_keeps_the_rule_that_its_scores_were_made_by() {
+        for (verdict, stored, expected) in [
+            (true, None, Some("legacy")),
+            (
+                true,
+                Some(r#"{"lambda":0.2,"override_mode":"replace"}"#),
+                Some("legacy"),
+            ),
+            (
+                true,
+                Some(r#"{"override_mode":"beside"}"#),
+                Some("legacy-beside"),
+            ),
+            (true, Some(r#"{"lambda":0.2}"#), Some("legacy")),
+            (
+                false,
+                Some(r#"{"lambda":0.2,"override_mode":"replace"}"#),
+                None,
+            ),
+            (false, None, None),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("overrule.db");
+            drop(open(&path).unwrap());
+            let old = Connection::open(&path).unwrap();
+            old.pragma_update(None, "foreign_keys", false).unwrap();
+            old.pragma_update(None, "user_version", 22).unwrap();
+            if verdict {
+                old.execute_batch(
+                    "INSERT INTO verdict (uid, query, a, b, decision, annotator, blind, created_ms)
+                     VALUES ('v', 1, 0, 1, 'a', 'ada', 0, 0)",
+                )
+                .unwrap();
+            }
+            if let Some(stored) = stored {
+                old.execute("INSERT INTO setting VALUES ('rating', ?1)", [stored])
+                    .unwrap();
+            }
+            drop(old);
+            let mode: Option<String> = open(&path)
+                .unwrap()
+                .query_row(
+                    "SELECT json_extract(value, '$.override_mode') FROM setting WHERE name = 'rating'",
+                    [],
+                    |row| row.get(0),
+                )
+                .optional()
+                .unwrap()
+                .flatten();
+            assert_eq!(mode.as_deref(), expected, "{verdict} {stored:?}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod rounds;
 mod runs;
 mod scripted;
 mod summaries;
+mod verdict_direction;
 mod views;
 mod vote_rules;
 mod votes;

@@ -44,7 +44,10 @@ fn a_verdict_moves_the_scores_and_undo_restores_them_byte_for_byte(#[case] fough
     let (better, worse) = pair(&sandbox, fought);
     for decision in ["much-b", "b", "tie", "a", "much-a"] {
         let ran = sandbox.done(&verdict(&better, &worse, decision));
-        let said = ["replaces the judges' votes", "confirms the judges' votes"];
+        let said = [
+            "contradicts the judges' votes; counts as ",
+            "confirms the judges' votes; counts as ",
+        ];
         let said = if fought {
             said
         } else {
@@ -134,13 +137,17 @@ fn a_verdict_is_shown_with_its_battle() {
             "told in the battle's own orientation"
         );
         assert_eq!(battle["verdict"]["note"], "a joke");
-        assert_eq!(battle["replaced"], true);
+        assert_eq!(battle["replaced"], false);
         assert_eq!(
             battle["votes"].as_array().unwrap().len(),
             3,
             "the votes stay visible"
         );
     }
+    sandbox.done("config project --override-mode replace");
+    let battles = sandbox.json("battles --query capital-of-france --document d3 --json");
+    let replaced = |battle: &Value| battle["replaced"] == true;
+    assert!(battles["battles"].as_array().unwrap().iter().all(replaced));
     let text = sandbox.done("battles --query capital-of-france");
     assert!(text.text().contains("overruled by tester: "));
 }
@@ -255,4 +262,78 @@ fn no_cell_of_a_table_is_a_formula() {
         }
         assert!(defused >= 4, "{arguments:?}: {}", table.text());
     }
+}
+
+/// zELO of a document.
+fn zelo(sandbox: &Sandbox, document: &str) -> f64 {
+    let matrix: Value = serde_json::from_str(&matrix(sandbox)).unwrap();
+    let rows = matrix["documents"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["document"] == document).unwrap();
+    row["zelo"].as_f64().unwrap()
+}
+
+#[rstest]
+#[case::alongside(
+    "alongside",
+    "contradicts the judges' votes; counts as a direction, alongside them"
+)]
+#[case::former_name(
+    "beside",
+    "contradicts the judges' votes; counts as a direction, alongside them"
+)]
+#[case::replace("replace", ", instead of them")]
+fn a_contradicting_verdict_raises_its_winner_in_every_mode(
+    #[case] mode: &str,
+    #[case] words: &str,
+) {
+    let sandbox = annotated();
+    let settings = sandbox.json(&format!("config project --override-mode {mode} --json"));
+    let expected = if mode == "beside" { "alongside" } else { mode };
+    assert_eq!(settings["override_mode"], expected);
+    let matrix: Value = serde_json::from_str(&matrix(&sandbox)).unwrap();
+    let name = |at: usize| {
+        matrix["documents"][at]["document"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let mut contradicted = 0;
+    for row in 0..12 {
+        for column in 0..12 {
+            // The votes are against the row.
+            if !matrix["observed"][row][column]
+                .as_f64()
+                .is_some_and(|share| share < 0.5)
+            {
+                continue;
+            }
+            contradicted += 1;
+            let (winner, loser) = (name(row), name(column));
+            let gap = || zelo(&sandbox, &winner) - zelo(&sandbox, &loser);
+            let before = gap();
+            sandbox.done(&verdict(&winner, &loser, "a")).prints(words);
+            let plain = gap();
+            sandbox.done(&verdict(&winner, &loser, "much-a"));
+            let by_far = gap();
+            assert!(
+                before < plain && plain <= by_far,
+                "{before} {plain} {by_far}"
+            );
+            sandbox.done("undo");
+            sandbox.done("undo");
+            assert_eq!(gap(), before);
+        }
+    }
+    assert!(contradicted > 5);
+}
+
+#[test]
+fn replace_with_joint_weights_is_reported_to_count_as_alongside() {
+    let sandbox = annotated();
+    sandbox.done("config project --override-mode replace --judge-weights joint");
+    let rating = &sandbox.json("status --json")["rating"];
+    assert_eq!(rating["override_mode"], "replace");
+    let note = "with judge weights `joint`, override mode `replace` counts as `alongside`";
+    assert_eq!(rating["override_note"], note);
+    sandbox.done("status").prints(note);
 }

@@ -62,10 +62,11 @@ impl<A: Arguments + ?Sized> Arguments for &A {
 }
 
 /// Commands that print tables and sentences for people, and nothing of a document's text.
-const FOR_PEOPLE: [&str; 18] = [
+const FOR_PEOPLE: [&str; 19] = [
     "adjudication",
     "bench-duel",
     "bench-methods",
+    "bench-override",
     "bench-sampler",
     "bench-student",
     "compare",

@@ -3,8 +3,8 @@
 use crate::client::now_ms;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::ranking::{VerdictRelation, View};
-use crate::domain::verdict::{Confidence, Decision, ErrorCause, FinalRule, OverrideMode, Verdict};
+use crate::domain::ranking::{VerdictEffect, View};
+use crate::domain::verdict::{Confidence, Decision, ErrorCause, FinalRule, Verdict};
 use crate::store::corpus::DocumentInfo;
 use crate::store::verdicts::NewVerdict;
 use crate::store::{Result, Store};
@@ -43,12 +43,8 @@ pub struct OverrideEffect {
     pub rule: FinalRule,
     /// The verdict in force on the pair, with its documents.
     pub in_force: Option<(Verdict, DocId, DocId)>,
-    /// How the verdict in force stands to the judges' votes.
-    pub relation: Option<VerdictRelation>,
-    /// Whether verdicts replace votes.
-    pub mode: OverrideMode,
-    /// The weight of the verdict in battles; `None` where it counts by its direction alone.
-    pub weight: Option<f64>,
+    /// How the current verdict on the pair counts in the fit; `None` if it states no preference.
+    pub effect: Option<VerdictEffect>,
     /// Documents whose rank differs: identifier, rank before, rank after.
     pub moved: Vec<(DocId, usize, usize)>,
 }
@@ -89,8 +85,6 @@ pub fn override_pair(store: &Store, given: PairOverride) -> Result<OverrideEffec
         let pair = Pair::new(a, b);
         let id = |at: usize| documents[at].id.clone();
         let in_force = pair.and_then(|pair| after.verdict(pair));
-        let relation = pair.and_then(|pair| after.stance(pair));
-        let by_direction = after.settings.by_direction(given.decision, relation);
         Ok(OverrideEffect {
             uid,
             query: db.query(query)?.id,
@@ -98,9 +92,7 @@ pub fn override_pair(store: &Store, given: PairOverride) -> Result<OverrideEffec
             b: id(b),
             rule: db.final_rule()?,
             in_force: in_force.map(|verdict| (verdict.clone(), id(verdict.a), id(verdict.b))),
-            relation,
-            mode: after.settings.override_mode,
-            weight: (!by_direction).then_some(after.settings.override_weight),
+            effect: pair.and_then(|pair| after.verdict_effect(pair)).copied(),
             moved: moved(&before, &after, &documents),
         })
     })

@@ -253,14 +253,18 @@ impl<'a> FlipContext<'a> {
 
     fn exact(&self, indexes: &[usize]) -> Option<Impact> {
         let pair = self.merged(indexes)?;
+        let tie = super::intransitive::is_tie(pair.score);
         let refitted = Self::turned(pair.score).into_iter().map(|score| {
             let mut observations = self.view.observations().to_vec();
             for index in indexes {
-                observations.get_mut(*index)?.weight = 0.0;
+                let one = observations.get_mut(*index)?;
+                // A tie of a win and a loss turns to two wins for the same side.
+                one.score = match (tie, one.b == pair.b) {
+                    (true, true) => score,
+                    (true, false) => 1.0 - score,
+                    (false, _) => 1.0 - one.score,
+                };
             }
-            // One observation stands for all of the pair, so that a tie of a win and a loss turns to a whole win too.
-            let first = observations.get_mut(*indexes.first()?)?;
-            (first.score, first.weight) = (score, pair.weight);
             let estimate = self.estimated(&pair, score);
             let warm = estimate.as_ref().unwrap_or(&self.fit.scores);
             let fit = rating::fit(warm.len(), &observations, &self.options, Some(warm)).ok()?;

@@ -11,7 +11,7 @@ use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
 use crate::domain::rating::RatingModel;
 use crate::domain::sampling::{SeededRng, plan};
 use crate::domain::simulation::{Noise, SimulatedQuery, Theta};
-use crate::domain::verdict::{Decision, Verdict};
+use crate::domain::verdict::{Decision, OverrideMode, Verdict};
 use crate::domain::vote::{JudgeId, Margin, Outcome, Vote};
 
 /// A query of simulated documents and judges, and what a person would say of each battle.
@@ -267,7 +267,7 @@ fn flipping_a_pair_mirrors_its_verdict_and_its_votes() {
     rows.verdicts = vec![on(&rows, 5, Decision::MuchA)];
     let before = view(&rows);
     let found = impact(&before, pair);
-    // What is in force is the verdict, with the votes beside it where they say the same.
+    // The verdict and the votes turn around together.
     rows.verdicts = vec![on(&rows, 5, Decision::MuchB)];
     for record in &mut rows.battles {
         if Pair::new(record.battle.a, record.battle.b) == Some(pair) {
@@ -300,6 +300,12 @@ fn a_tie_turns_to_the_worse_side() {
     let mut rows = world(20).rows;
     let pair = pair_of(&rows, 7);
     rows.verdicts = vec![on(&rows, 7, Decision::Tie)];
+    // The tie replaces the votes, so that the pair is a tie of three battles.
+    let settings = RankingSettings {
+        override_mode: OverrideMode::Replace,
+        ..RankingSettings::default()
+    };
+    let view = |rows: &QueryRows| View::new(rows.clone(), settings);
     let tied = view(&rows);
     let found = impact(&tied, pair);
     let size = |decision| {

@@ -1,11 +1,10 @@
 //! What the fit is made of, taken from a query's rows.
 
-use super::{BattleRecord, JudgeWeights, QueryRows, RankingSettings, VerdictRelation};
+use super::verdict_effect::{VerdictEffect, verdict_effects};
+use super::{BattleRecord, JudgeWeights, QueryRows, RankingSettings};
 use crate::domain::battle::{Battle, Pair};
 use crate::domain::rating::{Observation, RatingModel};
-use crate::domain::verdict::{OverrideMode, Verdict};
 use crate::domain::vote::{Outcome, VoteRule};
-use std::cmp::Ordering;
 use std::collections::HashMap;
 
 pub(super) struct FitInputs {
@@ -15,6 +14,7 @@ pub(super) struct FitInputs {
     pub(super) compact: Vec<Option<usize>>,
     /// Where the verdict on a pair is among the rows.
     pub(super) verdict_of: HashMap<Pair, usize>,
+    pub(super) effects: HashMap<Pair, VerdictEffect>,
     /// Documents are places in `entered`.
     pub(super) observations: Vec<Observation>,
 }
@@ -32,11 +32,13 @@ impl FitInputs {
             .enumerate()
             .filter_map(|(index, verdict)| Some((Pair::new(verdict.a, verdict.b)?, index)))
             .collect();
-        let observations = observations(rows, settings, &compact, &verdict_of);
+        let effects = verdict_effects(rows, settings);
+        let observations = observations(rows, settings, &compact, &effects);
         Self {
             entered,
             compact,
             verdict_of,
+            effects,
             observations,
         }
     }
@@ -75,98 +77,46 @@ fn entered(rows: &QueryRows) -> Vec<usize> {
     entered
 }
 
-/// What the fit is made of: the votes that no verdict replaces, and the verdicts.
+/// What the fit is made of: the votes that no verdict replaces, then the verdicts.
 fn observations(
     rows: &QueryRows,
     settings: &RankingSettings,
     compact: &[Option<usize>],
-    verdict_of: &HashMap<Pair, usize>,
+    effects: &HashMap<Pair, VerdictEffect>,
 ) -> Vec<Observation> {
     let index = |document: usize| compact.get(document).copied().flatten();
-    let mut observations = votes_in_force(rows, settings, compact, verdict_of);
-    observations.extend(rows.verdicts.iter().filter_map(|verdict| {
-        let score = verdict.decision.score()?;
-        let (a, b) = (index(verdict.a)?, index(verdict.b)?);
-        let relation = verdict_relation(rows, settings, verdict);
-        Some(match settings.by_direction(verdict.decision, relation) {
-            true => Observation {
-                slope: SIGN_SLOPE,
-                ..Observation::new(a, b, score.round(), 1.0)
-            },
-            false => Observation::new(a, b, score, settings.override_weight),
-        })
-    }));
+    let mut observations = counted_votes(rows, settings, compact, effects);
+    for verdict in &rows.verdicts {
+        let effect = Pair::new(verdict.a, verdict.b).and_then(|pair| effects.get(&pair));
+        if let (Some(effect), Some(a), Some(b)) = (effect, index(verdict.a), index(verdict.b)) {
+            observations.extend(effect.observations(a, b));
+        }
+    }
     observations
 }
 
-/// How steep the term of a verdict is that says which document is better and not by how much: it pulls only while the gap
-/// is small or has the wrong sign (SCIENCE §6.2).
-const SIGN_SLOPE: f64 = 4.0;
-
-/// Where a verdict stands towards the votes on its pair; `None` for *cannot tell*.
-///
-/// In simulated reviews (SCIENCE §9e; 150 queries, 60 verdicts in the default order) replacing votes that a plain verdict
-/// confirms costs .024 of NDCG@10, because ⅔ of a win pulls a large gap down; letting it stand beside them gains .032.
-pub(super) fn verdict_relation(
-    rows: &QueryRows,
-    settings: &RankingSettings,
-    verdict: &Verdict,
-) -> Option<VerdictRelation> {
-    let decided = direction(verdict.decision.score()?);
-    let pair = Pair::new(verdict.a, verdict.b)?;
-    let scores: Vec<f64> = rows
-        .battles
-        .iter()
-        .filter(|record| Pair::new(record.battle.a, record.battle.b) == Some(pair))
-        .filter_map(|record| {
-            let score = rows.score(record, settings.vote_rule)?;
-            Some(if record.battle.a == verdict.a {
-                score
-            } else {
-                1.0 - score
-            })
-        })
-        .collect();
-    Some(if scores.is_empty() {
-        VerdictRelation::Alone
-    } else if direction(scores.iter().sum::<f64>() / scores.len() as f64) == decided {
-        VerdictRelation::Confirms
-    } else {
-        VerdictRelation::Contradicts
-    })
-}
-
-/// Which way a score goes; sums of thirds and halves are equal only nearly.
-fn direction(score: f64) -> Ordering {
-    if (score - 0.5).abs() < 1e-9 {
-        Ordering::Equal
-    } else {
-        score.total_cmp(&0.5)
-    }
-}
-
-pub(super) fn votes_in_force(
+/// The judges' votes that no verdict replaces.
+pub(super) fn counted_votes(
     rows: &QueryRows,
     settings: &RankingSettings,
     compact: &[Option<usize>],
-    verdict_of: &HashMap<Pair, usize>,
+    effects: &HashMap<Pair, VerdictEffect>,
 ) -> Vec<Observation> {
     let index = |document: usize| compact.get(document).copied().flatten();
     let replaced = |battle: Battle| {
-        settings.override_mode == OverrideMode::Replace
-            && Pair::new(battle.a, battle.b).and_then(|pair| {
-                verdict_relation(rows, settings, rows.verdicts.get(*verdict_of.get(&pair)?)?)
-            }) == Some(VerdictRelation::Contradicts)
+        Pair::new(battle.a, battle.b)
+            .and_then(|pair| effects.get(&pair))
+            .is_some_and(|effect| effect.replaces_votes)
     };
-    let standing = rows
-        .battles
-        .iter()
-        .filter(|record| !replaced(record.battle));
     let joint = settings.judge_weights == JudgeWeights::Joint
         && settings.model != RatingModel::Zbench
         && rows.responses.len() == rows.judges.len();
     let mut observations = Vec::new();
-    for record in standing {
+    for record in rows
+        .battles
+        .iter()
+        .filter(|record| !replaced(record.battle))
+    {
         let (Some(a), Some(b)) = (index(record.battle.a), index(record.battle.b)) else {
             continue;
         };

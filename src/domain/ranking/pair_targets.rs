@@ -1,15 +1,17 @@
-//! What the fit is told of a pair, votes and verdicts together: what a model of pairs is to learn.
+//! Training targets: the share of each pair that its votes and its verdict give to a document.
 
 use super::fit_inputs::FitInputs;
 use super::{QueryRows, RankingSettings};
 use crate::domain::battle::Pair;
+use crate::domain::verdict::OverrideMode;
 use std::collections::BTreeMap;
 
-/// A pair's score as the fit counts it.
+/// The share of one pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairTarget {
     pub pair: Pair,
-    /// Mean over the battles and verdicts that count, by weight, in 0..=1 (1: the higher pool index is better).
+    /// Mean over the battles and verdicts that count, by weight, in 0..=1 (1: the higher pool index
+    /// is better).
     pub score: f64,
     /// In battles, above 0.
     pub weight: f64,
@@ -17,7 +19,17 @@ pub struct PairTarget {
 
 /// The pairs that the fit of a query rests on, in the order of their documents.
 pub fn pair_targets(rows: &QueryRows, settings: &RankingSettings) -> Vec<PairTarget> {
-    let inputs = FitInputs::new(rows, settings);
+    // A target is a share, not a gap: the verdict replaces votes that it contradicts, as the fit
+    // of the legacy mode has it.
+    let settings = RankingSettings {
+        override_mode: if settings.override_mode.is_legacy() {
+            settings.override_mode
+        } else {
+            OverrideMode::Legacy
+        },
+        ..*settings
+    };
+    let inputs = FitInputs::new(rows, &settings);
     let mut sums: BTreeMap<Pair, (f64, f64)> = BTreeMap::new();
     for one in &inputs.observations {
         let document = |place: usize| inputs.entered.get(place).copied();

@@ -1,10 +1,10 @@
 //! What a view is computed from: the query's rows, and the settings that turn them into numbers.
 
+use super::StudentOpinion;
 use super::prior::{LearnedPrior, PriorPrecision};
-use super::{StudentOpinion, VerdictRelation};
 use crate::domain::battle::Battle;
 use crate::domain::rating::{self, RatingModel};
-use crate::domain::verdict::{Decision, OverrideMode, Verdict};
+use crate::domain::verdict::{OverrideMode, Verdict};
 use crate::domain::vote::{JudgeId, MarginCurve, Vote, VoteRule, calibrated_score};
 use serde::{Deserialize, Serialize};
 
@@ -25,20 +25,32 @@ pub struct RankingSettings {
     pub phi_battles: Option<usize>,
     /// How margins become a battle's score.
     pub vote_rule: VoteRule,
-    /// Whether a verdict replaces the votes on its pair or stands beside them.
+    /// How a verdict counts next to the votes on its pair.
     pub override_mode: OverrideMode,
-    /// Weight of a verdict, in battles.
+    /// Battles that *equal* and the win of *by far* count as, above 0 and at most 3.
     pub override_weight: f64,
+    /// Slope of a verdict's direction term. Only simulations change it.
+    #[serde(skip, default = "direction_slope")]
+    pub direction_slope: f64,
     pub judge_weights: JudgeWeights,
     /// How many ranks count as the top: what is to be settled, and what a verdict is worth. Changes no score.
     pub top: usize,
 }
+
+/// Slope β of the direction term log σ(β · gap). The term pulls while the gap is small or has the
+/// wrong sign, and hardly at all once the preferred document is clearly ahead. `overrule
+/// bench-override` measures it; the manual's chapter on numbers has the results.
+pub const DIRECTION_SLOPE: f64 = 3.0;
 
 /// The ranks that count as the top where nothing else is said.
 pub const DEFAULT_TOP: usize = 10;
 
 /// The most ranks that can count as the top.
 pub const MOST_TOP: usize = 10_000;
+
+fn direction_slope() -> f64 {
+    DIRECTION_SLOPE
+}
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -61,6 +73,7 @@ impl Default for RankingSettings {
             vote_rule: VoteRule::default(),
             override_mode: OverrideMode::default(),
             override_weight: 3.0,
+            direction_slope: DIRECTION_SLOPE,
             judge_weights: JudgeWeights::default(),
             top: DEFAULT_TOP,
         }
@@ -68,12 +81,16 @@ impl Default for RankingSettings {
 }
 
 impl RankingSettings {
-    /// Whether a verdict counts by its direction alone, with the weight of one battle: one that says which document is better
-    /// and not by how much, and contradicts no votes. zBench's iteration knows no such term.
-    pub fn by_direction(&self, decision: Decision, relation: Option<VerdictRelation>) -> bool {
-        matches!(decision, Decision::A | Decision::B)
-            && relation != Some(VerdictRelation::Contradicts)
-            && self.model != RatingModel::Zbench
+    /// How verdicts count. Judges' fitted slopes differ from that of a verdict's battles, so that
+    /// replacing votes could lower the preferred document: with joint judge weights `replace`
+    /// counts as `alongside`.
+    pub fn effective_override_mode(&self) -> OverrideMode {
+        let joint = self.judge_weights == JudgeWeights::Joint && self.model != RatingModel::Zbench;
+        if joint && self.override_mode == OverrideMode::Replace {
+            OverrideMode::Alongside
+        } else {
+            self.override_mode
+        }
     }
 
     /// The settings, or what is wrong with them in words.

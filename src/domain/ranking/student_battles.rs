@@ -66,25 +66,33 @@ pub(super) fn student_observations(
 ) -> Vec<Observation> {
     match &rows.student {
         Some(student) if settings.model != RatingModel::Zbench && entered > 0 => {
-            let pairs = unjudged(rows, compact, &student.predictions);
+            let pairs = unjudged(rows, settings, compact, &student.predictions);
             student_battles(entered, rows.judges.len(), student.weight, &pairs)
         }
         _ => Vec::new(),
     }
 }
 
-/// The predictions of pairs that nobody has judged, by places in the fit.
+/// The predictions for pairs without a vote, by places in the fit.
+///
+/// A verdict leaves the prediction for its pair in the fit, as it leaves votes: taking it out could
+/// lower the document that the verdict prefers. The legacy modes take it out.
 fn unjudged(
     rows: &QueryRows,
+    settings: &RankingSettings,
     compact: &[Option<usize>],
     predictions: &QueryPredictions,
 ) -> Vec<((usize, usize), OutcomeProbabilities)> {
     let voted = rows
         .battles
         .iter()
-        .filter(|record| !record.votes.is_empty());
-    let voted = voted.map(|record| (record.battle.a, record.battle.b));
-    let decided = rows.verdicts.iter().map(|verdict| (verdict.a, verdict.b));
+        .filter(|record| !record.votes.is_empty())
+        .map(|record| (record.battle.a, record.battle.b));
+    let decided = rows
+        .verdicts
+        .iter()
+        .filter(|_| settings.override_mode.is_legacy())
+        .map(|verdict| (verdict.a, verdict.b));
     let judged: HashSet<Pair> = voted
         .chain(decided)
         .filter_map(|(a, b)| Pair::new(a, b))
@@ -106,7 +114,7 @@ pub fn student_evidence(
     predictions: &QueryPredictions,
 ) -> Option<[f64; STUDENT_WEIGHTS.len()]> {
     let inputs = FitInputs::new(rows, settings);
-    let pairs = unjudged(rows, &inputs.compact, predictions);
+    let pairs = unjudged(rows, settings, &inputs.compact, predictions);
     held_out_likelihood(
         inputs.entered.len(),
         rows.judges.len(),
@@ -258,7 +266,7 @@ mod tests {
             .map(|(low, high)| (Pair::new(low, high).unwrap(), one))
             .into();
         let compact = [Some(0), Some(1), Some(2), None];
-        let found = unjudged(&rows, &compact, &predictions);
+        let found = unjudged(&rows, &RankingSettings::default(), &compact, &predictions);
         let pairs: Vec<(usize, usize)> = found.iter().map(|(pair, _)| *pair).collect();
         assert_eq!(pairs, [(0, 1), (1, 2)]);
     }

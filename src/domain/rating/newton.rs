@@ -1,6 +1,7 @@
 //! Damped inexact Newton: Jacobi-preconditioned conjugate gradients on the sparse Hessian, Armijo on the objective.
 
 use super::link::LinkTerms;
+use super::ties::merge_ties;
 use super::{Fit, Observation};
 use crate::domain::numeric::{axpy, dot};
 
@@ -15,7 +16,10 @@ const TOLERANCE: f64 = 1e-10;
 /// The solver goes on to here, or to the rounding of the gradient's terms, while a step still halves the gradient.
 const GOAL: f64 = 1e-14;
 
-/// Minimises Σ weight · loss(slope · (e_b − e_a) + offset) + ½ · precision · |e|².
+/// Scores further apart than this are never taken for equal, however flat the objective is.
+const MOST_TOLERANCE: f64 = 1e-7;
+
+/// Minimizes Σ weight · loss(slope · (e_b − e_a) + offset) + ½ · precision · |e|².
 pub(super) fn maximise(
     documents: usize,
     observations: &[Observation],
@@ -71,6 +75,7 @@ pub(super) fn maximise(
         gradient = largest(&state.gradient);
     }
     groups.centre(&mut scores);
+    merge_ties(&mut scores, state.score_tolerance(tolerance));
     Fit {
         scores,
         iterations,
@@ -156,6 +161,18 @@ impl NewtonState {
             sums[edge.b as usize] += size;
         }
         largest(&sums)
+    }
+
+    /// How far a score can be from the optimum while no component of the gradient exceeds
+    /// `gradient`: a document moves by about its component over its curvature.
+    fn score_tolerance(&self, gradient: f64) -> f64 {
+        let flattest = self
+            .diagonal
+            .iter()
+            .copied()
+            .filter(|curvature| *curvature > 0.0)
+            .fold(f64::INFINITY, f64::min);
+        (gradient / flattest).min(MOST_TOLERANCE)
     }
 
     /// The objective at `scores`; leaves the gradient, the Hessian's springs and its diagonal behind.

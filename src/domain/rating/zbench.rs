@@ -3,10 +3,16 @@
 //! Its fixed point is the maximum without a prior. Where there is none (an undefeated document, say), the scores are
 //! those of the iteration that happened to be the last.
 
+use super::ties::merge_ties;
 use super::{Fit, Observation};
 
 const MAX_ITERATIONS: usize = 1000;
 const LOSS_TOLERANCE: f64 = 1e-4;
+
+/// The iteration treats documents with the same record alike, up to rounding that stays far below
+/// this. Larger differences come from the battles: zBench orders by them, although its stopping
+/// rule would allow for much more.
+const TIE_TOLERANCE: f64 = 1e-10;
 
 /// Games of every document against itself, half of them won.
 const DIAGONAL: f64 = 0.5;
@@ -71,6 +77,7 @@ pub(super) fn fit(documents: usize, observations: &[Observation]) -> Fit {
         .zip(&lost)
         .map(|(won, lost)| (won - lost).abs())
         .fold(0.0, f64::max);
+    merge_ties(&mut scores, TIE_TOLERANCE);
     Fit {
         scores,
         iterations,

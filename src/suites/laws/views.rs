@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 /// A pool that has been judged by dice: battles with up to three votes and some failures, and a few verdicts.
-fn rows() -> impl Strategy<Value = QueryRows> {
+pub(super) fn rows() -> impl Strategy<Value = QueryRows> {
     let margin = prop_oneof![Just(None), Just(Some(0.0)), (-1.0..=1.0).prop_map(Some)];
     let battle = (0..8usize, 0..8usize, prop::array::uniform3(margin));
     let verdict = (0..8usize, 0..8usize, 0..Decision::ALL.len());
@@ -50,7 +50,7 @@ fn rows() -> impl Strategy<Value = QueryRows> {
         })
 }
 
-fn record(id: usize, a: usize, b: usize, margins: [Option<f64>; 3]) -> BattleRecord {
+pub(super) fn record(id: usize, a: usize, b: usize, margins: [Option<f64>; 3]) -> BattleRecord {
     let battle = Battle {
         id: BattleId(id as i64),
         a,
@@ -76,7 +76,7 @@ fn record(id: usize, a: usize, b: usize, margins: [Option<f64>; 3]) -> BattleRec
     }
 }
 
-fn given(a: usize, b: usize, decision: Decision) -> Verdict {
+pub(super) fn given(a: usize, b: usize, decision: Decision) -> Verdict {
     Verdict {
         uid: format!("{a}-{b}"),
         a,

@@ -20,8 +20,6 @@ const TOPS: [usize; 6] = [1, 3, 5, 10, 20, 50];
 const NO_WEIGHT: StudentWeight = StudentWeight::Set(0.0);
 const NO_STUDENT: &str = "none";
 
-const MODES: [OverrideMode; 2] = [OverrideMode::Replace, OverrideMode::Beside];
-
 fn place<T: PartialEq>(all: &[T], one: &T) -> usize {
     all.iter().position(|other| other == one).unwrap_or(0)
 }
@@ -33,6 +31,24 @@ fn tops(now: usize) -> Vec<usize> {
     tops.sort_unstable();
     tops.dedup();
     tops
+}
+
+/// The override modes to choose from: a legacy mode only where the project uses it.
+fn modes(now: OverrideMode) -> Vec<OverrideMode> {
+    let mut modes = vec![OverrideMode::Alongside, OverrideMode::Replace];
+    if now.is_legacy() {
+        modes.push(now);
+    }
+    modes
+}
+
+fn mode_name(mode: OverrideMode) -> String {
+    match mode {
+        OverrideMode::Alongside => "verdict alongside votes",
+        OverrideMode::Replace => "verdict replaces votes",
+        OverrideMode::Legacy | OverrideMode::LegacyBeside => "as in versions to 0.1",
+    }
+    .to_owned()
 }
 
 /// Whose verdict may count: an adjudicator is who was named, or the person who asks.
@@ -64,6 +80,7 @@ pub(super) fn open(model: &mut Model, project: ProjectSettings, student: Student
     let judging = &model.options.judging;
     let rules = rules(model, &project.rule);
     let tops = tops(project.ranking.top);
+    let modes = modes(project.ranking.override_mode);
     let mut rows = vec![
         Setting {
             kind: SettingKind::Ramp,
@@ -110,9 +127,9 @@ pub(super) fn open(model: &mut Model, project: ProjectSettings, student: Student
         Setting {
             kind: SettingKind::OverrideMode,
             name: "verdict and votes",
-            doc: "Of the project, for everybody: a verdict replaces the judges' votes on its pair, or is added to them. Changes scores.",
-            values: owned(&["verdict replaces votes", "verdict beside votes"]),
-            chosen: place(&MODES, &project.ranking.override_mode),
+            doc: "Of the project, for everybody: a verdict is added to the judges' votes on its pair, or replaces votes that it contradicts. Changes scores.",
+            values: modes.iter().map(|mode| mode_name(*mode)).collect(),
+            chosen: place(&modes, &project.ranking.override_mode),
         },
         Setting {
             kind: SettingKind::Top,
@@ -245,7 +262,7 @@ pub(super) fn keep(model: &mut Model, dialog: &SettingsDialog) -> Vec<Effect> {
         after.rule = [latest, majority, adjudicator][at].clone();
     }
     if let Some(at) = dialog.chosen(SettingKind::OverrideMode) {
-        after.ranking.override_mode = MODES[at];
+        after.ranking.override_mode = modes(before.ranking.override_mode)[at];
     }
     if let Some(at) = dialog.chosen(SettingKind::Top) {
         after.ranking.top = tops(before.ranking.top)[at];

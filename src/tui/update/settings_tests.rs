@@ -98,7 +98,7 @@ fn what_is_kept_is_remembered_and_the_projects_part_stored() {
         !effects.iter().any(stores),
         "nothing of the project has changed"
     );
-    assert_eq!(project().ranking.override_mode, OverrideMode::Replace);
+    assert_eq!(project().ranking.override_mode, OverrideMode::Alongside);
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn a_pair_never_fought_says_so_and_can_be_judged() {
         let page = flat(&mut model, *size);
         assert!(page.contains("never fought"), "{page}");
         assert!(
-            page.contains("your verdict alone counts, better by its direction only"),
+            page.contains("your verdict alone counts; better counts as a direction"),
             "{page}"
         );
     }
@@ -154,18 +154,24 @@ fn the_screen_says_what_a_verdict_counts() {
     let mut model = on(0, 1);
     let page = flat(&mut model, (120, 38));
     assert!(
-        page.contains("contradicts the judges' 6 votes here (2 battles) replaces them"),
+        page.contains("6 votes on this pair (2 battles). A verdict is added to the judges' votes"),
         "{page}"
     );
-    assert!(page.contains("weight: 3 battles"), "{page}");
+    assert!(
+        page.contains("better counts as a direction, by far as a direction and a win of 3 battles"),
+        "{page}"
+    );
     let open = model.open.as_mut().unwrap();
     let mut settings = open.view.settings;
-    settings.override_mode = OverrideMode::Beside;
+    settings.override_mode = OverrideMode::Replace;
     open.view = View::new(open.view.rows().clone(), settings);
     let page = flat(&mut model, (120, 38));
-    assert!(page.contains("is added to the judges' 6 votes"), "{page}");
+    assert!(
+        page.contains("contradicts the judges' votes replaces them"),
+        "{page}"
+    );
     let page = flat(&mut on(2, 3), (120, 38));
-    let words = "◆ in force, by bea␛[31m: B hostile␛[2J is much better (a whole win for B, weight 3 battles";
+    let words = "◆ in force, by bea␛[31m: B hostile␛[2J is much better (";
     assert!(page.contains(words), "{page}");
     assert!(page.contains("Reason: it names␇ the drug"), "{page}");
 }
@@ -190,7 +196,10 @@ fn a_verdict_moves_the_ranking_in_the_same_frame_and_is_stored() {
             page.contains("◆ in force, by ann: B 13497630 is much better"),
             "{page}"
         );
-        assert!(page.contains("instead of the judges' 6 votes"), "{page}");
+        assert!(
+            page.contains("counts as a direction and a win of 3 battles, alongside"),
+            "{page}"
+        );
     }
     // One line is left for it.
     assert!(flat(&mut model, (60, 16)).contains(" · u undoes it"));
@@ -350,7 +359,7 @@ fn what_others_said_is_told_and_the_rule_decides_at_once() {
     assert!(open.view.verdict(pair).is_none(), "two people, two ways");
     let page = flat(&mut model, SIZES[2]);
     assert!(page.contains("no majority, so no verdict"), "{page}");
-    assert!(page.contains("bea␛[31m said: "), "{page}");
+    assert!(page.contains("bea␛[31m said:"), "{page}");
     update(&mut model, Command::JudgeB);
     let open = model.open.as_ref().unwrap();
     let verdict = open.view.verdict(pair).unwrap();
@@ -360,5 +369,5 @@ fn what_others_said_is_told_and_the_rule_decides_at_once() {
         "two say it, and one of them not by far"
     );
     let page = flat(&mut model, SIZES[2]);
-    assert!(page.contains("bea␛[31m said: "), "{page}");
+    assert!(page.contains("said: hostile␛[2J is much better"), "{page}");
 }

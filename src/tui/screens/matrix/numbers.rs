@@ -1,8 +1,7 @@
 //! What the scores and intervals of a query rest on, in words.
 
 use crate::app::wording::counted;
-use crate::domain::ranking::ScoreWarning;
-use crate::domain::verdict::OverrideMode;
+use crate::domain::ranking::{ScoreWarning, verdict_rule_words};
 use crate::tui::model::open_query::OpenQuery;
 
 /// How often intervals hold, or why they do not.
@@ -35,10 +34,6 @@ pub(super) fn text_of(open: &OpenQuery) -> String {
             )
         }
     };
-    let verdicts = match settings.override_mode {
-        OverrideMode::Replace => "replaces the votes on its pair where it contradicts them",
-        OverrideMode::Beside => "stands beside the votes on its pair",
-    };
     [
         format!(
             "{}; {} of them have a score.",
@@ -50,20 +45,13 @@ pub(super) fn text_of(open: &OpenQuery) -> String {
         "φ says how much a battle's score varies, in units of one coin flip: 1 for one coin, less where several judges vote on \
          each battle. Intervals grow with its square root. Scores do not depend on it."
             .to_owned(),
-        format!("A verdict {verdicts}. Its weight is that of {}.", weight(settings.override_weight)),
+        verdict_rule_words(&settings),
         reliability(open),
     ]
     .into_iter()
     .chain(view.student_in_fit().map(|(student, pairs)| format!("The {}.", student.words(pairs))))
     .collect::<Vec<_>>()
     .join("\n\n")
-}
-
-fn weight(battles: f64) -> String {
-    match battles {
-        1.0 => "1 battle".to_owned(),
-        _ => format!("{battles} battles"),
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,323 @@
+//! How a verdict counts in the fit, given the judges' votes on its pair.
+
+use super::{QueryRows, RankingSettings};
+use crate::domain::battle::Pair;
+use crate::domain::rating::{Observation, RatingModel};
+use crate::domain::verdict::{Decision, OverrideMode, Verdict};
+use crate::domain::vote::Outcome;
+use serde::Serialize;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+/// The slope in versions up to 0.1.
+const LEGACY_SLOPE: f64 = 4.0;
+
+/// How a verdict that states a preference or a tie relates to the judges' votes on its pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VerdictRelation {
+    Contradicts,
+    Confirms,
+    /// There are no votes.
+    Alone,
+}
+
+/// What a verdict adds to the fit, and whether the votes on its pair still count.
+///
+/// Except under the legacy modes, a verdict for a document never lowers its gap to the other one:
+/// the direction term is concave and rises with the gap, a whole win does too, and replaced votes
+/// give way to the same votes plus wins (see [`Self::of`]).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VerdictEffect {
+    pub relation: VerdictRelation,
+    pub replaces_votes: bool,
+    /// The slope of a direction term with the weight of one battle.
+    pub direction_slope: Option<f64>,
+    /// Battles that the verdict counts as.
+    pub battles: Option<VerdictBattles>,
+    /// Whether the preferred document is the verdict's B; `None` for a tie.
+    prefers_b: Option<bool>,
+}
+
+/// Battles between the documents of a verdict.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VerdictBattles {
+    /// The share that goes to the verdict's B, in 0..=1.
+    pub score: f64,
+    /// How many battles, above 0.
+    pub weight: f64,
+}
+
+impl VerdictBattles {
+    /// The share that goes to the preferred document.
+    pub fn winning_share(self) -> f64 {
+        self.score.max(1.0 - self.score)
+    }
+}
+
+/// The votes on a verdict's pair, as seen from the verdict.
+#[derive(Clone, Copy, Debug, Default)]
+struct PairVotes {
+    /// Battles with a vote.
+    battles: usize,
+    /// Sum of their scores for the verdict's B.
+    sum: f64,
+    /// Weight of the battles in the fit.
+    weight: f64,
+    /// Sum of their scores for B, by weight.
+    weighted_sum: f64,
+}
+
+impl PairVotes {
+    fn of(rows: &QueryRows, settings: &RankingSettings, verdict: &Verdict) -> Self {
+        let Some(pair) = Pair::new(verdict.a, verdict.b) else {
+            return Self::default();
+        };
+        let mut votes = Self::default();
+        for record in &rows.battles {
+            if Pair::new(record.battle.a, record.battle.b) != Some(pair) {
+                continue;
+            }
+            let Some(score) = rows.score(record, settings.vote_rule) else {
+                continue;
+            };
+            let score = if record.battle.a == verdict.a {
+                score
+            } else {
+                1.0 - score
+            };
+            let weight = record.weight(rows.judges.len());
+            votes.battles += 1;
+            votes.sum += score;
+            votes.weight += weight;
+            votes.weighted_sum += weight * score;
+        }
+        votes
+    }
+
+    fn relation(&self, decided: f64) -> VerdictRelation {
+        if self.battles == 0 {
+            VerdictRelation::Alone
+        } else if direction(self.sum / self.battles as f64) == direction(decided) {
+            VerdictRelation::Confirms
+        } else {
+            VerdictRelation::Contradicts
+        }
+    }
+}
+
+impl VerdictEffect {
+    /// The effect of a verdict in the rows; `None` for *cannot tell*.
+    pub(super) fn of(
+        rows: &QueryRows,
+        settings: &RankingSettings,
+        verdict: &Verdict,
+    ) -> Option<Self> {
+        let votes = PairVotes::of(rows, settings, verdict);
+        Self::given(settings, verdict.decision, &votes)
+    }
+
+    fn given(settings: &RankingSettings, decision: Decision, votes: &PairVotes) -> Option<Self> {
+        let score = decision.score()?;
+        let relation = votes.relation(score);
+        let prefers_b = match decision.direction()? {
+            Outcome::A => Some(false),
+            Outcome::B => Some(true),
+            Outcome::Tie => None,
+        };
+        let contradicts = relation == VerdictRelation::Contradicts;
+        let mode = settings.effective_override_mode();
+        let mut effect = Self {
+            relation,
+            replaces_votes: contradicts
+                && matches!(mode, OverrideMode::Replace | OverrideMode::Legacy),
+            direction_slope: None,
+            battles: None,
+            prefers_b,
+        };
+        let plain = matches!(decision, Decision::A | Decision::B);
+        let weight = settings.override_weight;
+        let win = f64::from(u8::from(prefers_b == Some(true)));
+        let battles = |score, weight| Some(VerdictBattles { score, weight });
+        let has_direction = settings.model != RatingModel::Zbench;
+        if mode.is_legacy() {
+            if plain && !contradicts && has_direction {
+                effect.direction_slope = Some(LEGACY_SLOPE);
+            } else {
+                effect.battles = battles(score, weight);
+            }
+        } else if prefers_b.is_none() {
+            effect.battles = battles(0.5, weight);
+        } else if effect.replaces_votes {
+            // Votes of weight n with mean s for the winner become W battles with the share
+            // 1 − n(1 − s)/W: the same losses as before, and all else wins. The log-likelihood is
+            // that of the votes plus W − n whole wins, whatever the link.
+            let total = weight.max(votes.weight);
+            let kept = if plain {
+                let won = if prefers_b == Some(true) {
+                    votes.weighted_sum
+                } else {
+                    votes.weight - votes.weighted_sum
+                };
+                1.0 - (votes.weight - won) / total
+            } else {
+                1.0
+            };
+            let kept = kept.clamp(0.0, 1.0);
+            effect.battles = battles(
+                if prefers_b == Some(true) {
+                    kept
+                } else {
+                    1.0 - kept
+                },
+                total,
+            );
+        } else if has_direction {
+            effect.direction_slope = Some(settings.direction_slope);
+            effect.battles = if plain { None } else { battles(win, weight) };
+        } else {
+            // zBench's iteration has no direction term: a plain verdict is one whole win.
+            effect.battles = battles(win, if plain { 1.0 } else { 1.0 + weight });
+        }
+        Some(effect)
+    }
+
+    /// Whether the votes on the pair say something else.
+    pub fn contradicts(&self) -> bool {
+        self.relation == VerdictRelation::Contradicts
+    }
+
+    /// How the verdict counts, in words: `contradicts the judges' votes; counts as a direction,
+    /// alongside them`.
+    pub fn words(&self) -> String {
+        let counts = self.counts_as();
+        let relation = match self.relation {
+            VerdictRelation::Alone => return format!("no votes on the pair; counts as {counts}"),
+            VerdictRelation::Confirms => "confirms",
+            VerdictRelation::Contradicts => "contradicts",
+        };
+        let place = if self.replaces_votes {
+            "instead of"
+        } else {
+            "alongside"
+        };
+        format!("{relation} the judges' votes; counts as {counts}, {place} them")
+    }
+
+    /// What the verdict counts as: `a direction and a win of 3 battles`.
+    pub fn counts_as(&self) -> String {
+        let battles = self.battles.map(|battles| {
+            let weight = battles_words(battles.weight);
+            match self.prefers_b {
+                None => format!("a tie of {weight}"),
+                Some(_) if battles.winning_share() == 1.0 => format!("a win of {weight}"),
+                Some(_) => format!("{weight}, {:.0} % won", 100.0 * battles.winning_share()),
+            }
+        });
+        match (self.direction_slope, battles) {
+            (Some(_), None) => "a direction".to_owned(),
+            (Some(_), Some(battles)) => format!("a direction and {battles}"),
+            (None, Some(battles)) => battles,
+            (None, None) => "nothing".to_owned(),
+        }
+    }
+
+    /// What the fit is made of, for documents at these places.
+    pub(super) fn observations(self, a: usize, b: usize) -> impl Iterator<Item = Observation> {
+        let direction = self.direction_slope.map(|slope| Observation {
+            slope,
+            ..Observation::new(a, b, f64::from(u8::from(self.prefers_b == Some(true))), 1.0)
+        });
+        let battles = self
+            .battles
+            .map(|battles| Observation::new(a, b, battles.score, battles.weight));
+        direction.into_iter().chain(battles)
+    }
+}
+
+/// The effects of all verdicts of the rows, by pair.
+pub(super) fn verdict_effects(
+    rows: &QueryRows,
+    settings: &RankingSettings,
+) -> HashMap<Pair, VerdictEffect> {
+    rows.verdicts
+        .iter()
+        .filter_map(|verdict| {
+            let pair = Pair::new(verdict.a, verdict.b)?;
+            Some((pair, VerdictEffect::of(rows, settings, verdict)?))
+        })
+        .collect()
+}
+
+/// How a verdict counts on a pair without votes that contradict it, in words: `better counts as a
+/// direction, …`.
+pub fn verdict_kinds_words(settings: &RankingSettings) -> String {
+    let counts_as = |decision| {
+        VerdictEffect::given(settings, decision, &PairVotes::default())
+            .map_or_else(String::new, |effect| effect.counts_as())
+    };
+    format!(
+        "better counts as {}, by far as {}, equal as {}",
+        counts_as(Decision::B),
+        counts_as(Decision::MuchB),
+        counts_as(Decision::Tie)
+    )
+}
+
+/// How verdicts count in a project with these settings, in sentences.
+pub fn verdict_rule_words(settings: &RankingSettings) -> String {
+    let mode = settings.effective_override_mode();
+    let kinds = verdict_kinds_words(settings);
+    let weight = battles_words(settings.override_weight);
+    match mode {
+        OverrideMode::Alongside => {
+            format!("A verdict is added to the judges' votes: {kinds}.")
+        }
+        OverrideMode::Replace => format!(
+            "A verdict that contradicts the judges' votes replaces them: they become {weight}, or \
+             their own number if larger, and keep their losses unless it says by far. Any other is \
+             added to the votes: {kinds}."
+        ),
+        OverrideMode::Legacy => format!(
+            "Verdicts count as in versions up to 0.1. One that contradicts the judges' votes \
+             replaces them: better counts as ⅔ of {weight}, by far as all, equal as half. Any \
+             other is added to the votes, better as a direction."
+        ),
+        OverrideMode::LegacyBeside => format!(
+            "Verdicts count as in versions up to 0.1. A verdict is added to the judges' votes: \
+             better counts as ⅔ of {weight} where it contradicts them and else as a direction, \
+             by far as all, equal as half."
+        ),
+    }
+}
+
+/// What there is to say about how verdicts count.
+pub fn override_mode_note(settings: &RankingSettings) -> Option<&'static str> {
+    if settings.override_mode.is_legacy() {
+        Some(
+            "they count as in versions up to 0.1, where a verdict could lower the document that it prefers; \
+             `overrule config project --override-mode alongside` changes that, and scores with it",
+        )
+    } else if settings.effective_override_mode() != settings.override_mode {
+        Some("with judge weights `joint`, override mode `replace` counts as `alongside`")
+    } else {
+        None
+    }
+}
+
+fn battles_words(weight: f64) -> String {
+    if weight == 1.0 {
+        "1 battle".to_owned()
+    } else {
+        format!("{} battles", (weight * 100.0).round() / 100.0)
+    }
+}
+
+/// The side of ½ on which a score lies. Sums of thirds and halves are equal only up to rounding.
+fn direction(score: f64) -> Ordering {
+    if (score - 0.5).abs() < 1e-9 {
+        Ordering::Equal
+    } else {
+        score.total_cmp(&0.5)
+    }
+}

@@ -11,8 +11,9 @@ mod students;
 
 use super::error::{AppError, invalid};
 use crate::domain::ranking::PriorPrecision;
+use crate::domain::rating::{PRIOR_BATTLES, PriorEvidence};
 use crate::domain::sampling::adaptive::AdaptivePlan;
-use crate::domain::simulation::{Noise, Quality, SimulatedQuery, Theta};
+use crate::domain::simulation::{Noise, Quality, SimulatedQuery, Theta, opening_evidence};
 pub use coverage::RankIntervalCoverage;
 pub use duels::{Claims, DuelShare, DuelSimulation, DuelSummary};
 use every::every;
@@ -71,8 +72,8 @@ pub struct Simulation {
     pub queries: usize,
     /// What is compared, the first with all others.
     pub strategies: Vec<AdaptivePlan>,
-    /// The prior of the scores that are measured. Pairs are chosen by it too where it is set, and by the one of a new project
-    /// where it is learned, as a first campaign does.
+    /// The prior of the scores that are measured. If it is set, pairs are chosen by it too; if it is learned, by the one that
+    /// the opening cycle teaches, as in the first campaign of a project.
     pub prior: PriorPrecision,
     /// Threads; the result does not depend on them.
     pub threads: Option<usize>,
@@ -97,11 +98,19 @@ impl Simulation {
         if self.strategies.is_empty() {
             return Err(invalid!("--strategies: name at least one"));
         }
+        let choosing: Vec<f64> = self
+            .strategies
+            .iter()
+            .map(|plan| self.choosing_lambda(source, plan))
+            .collect::<Result<_, _>>()?;
         let mut played = self.every(SimulationPhase::Played, progress, |index| {
             let world = source.world(self.seed, index)?;
-            let lambda = self.prior.value(None);
-            let play = |plan| StrategyOnQuery::play(&world, plan, lambda, self.seed);
-            Ok(self.strategies.iter().map(play).collect::<Vec<_>>())
+            Ok(self
+                .strategies
+                .iter()
+                .zip(&choosing)
+                .map(|(plan, &lambda)| StrategyOnQuery::play(&world, plan, lambda, self.seed))
+                .collect::<Vec<_>>())
         })?;
         let lambdas: Vec<f64> = (0..self.strategies.len())
             .map(|at| coverage::lambda(self.prior, played.iter().map(|query| &query[at])))
@@ -138,6 +147,29 @@ impl Simulation {
             }
         }
         Ok(results)
+    }
+
+    /// The prior by which a first campaign chooses its pairs: learned from the opening cycle, as in a project.
+    fn choosing_lambda(&self, source: &WorldSource, plan: &AdaptivePlan) -> Result<f64, AppError> {
+        let default = self.prior.value(None);
+        if self.prior != PriorPrecision::Auto || !plan.strategy.opens_with_whole_battles() {
+            return Ok(default);
+        }
+        let mut evidence = PriorEvidence::default();
+        let mut judges = 1;
+        for index in 0..self.queries.min(coverage::LEARNED_FROM) {
+            let world = source.world(self.seed, index)?;
+            judges = judges.max(world.judges());
+            if let Some(of_query) =
+                opening_evidence(&world, &plan.strategy, plan.battles, self.seed)
+            {
+                evidence = evidence.pooled(&of_query);
+            }
+        }
+        let learned = evidence
+            .best(|_| 1.0 / judges as f64)
+            .filter(|_| evidence.battles() >= PRIOR_BATTLES);
+        Ok(learned.unwrap_or(default))
     }
 
     /// Does the work of every query, on all threads; one result a query, in order.

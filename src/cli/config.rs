@@ -190,7 +190,7 @@ struct ProjectOptions {
     /// map, mle, zbench or thurstone
     #[arg(long)]
     model: Option<RatingModel>,
-    /// Precision of the Gaussian prior, per battle: auto learns it from 2,000 battles on, and takes 0.05 before
+    /// Precision of the Gaussian prior, per battle: auto learns it from 300 battles on, and takes 0.05 before
     #[arg(long, value_name = "auto|NUMBER", allow_hyphen_values = true)]
     lambda: Option<PriorPrecision>,
     /// Dispersion; 0 means estimated from 2,000 battles on, and one over the number of judges before

@@ -10,7 +10,9 @@ mod kappa;
 mod survey;
 
 pub use alpha::{Alpha, LabelUnits, alpha};
-pub use battles::{BattleLabels, LabelTable, battle_alpha, battle_kappa, place};
+pub use battles::{
+    BattleLabels, LabelShares, LabelTable, battle_alpha, battle_kappa, label_shares,
+};
 pub use clusters::ClusteredError;
 pub use kappa::{Kappa, kappa};
 pub use survey::{SampledItem, SurveyShare, survey_share};
@@ -81,16 +83,27 @@ impl Share {
     /// [`Share::clustered`] of each cluster's part and number of items.
     pub fn of_clusters(totals: impl IntoIterator<Item = (f64, usize)>) -> Option<Self> {
         let totals: Vec<(f64, usize)> = totals.into_iter().filter(|(_, n)| *n > 0).collect();
-        let sum = totals.iter().map(|(part, _)| part).sum();
-        let share = Self::sum(sum, totals.iter().map(|(_, n)| n).sum())?;
-        if totals.len() < 2 || totals.len() == share.n {
-            return Some(share);
+        let sum: f64 = totals.iter().map(|(part, _)| part).sum();
+        let n: usize = totals.iter().map(|(_, n)| n).sum();
+        if totals.len() < 2 || totals.len() == n {
+            return Self::sum(sum, n);
         }
+        let value = sum / n as f64;
+        let pull = |(part, of): &(f64, usize)| (part - value * *of as f64) / n as f64;
+        let error = ClusteredError::new(totals.iter().map(pull).enumerate());
+        Self::of_sum(sum, n, error)
+    }
+
+    /// The share of a sum over `n` items, with the error that its clusters give it; Wilson's interval of the items without
+    /// one.
+    pub fn of_sum(part: f64, n: usize, error: Option<ClusteredError>) -> Option<Self> {
+        let share = Self::sum(part, n)?;
+        // Clusters that do not differ at all say nothing of how far others might.
+        let Some(error) = error.filter(|error| error.se > 0.0) else {
+            return Some(share);
+        };
         let n = share.n as f64;
-        let pull = |(part, of): &(f64, usize)| (part - share.value * *of as f64) / n;
-        let error = ClusteredError::new(totals.iter().map(pull).enumerate())?;
         let worth = share.value * (1.0 - share.value) / error.se.powi(2);
-        // 0 / 0 where all answers are the same: then they are taken as they are.
         let effective = worth.min(n) * error.normal_factor();
         Some(Self {
             interval: Interval::wilson(share.value, effective),

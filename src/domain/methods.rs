@@ -3,9 +3,7 @@
 mod comparison;
 mod effort;
 
-pub use comparison::{
-    MethodValues, QueryDelta, histogram, holm, methods_on_front, paired_bootstrap_p,
-};
+pub use comparison::{MethodValues, QueryDelta, histogram, holm, methods_on_front};
 pub use effort::MethodEffort;
 #[cfg(test)]
 pub(crate) use effort::nearest_rank;

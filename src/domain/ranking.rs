@@ -182,6 +182,9 @@ impl View {
             covariance.is_some(),
             settings.model,
         );
+        if entered.len() > 1 && fit.is_ok() {
+            warnings.extend(ScoreWarning::weak_signal(&settings));
+        }
         if covariance.is_some() && settings.phi_battles.is_some() {
             warnings.extend(ScoreWarning::many_ties(
                 &rows.battles,

@@ -13,7 +13,7 @@ mod ties;
 mod uncertainty;
 mod zbench;
 
-pub use evidence::PriorEvidence;
+pub use evidence::{PRIOR_BATTLES, PriorEvidence, PriorGridEnd, prior_grid_end};
 pub use ranks::{RankInterval, TopDraws, cut_below, rank_intervals, ranks, top_draws};
 pub use structure::{Structure, structure};
 pub use uncertainty::{

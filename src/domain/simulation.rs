@@ -29,6 +29,7 @@ pub use simulated_review::{ReviewedQuery, Reviewer};
 
 use super::battle::Pair;
 use super::ranking::{student_battles, unvoted};
+use super::rating::{PriorEvidence, RatingOptions};
 use super::sampling::adaptive::{self, AskedPair, Round, SamplingState, Strategy, next_round};
 use super::student::QueryPredictions;
 use std::collections::HashMap;
@@ -70,71 +71,124 @@ pub fn run_with_student(
     seed: u64,
     student: Option<(f64, &QueryPredictions)>,
 ) -> SimulationResult {
-    let (documents, judges) = (world.truth().len(), world.judges());
-    let budget = adaptive::calls(battles, documents, judges);
-    let mut asked: Vec<AskedPair> = Vec::new();
-    let mut place: HashMap<Pair, usize> = HashMap::new();
-    let (mut spent, mut rounds) = (0, 0);
-    let known = |asked: &[AskedPair]| {
-        let state = SamplingState::new(documents, judges, asked, lambda);
-        match student {
-            Some((weight, predictions)) => {
-                let pairs = unvoted(documents, state.votes(), predictions);
-                state.with_student(student_battles(documents, judges, weight, &pairs))
-            }
-            None => state,
-        }
+    let mut campaign = SimulatedCampaign {
+        student,
+        ..SimulatedCampaign::new(world, *strategy, battles, seed)
     };
-    let mut state = known(&asked);
-    while spent < budget {
-        let round = Round {
+    while campaign.play_round(lambda) {}
+    let state = campaign.state(lambda);
+    SimulationResult {
+        quality: quality(&state.scores(), world.truth()),
+        state,
+        calls: campaign.spent,
+        pairs: campaign.asked.len(),
+        rounds: campaign.rounds,
+    }
+}
+
+/// A campaign on one query, played round by round.
+struct SimulatedCampaign<'a> {
+    world: &'a SimulatedQuery,
+    strategy: Strategy,
+    budget: usize,
+    seed: u64,
+    /// What a student predicts, at a weight in battles per document.
+    student: Option<(f64, &'a QueryPredictions)>,
+    asked: Vec<AskedPair>,
+    place: HashMap<Pair, usize>,
+    spent: usize,
+    rounds: usize,
+}
+
+impl<'a> SimulatedCampaign<'a> {
+    fn new(world: &'a SimulatedQuery, strategy: Strategy, battles: f64, seed: u64) -> Self {
+        Self {
+            world,
+            strategy,
+            budget: adaptive::calls(battles, world.truth().len(), world.judges()),
             seed,
-            query: world.name(),
-            number: rounds,
-            calls: budget - spent,
-        };
-        let tasks = next_round(&state, strategy, &round);
-        if tasks.is_empty() {
-            break;
+            student: None,
+            asked: Vec::new(),
+            place: HashMap::new(),
+            spent: 0,
+            rounds: 0,
         }
+    }
+
+    /// The scores that follow from the votes so far.
+    fn state(&self, lambda: f64) -> SamplingState {
+        SamplingState::new(
+            self.world.truth().len(),
+            self.world.judges(),
+            &self.asked,
+            lambda,
+        )
+    }
+
+    /// The scores that pairs are chosen by.
+    fn choosing_state(&self, lambda: f64) -> SamplingState {
+        let state = self.state(lambda);
+        let Some((weight, predictions)) = self.student else {
+            return state;
+        };
+        let (documents, judges) = (self.world.truth().len(), self.world.judges());
+        let pairs = unvoted(documents, state.votes(), predictions);
+        state.with_student(student_battles(documents, judges, weight, &pairs))
+    }
+
+    /// Plays the next round with pairs chosen under a prior of this precision; false if nothing was left to ask or spend.
+    fn play_round(&mut self, lambda: f64) -> bool {
+        if self.spent >= self.budget {
+            return false;
+        }
+        let round = Round {
+            seed: self.seed,
+            query: self.world.name(),
+            number: self.rounds,
+            calls: self.budget - self.spent,
+        };
+        let tasks = next_round(&self.choosing_state(lambda), &self.strategy, &round);
         for task in &tasks {
-            spent += task.judges.len();
-            let at = *place.entry(task.pair).or_insert(asked.len());
+            self.spent += task.judges.len();
+            let at = *self.place.entry(task.pair).or_insert(self.asked.len());
             let votes = task
                 .judges
                 .iter()
-                .filter_map(|seat| world.vote(task.pair, seat));
-            match asked.get_mut(at) {
+                .filter_map(|seat| self.world.vote(task.pair, seat));
+            match self.asked.get_mut(at) {
                 Some(entry) => {
                     entry.judges = entry.judges.with(task.judges);
                     entry.votes.extend(votes);
                 }
-                None => asked.push(AskedPair {
+                None => self.asked.push(AskedPair {
                     pair: task.pair,
                     judges: task.judges,
                     votes: votes.collect(),
                 }),
             }
         }
-        rounds += 1;
-        state = known(&asked);
+        self.rounds += usize::from(!tasks.is_empty());
+        !tasks.is_empty()
     }
-    if student.is_some() {
-        state = SamplingState::new(documents, judges, &asked, lambda);
-    }
-    SimulationResult {
-        quality: quality(&state.scores(), world.truth()),
-        state,
-        calls: spent,
-        pairs: asked.len(),
-        rounds,
-    }
+}
+
+/// What the votes of a campaign's opening cycle say about the prior.
+pub fn opening_evidence(
+    world: &SimulatedQuery,
+    strategy: &Strategy,
+    battles: f64,
+    seed: u64,
+) -> Option<PriorEvidence> {
+    let mut opening = SimulatedCampaign::new(world, *strategy, battles, seed);
+    let lambda = RatingOptions::default().lambda;
+    opening.play_round(lambda);
+    opening.state(lambda).prior_evidence()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::rating::{Dispersion, PriorEvidence};
+    use crate::domain::rating::Dispersion;
     use crate::domain::sampling::adaptive::{JudgeChoice, Sampler};
 
     /// The precision of the prior until one is learned.

@@ -123,6 +123,7 @@ impl Db {
             }
         };
         for query in queries {
+            let mut pairs = vec![Vec::new(); judges.len()];
             let mut rows = statement.query([query.0])?;
             while let Some(row) = rows.next()? {
                 let judge = JudgeId(row.get(0)?);
@@ -136,10 +137,13 @@ impl Db {
                 if (swapped == swapped_again) == same_a {
                     continue;
                 }
-                found[at].count(
+                pairs[at].push((
                     as_shown(one.outcome(), swapped),
                     as_shown(other.outcome(), swapped_again),
-                );
+                ));
+            }
+            for (both, pairs) in found.iter_mut().zip(pairs) {
+                both.add_query(pairs);
             }
         }
         Ok(found)

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use std::collections::{BTreeSet, HashMap};
 
 /// The form of what is kept: another one is read by nobody.
-const FORM: u8 = 1;
+const FORM: u8 = 2;
 
 /// What a query's votes come to, and the revision they are of.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use crate::domain::sampling::PlannedBattle;
 use crate::domain::sampling::adaptive::{AskedPair, JudgeSet, PairTask};
 use crate::domain::vote::{JudgeId, Margin};
 use rusqlite::params;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The round of a task that a plain plan added to a battle which began with fewer judges. No round asks for it.
 const PLAIN: i64 = -1;
@@ -183,6 +183,17 @@ impl Db {
         }
         self.touch(query)?;
         Ok(added)
+    }
+
+    /// The battles of a query that a round after the opening cycle asked for.
+    pub(super) fn battles_chosen_by_scores(&self, query: QueryKey) -> Result<HashSet<BattleId>> {
+        let ids: Vec<BattleId> = self.all(
+            "SELECT DISTINCT battle.id FROM battle JOIN task ON task.battle = battle.id
+             WHERE query = ?1 AND round > 0",
+            [query.0],
+            |row| Ok(BattleId(row.get(0)?)),
+        )?;
+        Ok(ids.into_iter().collect())
     }
 
     /// Lets the battles of a plain plan that began in a round want all judges of the ensemble. Returns the tasks added.

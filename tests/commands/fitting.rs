@@ -231,7 +231,7 @@ fn status_says_where_margins_told_more_until_they_count() {
     rusqlite::Connection::open(sandbox.project())
         .unwrap()
         .execute(
-            "INSERT INTO report_part (name, state, value) VALUES ('telling margins', x'', x'010104626d3235')",
+            "INSERT INTO report_part (name, state, value) VALUES ('telling margins', x'', x'020104626d3235')",
             [],
         )
         .unwrap();

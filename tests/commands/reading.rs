@@ -482,7 +482,7 @@ fn a_prior_is_learned_until_it_is_set() {
     assert_eq!(learned["lambda_in_force"], 0.05);
     sandbox
         .done("status")
-        .prints("prior precision λ per battle: 0.05 (default until there are 2,000 battles)");
+        .prints("prior precision λ per battle: 0.05 (default until there are 300 battles)");
     let set = settings("--lambda 0.15");
     assert_eq!(
         (&set["lambda"], &set["lambda_in_force"]),

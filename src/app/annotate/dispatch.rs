@@ -150,11 +150,11 @@ pub(super) async fn run(
             let spent = db.spent()?.iter().map(Spent::usd).sum::<f64>();
             let windows = names.iter().map(|name| db.remembered(name));
             let windows = windows.collect::<Result<Vec<_>, _>>()?;
-            let lambda = |(campaign, seed)| {
+            let prior = |(campaign, seed)| {
                 let lambda = db.campaign_prior(ensemble_id, &campaign, seed)?;
                 Ok::<_, StoreError>((campaign, lambda))
             };
-            let campaign = campaign.map(lambda).transpose()?;
+            let campaign = campaign.map(prior).transpose()?;
             let answers = db.position_counts(&asked, of.as_deref())?;
             Ok((spent, db.committed_usd()?, windows, campaign, answers))
         })
@@ -177,8 +177,10 @@ pub(super) async fn run(
     for (judge, answers) in progress.judges.iter_mut().zip(answers) {
         judge.answers = answers;
     }
-    let rounds = campaign
-        .map(|campaign| RoundPlanner::new(store.clone(), campaign, request.clone(), &judges));
+    let rounds = campaign.map(|(campaign, lambda)| {
+        let campaign = (campaign, ensemble_id);
+        RoundPlanner::new(store.clone(), campaign, lambda, request.clone(), &judges)
+    });
     let mut dispatcher = Dispatcher {
         store: store.clone(),
         gone: vec![false; judges.len()],

@@ -1,17 +1,21 @@
 //! Rounds: the next one of a query is planned when all calls of the last one have ended, while the calls of other
-//! queries fly.
+//! queries are in flight.
 //!
-//! A round follows from the seed, the prior that the campaign began with and the votes that are on disk, and is entered whole
-//! before a call of it is made: a run that is killed goes on with the round it was in, and plans the same rounds after it.
+//! A round follows from the seed, the campaign's prior and the votes on disk, and is entered whole before any call of it
+//! is made: a run that is killed goes on with the round it was in, and plans the same rounds after it. The campaign's
+//! prior is the one in force when it began, or else is learned once, from the opening cycle of all its queries: the
+//! second round of a query waits for the opening cycles of the others.
 
 use super::error::RunError;
 use super::plan::entered;
 use super::request::RunRequest;
 use crate::domain::ranking::{CHOOSING_WEIGHT, student_battles, unvoted};
+use crate::domain::rating::RatingOptions;
 use crate::domain::sampling::adaptive::{AdaptivePlan, Round, SamplingState, next_round};
 use crate::domain::vote::JudgeId;
-use crate::store::Store;
 use crate::store::corpus::QueryKey;
+use crate::store::judges::EnsembleId;
+use crate::store::{Db, Store};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -38,34 +42,70 @@ pub(super) struct EnteredRound {
     pub(super) calls: Vec<usize>,
 }
 
+/// The precision of the prior under the scores that pairs are chosen by.
+enum CampaignPrior {
+    Known(f64),
+    /// It is learned when the opening cycle of every query is over.
+    Opening {
+        /// Queries whose opening cycle is not over.
+        unopened: BTreeSet<QueryKey>,
+        /// Queries that wait for the others, by their place in the run.
+        held: Vec<(usize, QueryKey)>,
+        is_learning: bool,
+    },
+}
+
+/// What came of a planning task.
+enum Planned {
+    Round(EnteredRound),
+    /// The query's opening cycle is over, and the prior is not known yet.
+    Opened(usize, QueryKey),
+    Learned(f64),
+}
+
 /// The rounds of a run.
 pub(super) struct RoundPlanner {
     store: Store,
     campaign: AdaptivePlan,
-    /// The precision of the prior under the scores that pairs are chosen by.
-    lambda: f64,
+    ensemble: EnsembleId,
+    prior: CampaignPrior,
     request: Arc<RunRequest>,
     judges: Arc<[JudgeId]>,
     /// Queries whose next round can be planned, by their place in the run.
     due: BTreeSet<(usize, QueryKey)>,
-    planning: JoinSet<Result<EnteredRound, RunError>>,
+    planning: JoinSet<Result<Planned, RunError>>,
 }
 
 impl RoundPlanner {
+    /// `lambda` is the precision of the campaign's prior, or `None` where it is to be learned.
     pub(super) fn new(
         store: Store,
-        (campaign, lambda): (AdaptivePlan, f64),
+        (campaign, ensemble): (AdaptivePlan, EnsembleId),
+        lambda: Option<f64>,
         request: RunRequest,
         judges: &[JudgeId],
     ) -> Self {
+        let opening = CampaignPrior::Opening {
+            unopened: BTreeSet::new(),
+            held: Vec::new(),
+            is_learning: false,
+        };
         Self {
             store,
             campaign,
-            lambda,
+            ensemble,
+            prior: lambda.map_or(opening, CampaignPrior::Known),
             request: Arc::new(request),
             judges: judges.into(),
             due: BTreeSet::new(),
             planning: JoinSet::new(),
+        }
+    }
+
+    /// Counts a query in whose opening cycle the prior has to wait for.
+    pub(super) fn expect(&mut self, query: QueryKey) {
+        if let CampaignPrior::Opening { unopened, .. } = &mut self.prior {
+            unopened.insert(query);
         }
     }
 
@@ -74,25 +114,91 @@ impl RoundPlanner {
         self.due.insert((place, query));
     }
 
+    /// Takes note of a query that has no further round.
+    pub(super) fn over(&mut self, query: QueryKey) {
+        if let CampaignPrior::Opening { unopened, .. } = &mut self.prior {
+            unopened.remove(&query);
+        }
+    }
+
     /// Begins to plan what can be planned; false where nothing is.
     pub(super) fn plan(&mut self) -> bool {
+        self.learn_when_opened();
+        let lambda = match self.prior {
+            CampaignPrior::Known(lambda) => Some(lambda),
+            CampaignPrior::Opening { .. } => None,
+        };
         while self.planning.len() < PLANNERS
-            && let Some((_, query)) = self.due.pop_first()
+            && let Some((place, query)) = self.due.pop_first()
         {
             let (request, judges) = (Arc::clone(&self.request), Arc::clone(&self.judges));
-            let campaign = (self.campaign, self.lambda);
-            let planning = next(self.store.clone(), campaign, request, judges, query);
+            let campaign = (self.campaign, lambda);
+            let planning = next(
+                self.store.clone(),
+                campaign,
+                request,
+                judges,
+                (place, query),
+            );
             self.planning.spawn(planning);
         }
         !self.planning.is_empty()
     }
 
+    /// Begins to learn the prior once every opening cycle is over.
+    fn learn_when_opened(&mut self) {
+        let CampaignPrior::Opening {
+            unopened,
+            held,
+            is_learning,
+        } = &mut self.prior
+        else {
+            return;
+        };
+        if *is_learning || !unopened.is_empty() || held.is_empty() {
+            return;
+        }
+        *is_learning = true;
+        let (store, ensemble) = (self.store.clone(), self.ensemble);
+        let (campaign, seed) = (self.campaign, self.request.seed);
+        self.planning.spawn(async move {
+            let learned = store
+                .read(move |db| db.learn_opening_prior(ensemble))
+                .await?;
+            let keep =
+                move |db: &mut Db| db.keep_campaign_prior(ensemble, &campaign, seed, learned);
+            Ok(Planned::Learned(store.write(keep).await?))
+        });
+    }
+
     /// The next round that has been entered; never while none is planned.
     pub(super) async fn entered(&mut self) -> Result<EnteredRound, RunError> {
-        match self.planning.join_next().await {
-            Some(Ok(entered)) => entered,
-            Some(Err(error)) => Err(RunError::Crashed(error.to_string())),
-            None => std::future::pending().await,
+        loop {
+            match self.planning.join_next().await {
+                Some(Ok(planned)) => match planned? {
+                    Planned::Round(entered) => return Ok(entered),
+                    Planned::Opened(place, query) => {
+                        if let CampaignPrior::Opening { unopened, held, .. } = &mut self.prior {
+                            unopened.remove(&query);
+                            held.push((place, query));
+                        } else {
+                            // The prior became known while the query was looked at.
+                            self.due.insert((place, query));
+                        }
+                    }
+                    Planned::Learned(lambda) => {
+                        tracing::info!(lambda, "the campaign's prior is learned");
+                        let before =
+                            std::mem::replace(&mut self.prior, CampaignPrior::Known(lambda));
+                        if let CampaignPrior::Opening { held, .. } = before {
+                            self.due.extend(held);
+                        }
+                    }
+                },
+                Some(Err(error)) => return Err(RunError::Crashed(error.to_string())),
+                None => return std::future::pending().await,
+            }
+            self.plan();
         }
     }
 }
@@ -100,11 +206,11 @@ impl RoundPlanner {
 /// Plans a query's next round and enters it.
 async fn next(
     store: Store,
-    (campaign, lambda): (AdaptivePlan, f64),
+    (campaign, lambda): (AdaptivePlan, Option<f64>),
     request: Arc<RunRequest>,
     judges: Arc<[JudgeId]>,
-    query: QueryKey,
-) -> Result<EnteredRound, RunError> {
+    (place, query): (usize, QueryKey),
+) -> Result<Planned, RunError> {
     // Read, plan and write need no lock over all three: the run's lock keeps other processes out, and a query is planned
     // again only when no call of its last round is waited for.
     let (of, judge_indices) = (Arc::clone(&request), Arc::clone(&judges));
@@ -121,6 +227,12 @@ async fn next(
         })
         .await?;
     let (number, judge_indices) = (played.rounds, judges.len());
+    // The opening cycle does not look at scores, so that any prior will do.
+    let lambda = match lambda {
+        None if number > 0 => return Ok(Planned::Opened(place, query)),
+        None => RatingOptions::default().lambda,
+        Some(lambda) => lambda,
+    };
     // A large pool takes its time, and would hold up every other task.
     let tasks = tokio::task::spawn_blocking(move || {
         let round = Round {
@@ -154,9 +266,9 @@ async fn next(
         let add = store.write(move |db| db.add_round(query, number, &tasks, &judges));
         add.await?
     };
-    Ok(EnteredRound {
+    Ok(Planned::Round(EnteredRound {
         query,
         battles,
         calls,
-    })
+    }))
 }

@@ -52,6 +52,7 @@ pub fn result_lines(result: &DuelResult) -> Vec<String> {
             result.ties
         ));
         lines.extend(after_reveal(result));
+        lines.extend(held_back(result));
         lines.push(stop_words(result));
         lines.push(String::new());
         lines.extend(preference(result));
@@ -122,6 +123,17 @@ fn stop_words(result: &DuelResult) -> String {
                 .to_owned()
         }
     }
+}
+
+/// How many judgments do not count yet, if any.
+fn held_back(result: &DuelResult) -> Option<String> {
+    (result.held_back > 0).then(|| {
+        let verb = if result.held_back == 1 { "does" } else { "do" };
+        format!(
+            "{} of queries that were judged before {verb} not count until their participant has judged every query",
+            counted(result.held_back, "judgment")
+        )
+    })
 }
 
 /// How many judgments are not blind, where any are.
@@ -322,6 +334,7 @@ mod tests {
             queries: 10,
             participants: 1,
             judgments: 3,
+            held_back: 0,
             after_reveal: 1,
             credit: Credit {
                 a_only: 1,

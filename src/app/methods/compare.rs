@@ -7,9 +7,7 @@ use crate::app::error::{AppError, invalid};
 use crate::app::truth::{AGAINST_JUDGES, Truth};
 use crate::app::wording::{counted, first_names};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::methods::{
-    MethodEffort, MethodRow, MethodValues, holm, methods_on_front, paired_bootstrap_p,
-};
+use crate::domain::methods::{MethodEffort, MethodRow, MethodValues, holm, methods_on_front};
 use crate::domain::metrics::{Metric, Resampling, compare};
 use crate::store::Store;
 use crate::store::corpus::first_stage_order;
@@ -257,9 +255,7 @@ fn test_against(methods: &mut [MethodEntry], base: usize, metrics: usize, how: &
                 (place != base).then_some(())?;
                 Some(BaselineTest {
                     comparison: compare(&mine, &theirs, how)?,
-                    bootstrap_p: paired_bootstrap_p(&mine, &theirs, how),
                     randomisation_holm: None,
-                    bootstrap_holm: None,
                 })
             })
             .collect();
@@ -267,15 +263,9 @@ fn test_against(methods: &mut [MethodEntry], base: usize, metrics: usize, how: &
             .iter()
             .map(|test| Some(test.as_ref()?.comparison.randomisation_p))
             .collect();
-        let bootstrap: Vec<Option<f64>> = tests
-            .iter()
-            .map(|test| test.as_ref()?.bootstrap_p)
-            .collect();
-        let corrected = holm(&randomisation).into_iter().zip(holm(&bootstrap));
-        for (test, (randomisation, bootstrap)) in tests.iter_mut().zip(corrected) {
+        for (test, corrected) in tests.iter_mut().zip(holm(&randomisation)) {
             if let Some(test) = test {
-                test.randomisation_holm = randomisation;
-                test.bootstrap_holm = bootstrap;
+                test.randomisation_holm = corrected;
             }
         }
         for (method, test) in methods.iter_mut().zip(tests) {

@@ -57,11 +57,8 @@ pub struct MethodEntry {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BaselineTest {
     pub comparison: Comparison,
-    /// Of the paired bootstrap test.
-    pub bootstrap_p: Option<f64>,
-    /// Of the randomisation test, and of the bootstrap test, corrected by Holm over all methods on this metric.
+    /// Of the randomization test, corrected by Holm over all methods on this metric.
     pub randomisation_holm: Option<f64>,
-    pub bootstrap_holm: Option<f64>,
 }
 
 impl MethodEntry {
@@ -172,8 +169,6 @@ impl MethodsReport {
             difference["worse"] = json!(worse);
             difference["p_randomisation"] = json!(test.comparison.randomisation_p);
             difference["p_randomisation_holm"] = json!(test.randomisation_holm);
-            difference["p_bootstrap"] = json!(test.bootstrap_p);
-            difference["p_bootstrap_holm"] = json!(test.bootstrap_holm);
             difference
         }));
         row

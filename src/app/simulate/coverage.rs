@@ -2,12 +2,12 @@
 
 use super::strategy::StrategyOnQuery;
 use crate::domain::ranking::{LearnedPrior, PriorPrecision};
-use crate::domain::rating::{Dispersion, PriorEvidence};
+use crate::domain::rating::{Dispersion, PRIOR_BATTLES, PriorEvidence};
 use crate::domain::simulation::{Coverage, MeanInterval, SimulatedQuery};
 use crate::store::summary_cache::ENOUGH_BATTLES;
 
 /// Queries that a prior is learned from at most.
-const LEARNED_FROM: usize = 200;
+pub(super) const LEARNED_FROM: usize = 200;
 
 /// The rank intervals of one strategy, over all queries.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ pub(super) fn lambda<'a>(
     }
     let battles = evidence.battles();
     let phi = |dispersion: Dispersion| dispersion.phi().unwrap_or(1.0 / judges as f64);
-    let best = evidence.best(phi).filter(|_| battles >= ENOUGH_BATTLES);
+    let best = evidence.best(phi).filter(|_| battles >= PRIOR_BATTLES);
     prior.value(best.map(|lambda| LearnedPrior { lambda, battles }))
 }
 

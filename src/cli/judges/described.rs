@@ -9,8 +9,8 @@ pub(super) fn both_orders(both: &BothOrders) -> Value {
     json!({
         "pairs": both.pairs(),
         "flips": both.flips(),
-        "flip": flip.map(|(share, _)| share),
-        "flip_interval_95": flip.map(|(_, interval)| interval),
+        "flip": flip.map(|share| share.value),
+        "flip_interval_95": flip.map(|share| share.interval),
         "lean": lean.map(|(lean, _)| lean),
         "lean_interval_95": lean.and_then(|(_, interval)| interval),
     })

@@ -39,42 +39,49 @@ pub struct LabelUnits<'a> {
 ///
 /// The error is linearised: what α changes by with the weight of a unit, summed up by cluster.
 pub fn alpha(units: LabelUnits<'_>) -> Option<Alpha> {
-    let coded = CodedUnits::new(&units);
-    let sums = coded.sums();
-    let value = sums.alpha()?;
-    let influences = coded.units.iter();
-    let error = ClusteredError::counted(
-        influences.map(|unit| (unit.cluster, sums.influence(unit), unit.times)),
-    );
-    let total = |of: fn(&AlphaUnit) -> usize| -> usize {
-        let units = coded.units.iter();
-        units.map(|unit| unit.times * of(unit)).sum()
-    };
-    Some(Alpha {
-        value,
-        interval: error.and_then(|error| error.interval(value, -1.0, 1.0)),
-        units: total(|_| 1),
-        values: total(|unit| unit.size),
-    })
+    CodedUnits::new(&units).alpha()
 }
 
-/// A unit with two labels or more.
-struct AlphaUnit {
-    cluster: usize,
+impl CodedUnits {
+    pub(super) fn alpha(&self) -> Option<Alpha> {
+        let coded = self;
+        let sums = coded.sums();
+        let value = sums.alpha()?;
+        let influences = coded.units.iter();
+        let error = ClusteredError::counted(
+            influences.map(|unit| (unit.cluster, sums.influence(unit), unit.times)),
+        );
+        let total = |of: fn(&AlphaUnit) -> usize| -> usize {
+            let units = coded.units.iter();
+            units.map(|unit| unit.times * of(unit)).sum()
+        };
+        Some(Alpha {
+            value,
+            interval: error.and_then(|error| error.interval(value, -1.0, 1.0)),
+            units: total(|_| 1),
+            values: total(|unit| unit.size),
+        })
+    }
+}
+
+/// A unit with two raters or more.
+pub(super) struct AlphaUnit {
+    pub(super) cluster: usize,
     /// How many there are like it.
-    times: usize,
-    size: usize,
+    pub(super) times: usize,
+    /// Its raters.
+    pub(super) size: usize,
     /// How often each of the data's distinct labels occurs in it, in both orientations with half the weight where there are two.
-    counts: Vec<(usize, f64)>,
+    pub(super) counts: Vec<(usize, f64)>,
     /// Σ_{c≠k} o_ck of the unit. The other orientation has the same.
-    disagreement: f64,
+    pub(super) disagreement: f64,
 }
 
-/// The units with two labels or more, labels replaced by their place among the distinct ones.
-struct CodedUnits {
+/// The units with two raters or more, labels replaced by their place among the distinct ones.
+pub(super) struct CodedUnits {
     /// How many distinct labels there are.
-    labels: usize,
-    units: Vec<AlphaUnit>,
+    pub(super) labels: usize,
+    pub(super) units: Vec<AlphaUnit>,
 }
 
 /// The sums that α follows from.

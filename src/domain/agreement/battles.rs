@@ -1,41 +1,103 @@
 //! κ and α of raters who judged pairs of documents. Which document of a pair is called A means nothing, so that every pair
 //! is counted in both orientations, each with half the weight; and pairs of one query are alike, so that errors are by query.
 
-use super::{Alpha, ClusteredError, Kappa, LabelUnits, alpha, kappa};
+use super::alpha::{AlphaUnit, CodedUnits};
+use super::{Alpha, ClusteredError, Kappa, kappa};
 use crate::domain::vote::Outcome;
 
-/// Pairs of one query of which the raters said the same, seen from the same document of a pair throughout.
+/// A rater's label of a pair: the shares of its votes that say A, tie and B. A rater who contradicts itself on a pair has
+/// both labels in part, and is not one who called it a tie.
+pub type LabelShares = [f64; 3];
+
+/// The label shares of a rater's votes on one pair; `None` without a vote.
+pub fn label_shares(votes: impl IntoIterator<Item = Outcome>) -> Option<LabelShares> {
+    let mut counts = [0.0; 3];
+    for vote in votes {
+        counts[place(vote)] += 1.0;
+    }
+    let all: f64 = counts.iter().sum();
+    (all > 0.0).then(|| counts.map(|count| count / all))
+}
+
+/// Pairs of one query with the same labels, seen from the same document of a pair throughout.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BattleLabels {
     pub query: usize,
-    /// How many raters said A, tie and B.
-    pub labels: [usize; 3],
+    /// How many raters said A, tie and B: the sum of their label shares.
+    pub labels: [f64; 3],
+    /// Σ over the raters of the squares of their label shares; the number of raters if none contradicts itself.
+    pub squares: f64,
+    pub raters: usize,
     /// How many such pairs there are.
     pub times: usize,
 }
 
+impl BattleLabels {
+    /// One pair, from the label shares of each of its raters.
+    pub fn of(query: usize, raters: &[LabelShares]) -> Self {
+        let sum = |label: usize| raters.iter().map(|shares| shares[label]).sum();
+        Self {
+            query,
+            labels: [sum(0), sum(1), sum(2)],
+            squares: raters.iter().flatten().map(|share| share * share).sum(),
+            raters: raters.len(),
+            times: 1,
+        }
+    }
+
+    /// The pair as a unit of α, with both orientations at half the weight; `None` for fewer than two raters.
+    ///
+    /// Coincidences are counted between different raters only: o_ck = Σ_{i≠j} f_i(c) f_j(k) / (m − 1) for m raters with
+    /// the label shares f_i.
+    fn unit(&self) -> Option<AlphaUnit> {
+        if self.raters < 2 || self.times == 0 {
+            return None;
+        }
+        let [a, tie, b] = self.labels;
+        let size = self.raters as f64;
+        let same: f64 = self.labels.iter().map(|count| count * count).sum();
+        let side = 0.5 * (a + b);
+        Some(AlphaUnit {
+            cluster: self.query,
+            times: self.times,
+            size: self.raters,
+            counts: vec![(0, side), (1, tie), (2, side)],
+            disagreement: (size * (size - 1.0) - same + self.squares) / (size - 1.0),
+        })
+    }
+}
+
 /// What two raters said of the pairs of one query: how many have each label of the first (row) and of the second (column),
-/// in the order A, tie, B.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// in the order A, tie, B. A pair to which a rater gave two labels is in several cells in part.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LabelTable {
     pub query: usize,
-    pub counts: [[usize; 3]; 3],
+    pub counts: [[f64; 3]; 3],
 }
 
 impl LabelTable {
+    /// Adds a pair.
+    pub fn add(&mut self, first: &LabelShares, second: &LabelShares) {
+        for (row, x) in self.counts.iter_mut().zip(first) {
+            for (cell, y) in row.iter_mut().zip(second) {
+                *cell += x * y;
+            }
+        }
+    }
+
     /// Each cell: its row and column, and how many pairs are in it.
-    fn cells(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+    fn cells(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         let cell = |x: usize, y: usize| (x, y, self.counts[x][y]);
         (0..3).flat_map(move |x| (0..3).map(move |y| cell(x, y)))
     }
 
     /// All its pairs.
     pub fn all(&self) -> usize {
-        self.cells().map(|(.., count)| count).sum()
+        self.counts.iter().flatten().sum::<f64>().round() as usize
     }
 
-    /// The pairs with two labels that are the same.
-    pub fn same(&self) -> usize {
+    /// The pairs with the same label twice: Σ of the products of the two raters' shares of each label.
+    pub fn same(&self) -> f64 {
         (0..3).map(|at| self.counts[at][at]).sum()
     }
 }
@@ -55,7 +117,7 @@ pub fn place(outcome: Outcome) -> usize {
 /// linearised, with the influence [(o − p_o)(1 − p_e) − (1 − p_o)(c(x) + r(y) − 2 p_e)] / (1 − p_e)² of a pair of labels x
 /// and y, which agree (o = 1) or do not, summed up by query. `None` as for [`kappa`].
 pub fn battle_kappa(tables: &[LabelTable]) -> Option<Kappa> {
-    let mut both = vec![vec![0; 3]; 3];
+    let mut both = vec![vec![0.0; 3]; 3];
     for (x, y, count) in tables.iter().flat_map(LabelTable::cells) {
         both[x][y] += count;
         both[2 - x][2 - y] += count;
@@ -63,8 +125,8 @@ pub fn battle_kappa(tables: &[LabelTable]) -> Option<Kappa> {
     let table = kappa(&both)?;
     let pairs: usize = tables.iter().map(LabelTable::all).sum();
     let n = pairs as f64;
-    let row = |at: usize| both[at].iter().sum::<usize>() as f64 / (2.0 * n);
-    let column = |at: usize| both.iter().map(|row| row[at]).sum::<usize>() as f64 / (2.0 * n);
+    let row = |at: usize| both[at].iter().sum::<f64>() / (2.0 * n);
+    let column = |at: usize| both.iter().map(|row| row[at]).sum::<f64>() / (2.0 * n);
     let (observed, expected) = (table.observed, table.expected);
     let pull = |x: usize, y: usize| {
         let agree = f64::from(u8::from(x == y));
@@ -76,9 +138,10 @@ pub fn battle_kappa(tables: &[LabelTable]) -> Option<Kappa> {
         let cells = table.cells();
         cells.map(|(x, y, count)| (table.query, pull(x, y), count))
     });
-    let error = ClusteredError::counted(pulls);
+    let error = ClusteredError::weighted(pulls);
     // Where the two never differ, an error of rounding says nothing.
-    let error = error.filter(|_| tables.iter().any(|table| table.same() < table.all()));
+    let differ = |table: &LabelTable| table.same() < table.all() as f64 - 1e-9;
+    let error = error.filter(|_| tables.iter().any(differ));
     Some(Kappa {
         se: error.map_or(0.0, |error| error.se),
         interval: error.and_then(|error| error.interval(table.value, -1.0, 1.0)),
@@ -89,18 +152,11 @@ pub fn battle_kappa(tables: &[LabelTable]) -> Option<Kappa> {
 
 /// Krippendorff's nominal α of any number of raters over pairs.
 pub fn battle_alpha(pairs: &[BattleLabels]) -> Option<Alpha> {
-    let labels = |pair: &BattleLabels| -> Vec<Option<f64>> {
-        let places = pair.labels.iter().enumerate();
-        places
-            .flat_map(|(place, raters)| std::iter::repeat_n(Some(place as f64), *raters))
-            .collect()
-    };
-    alpha(LabelUnits {
-        rows: &pairs.iter().map(labels).collect::<Vec<_>>(),
-        clusters: &pairs.iter().map(|pair| pair.query).collect::<Vec<_>>(),
-        times: &pairs.iter().map(|pair| pair.times).collect::<Vec<_>>(),
-        mirror: Some(2.0),
-    })
+    CodedUnits {
+        labels: 3,
+        units: pairs.iter().filter_map(BattleLabels::unit).collect(),
+    }
+    .alpha()
 }
 
 #[cfg(test)]
@@ -122,17 +178,13 @@ mod tests {
     type LabelledPair = (usize, Outcome, Outcome);
 
     fn labels(pairs: &[LabelledPair]) -> Vec<BattleLabels> {
-        let of = |(query, first, second): &LabelledPair| {
-            let mut labels = [0; 3];
-            labels[place(*first)] += 1;
-            labels[place(*second)] += 1;
-            BattleLabels {
-                query: *query,
-                labels,
-                times: 1,
-            }
-        };
-        pairs.iter().map(of).collect()
+        pairs
+            .iter()
+            .map(|(query, first, second)| {
+                let shares = [*first, *second].map(|label| label_shares([label]).unwrap());
+                BattleLabels::of(*query, &shares)
+            })
+            .collect()
     }
 
     fn kappa_of(pairs: &[LabelledPair]) -> Option<Kappa> {
@@ -141,7 +193,7 @@ mod tests {
                 query: *query,
                 ..LabelTable::default()
             };
-            table.counts[place(*first)][place(*second)] += 1;
+            table.counts[place(*first)][place(*second)] += 1.0;
             table
         };
         battle_kappa(&pairs.iter().map(of).collect::<Vec<_>>())
@@ -167,7 +219,7 @@ mod tests {
                         ..LabelTable::default()
                     });
                 }
-                tables.last_mut().unwrap().counts[place(*first)][place(*second)] += 1;
+                tables.last_mut().unwrap().counts[place(*first)][place(*second)] += 1.0;
                 let like = |known: &&mut BattleLabels| {
                     (known.query, known.labels) == (unit.query, unit.labels)
                 };

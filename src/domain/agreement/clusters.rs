@@ -23,25 +23,35 @@ impl ClusteredError {
 
     /// [`ClusteredError::new`] of items of which some are alike: each comes with how many there are of it.
     pub fn counted(influences: impl IntoIterator<Item = (usize, f64, usize)>) -> Option<Self> {
-        let influences: Vec<(usize, f64, usize)> = influences.into_iter().collect();
+        Self::weighted(
+            influences
+                .into_iter()
+                .map(|(cluster, influence, times)| (cluster, influence, times as f64)),
+        )
+    }
+
+    /// The same where an item can count in part; the parts of one item are of one cluster.
+    pub fn weighted(influences: impl IntoIterator<Item = (usize, f64, f64)>) -> Option<Self> {
+        let influences: Vec<(usize, f64, f64)> = influences.into_iter().collect();
         let mut totals: BTreeMap<usize, f64> = BTreeMap::new();
-        for (cluster, influence, times) in influences.iter().filter(|(.., times)| *times > 0) {
-            *totals.entry(*cluster).or_default() += influence * *times as f64;
+        for (cluster, influence, weight) in influences.iter().filter(|(.., weight)| *weight > 0.0) {
+            *totals.entry(*cluster).or_default() += influence * weight;
         }
         match totals.len() {
             1 => Self::of_totals(influences.iter().map(|(_, influence, n)| (*influence, *n))),
-            _ => Self::of_totals(totals.into_values().map(|total| (total, 1))),
+            _ => Self::of_totals(totals.into_values().map(|total| (total, 1.0))),
         }
     }
 
-    fn of_totals(totals: impl Iterator<Item = (f64, usize)>) -> Option<Self> {
-        let totals: Vec<(f64, usize)> = totals.collect();
-        let items: usize = totals.iter().map(|(_, times)| times).sum();
-        let n = items as f64;
-        let degrees = items.checked_sub(1).filter(|degrees| *degrees > 0)?;
+    fn of_totals(totals: impl Iterator<Item = (f64, f64)>) -> Option<Self> {
+        let totals: Vec<(f64, f64)> = totals.collect();
+        let n = totals.iter().map(|(_, weight)| weight).sum::<f64>().round();
+        let degrees = (n as usize).checked_sub(1).filter(|degrees| *degrees > 0)?;
         let sum = |of: &dyn Fn(f64) -> f64| -> f64 {
-            let parts = totals.iter();
-            parts.map(|(total, times)| of(*total) * *times as f64).sum()
+            totals
+                .iter()
+                .map(|(total, weight)| of(*total) * weight)
+                .sum()
         };
         let mean = sum(&|total| total) / n;
         let squares = sum(&|total| (total - mean).powi(2));

@@ -21,30 +21,32 @@ pub struct Kappa {
 }
 
 /// Cohen's κ (1960) of a square table of counts: rows are the first rater's categories, columns the second's, in one order.
+/// An item to which a rater gave several labels is spread over several cells.
 ///
 /// `None` without an item, where both raters used one and the same label throughout, so that chance agreement is 1, and for a
-/// table that is not square or whose counts overflow. The error is that of Fleiss, Cohen & Everitt (1969), eq. 13: with p_ij the table's shares and p_i., p_.j its margins, n (1 − p_e)² se² is
+/// table that is not square. The error is that of Fleiss, Cohen & Everitt (1969), eq. 13: with p_ij the table's shares and p_i., p_.j its margins, n (1 − p_e)² se² is
 ///
 /// Σ_i p_ii [1 − (p_i. + p_.i)(1 − κ)]² + (1 − κ)² Σ_{i≠j} p_ij (p_.i + p_j.)² − [κ − p_e (1 − κ)]².
-pub fn kappa(table: &[Vec<usize>]) -> Option<Kappa> {
+pub fn kappa(table: &[Vec<f64>]) -> Option<Kappa> {
     if table.iter().any(|row| row.len() != table.len()) {
         return None;
     }
     let size = table.len();
-    let counts = table.iter().flatten();
-    let n = counts.copied().try_fold(0usize, usize::checked_add)?;
-    if n == 0 {
+    let n: f64 = table.iter().flatten().sum();
+    if n <= 0.0 {
         return None;
     }
-    let p = |row: usize, column: usize| table[row][column] as f64 / n as f64;
-    let margin = |count: usize| count as f64 / n as f64;
-    let rows: Vec<f64> = table.iter().map(|row| margin(row.iter().sum())).collect();
+    let p = |row: usize, column: usize| table[row][column] / n;
+    let rows: Vec<f64> = table
+        .iter()
+        .map(|row| row.iter().sum::<f64>() / n)
+        .collect();
     let columns: Vec<f64> = (0..size)
-        .map(|column| margin(table.iter().map(|row| row[column]).sum()))
+        .map(|column| table.iter().map(|row| row[column]).sum::<f64>() / n)
         .collect();
     let observed: f64 = (0..size).map(|i| p(i, i)).sum();
     let expected: f64 = rows.iter().zip(&columns).map(|(r, c)| r * c).sum();
-    if expected >= 1.0 {
+    if expected >= 1.0 - 1e-12 {
         return None;
     }
     let value = (observed - expected) / (1.0 - expected);
@@ -60,11 +62,11 @@ pub fn kappa(table: &[Vec<usize>]) -> Option<Kappa> {
                 };
         }
     }
-    let full = (0..size).all(|i| (0..size).all(|j| i == j || table[i][j] == 0));
+    let full = (0..size).all(|i| (0..size).all(|j| i == j || table[i][j] == 0.0));
     let se = if full {
         0.0
     } else {
-        spread.max(0.0).sqrt() / ((1.0 - expected) * (n as f64).sqrt())
+        spread.max(0.0).sqrt() / ((1.0 - expected) * n.sqrt())
     };
     Some(Kappa {
         value,
@@ -72,7 +74,7 @@ pub fn kappa(table: &[Vec<usize>]) -> Option<Kappa> {
         expected,
         se,
         interval: Interval::normal(value, se, -1.0, 1.0),
-        n,
+        n: n.round() as usize,
     })
 }
 
@@ -88,11 +90,21 @@ mod tests {
     #[test]
     fn textbook_tables_give_textbook_figures() {
         // Cohen's two psychiatrists: κ .429 with a variance of .002885.
-        let cohen = kappa(&[vec![106, 10, 4], vec![22, 28, 10], vec![2, 12, 6]]).unwrap();
+        let cohen = kappa(&[
+            vec![106.0, 10.0, 4.0],
+            vec![22.0, 28.0, 10.0],
+            vec![2.0, 12.0, 6.0],
+        ])
+        .unwrap();
         assert!(near(cohen.value, 3.0 / 7.0, 1e-12) && near(cohen.observed, 0.7, 1e-12));
         assert!(near(cohen.expected, 0.475, 1e-12) && near(cohen.se.powi(2), 0.002_885, 5e-7));
         // Fleiss, Statistical Methods for Rates and Proportions: κ .68, error .087, .51 to .85.
-        let fleiss = kappa(&[vec![75, 1, 4], vec![5, 4, 1], vec![0, 0, 10]]).unwrap();
+        let fleiss = kappa(&[
+            vec![75.0, 1.0, 4.0],
+            vec![5.0, 4.0, 1.0],
+            vec![0.0, 0.0, 10.0],
+        ])
+        .unwrap();
         let interval = fleiss.interval.unwrap();
         assert!(near(fleiss.value, 0.676_470_588_235_294, 1e-12));
         assert!(near(fleiss.se, 0.087_702_953_6, 1e-9));
@@ -101,15 +113,15 @@ mod tests {
 
     #[test]
     fn there_is_no_kappa_without_data_or_without_a_choice() {
-        assert_eq!(kappa(&[vec![0, 0], vec![0, 0]]), None);
-        assert_eq!(kappa(&[vec![2]]), None);
-        assert_eq!(kappa(&[vec![1, 2], vec![3]]), None);
+        assert_eq!(kappa(&[vec![0.0, 0.0], vec![0.0, 0.0]]), None);
+        assert_eq!(kappa(&[vec![2.0]]), None);
+        assert_eq!(kappa(&[vec![1.0, 2.0], vec![3.0]]), None);
         assert_eq!(kappa(&[]), None);
     }
 
     #[test]
     fn full_agreement_has_no_interval() {
-        let kappa = kappa(&[vec![1, 0], vec![0, 2]]).unwrap();
+        let kappa = kappa(&[vec![1.0, 0.0], vec![0.0, 2.0]]).unwrap();
         assert_eq!((kappa.value, kappa.se, kappa.interval), (1.0, 0.0, None));
     }
 
@@ -118,8 +130,8 @@ mod tests {
         fn exchanging_raters_or_renaming_labels_changes_nothing(
             counts in prop::array::uniform3(prop::array::uniform3(0usize..9)),
         ) {
-            let table = |count: fn(&[[usize; 3]; 3], usize, usize) -> usize| -> Vec<Vec<usize>> {
-                (0..3).map(|i| (0..3).map(|j| count(&counts, i, j)).collect()).collect()
+            let table = |count: fn(&[[usize; 3]; 3], usize, usize) -> usize| -> Vec<Vec<f64>> {
+                (0..3).map(|i| (0..3).map(|j| count(&counts, i, j) as f64).collect()).collect()
             };
             let there = kappa(&table(|counts, i, j| counts[i][j]));
             let back = kappa(&table(|counts, i, j| counts[2 - j][2 - i]));

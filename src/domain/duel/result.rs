@@ -49,6 +49,9 @@ pub struct DuelResult {
     pub participants: usize,
     /// Finished judgments of queries, controls left out.
     pub judgments: usize,
+    /// Those of them that do not count in any other number here but `places` and `median_seconds`: a further judgment of a
+    /// query counts once its participant has judged every query, since it may have been asked for because of the first one.
+    pub held_back: usize,
     /// Those of them that were given or changed after their participant had seen the result: they are not blind, and
     /// [`DuelResult::stop`] leaves them out.
     pub after_reveal: usize,
@@ -95,7 +98,8 @@ pub fn result(duel: &Duel, participants: &[Participant]) -> DuelResult {
     let all = judgments(duel, participants);
     let (on_queries, controls): (Vec<&Judgment<'_>>, Vec<&Judgment<'_>>) =
         all.iter().partition(|one| one.kind == TaskKind::Query);
-    let by_query: Vec<&[&Judgment<'_>]> = on_queries.chunk_by(|x, y| x.query == y.query).collect();
+    let counted = counted(duel, &on_queries);
+    let by_query: Vec<&[&Judgment<'_>]> = counted.chunk_by(|x, y| x.query == y.query).collect();
     let per_query: Vec<DuelQueryResult> = by_query
         .iter()
         .filter_map(|of_query| query_result(duel, of_query))
@@ -105,7 +109,7 @@ pub fn result(duel: &Duel, participants: &[Participant]) -> DuelResult {
     let (wins_a, ties, wins_b) = (won(Some(Side::A)), won(None), won(Some(Side::B)));
     let judging: BTreeSet<usize> = on_queries.iter().map(|one| one.participant).collect();
     let (places, places_p) = places(duel.form, &on_queries);
-    let (preference, credit_shares) = estimates(&on_queries, duel.seed);
+    let (preference, credit_shares) = estimates(&counted, duel.seed);
     DuelResult {
         form: duel.form,
         a: duel.a.clone(),
@@ -113,11 +117,12 @@ pub fn result(duel: &Duel, participants: &[Participant]) -> DuelResult {
         queries: duel.queries.len(),
         participants: judging.len(),
         judgments: on_queries.len(),
+        held_back: on_queries.len() - counted.len(),
         after_reveal: on_queries
             .iter()
             .filter(|one| one.answer.after_reveal)
             .count(),
-        credit: on_queries
+        credit: counted
             .iter()
             .fold(Credit::default(), |sum, one| sum.plus(one.credit)),
         credit_shares,
@@ -136,9 +141,29 @@ pub fn result(duel: &Duel, participants: &[Participant]) -> DuelResult {
                 .map(|one| one.answer.active_ms as f64 / 1_000.0),
         ),
         controls: control_results(duel.form, participants, &on_queries, &controls),
-        stop: stop_state(&on_queries),
+        stop: stop_state(duel, &on_queries),
         per_query,
     }
+}
+
+/// The first judgment of each query, and all judgments of participants who have judged every query, in the same order.
+fn counted<'a, 'b>(duel: &Duel, judgments: &[&'b Judgment<'a>]) -> Vec<&'b Judgment<'a>> {
+    let mut judged: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut first: BTreeMap<usize, (Option<i64>, usize)> = BTreeMap::new();
+    for one in judgments {
+        *judged.entry(one.participant).or_default() += 1;
+        let time = (one.answer.finished_ms, one.participant);
+        let known = first.entry(one.query).or_insert(time);
+        *known = (*known).min(time);
+    }
+    judgments
+        .iter()
+        .copied()
+        .filter(|one| {
+            judged.get(&one.participant) >= Some(&duel.queries.len())
+                || first.get(&one.query) == Some(&(one.answer.finished_ms, one.participant))
+        })
+        .collect()
 }
 
 fn cells(judgments: &[&Judgment<'_>], of: impl Fn(&Judgment<'_>) -> (f64, f64)) -> Vec<Cell> {
@@ -215,10 +240,10 @@ where
     blind
 }
 
-fn stop_state(judgments: &[&Judgment<'_>]) -> StopState {
-    let mut rule = StopRule::default();
+fn stop_state(duel: &Duel, judgments: &[&Judgment<'_>]) -> StopState {
+    let mut rule = StopRule::new(duel.queries.len());
     for one in blind_in_time(judgments.iter().copied()) {
-        rule.add(one.query, one.preference);
+        rule.add(one.participant, one.query, one.preference);
     }
     rule.state()
 }
@@ -236,9 +261,9 @@ pub struct Look {
 pub fn looks(duel: &Duel, participants: &[Participant]) -> Vec<Look> {
     let all = judgments(duel, participants);
     let on_queries = all.iter().filter(|one| one.kind == TaskKind::Query);
-    let mut rule = StopRule::default();
+    let mut rule = StopRule::new(duel.queries.len());
     let look = |one: &Judgment<'_>| {
-        rule.add(one.query, one.preference);
+        rule.add(one.participant, one.query, one.preference);
         Look {
             first_wins: rule.first_wins(),
             better: rule.claim(),

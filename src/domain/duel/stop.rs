@@ -45,8 +45,15 @@ pub struct StopState {
 /// judgment, by the mean of these k. At no time has one of them won [`STOP_AT`] / w times the stake but with chance
 /// w / [`STOP_AT`] (Ville 1939), and all w together are 1. It does not matter in which order judgments come, nor who comes when,
 /// as long as that does not depend on what is preferred.
-#[derive(Clone, Debug, Default)]
+///
+/// Further judgments of a query could be asked for because of the first one: where second opinions are sought only on the queries
+/// that B has won, the means lean to A. They therefore count only once their participant has judged every query of the duel.
+#[derive(Clone, Debug)]
 pub(super) struct StopRule {
+    /// Queries of the duel.
+    all: usize,
+    /// By participant, how many queries were judged, and the judgments that do not count yet.
+    participants: HashMap<usize, (usize, Vec<(usize, f64)>)>,
     /// The sum and the number of the preferences of each query.
     queries: HashMap<usize, (f64, usize)>,
     /// First judgments: won by A, tied, won by B.
@@ -56,8 +63,39 @@ pub(super) struct StopRule {
 }
 
 impl StopRule {
-    /// Takes in a judgment of a query: from −1 (B) to 1 (A).
-    pub(super) fn add(&mut self, query: usize, preference: f64) {
+    /// The rule for a duel with so many queries.
+    pub(super) fn new(queries: usize) -> Self {
+        Self {
+            all: queries,
+            participants: HashMap::new(),
+            queries: HashMap::new(),
+            firsts: [0; 3],
+            means: Vec::new(),
+        }
+    }
+
+    /// Takes in a participant's judgment of a query: from −1 (B) to 1 (A).
+    pub(super) fn add(&mut self, participant: usize, query: usize, preference: f64) {
+        let is_first = !self.queries.contains_key(&query);
+        let (judged, held) = self.participants.entry(participant).or_default();
+        *judged += 1;
+        if !is_first {
+            held.push((query, preference));
+        }
+        let released = if *judged >= self.all {
+            std::mem::take(held)
+        } else {
+            Vec::new()
+        };
+        if is_first {
+            self.count(query, preference);
+        }
+        for (query, preference) in released {
+            self.count(query, preference);
+        }
+    }
+
+    fn count(&mut self, query: usize, preference: f64) {
         let (sum, count) = self.queries.entry(query).or_default();
         *sum += preference;
         *count += 1;
@@ -243,16 +281,17 @@ fn expected_log_e_value(wins: usize, losses: usize, share: f64, n: usize) -> f64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::sampling::SeededRng;
     use proptest::prelude::*;
 
     /// Queries won by A, won by B and tied, each judged once.
     fn once(wins_a: usize, wins_b: usize, ties: usize) -> StopState {
-        let mut rule = StopRule::default();
+        let mut rule = StopRule::new(usize::MAX);
         let counts = [(wins_a, 0.4), (wins_b, -1.0), (ties, 0.0)].into_iter();
         let preferences =
             counts.flat_map(|(count, preference)| std::iter::repeat_n(preference, count));
         for (query, preference) in preferences.enumerate() {
-            rule.add(query, preference);
+            rule.add(0, query, preference);
         }
         rule.state()
     }
@@ -315,10 +354,11 @@ mod tests {
     #[test]
     fn more_people_on_the_same_queries_are_more_evidence() {
         let judged = |people: &[f64]| {
-            let mut rule = StopRule::default();
-            for preference in people {
+            let mut rule = StopRule::new(12);
+            for (participant, preference) in people.iter().enumerate() {
                 (0..12).for_each(|query| {
                     rule.add(
+                        participant,
                         query,
                         if query < 3 {
                             0.0 - preference
@@ -335,17 +375,43 @@ mod tests {
         // Nine of twelve first judgments are not enough, and two that cancel each other change nothing.
         let even = judged(&[0.5, -0.5]);
         assert_eq!((even.better, even.e_value), (None, one.e_value));
-        let mut rule = StopRule::default();
+        let mut rule = StopRule::new(30);
         for query in 0..30 {
-            rule.add(query, if query % 5 < 2 { -0.1 } else { 0.1 });
+            rule.add(0, query, if query % 5 < 2 { -0.1 } else { 0.1 });
         }
         assert_eq!(rule.claim(), None);
         // Who is undecided at first is not so when others have been asked.
-        for query in 0..30 {
-            rule.add(query, 0.9);
+        for query in 0..29 {
+            rule.add(1, query, 0.9);
         }
+        assert_eq!(rule.claim(), None, "the second schedule is not done");
+        rule.add(1, 29, 0.9);
         let state = rule.state();
         assert_eq!((state.better, state.people), (Some(Side::A), 2));
+    }
+
+    /// Neither ranking is better, and a second opinion is asked for wherever the first was for B.
+    #[test]
+    fn second_opinions_that_are_sought_where_b_won_claim_nothing() {
+        let claims = |whole_schedules_only: bool| {
+            (0..200)
+                .filter(|duel: &u64| {
+                    let mut rng = SeededRng::new(*duel, &["second opinions"]);
+                    let mut toss = || if rng.unit() < 0.5 { -1.0 } else { 1.0 };
+                    let mut rule = StopRule::new(if whole_schedules_only { 60 } else { 1 });
+                    (0..60).any(|query| {
+                        let first = toss();
+                        rule.add(0, query, first);
+                        if first < 0.0 {
+                            rule.add(1, query, toss());
+                        }
+                        rule.claim().is_some()
+                    })
+                })
+                .count()
+        };
+        assert!(claims(false) > 60, "{}", claims(false));
+        assert!(claims(true) <= 16, "{}", claims(true));
     }
 
     #[test]
@@ -366,12 +432,12 @@ mod tests {
 
         #[test]
         fn the_sides_are_alike(
-            judged in prop::collection::vec((0usize..12, -4i8..=4), 0..60),
+            judged in prop::collection::vec((0usize..5, 0usize..12, -4i8..=4), 0..60),
         ) {
             let state = |sign: f64| {
-                let mut rule = StopRule::default();
-                for (query, quarters) in &judged {
-                    rule.add(*query, sign * f64::from(*quarters) / 4.0);
+                let mut rule = StopRule::new(12);
+                for (participant, query, quarters) in &judged {
+                    rule.add(*participant, *query, sign * f64::from(*quarters) / 4.0);
                 }
                 rule.state()
             };

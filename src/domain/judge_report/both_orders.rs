@@ -1,42 +1,100 @@
-//! What a judge says of pairs that it saw in both orders: how often its answer changes, and towards which side.
+//! Pairs that a judge saw in both orders: how often its answer changes, and toward which side.
 
 use super::PositionCounts;
-use crate::domain::agreement::{ClusteredError, Interval};
-use crate::domain::analysis::wilson;
-use crate::domain::number_words::{counted, fixed};
+use crate::domain::agreement::{ClusteredError, Interval, Share};
+use crate::domain::number_words::counted;
 use crate::domain::vote::Outcome;
 use serde::{Deserialize, Serialize};
 
-/// Confidence of the intervals.
-const LEVEL: f64 = 0.95;
-/// A share of changed answers from which on they go by the order too much to be used (SCIENCE2 §2).
+/// A share of changed answers above which a judge goes by the order too much to be used.
 const TOO_MANY: f64 = 0.4;
-/// What the shift of a pair can be, in the order of [`BothOrders::shifts`].
+
+/// The shifts that a pair can have, in the order of [`BothOrders::shifts`].
 const SHIFTS: [f64; 5] = [-1.0, -0.5, 0.0, 0.5, 1.0];
 
-/// Pairs that a judge saw in both orders, by what the order did to its answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Pairs that a judge saw in both orders, by what the order did to its answer. Intervals take the queries for what was
+/// drawn: a judge's errors on the pairs of one query are alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BothOrders {
     /// How many pairs have a shift of −1, −½, 0, ½ and 1: the score of a document where it is shown first, less its score
     /// where it is shown second. 0 is the same answer both times, 1 the document shown first both times.
     shifts: [usize; 5],
+    lean: QuerySums,
+    flips: QuerySums,
+}
+
+/// Sums over queries from which the error of a mean over their pairs follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct QuerySums {
+    queries: usize,
+    /// Of the squared sums of the queries' values.
+    squares: f64,
+    /// Of the queries' sums times their numbers of pairs.
+    products: f64,
+    /// Of the squared numbers of pairs.
+    pairs_squared: f64,
+}
+
+impl QuerySums {
+    fn add(&mut self, sum: f64, pairs: f64) {
+        self.queries += 1;
+        self.squares += sum * sum;
+        self.products += sum * pairs;
+        self.pairs_squared += pairs * pairs;
+    }
+
+    fn join(&mut self, other: Self) {
+        self.queries += other.queries;
+        self.squares += other.squares;
+        self.products += other.products;
+        self.pairs_squared += other.pairs_squared;
+    }
+
+    /// The error of the mean of `pairs` values with the queries as clusters; `None` for fewer than two queries, and if
+    /// each has one pair, so that the pairs say the same.
+    fn error(&self, mean: f64, pairs: usize) -> Option<ClusteredError> {
+        if self.queries < 2 || self.queries == pairs {
+            return None;
+        }
+        let groups = self.queries as f64;
+        let squares = self.squares - 2.0 * mean * self.products + mean * mean * self.pairs_squared;
+        Some(ClusteredError {
+            se: (squares.max(0.0) * groups / (groups - 1.0)).sqrt() / pairs as f64,
+            degrees: self.queries - 1,
+        })
+    }
 }
 
 impl BothOrders {
-    /// Counts a pair. Both outcomes are as the judge was shown the pair: `A` is the document that it saw first.
-    pub fn count(&mut self, one: Outcome, other: Outcome) {
+    /// Adds the pairs of one query. The outcomes of each pair are as the judge was shown it: `A` is the document that it
+    /// saw first.
+    pub fn add_query(&mut self, pairs: impl IntoIterator<Item = (Outcome, Outcome)>) {
         let halves = |outcome| match outcome {
             Outcome::A => 2,
             Outcome::Tie => 1,
             Outcome::B => 0,
         };
-        self.shifts[halves(one) + halves(other)] += 1;
+        let (mut sum, mut flips, mut n) = (0.0, 0.0, 0.0);
+        for (one, other) in pairs {
+            let shift = halves(one) + halves(other);
+            self.shifts[shift] += 1;
+            sum += SHIFTS[shift];
+            flips += f64::from(u8::from(SHIFTS[shift] != 0.0));
+            n += 1.0;
+        }
+        if n > 0.0 {
+            self.lean.add(sum, n);
+            self.flips.add(flips, n);
+        }
     }
 
+    /// Adds the pairs of other queries.
     pub fn join(&mut self, other: Self) {
         for (sum, more) in self.shifts.iter_mut().zip(other.shifts) {
             *sum += more;
         }
+        self.lean.join(other.lean);
+        self.flips.join(other.flips);
     }
 
     pub fn pairs(&self) -> usize {
@@ -48,68 +106,57 @@ impl BothOrders {
         self.pairs() - self.shifts[2]
     }
 
-    /// The share of them with its Wilson interval; `None` without a pair.
-    pub fn flip_share(&self) -> Option<(f64, Interval)> {
-        let (low, high) = wilson(self.flips(), self.pairs(), LEVEL)?;
-        let share = self.flips() as f64 / self.pairs() as f64;
-        Some((share, Interval { low, high }))
+    /// The share of pairs with another answer in the other order; `None` without a pair.
+    pub fn flip_share(&self) -> Option<Share> {
+        let (part, n) = (self.flips() as f64, self.pairs());
+        Share::of_sum(part, n, self.flips.error(part / n.max(1) as f64, n))
     }
 
-    /// The mean shift, positive towards the document shown first, with its interval where the pairs differ.
+    /// The mean shift, positive toward the document shown first, with its interval where the pairs differ.
     pub fn lean(&self) -> Option<(f64, Option<Interval>)> {
         let n = self.pairs() as f64;
         let counted = || SHIFTS.into_iter().zip(self.shifts);
         let sum: f64 = counted().map(|(shift, pairs)| shift * pairs as f64).sum();
         let mean = (n > 0.0).then(|| sum / n)?;
-        let error =
-            ClusteredError::counted(counted().map(|(shift, pairs)| (0, (shift - mean) / n, pairs)));
-        Some((
-            mean,
-            error.and_then(|error| error.interval(mean, -1.0, 1.0)),
-        ))
+        let by_pair = || {
+            ClusteredError::counted(counted().map(|(shift, pairs)| (0, (shift - mean) / n, pairs)))
+        };
+        let error = self.lean.error(mean, self.pairs()).or_else(by_pair);
+        let interval = error.and_then(|error| error.interval(mean, -1.0, 1.0));
+        Some((mean, interval))
     }
 
     /// Whether more than 40 % of the answers change beyond doubt.
     pub fn flips_too_often(&self) -> bool {
         self.flip_share()
-            .is_some_and(|(_, interval)| interval.low > TOO_MANY)
+            .is_some_and(|share| share.interval.low > TOO_MANY)
     }
 
     /// `flips 30 % (20–43) of 60`; `None` without a pair.
     pub fn in_short(&self) -> Option<String> {
-        let (share, interval) = self.flip_share()?;
+        let Share {
+            value, interval, n, ..
+        } = self.flip_share()?;
         Some(format!(
-            "flips {:.0} % ({:.0}–{:.0}) of {}",
-            100.0 * share,
+            "flips {:.0} % ({:.0}–{:.0}) of {n}",
+            100.0 * value,
             100.0 * interval.low,
             100.0 * interval.high,
-            self.pairs()
         ))
     }
 
-    /// The same in words that go on after the judge's name, with the lean.
+    /// The same in words that go on after the judge's name.
     pub fn words(&self) -> Option<String> {
-        let (share, interval) = self.flip_share()?;
+        let Share {
+            value, interval, n, ..
+        } = self.flip_share()?;
         let mut words = format!(
             "changes its answer with the order in {:.0} % ({:.0}–{:.0} %) of {} seen in both orders",
-            100.0 * share,
+            100.0 * value,
             100.0 * interval.low,
             100.0 * interval.high,
-            counted(self.pairs(), "pair")
+            counted(n, "pair")
         );
-        if let Some((lean, interval)) = self.lean().filter(|(lean, _)| lean.abs() >= 0.005) {
-            let side = if lean > 0.0 { "first" } else { "second" };
-            words += &format!("; leans by {:.2}", lean.abs());
-            if let Some(Interval { low, high }) = interval {
-                let (low, high) = if lean > 0.0 {
-                    (low, high)
-                } else {
-                    (-high, -low)
-                };
-                words += &format!(" ({} to {})", fixed(low, 2), fixed(high, 2));
-            }
-            words += &format!(" towards the document shown {side}");
-        }
         if self.flips_too_often() {
             words += ": its answers depend on the order; try another prompt or a larger model";
         }
@@ -132,22 +179,68 @@ pub fn as_shown(outcome: Outcome, swapped: bool) -> Outcome {
 mod tests {
     use super::*;
 
+    /// Pairs with these shifts, each of a query of its own.
     fn orders(shifts: [usize; 5]) -> BothOrders {
-        BothOrders { shifts }
+        let mut both = BothOrders::default();
+        for (at, pairs) in shifts.into_iter().enumerate() {
+            for _ in 0..pairs {
+                both.add_query([pair(at)]);
+            }
+        }
+        both
+    }
+
+    /// Two answers with the shift at this place.
+    fn pair(at: usize) -> (Outcome, Outcome) {
+        use Outcome::{A, B, Tie};
+        [(B, B), (B, Tie), (A, B), (A, Tie), (A, A)][at]
     }
 
     #[test]
     fn a_pair_flips_where_another_document_is_named() {
         let mut both = BothOrders::default();
         // The same document both times: first once, second once.
-        both.count(Outcome::A, Outcome::B);
-        both.count(Outcome::Tie, Outcome::Tie);
+        both.add_query([(Outcome::A, Outcome::B), (Outcome::Tie, Outcome::Tie)]);
         assert_eq!((both.pairs(), both.flips()), (2, 0));
         // What is shown first, both times; then a tie once.
-        both.count(Outcome::A, Outcome::A);
-        both.count(Outcome::B, Outcome::Tie);
-        assert_eq!(both, orders([0, 1, 2, 0, 1]));
+        both.add_query([(Outcome::A, Outcome::A), (Outcome::B, Outcome::Tie)]);
+        assert_eq!(both.shifts, [0, 1, 2, 0, 1]);
         assert_eq!((both.flips(), both.lean().unwrap().0), (2, 0.125));
+    }
+
+    #[test]
+    fn intervals_take_the_queries_for_what_was_drawn() {
+        // On every other query the document shown first wins, on the others the second one.
+        let (mut alike, mut apart) = (BothOrders::default(), BothOrders::default());
+        for query in 0..10 {
+            alike.add_query((0..8).map(|_| pair(if query % 2 == 0 { 4 } else { 0 })));
+            apart.add_query((0..8).map(|at| pair(if at % 2 == 0 { 4 } else { 0 })));
+        }
+        let width = |both: &BothOrders| {
+            let interval = both.lean().unwrap().1;
+            interval.map_or(0.0, |interval| interval.high - interval.low)
+        };
+        // ± t(9) · 1 / √9.
+        assert!((width(&alike) - 2.0 * 2.262_157 / 3.0).abs() < 1e-5);
+        assert_eq!(width(&apart), 0.0);
+        // Clustered sums are those of the values one by one.
+        let clustered = ClusteredError::new(
+            (0..10).flat_map(|query| (0..8).map(move |_| (query, [1.0, -1.0][query % 2] / 80.0))),
+        );
+        let found = alike.lean.error(0.0, 80).unwrap();
+        assert!((found.se - clustered.unwrap().se).abs() < 1e-12);
+        let mut joined = BothOrders::default();
+        joined.join(alike);
+        joined.join(apart);
+        assert_eq!(joined.pairs(), 160);
+        // Half of the queries change every answer, the others none.
+        let mut some = BothOrders::default();
+        for query in 0..10 {
+            some.add_query((0..8).map(|_| pair(if query % 2 == 0 { 4 } else { 2 })));
+        }
+        let wide = some.flip_share().unwrap().interval;
+        let narrow = orders([0, 0, 40, 0, 40]).flip_share().unwrap().interval;
+        assert!(wide.high - wide.low > 2.0 * (narrow.high - narrow.low));
     }
 
     #[test]
@@ -162,17 +255,11 @@ mod tests {
     fn shares_have_intervals_and_leans_a_side() {
         let both = orders([1, 0, 42, 0, 17]);
         assert_eq!(both.in_short().unwrap(), "flips 30 % (20–43) of 60");
-        let words = both.words().unwrap();
-        assert!(
-            words.ends_with("leans by 0.27 (0.14 to 0.39) towards the document shown first"),
-            "{words}"
-        );
         assert!(!both.flips_too_often());
-        let other = orders([17, 0, 42, 0, 1]).words().unwrap();
-        assert!(
-            other.ends_with("leans by 0.27 (0.14 to 0.39) towards the document shown second"),
-            "{other}"
-        );
+        let (lean, interval) = both.lean().unwrap();
+        let interval = interval.unwrap();
+        assert!((lean - 0.267).abs() < 1e-3);
+        assert!((interval.low - 0.14).abs() < 5e-3 && (interval.high - 0.39).abs() < 5e-3);
         assert!(
             orders([0, 0, 20, 0, 40])
                 .words()

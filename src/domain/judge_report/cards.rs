@@ -77,16 +77,18 @@ impl ReportSums {
         }
         self.together.add(&tally.ensemble);
         for table in tally.tables {
-            let counts = table.counts.map(|row| row.map(|count| count as usize));
             let tables = self.tables.entry(table.judges).or_default();
+            let counts = table.counts;
             tables.push(LabelTable { query, counts });
         }
-        let units = tally.units.into_iter();
-        self.units.extend(units.map(|(labels, times)| BattleLabels {
-            query,
-            labels: labels.map(usize::from),
-            times: times as usize,
-        }));
+        self.units
+            .extend(tally.units.into_iter().map(|(unit, times)| BattleLabels {
+                query,
+                labels: unit.labels,
+                squares: unit.squares,
+                raters: unit.raters,
+                times: times as usize,
+            }));
     }
 
     /// The cards, with people's verdicts and what the regressions have found.

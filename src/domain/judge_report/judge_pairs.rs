@@ -2,7 +2,8 @@
 
 use super::Rating;
 use crate::domain::agreement::{
-    Alpha, BattleLabels, Kappa, LabelTable, Share, battle_alpha, battle_kappa, place,
+    Alpha, BattleLabels, Kappa, LabelShares, LabelTable, Share, battle_alpha, battle_kappa,
+    label_shares,
 };
 use crate::domain::battle::Pair;
 use crate::domain::vote::Outcome;
@@ -17,41 +18,33 @@ pub struct JudgePair {
     pub b: usize,
     /// Pairs of documents that both judged. A pair judged in several battles is one.
     pub n: usize,
-    /// The share of them with the same outcome A, tie or B.
+    /// The share of them with the same outcome A, tie or B; where a judge has several votes on a pair, the probability that
+    /// two votes drawn from the two judges are the same.
     pub agree: Option<Share>,
     /// Cohen's κ of the three outcomes; `None` without pairs, or where both called every pair a tie.
     pub kappa: Option<Kappa>,
 }
 
-/// What each judge says of each pair of each query, seen from the document earlier in the pool, by judge. Of a judge with
-/// several votes on a pair it is what most of them say: a tie where as many name the one document as the other.
-pub(super) fn pair_labels(ratings: &[Rating]) -> BTreeMap<(usize, Pair), Vec<(usize, Outcome)>> {
-    let mut leads: BTreeMap<(usize, Pair), Vec<(usize, i64)>> = BTreeMap::new();
+/// The label shares of each judge on each pair of each query, seen from the document earlier in the pool.
+pub(super) fn pair_labels(
+    ratings: &[Rating],
+) -> BTreeMap<(usize, Pair), Vec<(usize, LabelShares)>> {
+    let mut votes: BTreeMap<(usize, Pair), BTreeMap<usize, Vec<Outcome>>> = BTreeMap::new();
     for rating in ratings {
         if let Some((pair, outcome)) = rating.on_pair() {
-            let lead = match outcome {
-                Outcome::A => -1,
-                Outcome::Tie => 0,
-                Outcome::B => 1,
-            };
-            leads.entry(pair).or_default().push((rating.judge, lead));
+            let by_judge = votes.entry(pair).or_default();
+            by_judge.entry(rating.judge).or_default().push(outcome);
         }
     }
-    let outcome = |lead: i64| match lead {
-        ..0 => Outcome::A,
-        0 => Outcome::Tie,
-        1.. => Outcome::B,
-    };
-    let of_pair = |mut leads: Vec<(usize, i64)>| {
-        leads.sort_by_key(|(judge, _)| *judge);
-        let by_judge = leads.chunk_by(|one, other| one.0 == other.0);
-        by_judge
-            .map(|own| (own[0].0, outcome(own.iter().map(|(_, lead)| lead).sum())))
-            .collect()
-    };
-    leads
+    votes
         .into_iter()
-        .map(|(pair, leads)| (pair, of_pair(leads)))
+        .map(|(pair, by_judge)| {
+            let shares = by_judge
+                .into_iter()
+                .filter_map(|(judge, votes)| Some((judge, label_shares(votes)?)))
+                .collect();
+            (pair, shares)
+        })
         .collect()
 }
 
@@ -78,7 +71,7 @@ pub fn judge_pairs(ratings: &[Rating]) -> Vec<JudgePair> {
                     });
                 }
                 if let Some(table) = tables.last_mut() {
-                    table.counts[place(*first)][place(*second)] += 1;
+                    table.add(first, second);
                 }
             }
         }
@@ -89,7 +82,7 @@ pub fn judge_pairs(ratings: &[Rating]) -> Vec<JudgePair> {
 /// What the tables say of every two judges.
 pub(super) fn pairs_of(tables: &JudgeTables) -> Vec<JudgePair> {
     let pair = |((a, b), tables): (&(usize, usize), &Vec<LabelTable>)| {
-        let same = |table: &LabelTable| (table.same() as f64, table.all());
+        let same = |table: &LabelTable| (table.same(), table.all());
         JudgePair {
             a: *a,
             b: *b,
@@ -105,16 +98,9 @@ pub(super) fn pairs_of(tables: &JudgeTables) -> Vec<JudgePair> {
 pub fn judge_alpha(ratings: &[Rating]) -> Option<Alpha> {
     let units: Vec<BattleLabels> = pair_labels(ratings)
         .into_iter()
-        .map(|((query, _), votes)| {
-            let mut labels = [0; 3];
-            for (_, outcome) in votes {
-                labels[place(outcome)] += 1;
-            }
-            BattleLabels {
-                query,
-                labels,
-                times: 1,
-            }
+        .map(|((query, _), judges)| {
+            let shares: Vec<LabelShares> = judges.into_iter().map(|(_, shares)| shares).collect();
+            BattleLabels::of(query, &shares)
         })
         .collect();
     battle_alpha(&units)
@@ -163,7 +149,7 @@ mod tests {
         let mut ratings = Vec::new();
         for judge in [0, 1] {
             for (pair, margin) in [(1, 1.0), (2, -1.0), (3, 1.0)] {
-                // Judge 1 names the other document in the second battle of pair 3: a tie of the two votes.
+                // Judge 1 names the other document in the second battle of pair 3: half of either label.
                 let second = if (judge, pair) == (1, 3) {
                     -margin
                 } else {
@@ -178,7 +164,7 @@ mod tests {
             }
         }
         let pair = judge_pairs(&ratings)[0];
-        assert_eq!((pair.n, pair.agree.unwrap().part), (3, 2.0));
+        assert_eq!((pair.n, pair.agree.unwrap().part), (3, 2.5));
         let alpha = judge_alpha(&ratings).unwrap();
         assert_eq!((alpha.units, alpha.values), (3, 6));
     }

@@ -8,7 +8,7 @@ use super::position_flips::FlipTally;
 use super::position_shift::ShiftTally;
 use super::report::{TriadCounts, ensemble_ratings, triads};
 use super::{Rating, VoteCases};
-use crate::domain::agreement::place;
+use crate::domain::agreement::{BattleLabels, LabelShares, LabelTable};
 use crate::domain::battle::Pair;
 use crate::domain::vote::{Margin, Outcome};
 use serde::{Deserialize, Serialize};
@@ -24,8 +24,8 @@ pub struct QueryTally {
     pub(super) ensemble: VoteTally,
     /// Of every two judges, how many pairs have each two labels.
     pub(super) tables: Vec<PairTable>,
-    /// How many judges said A, tie and B of a pair, and of how many pairs.
-    pub(super) units: Vec<([u8; 3], u32)>,
+    /// The labels of pairs, and of how many pairs.
+    pub(super) units: Vec<(PairLabels, u32)>,
     /// The votes on pairs that people judged.
     pub(super) reviewed: Vec<ReviewedVote>,
     /// The ensemble's votes on them.
@@ -56,10 +56,18 @@ pub(super) struct JudgeTally {
 }
 
 /// Of two judges, the smaller number first, how many pairs of a query have each two labels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PairTable {
     pub(super) judges: (usize, usize),
-    pub(super) counts: [[u32; 3]; 3],
+    pub(super) counts: [[f64; 3]; 3],
+}
+
+/// What the judges said of a pair, as in [`BattleLabels`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct PairLabels {
+    pub(super) labels: [f64; 3],
+    pub(super) squares: f64,
+    pub(super) raters: usize,
 }
 
 /// A vote on a pair that a person judged.
@@ -144,21 +152,32 @@ impl QueryTally {
                 .filter(|rating| pair(rating).is_some_and(|pair| judged.contains(&pair)));
             on_judged.map(ReviewedVote::of).collect()
         };
-        let mut tables: BTreeMap<(usize, usize), [[u32; 3]; 3]> = BTreeMap::new();
-        let mut units: BTreeMap<[u8; 3], u32> = BTreeMap::new();
+        let mut tables: BTreeMap<(usize, usize), LabelTable> = BTreeMap::new();
+        // By the bits of the labels, so that pairs with the same labels are kept once.
+        let mut units: BTreeMap<([u64; 4], usize), (PairLabels, u32)> = BTreeMap::new();
         let mut voted = Vec::new();
         for ((_, pair), labels) in pair_labels(ratings) {
             voted.push((pair.low() as u32, pair.high() as u32));
-            let mut unit = [0u8; 3];
             for (at, (first, one)) in labels.iter().enumerate() {
-                let count = &mut unit[place(*one)];
-                *count = count.saturating_add(1);
                 for (second, other) in &labels[at + 1..] {
-                    let table = tables.entry((*first, *second)).or_default();
-                    table[place(*one)][place(*other)] += 1;
+                    tables.entry((*first, *second)).or_default().add(one, other);
                 }
             }
-            *units.entry(unit).or_default() += 1;
+            let shares: Vec<LabelShares> = labels.into_iter().map(|(_, shares)| shares).collect();
+            let BattleLabels {
+                labels,
+                squares,
+                raters,
+                ..
+            } = BattleLabels::of(0, &shares);
+            let [a, tie, b] = labels.map(f64::to_bits);
+            let unit = PairLabels {
+                labels,
+                squares,
+                raters,
+            };
+            let key = ([a, tie, b, squares.to_bits()], raters);
+            units.entry(key).or_insert((unit, 0)).1 += 1;
         }
         let judges = by_judge.into_iter().map(|(judge, mut own)| {
             let votes = VoteTally::of(&own);
@@ -170,14 +189,14 @@ impl QueryTally {
             };
             (judge, tally)
         });
-        let tables = tables.into_iter();
         let tally = Self {
             judges: judges.collect(),
             ensemble: VoteTally::of(&together),
             tables: tables
-                .map(|(judges, counts)| PairTable { judges, counts })
+                .into_iter()
+                .map(|(judges, LabelTable { counts, .. })| PairTable { judges, counts })
                 .collect(),
-            units: units.into_iter().collect(),
+            units: units.into_values().collect(),
             reviewed: reviewed(ratings),
             reviewed_together: reviewed(&together),
             voted,

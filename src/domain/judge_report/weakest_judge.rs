@@ -95,8 +95,8 @@ pub fn weakest_judge(judges: &[JudgeRecord<'_>], kappas: &[JudgeKappa]) -> Optio
         })
         .or_else(|| {
             let flips = |judge: &JudgeRecord<'_>| {
-                let (value, interval) = judge.both_orders.flip_share()?;
-                Some((value, interval, judge.both_orders.pairs()))
+                let share = judge.both_orders.flip_share()?;
+                Some((share.value, share.interval, share.n))
             };
             by_share(judges, flips, true, WeaknessReason::Flips)
         })

@@ -2,7 +2,6 @@
 //! no other one beats in both quality and cost.
 
 use crate::domain::metrics::{MeanEstimate, Resampling, estimate};
-use crate::domain::sampling::SeededRng;
 
 /// A method's values of one measure, query by query.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,31 +62,6 @@ pub struct QueryDelta {
     /// A place among the queries that are compared.
     pub query: usize,
     pub delta: f64,
-}
-
-/// The two-sided p-value of the paired bootstrap test (Smucker, Allan & Carterette 2007): how often a resample of the
-/// differences, moved to a mean of 0, has a mean as far from it, (b + 1) / (draws + 1). `None` for fewer than two.
-pub fn paired_bootstrap_p(first: &[f64], second: &[f64], how: &Resampling) -> Option<f64> {
-    let n = first.len();
-    if n < 2 || n != second.len() {
-        return None;
-    }
-    let differences: Vec<f64> = first.iter().zip(second).map(|(x, y)| x - y).collect();
-    let mean = differences.iter().sum::<f64>() / n as f64;
-    if differences.iter().all(|d| *d == 0.0) {
-        return Some(1.0);
-    }
-    let moved: Vec<f64> = differences.iter().map(|d| d - mean).collect();
-    let scale = differences.iter().map(|d| d.abs()).sum::<f64>();
-    let far = n as f64 * mean.abs() - 1e-12 * scale;
-    let mut rng = SeededRng::new(how.seed, &["paired bootstrap"]);
-    let extreme = (0..how.draws)
-        .filter(|_| {
-            let sum: f64 = (0..n).filter_map(|_| moved.get(rng.below(n))).sum();
-            sum.abs() >= far
-        })
-        .count();
-    Some((extreme + 1) as f64 / (how.draws + 1) as f64)
 }
 
 /// Holm's step-down correction (1979) of p-values, in their own order: at most 1, and never below a smaller one's. What is
@@ -188,22 +162,6 @@ mod tests {
             methods_on_front(&methods),
             [true, true, false, true, false, true]
         );
-    }
-
-    #[test]
-    fn a_shift_of_every_query_is_no_chance_and_noise_is() {
-        let how = Resampling::default();
-        let first: Vec<f64> = (0..40).map(|at| 0.5 + f64::from(at % 4) / 100.0).collect();
-        let second: Vec<f64> = first
-            .iter()
-            .enumerate()
-            .map(|(at, x)| x - 0.1 - (at % 3) as f64 / 100.0)
-            .collect();
-        assert!(paired_bootstrap_p(&first, &second, &how) < Some(0.001));
-        assert_eq!(paired_bootstrap_p(&first, &first, &how), Some(1.0));
-        let noise: Vec<f64> = (0..40).map(|at| f64::from(at % 2) - 0.5).collect();
-        assert!(paired_bootstrap_p(&noise, &[0.0; 40], &how) > Some(0.5));
-        assert_eq!(paired_bootstrap_p(&[1.0], &[0.0], &how), None);
     }
 
     #[test]

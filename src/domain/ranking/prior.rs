@@ -2,7 +2,7 @@
 
 use crate::domain::auto_or_number::{AUTO, AutoOrNumber};
 use crate::domain::number_words::counted;
-use crate::domain::rating::RatingOptions;
+use crate::domain::rating::{PRIOR_BATTLES, PriorGridEnd, RatingOptions, prior_grid_end};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "AutoOrNumber", into = "AutoOrNumber")]
 pub enum PriorPrecision {
-    /// What the battles speak for, once there are enough of them; .05 before.
+    /// The value that the battles support, once there are enough of them; .05 before.
     #[default]
     Auto,
     Set(f64),
@@ -40,12 +40,19 @@ impl PriorPrecision {
         match (self, learned) {
             (Self::Set(_), _) => format!("{value} (set)"),
             (Self::Auto, Some(learned)) => {
+                let end = match prior_grid_end(learned.lambda) {
+                    Some(PriorGridEnd::Smallest) => "; the smallest value tried",
+                    Some(PriorGridEnd::Largest) => "; the largest value tried",
+                    None => "",
+                };
                 format!(
-                    "{value} (estimated from {})",
+                    "{value} (estimated from {}{end})",
                     counted(learned.battles, "battle")
                 )
             }
-            (Self::Auto, None) => format!("{value} (default until there are 2,000 battles)"),
+            (Self::Auto, None) => {
+                format!("{value} (default until there are {PRIOR_BATTLES} battles)")
+            }
         }
     }
 }
@@ -119,5 +126,14 @@ mod tests {
         assert_eq!(PriorPrecision::Set(0.07).value(learned), 0.07);
         let said = PriorPrecision::Auto.words(learned);
         assert_eq!(said, "0.15 (estimated from 4,000 battles)");
+        let at_the_end = Some(LearnedPrior {
+            lambda: 8.0,
+            battles: 300,
+        });
+        let said = PriorPrecision::Auto.words(at_the_end);
+        assert_eq!(
+            said,
+            "8 (estimated from 300 battles; the largest value tried)"
+        );
     }
 }

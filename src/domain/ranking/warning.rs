@@ -1,6 +1,6 @@
 //! What has to be said about scores: who is not connected, undefeated, winless, or not scored at all.
 
-use super::BattleRecord;
+use super::{BattleRecord, PriorPrecision, RankingSettings};
 use crate::domain::number_words::{count, counted, fixed};
 use crate::domain::rating::{self, Fit, Observation, RatingModel, Structure};
 use crate::domain::vote::{Outcome, Vote};
@@ -20,6 +20,8 @@ pub enum ScoreWarning {
     NotConverged(usize),
     /// Standard errors are not computed for pools this large.
     TooLargeForErrors(usize),
+    /// The votes hardly tell documents apart: the prior, learned from so many battles or set, pulls the scores together.
+    WeakSignal { lambda: f64, battles: Option<usize> },
     /// So many of so many battles are ties in all votes, and the dispersion that was estimated from them is smaller than single
     /// votes give: where some documents always tie and others never do, the errors of the others are far too small.
     ManyTies {
@@ -29,10 +31,25 @@ pub enum ScoreWarning {
     },
 }
 
+/// The precision of the prior from which on the signal counts as weak: scores with a standard deviation of about .6 or less
+/// in the units of a three-judge battle.
+const WEAK_SIGNAL: f64 = 1.0;
+
 /// The share of ties from which on one dispersion does not do for all pairs.
 const MANY_TIES: f64 = 0.5;
 
 impl ScoreWarning {
+    /// Whether the prior in use says that documents are hard to tell apart.
+    pub(super) fn weak_signal(settings: &RankingSettings) -> Option<Self> {
+        let lambda = settings.rating().lambda;
+        let battles = match settings.lambda {
+            PriorPrecision::Set(_) => None,
+            PriorPrecision::Auto => Some(settings.learned?.battles),
+        };
+        let has_prior = matches!(settings.model, RatingModel::Map | RatingModel::Thurstone);
+        (has_prior && lambda >= WEAK_SIGNAL).then_some(Self::WeakSignal { lambda, battles })
+    }
+
     /// Whether too many battles are ties in all votes for a dispersion `phi` that was estimated, with so many judges a battle.
     ///
     /// In simulations with 47 to 93 % of ties, where some documents tie and others are told apart, 95 % intervals between the two
@@ -116,6 +133,19 @@ impl ScoreWarning {
                     rating::MAX_DENSE
                 )
             }
+            Self::WeakSignal {
+                lambda,
+                battles: Some(battles),
+            } => format!(
+                "weak signal: the votes hardly tell documents apart (prior λ = {lambda}, learned from {}), so scores are close together and ranks uncertain",
+                counted(*battles, "battle")
+            ),
+            Self::WeakSignal {
+                lambda,
+                battles: None,
+            } => format!(
+                "weak signal assumed: the prior is set to λ = {lambda}, which pulls scores together"
+            ),
             Self::ManyTies {
                 ties,
                 battles,

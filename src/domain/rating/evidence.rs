@@ -6,9 +6,32 @@ use super::{
     fit,
 };
 
-/// The precisions that are compared. The grid is coarse, so that a few more battles rarely move the choice; it ends at .3,
-/// because under plans whose pairs follow the scores the evidence may run further than the truth.
-const GRID: [f64; 9] = [0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3];
+/// Battles from which on the prior is learned. (The dispersion needs more.)
+pub const PRIOR_BATTLES: usize = 300;
+
+/// The precisions that are compared. The grid is coarse, so that a few more battles rarely move the choice. Its last value
+/// is that of judges who hardly tell documents apart: scores with a standard deviation of about .2.
+const GRID: [f64; 17] = [
+    0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0,
+];
+
+/// An end of the grid: the battles may speak for a precision beyond it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PriorGridEnd {
+    Smallest,
+    Largest,
+}
+
+/// The end of the grid at which a learned precision is.
+pub fn prior_grid_end(lambda: f64) -> Option<PriorGridEnd> {
+    if lambda <= GRID[0] {
+        Some(PriorGridEnd::Smallest)
+    } else if lambda >= GRID[GRID.len() - 1] {
+        Some(PriorGridEnd::Largest)
+    } else {
+        None
+    }
+}
 
 /// Where the search begins in the grid: at the precision that holds where nothing is known.
 const START: usize = 3;
@@ -67,6 +90,15 @@ impl PriorEvidence {
             point.dispersion = point.dispersion.pooled(more.dispersion);
         }
         self
+    }
+
+    /// The log-evidence of each precision of the grid under a given φ, up to a constant.
+    #[cfg(test)]
+    pub(crate) fn log_evidence(&self, phi: f64) -> Vec<(f64, f64)> {
+        GRID.into_iter()
+            .zip(&self.points)
+            .map(|(lambda, point)| (lambda, point.evidence.at(phi)))
+            .collect()
     }
 
     pub fn battles(&self) -> usize {

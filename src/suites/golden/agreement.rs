@@ -2,9 +2,98 @@
 //! the labels of three people and two LLM judges over 999 battles.
 
 use crate::domain::agreement::{Alpha, LabelUnits, alpha, kappa};
+use crate::domain::judge_report::{Rating, judge_alpha, judge_pairs};
+use crate::domain::sampling::SeededRng;
+use crate::domain::vote::Margin;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 const LABELS: &str = include_str!("../../../tests/golden/agreement/pandalm_labels.json");
+
+const REPEATS: &str = include_str!("../../../tests/golden/trust2/kappa_repeats.json");
+
+#[derive(Deserialize)]
+struct Repeats {
+    tolerance: f64,
+    cases: Vec<RepeatCase>,
+}
+
+#[derive(Deserialize)]
+struct RepeatCase {
+    /// The votes of each judge on each pair: −1 for A, 0 for a tie, 1 for B.
+    pairs: Vec<BTreeMap<usize, Vec<f64>>>,
+    /// By two judges, as `0,1`.
+    kappa: BTreeMap<String, f64>,
+    alpha: f64,
+}
+
+/// The votes on pairs of documents of their own.
+fn ratings(pairs: &[BTreeMap<usize, Vec<f64>>]) -> Vec<Rating> {
+    let mut ratings = Vec::new();
+    for (at, judges) in pairs.iter().enumerate() {
+        for (judge, votes) in judges {
+            for (game, margin) in votes.iter().enumerate() {
+                ratings.push(Rating {
+                    query: at / 5,
+                    battle: 10 * at + game,
+                    a: 2 * at,
+                    b: 2 * at + 1,
+                    judge: *judge,
+                    margin: Margin::new(*margin).unwrap(),
+                    swapped: game % 2 == 1,
+                    length_a: 0,
+                    length_b: 0,
+                    gap: None,
+                });
+            }
+        }
+    }
+    ratings
+}
+
+#[test]
+fn a_judge_with_several_votes_on_a_pair_has_their_distribution_for_a_label() {
+    let golden: Repeats = serde_json::from_str(REPEATS).unwrap();
+    for case in golden.cases {
+        let ratings = ratings(&case.pairs);
+        let pairs = judge_pairs(&ratings);
+        assert_eq!(pairs.len(), case.kappa.len());
+        for pair in pairs {
+            let expected = case.kappa[&format!("{},{}", pair.a, pair.b)];
+            let found = pair.kappa.unwrap().value;
+            assert!(
+                (found - expected).abs() < golden.tolerance,
+                "{found} for {expected}"
+            );
+        }
+        let found = judge_alpha(&ratings).unwrap().value;
+        assert!(
+            (found - case.alpha).abs() < golden.tolerance,
+            "{found} for {}",
+            case.alpha
+        );
+    }
+}
+
+#[test]
+fn coin_tossers_who_are_asked_twice_do_not_agree() {
+    let mut rng = SeededRng::new(1, &["coins"]);
+    let pairs: Vec<BTreeMap<usize, Vec<f64>>> = (0..4_000)
+        .map(|at| {
+            let mut toss = || if rng.unit() < 0.5 { -1.0 } else { 1.0 };
+            let votes = 1 + usize::from(at % 15 < 9);
+            (0..2)
+                .map(|judge| (judge, (0..votes).map(|_| toss()).collect()))
+                .collect()
+        })
+        .collect();
+    let ratings = ratings(&pairs);
+    let kappa = judge_pairs(&ratings)[0].kappa.unwrap();
+    let interval = kappa.interval.unwrap();
+    assert!(interval.low < 0.0 && 0.0 < interval.high, "{kappa:?}");
+    assert!(kappa.value.abs() < 0.04, "{kappa:?}");
+    assert!(judge_alpha(&ratings).unwrap().value.abs() < 0.04);
+}
 
 #[derive(Deserialize)]
 struct Labels {
@@ -42,10 +131,10 @@ fn kappa_and_its_error_meet_the_independent_figures() {
         (2, 4, 0.441_163_408_044, 0.024_044_121_5, 999),
         (3, 4, 0.472_680_023_597, 0.024_372_002_2, 974),
     ] {
-        let mut table = vec![vec![0; 3]; 3];
+        let mut table = vec![vec![0.0; 3]; 3];
         for row in &battles {
             if let (Some(one), Some(other)) = (row[first], row[second]) {
-                table[(2.0 * one) as usize][(2.0 * other) as usize] += 1;
+                table[(2.0 * one) as usize][(2.0 * other) as usize] += 1.0;
             }
         }
         let kappa = kappa(&table).unwrap();

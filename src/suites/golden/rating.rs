@@ -1,6 +1,7 @@
 //! The rating against reference implementations: zBench's own code, a Newton solver checked with 40 digits, and laws.
 
 mod laws;
+mod prior;
 
 use crate::domain::rating::{
     Covariance, Fit, Observation, RatingError, RatingModel, RatingOptions, covariance, dispersion,

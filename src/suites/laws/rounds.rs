@@ -4,6 +4,7 @@ use super::bench::{Bench, bench, until};
 use super::scripted::{Act, ensemble, scripted, spoiled, trio};
 use crate::app::annotate::{RunHandle, RunOutcome, RunRequest};
 use crate::client::RunControl;
+use crate::domain::rating::RatingOptions;
 use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice};
 use crate::judge::{FailureCause, JudgeEnsemble, PresentedPair};
 use crate::store::outstanding::CallSelection;
@@ -417,4 +418,82 @@ async fn who_is_dropped_holds_nobody_up_and_is_asked_later() {
         assert!(asked.len() == ben.total && asked.iter().all(|call| call.0 == "ben"));
         assert_eq!(later.missing, Some(0));
     }
+}
+
+/// The prior that is stored for the ensemble's campaign.
+async fn campaign_prior(bench: &Bench) -> Option<f64> {
+    let text = bench.store.read(|db| db.remembered("campaign-prior:1"));
+    let (_, lambda): (serde_json::Value, f64) =
+        serde_json::from_str(&text.await.unwrap()?).unwrap();
+    Some(lambda)
+}
+
+#[tokio::test]
+async fn a_campaign_learns_its_prior_once_from_the_opening_cycle_of_all_queries() {
+    // 360 battles open the campaign: enough to learn from.
+    let sizes = [30; 12];
+    let whole = bench(&sizes);
+    played(&whole, "swiss:2", trio(|_, _| Act::Answer)).await;
+    let learned = campaign_prior(&whole).await.unwrap();
+    assert_ne!(learned, RatingOptions::default().lambda);
+    let opened: usize = tasks(&whole)
+        .await
+        .iter()
+        .filter(|task| task.4 == 0)
+        .count();
+    assert_eq!(opened, 3 * 360);
+
+    let stopped = bench(&sizes);
+    let mut known = 0;
+    for more in [700, 300, 150, 400] {
+        let answered = Arc::new(AtomicUsize::new(0));
+        let judges = trio(move |_, _| {
+            if answered.fetch_add(1, Ordering::SeqCst) < more {
+                Act::Answer
+            } else {
+                Act::Hang
+            }
+        });
+        let run = play(
+            &stopped,
+            "swiss:2",
+            judges,
+            CallSelection::Fresh,
+            RunControl::default(),
+        );
+        known += more;
+        stopped.until_recorded(known).await;
+        if known < opened {
+            let later = tasks(&stopped).await.iter().any(|task| task.4 > 0);
+            assert!(!later, "a second round before the opening cycle was over");
+            assert_eq!(campaign_prior(&stopped).await, None);
+        }
+        run.control
+            .send_modify(|control| control.stop_within(Duration::from_millis(300)));
+        assert!(run.end.await.unwrap().unwrap().cancelled);
+    }
+    played(&stopped, "swiss:2", trio(|_, _| Act::Answer)).await;
+    assert_eq!(campaign_prior(&stopped).await, Some(learned));
+    assert_eq!(tasks(&stopped).await, tasks(&whole).await);
+    assert_eq!(votes(&stopped).await, votes(&whole).await);
+}
+
+#[tokio::test]
+async fn failures_in_the_opening_cycle_keep_no_campaign_from_going_on() {
+    let bench = bench(&[30; 12]);
+    let outcome = played(
+        &bench,
+        "swiss:2",
+        trio(|case, _| {
+            if spoiled(case) {
+                Act::Fail(FailureCause::Server)
+            } else {
+                Act::Answer
+            }
+        }),
+    )
+    .await;
+    assert!(outcome.progress.failures() > 5);
+    assert_eq!(outcome.progress.done(), outcome.progress.total);
+    assert!(campaign_prior(&bench).await.is_some());
 }

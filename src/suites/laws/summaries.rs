@@ -342,7 +342,7 @@ async fn a_run_learns_the_prior_and_only_map_takes_it() {
         })
         .await
         .unwrap();
-    assert_eq!(priors, [learns, learns, 0.02]);
+    assert_eq!(priors, [learns, learns, 0.02].map(Some));
     // What is set is used instead, and no other model takes what was learned.
     for settings in [
         RankingSettings {
@@ -363,7 +363,7 @@ async fn a_run_learns_the_prior_and_only_map_takes_it() {
         assert_eq!(view.settings.rating().lambda, expected);
         assert_eq!(view.settings.learned, None);
         let campaign = store.write(move |db| db.campaign_prior(ensemble, &long, 1));
-        assert_eq!(campaign.await.unwrap(), expected);
+        assert_eq!(campaign.await.unwrap(), Some(expected));
         let nothing = store
             .read(move |db| db.learn_prior(ensemble))
             .await

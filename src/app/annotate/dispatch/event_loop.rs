@@ -171,10 +171,11 @@ impl Dispatcher {
                 // A question source that has ended has nothing more to do.
                 drop(source_tasks.send(SourceTask { place, selection }));
             }
-            if let Some(rounds) = &mut self.rounds
-                && open.calls.iter().all(|calls| *calls == 0)
-            {
-                rounds.want(place, *query);
+            if let Some(rounds) = &mut self.rounds {
+                rounds.expect(*query);
+                if open.calls.iter().all(|calls| *calls == 0) {
+                    rounds.want(place, *query);
+                }
             }
         }
     }
@@ -302,6 +303,9 @@ impl Dispatcher {
         // Every vote of it was on the disk before it was told, so that the fit sees them all. Workers go on meanwhile,
         // as far as the backlog of events reaches.
         self.open.remove(&query);
+        if let Some(rounds) = &mut self.rounds {
+            rounds.over(query);
+        }
         self.summarise(query).await?;
         self.progress.queries_done += usize::from(done);
         Ok(())

@@ -64,7 +64,7 @@ fn judgments_that_are_not_blind_are_no_evidence_to_stop() {
     let alone = result(&duel, std::slice::from_ref(&seen));
     assert_eq!((alone.judgments, alone.after_reveal), (12, 12));
     assert_eq!(alone.wins_a, one_side.wins_a);
-    assert_eq!(alone.stop, StopRule::default().state());
+    assert_eq!(alone.stop, StopRule::new(3).state());
     assert_eq!(looks(&duel, std::slice::from_ref(&seen)), []);
     // The blind one is the first of each query, though it came later.
     let people = [seen, blind];

@@ -133,6 +133,11 @@ impl Strategy {
         self.judging == JudgeChoice::All
     }
 
+    /// Whether pairs follow the scores, after an opening cycle in which every judge votes on every battle.
+    pub fn opens_with_whole_battles(&self) -> bool {
+        self.asks_all() && self.sampler != Sampler::Cycles
+    }
+
     fn is_informed(&self) -> bool {
         matches!(self.sampler, Sampler::Eig | Sampler::Top)
     }

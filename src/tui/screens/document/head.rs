@@ -186,6 +186,7 @@ fn warnings(open: &OpenQuery, document: usize) -> impl Iterator<Item = String> {
             ScoreWarning::Winless(documents) => ScoreWarning::Winless(own(documents)?),
             ScoreWarning::NotConverged(_)
             | ScoreWarning::TooLargeForErrors(_)
+            | ScoreWarning::WeakSignal { .. }
             | ScoreWarning::ManyTies { .. } => warning.clone(),
         };
         Some(warning.words(|_| "this document".to_owned()))

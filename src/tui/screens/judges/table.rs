@@ -168,7 +168,8 @@ pub(super) fn rows(report: &RaterReport) -> Vec<JudgeRow<'_>> {
                 flips: report
                     .both_orders
                     .get(place)
-                    .and_then(BothOrders::flip_share),
+                    .and_then(BothOrders::flip_share)
+                    .map(|share| (share.value, share.interval)),
                 failed: calls.map(|calls| calls.failures.values().sum()),
                 latency_ms: calls.and_then(|calls| calls.latency_p50_ms),
                 usd_per_1000: calls.and_then(|calls| calls.usd_per_1000),

@@ -1,7 +1,7 @@
 use super::cells::MatrixCells;
 use super::update::{follow, update};
 use crate::domain::battle::Pair;
-use crate::domain::ranking::DocumentOrder;
+use crate::domain::ranking::{DocumentOrder, LearnedPrior, RankingSettings, View};
 use crate::domain::student::{OutcomeProbabilities, PairPrediction};
 use crate::domain::verdict::{Decision, Verdict};
 use crate::store::verdicts::NewVerdict;
@@ -180,6 +180,27 @@ fn expectations_and_titles_are_shown_until_a_key_hides_them() {
         "{page}"
     );
     assert!(page.contains("3 13497630"), "{page}");
+}
+
+#[test]
+fn a_weak_signal_is_named_under_the_matrix() {
+    let mut model = model(Screen::Matrix);
+    for size in SIZES {
+        assert!(!flat(&mut model, size).contains("weak signal"));
+    }
+    let open = model.open.as_mut().unwrap();
+    let settings = RankingSettings {
+        learned: Some(LearnedPrior {
+            lambda: 3.0,
+            battles: 9_000,
+        }),
+        ..open.view.settings
+    };
+    open.view = View::new(open.view.rows().clone(), settings);
+    for size in SIZES {
+        let page = flat(&mut model, size);
+        assert!(page.contains("weak signal ·"), "{size:?}: {page}");
+    }
 }
 
 #[test]

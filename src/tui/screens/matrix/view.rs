@@ -3,7 +3,7 @@
 use super::cell_details;
 use super::cells::MatrixCells;
 use super::overview;
-use crate::domain::ranking::DocumentOrder;
+use crate::domain::ranking::{DocumentOrder, ScoreWarning};
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
@@ -92,6 +92,12 @@ pub(super) fn scored(open: &OpenQuery) -> bool {
     open.view.fit.is_ok() && !open.view.entered().is_empty()
 }
 
+/// Whether the votes hardly tell the documents apart.
+fn has_weak_signal(open: &OpenQuery) -> bool {
+    let is_weak = |warning: &ScoreWarning| matches!(warning, ScoreWarning::WeakSignal { .. });
+    open.view.warnings.iter().any(is_weak)
+}
+
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let Some(open) = &model.open else {
@@ -118,8 +124,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
         (grid, side)
     };
     let source = MatrixCells::new(model, open, &order);
+    let weak = if has_weak_signal(open) {
+        "weak signal · "
+    } else {
+        ""
+    };
     let caption = format!(
-        "{} · {}",
+        "{weak}{} · {}",
         layer_text(open, model.matrix.layer),
         order_text(model.matrix.order)
     );
@@ -127,7 +138,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
         DocumentOrder::Hybrid => "hybrid order",
         DocumentOrder::Zelo => "zELO order",
     };
-    let brief = format!("{} · {order_name}", layer_name(open, model.matrix.layer));
+    let brief = format!(
+        "{weak}{} · {order_name}",
+        layer_name(open, model.matrix.layer)
+    );
     let options = HeatmapOptions {
         caption: &caption,
         brief: &brief,

@@ -89,7 +89,9 @@ pub fn fit_battles(
             let what = error.to_string().replace("observation ", "battle ");
             invalid!("{what}{who}")
         })?;
-    let covariance = rating::covariance(input.documents.len(), &observations, &fit, &options, phi);
+    let mut by_identifier: Vec<usize> = (0..input.documents.len()).collect();
+    by_identifier.sort_by_key(|at| &input.documents[*at]);
+    let covariance = rating::covariance_drawn_in(by_identifier, &observations, &fit, &options, phi);
     let intervals = covariance
         .as_ref()
         .map(|covariance| rating::rank_intervals(&fit.scores, covariance, SEED));

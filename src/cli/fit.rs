@@ -12,7 +12,7 @@ use std::io::{self, Read as _};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Reads {\"documents\":[\"d1\",…],\"battles\":[{\"a\":\"d1\",\"b\":\"d2\",\"score\":0.667,\"weight\":1.0}]}
-(score in 0..1, 0 means a is better; weight optional, in battles) and writes scores with standard errors and
+(score in 0..1, 0 means a is better; weight optional, in battles, at most 1e9) and writes scores with standard errors and
 95 % rank intervals: of each document (rank_low, rank_high), and wider ones that hold for all at once (rank_low_at_once, …).
 
 Example:

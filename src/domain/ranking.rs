@@ -167,7 +167,8 @@ impl View {
                 // A student's predictions are wrong together, and by what it is not known: they move scores and narrow no
                 // interval.
                 let judged = &observations[..observations.len() - student_pairs];
-                rating::covariance(entered.len(), judged, fit, &options, phi)
+                let order = drawing_order(&rows.by_identifier, &compact, entered.len());
+                rating::covariance_drawn_in(order, judged, fit, &options, phi)
             });
         let standings = standings(
             rows.documents,
@@ -463,6 +464,19 @@ impl View {
             }
         }
         decided
+    }
+}
+
+/// The documents of the fit in the order in which their errors are drawn.
+fn drawing_order(by_identifier: &[usize], compact: &[Option<usize>], entered: usize) -> Vec<usize> {
+    let order: Vec<usize> = by_identifier
+        .iter()
+        .filter_map(|document| compact.get(*document).copied().flatten())
+        .collect();
+    if order.len() == entered {
+        order
+    } else {
+        (0..entered).collect()
     }
 }
 

@@ -17,12 +17,16 @@ pub use evidence::{PRIOR_BATTLES, PriorEvidence, PriorGridEnd, prior_grid_end};
 pub use ranks::{RankInterval, TopDraws, cut_below, rank_intervals, ranks, top_draws};
 pub use structure::{Structure, structure};
 pub use uncertainty::{
-    Covariance, Dispersion, MAX_DENSE, covariance, dispersion, firmness, leverage,
+    Covariance, Dispersion, MAX_DENSE, covariance, covariance_drawn_in, dispersion, firmness,
+    leverage,
 };
 
 use crate::domain::named::named;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+/// The largest weight of an observation, in battles. Beyond it, rounding hides what lighter battles say.
+pub const MAX_WEIGHT: f64 = 1e9;
 
 /// What turns the default prior of the logistic scale into the one of the erf scale: λ is multiplied by its square.
 const ERF_SCALE: f64 = 2.376;
@@ -34,7 +38,7 @@ pub struct Observation {
     pub b: usize,
     /// The share of the battle that went to B, in 0..=1 (1: B better).
     pub score: f64,
-    /// How many battles this counts for, from 0.
+    /// How many battles this counts for, from 0 to [`MAX_WEIGHT`].
     pub weight: f64,
     /// Discrimination: the gap of the two scores is multiplied by it. 1 for a plain battle; zBench knows no other.
     pub slope: f64,
@@ -225,8 +229,8 @@ fn check(documents: usize, observations: &[Observation]) -> Result<(), RatingErr
             "it names a document that is not in the pool"
         } else if !(0.0..=1.0).contains(&o.score) {
             "its score is not a number from 0 to 1"
-        } else if !(o.weight.is_finite() && o.weight >= 0.0) {
-            "its weight is not a number from 0 up"
+        } else if !(0.0..=MAX_WEIGHT).contains(&o.weight) {
+            "its weight is not a number from 0 to 1e9"
         } else if !(o.slope.is_finite() && o.offset.is_finite()) {
             "its slope or its offset is not a finite number"
         } else {

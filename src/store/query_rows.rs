@@ -113,10 +113,16 @@ impl Db {
                 .failed
                 .sort_by_key(|judge| judge_index.get(&judge.0).copied());
         }
+        let by_identifier = self.all(
+            "SELECT position FROM document WHERE query = ?1 ORDER BY name",
+            [query.0],
+            |row| row.get(0),
+        )?;
         let (probes, battles) = battles
             .into_iter()
             .partition(|record| record.battle.game == PROBE_GAME);
         Ok(QueryRows {
+            by_identifier,
             responses: Vec::new(),
             curves: Vec::new(),
             student: None,

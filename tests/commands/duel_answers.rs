@@ -24,6 +24,10 @@ use rstest::rstest;
 #[case(r#"{"query": "q0", "prefer": 1}"#, "this is grid")]
 #[case(r#"{"query": "q7", "none_serves": true}"#, "no query task on \"q7\"")]
 #[case(r#"{"query": "q0", "none": true}"#, "unknown field")]
+#[case(
+    r#"{"query": "q0", "none_serves": true, "seconds": -5}"#,
+    "seconds: -5 is not a time"
+)]
 fn answers_that_cannot_be_are_refused_all_together(#[case] line: &str, #[case] why: &str) {
     let (sandbox, _) = duel();
     let good = r#"{"query": "q1", "none_serves": true}"#;

@@ -354,6 +354,16 @@ fn other_forms_have_results_too(#[case] form: &str) {
     match form {
         "lists" => {
             assert!(rows.iter().all(|row| [&row[15], &row[16]] == ["a", "1"]));
+            let header = sandbox.done("export duel").text().to_owned();
+            let left = header
+                .lines()
+                .next()
+                .unwrap()
+                .split(',')
+                .position(|name| name == "left");
+            let on_the_left = rows.iter().filter(|row| &row[left.unwrap()] == "a").count();
+            let chosen = &told["places"][0]["chosen"];
+            assert_eq!(*chosen, on_the_left, "{told}");
             sandbox.refused("export qrels --from duel", 2, &["no document is chosen"]);
         }
         _ => assert!(

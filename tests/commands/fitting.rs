@@ -173,6 +173,10 @@ fn nothing_to_fit_is_no_error(#[case] arguments: &str) {
     r#"{"documents":["x","y"],"battles":[{"a":"x","b":"y","score":1,"weight":-2}]}"#,
     &["0", "weight"]
 )]
+#[case::weight_beyond_the_bound(
+    r#"{"documents":["x","y"],"battles":[{"a":"x","b":"y","score":1,"weight":1e16}]}"#,
+    &["0", "weight", "1e9"]
+)]
 #[case::no_score(r#"{"documents":["x","y"],"battles":[{"a":"x","b":"y"}]}"#, &["stdin", "score", "line 1"])]
 #[case::text_score(r#"{"documents":["x","y"],"battles":[{"a":"x","b":"y","score":"1"}]}"#, &["stdin", "line 1"])]
 #[case::no_battles(r#"{"documents":["x","y"]}"#, &["stdin", "battles"])]

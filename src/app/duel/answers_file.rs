@@ -89,6 +89,9 @@ impl ReadAnswer {
     }
 }
 
+/// The longest time that an answer can state: a day.
+const MOST_SECONDS: f64 = 86_400.0;
+
 /// Takes the answers of a file in as the annotator's, all or none, and says on how many tasks. Lines are
 /// `{"query": …, "selected": [{"document": …, "start": …, "end": …}], "seconds": …}`, `{"query": …, "none_serves": true}`, or, of
 /// two lists, `{"query": …, "prefer": -1}` from −2 (A by far) to 2 (B by far); `task` names a control.
@@ -161,6 +164,12 @@ fn read(
         Ok(line) => line,
         Err(error) => return Ok(Err(error.to_string())),
     };
+    if !(0.0..=MOST_SECONDS).contains(&line.seconds) {
+        return Ok(Err(format!(
+            "seconds: {} is not a time: expected a number from 0 to {MOST_SECONDS}",
+            line.seconds
+        )));
+    }
     let key = TaskKey {
         kind: line.task,
         query: QueryId::new(line.query.as_str()),
@@ -186,7 +195,7 @@ fn read(
         actions(session.duel.form, task, &line, length).map(|actions| ReadAnswer {
             key,
             actions,
-            active_ms: (line.seconds.clamp(0.0, 86_400.0) * 1000.0) as i64,
+            active_ms: (line.seconds * 1000.0) as i64,
         }),
     )
 }

@@ -124,7 +124,17 @@ impl DuelDraft {
         let b = find_ranking(store, &request.b)?;
         let mut notes: Vec<String> = a.notes.iter().chain(&b.notes).cloned().collect();
         if a.orders == b.orders {
-            notes.push("the two rankings are the same one: credit must come out even".to_owned());
+            notes.push(match request.form {
+                DuelForm::Interleaved => {
+                    "the two rankings are the same one: credit is even on average, and goes either way by chance".to_owned()
+                }
+                DuelForm::Lists => {
+                    "the two rankings are the same one: a preference is for a side, or chance".to_owned()
+                }
+                DuelForm::Grid => {
+                    "the two rankings are the same one: credit must come out even".to_owned()
+                }
+            });
         }
         let wanted = wanted_queries(store, &request, &a, &b, &mut notes)?;
         let level = request.level;

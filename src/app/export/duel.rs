@@ -26,7 +26,7 @@ pub enum DuelRows {
     Events,
 }
 
-const JUDGMENTS: [Column; 21] = [
+const JUDGMENTS: [Column; 22] = [
     Column::text("qid"),
     Column::text("docno").or_null(),
     Column::text("user"),
@@ -48,6 +48,7 @@ const JUDGMENTS: [Column; 21] = [
     Column::flag("finished"),
     Column::text("form"),
     Column::flag("blind"),
+    Column::text("left").or_null(),
 ];
 
 const EVENTS: [Column; 13] = [
@@ -262,9 +263,10 @@ impl JudgedTask<'_> {
         text.chars().skip(passage.start).take(length).collect()
     }
 
-    /// Which list is better. The step is counted from left to right.
+    /// Which list is better, and which ranking was shown on the left. The step is counted from left to right.
     fn preference(&self, left: Side) -> Value {
         let mut row = self.circumstances();
+        row["left"] = json!(left.name());
         if let Some(step) = self.answer.preference {
             let better = match (step.signum(), left) {
                 (0, _) => "neither",

@@ -55,7 +55,7 @@ struct QueryPlace {
 
 impl JudgedPairs {
     pub(super) fn read(store: &Store, keys: &[QueryKey]) -> Result<Self, AppError> {
-        let mut found = Self::default();
+        let mut queries: Vec<JudgedQuery> = Vec::with_capacity(keys.len());
         store.read_each(
             keys,
             |db, key| {
@@ -68,10 +68,14 @@ impl JudgedPairs {
                 })
             },
             |_, query| {
-                found.add(query);
+                queries.push(query);
                 Ok::<(), AppError>(())
             },
         )?;
+        // The order of the queries in a project must not change what is resampled.
+        queries.sort_by(|x, y| x.id.cmp(&y.id));
+        let mut found = Self::default();
+        queries.into_iter().for_each(|query| found.add(query));
         Ok(found)
     }
 

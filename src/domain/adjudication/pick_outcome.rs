@@ -27,7 +27,7 @@ pub fn pick_outcomes(pool: &JudgingPool, picks: &[usize], unproven: &[usize]) ->
     positive.enumerate().map(outcome).collect()
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PickCounts {
     pub agreed: usize,
     pub label_only: usize,

@@ -112,6 +112,8 @@ pub(crate) fn summarise_picks<'a>(
     }
     summary.valid = pools.len();
     summary.chance = ChanceAgreement::of(&pools, &summary.boxes);
+    // The order of the queries must not change what is drawn.
+    pools.sort_unstable();
     let [agreement, precision, recall, kappa] = bootstraps(pools.len(), how, |chosen| {
         let mut sum = PickCounts::default();
         chosen

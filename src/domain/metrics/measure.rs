@@ -112,7 +112,7 @@ impl Metric {
         Measure::ALL.map(form).join(", ")
     }
 
-    /// The value on one query, or `None` for the judged share of nothing and for gains too large for a number.
+    /// The value on one query, or `None` for the judged share of nothing.
     pub(super) fn value(self, query: &GradedRanking) -> Option<f64> {
         let top = match self.cutoff {
             Some(k) => &query.ranked[..query.ranked.len().min(k.get())],
@@ -129,8 +129,13 @@ impl Metric {
         };
         let first = || top.iter().position(|grade| query.is_relevant(*grade));
         Some(match self.measure {
-            Measure::Ndcg => return self.ndcg(query, |gain| gain),
-            Measure::NdcgExp => return self.ndcg(query, |gain| gain.exp2() - 1.0),
+            Measure::Ndcg => self.ndcg(query, |grade| grade),
+            Measure::NdcgExp => {
+                // Both sums are divided by a power of two, which changes no digit of their ratio, so that no grade is too
+                // large for a number.
+                let top = query.ideal.first().map_or(0.0, |largest| largest.floor());
+                self.ndcg(query, |grade| (grade - top).exp2() - (-top).exp2())
+            }
             Measure::Mrr => first().map_or(0.0, |above| 1.0 / (above + 1) as f64),
             Measure::Map => {
                 let precisions = top
@@ -155,7 +160,7 @@ impl Metric {
         })
     }
 
-    fn ndcg(self, query: &GradedRanking, gain: impl Fn(f64) -> f64) -> Option<f64> {
+    fn ndcg(self, query: &GradedRanking, gain: impl Fn(f64) -> f64) -> f64 {
         let places = self.cutoff.map_or(usize::MAX, NonZeroUsize::get);
         let sum = |gains: &[f64]| -> f64 {
             let discounted = |(above, of): (usize, &f64)| match *of > 0.0 {
@@ -166,10 +171,10 @@ impl Metric {
         };
         let best = sum(&query.ideal);
         if best == 0.0 {
-            return Some(0.0);
+            0.0
+        } else {
+            sum(&query.gains) / best
         }
-        let value = sum(&query.gains) / best;
-        value.is_finite().then_some(value)
     }
 }
 
@@ -334,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn gains_beyond_numbers_are_missing_and_nothing_is_worth_nothing() {
+    fn gains_beyond_numbers_have_a_ratio_and_nothing_is_worth_nothing() {
         let mut query = GradedRanking {
             ranked: vec![Some(5000)],
             gains: vec![5000.0],
@@ -344,8 +349,13 @@ mod tests {
             irrelevant: 0,
         };
         let of = |name: &str, query: &GradedRanking| name.parse::<Metric>().unwrap().value(query);
-        assert_eq!(of("ndcg_exp", &query), None);
+        assert_eq!(of("ndcg_exp", &query), Some(1.0));
         assert_eq!(of("ndcg", &query), Some(1.0));
+        // Two places below the top: 1 / log2(4).
+        query.gains = vec![0.0, 0.0, 5000.0];
+        query.ranked = vec![None, None, Some(5000)];
+        assert_eq!(of("ndcg_exp", &query), Some(0.5));
+        assert_eq!(of("ndcg_exp@2", &query), Some(0.0));
         query.ranked.clear();
         query.gains.clear();
         assert_eq!(of("ndcg", &query), Some(0.0));

@@ -75,7 +75,15 @@ pub struct Comparison {
 
 /// The mean of `values` with its interval, or `None` without values.
 pub fn estimate(values: &[f64], how: &Resampling) -> Option<MeanEstimate> {
-    with_interval(values, mean_interval(values, how), how)
+    with_interval(values, mean_interval(&sorted(values), how), how)
+}
+
+/// The values in ascending order: which cases a resample or a random sign falls on must not depend on the order in which
+/// they were given.
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut values = values.to_vec();
+    values.sort_unstable_by(f64::total_cmp);
+    values
 }
 
 /// The [`estimate`] of each column, the same to the last bit. Columns of one length go through the same resamples, which
@@ -96,8 +104,8 @@ pub fn estimates(columns: &[Vec<f64>], how: &Resampling) -> Vec<Option<MeanEstim
             // Beside each other, so that one look into memory finds a case's values of all columns.
             let mut cases = vec![[0.0; TOGETHER]; length];
             for (place, column) in together.iter().enumerate() {
-                for (case, value) in cases.iter_mut().zip(&columns[*column]) {
-                    case[place] = *value;
+                for (case, value) in cases.iter_mut().zip(sorted(&columns[*column])) {
+                    case[place] = value;
                 }
             }
             let intervals = bootstraps(length, how, |chosen| {
@@ -144,6 +152,7 @@ pub fn compare(first: &[f64], second: &[f64], how: &Resampling) -> Option<Compar
         return None;
     }
     let differences: Vec<f64> = first.iter().zip(second).map(|(x, y)| x - y).collect();
+    let differences = sorted(&differences);
     let mean_difference = mean(&differences)?;
     let count = |test: fn(&f64) -> bool| differences.iter().filter(|d| test(d)).count();
     // Nothing differs in any resample either.
@@ -289,10 +298,13 @@ pub(crate) fn randomisation_p(differences: &[f64], how: &Resampling) -> Option<f
         return None;
     }
     let observed = differences.iter().sum::<f64>().abs();
+    // In ascending order, so that neither the order of the queries nor that of the runs decides which sign a size gets.
+    let sizes: Vec<f64> = differences.iter().map(|d| d.abs()).collect();
+    let sizes = sorted(&sizes);
     // Sums of the same numbers in other signs may differ in their last bits.
-    let slack = 1e-12 * differences.iter().map(|d| d.abs()).sum::<f64>();
+    let slack = 1e-12 * sizes.iter().sum::<f64>();
     let signed = |minus: &mut dyn FnMut(usize) -> bool| -> bool {
-        let sum: f64 = differences
+        let sum: f64 = sizes
             .iter()
             .enumerate()
             .map(|(at, d)| if minus(at) { -d } else { *d })
@@ -313,14 +325,20 @@ pub(crate) fn randomisation_p(differences: &[f64], how: &Resampling) -> Option<f
     Some((extreme + 1) as f64 / (how.draws + 1) as f64)
 }
 
-/// The paired t-test of differences, or `None` for fewer than two or where all are equal.
+/// The paired t-test of differences, or `None` for fewer than two or where all are equal up to rounding: their noise is no
+/// variance.
 pub(crate) fn t_test(differences: &[f64]) -> Option<TTest> {
     let n = differences.len();
     let mean = mean(differences)?;
     let degrees = n.checked_sub(1).filter(|degrees| *degrees > 0)?;
     let squares: f64 = differences.iter().map(|d| (d - mean).powi(2)).sum();
     let standard_error = (squares / degrees as f64 / n as f64).sqrt();
-    if standard_error.is_nan() || standard_error == 0.0 {
+    let (low, high) = differences
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), d| {
+            (low.min(*d), high.max(*d))
+        });
+    if standard_error.is_nan() || !has_width(&(low, high)) {
         return None;
     }
     let t = mean / standard_error;

@@ -232,6 +232,7 @@ mod tests {
             created_ms: 1,
         };
         let rows = QueryRows {
+            by_identifier: Vec::new(),
             responses: Vec::new(),
             curves: Vec::new(),
             student: None,

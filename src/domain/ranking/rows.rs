@@ -174,6 +174,9 @@ pub struct QueryRows {
     pub documents: usize,
     /// How many of them, from the top, have been entered into battle; `None` before any plan.
     pub depth: Option<usize>,
+    /// The documents by their identifiers, as pool indexes: the order in which errors are drawn, so that it does not matter
+    /// how a file numbers them. Empty where identifiers are not known; then it is pool order.
+    pub by_identifier: Vec<usize>,
     /// The judges that count, in ensemble order.
     pub judges: Vec<JudgeId>,
     /// The battles in the order in which they were planned.

@@ -19,8 +19,10 @@ pub struct Covariance {
     documents: usize,
     phi: f64,
     cells: Vec<f64>,
-    /// The inverse Cholesky factor of the Hessian, lower triangle, row by row, without φ.
+    /// The inverse Cholesky factor of the Hessian, lower triangle, row by row, without φ; its documents are in `order`.
     factor: Vec<f64>,
+    /// The documents in the order in which errors are drawn.
+    order: Vec<usize>,
 }
 
 impl Covariance {
@@ -83,10 +85,13 @@ impl Covariance {
 
     /// One draw of the scores' error from independent standard normals. A shift common to all documents may be in it.
     pub(in crate::domain) fn spread(&self, normals: &[f64], error: &mut [f64]) {
-        error.fill(0.0);
+        let mut drawn = vec![0.0; self.documents];
         let scale = self.phi.sqrt();
         for (k, row) in self.factor.chunks_exact(self.documents.max(1)).enumerate() {
-            axpy(scale * normals[k], &row[..=k], &mut error[..=k]);
+            axpy(scale * normals[k], &row[..=k], &mut drawn[..=k]);
+        }
+        for (document, drawn) in self.order.iter().zip(drawn) {
+            error[*document] = drawn;
         }
     }
 
@@ -109,7 +114,7 @@ impl Covariance {
             *normal *= scale;
         }
         let mut rest = columns;
-        for (i, error) in errors.iter_mut().enumerate() {
+        for (i, document) in self.order.iter().enumerate() {
             let (column, next) = rest.split_at(self.documents - i);
             rest = next;
             let mut sums = [0.0; LANES];
@@ -118,7 +123,7 @@ impl Covariance {
                     sums[lane] += factor * normal[lane];
                 }
             }
-            *error = sums;
+            errors[*document] = sums;
         }
     }
 
@@ -144,6 +149,28 @@ pub fn covariance(
     options: &RatingOptions,
     phi: f64,
 ) -> Option<Covariance> {
+    let order: Vec<usize> = (0..documents).collect();
+    covariance_drawn_in(order, observations, fit, options, phi)
+}
+
+/// [`covariance`] whose draws go through the documents in this order: one that does not depend on how the documents are
+/// numbered, such as that of their identifiers, gives every document the same draws however they are numbered. `None` also
+/// if `order` is no order of the documents.
+pub fn covariance_drawn_in(
+    order: Vec<usize>,
+    observations: &[Observation],
+    fit: &Fit,
+    options: &RatingOptions,
+    phi: f64,
+) -> Option<Covariance> {
+    let documents = order.len();
+    let mut place = vec![usize::MAX; documents];
+    for (at, document) in order.iter().enumerate() {
+        *place.get_mut(*document)? = at;
+    }
+    if place.contains(&usize::MAX) {
+        return None;
+    }
     if options.model == RatingModel::Zbench
         || documents > MAX_DENSE
         || fit.scores.len() != documents
@@ -162,19 +189,25 @@ pub fn covariance(
     }
     for o in observations.iter().filter(|o| o.counts()) {
         let stiffness = stiffness(o, options.model, &fit.scores);
-        hessian[o.a * documents + o.a] += stiffness;
-        hessian[o.b * documents + o.b] += stiffness;
-        hessian[o.a * documents + o.b] -= stiffness;
-        hessian[o.b * documents + o.a] -= stiffness;
+        let (a, b) = (place[o.a], place[o.b]);
+        hessian[a * documents + a] += stiffness;
+        hessian[b * documents + b] += stiffness;
+        hessian[a * documents + b] -= stiffness;
+        hessian[b * documents + a] -= stiffness;
     }
     let factor = inverse_factor(hessian, documents)?;
-    let mut cells = gram(&factor, documents);
-    cells.iter_mut().for_each(|c| *c -= anchor);
+    let placed = gram(&factor, documents);
+    let cells = place
+        .iter()
+        .flat_map(|i| place.iter().map(move |j| (i, j)))
+        .map(|(i, j)| placed[i * documents + j] - anchor)
+        .collect();
     Some(Covariance {
         documents,
         phi,
         cells,
         factor,
+        order,
     })
 }
 

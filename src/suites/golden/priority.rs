@@ -109,6 +109,7 @@ fn view(documents: usize, battles: &[Row]) -> View {
         }
     };
     let rows = QueryRows {
+        by_identifier: Vec::new(),
         responses: Vec::new(),
         curves: Vec::new(),
         student: None,

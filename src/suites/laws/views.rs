@@ -31,6 +31,7 @@ pub(super) fn rows() -> impl Strategy<Value = QueryRows> {
                 .into_iter()
                 .filter(|(a, b, _)| a != b && *a < documents && *b < documents);
             QueryRows {
+                by_identifier: Vec::new(),
                 responses: Vec::new(),
                 curves: Vec::new(),
                 student: None,
@@ -91,6 +92,9 @@ pub(super) fn given(a: usize, b: usize, decision: Decision) -> Verdict {
 /// The same rows with document `d` at place `to[d]`.
 fn relabelled(rows: &QueryRows, to: &[usize]) -> QueryRows {
     let mut rows = rows.clone();
+    for document in &mut rows.by_identifier {
+        *document = to[*document];
+    }
     for record in &mut rows.battles {
         (record.battle.a, record.battle.b) = (to[record.battle.a], to[record.battle.b]);
     }
@@ -107,6 +111,8 @@ proptest! {
     fn relabelling_the_documents_permutes_the_scores(rows in rows(), seed in any::<u64>()) {
         let mut to: Vec<usize> = (0..rows.documents).collect();
         SeededRng::new(seed, &["relabel"]).shuffle(&mut to);
+        let mut rows = rows;
+        rows.by_identifier = (0..rows.documents).collect();
         let one = View::new(rows.clone(), RankingSettings::default());
         let other = View::new(relabelled(&rows, &to), RankingSettings::default());
         let sum: f64 = one.standings.iter().flatten().map(|standing| standing.zelo).sum();
@@ -118,6 +124,7 @@ proptest! {
             };
             prop_assert!((one.zelo - other.zelo).abs() < 1e-9, "{} became {}", one.zelo, other.zelo);
             prop_assert!((one.se.unwrap() - other.se.unwrap()).abs() < 1e-9);
+            prop_assert_eq!((one.rank, one.interval), (other.rank, other.interval));
         }
         prop_assert_eq!(one.consensus, other.consensus);
         prop_assert_eq!(one.triads, other.triads);
@@ -194,6 +201,7 @@ fn ten_thousand_documents_in_one_query_have_a_plan_and_a_view() {
         )
     });
     let rows = QueryRows {
+        by_identifier: Vec::new(),
         responses: Vec::new(),
         curves: Vec::new(),
         student: None,

@@ -114,6 +114,7 @@ fn rows(judges: usize, documents: usize) -> QueryRows {
         }
     });
     QueryRows {
+        by_identifier: Vec::new(),
         responses: Vec::new(),
         curves: Vec::new(),
         student: None,

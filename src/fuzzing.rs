@@ -10,7 +10,7 @@ use crate::formats::file_kind::recognise;
 use crate::formats::problem::Problem;
 use crate::formats::{beir, dataset, gold, picks, trec, votes};
 use crate::judge::ensemble::{Dotenv, JudgesFile};
-use crate::judge::parse;
+use crate::judge::parse::{self, Written};
 use crate::judge::price::PriceTable;
 use crate::judge::prompt::Template;
 use std::fmt::Debug;
@@ -59,22 +59,30 @@ where
 /// Replies of judges: a score by the contract is read the same by the tolerant reading.
 pub fn judge_reply(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let opinion = parse::parse(&text);
-    if let Ok(strict) = parse::strict(&text) {
-        assert_eq!(opinion, Ok(strict));
+    let written = Written::from(&*text);
+    let score = parse::score(written);
+    if let Ok(strict) = parse::strict_score(&text) {
+        assert_eq!(score, Ok(strict));
     }
-    let choice = parse::choice(&text);
-    let letter = parse::letter(&text, None);
-    for opinion in [opinion, choice, letter].into_iter().flatten() {
+    // What a document contains is not the judge's answer.
+    let shown = [&*text];
+    let copied = Written {
+        shown: &shown,
+        ..written
+    };
+    assert!(parse::score(copied).is_err() && parse::choice(copied).is_err());
+    let choice = parse::choice(written);
+    let letter = parse::letter(written, None);
+    for opinion in [score, choice, letter].into_iter().flatten() {
         assert!((-1.0..=1.0).contains(&opinion.margin.get()));
     }
     for request in [PickRequest::Exactly(2), PickRequest::AnyNumber] {
-        if let Ok((slots, _)) = parse::slots(&text, 10, request) {
+        if let Ok((slots, _)) = parse::slots(written, 10, request) {
             assert!(slots.iter().all(|slot| *slot < 10));
         }
     }
     let documents = ["Fever is common.", "Bread."];
-    if let Ok((verdicts, _)) = parse::verdicts(&text, &documents) {
+    if let Ok((verdicts, _)) = parse::verdicts(written, &documents) {
         assert_eq!(verdicts.len(), documents.len());
     }
 }

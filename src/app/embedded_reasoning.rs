@@ -85,7 +85,7 @@ impl EmbeddedReasoning {
         let prompt = JudgePrompt::default();
         let reply = judge.call(&case, &prompt).now_or_never();
         let opinion = reply
-            .and_then(|reply| opinion_of(judge.as_ref(), reply.ok()?).ok())
+            .and_then(|reply| opinion_of(judge.as_ref(), &case, reply.ok()?).ok())
             .map(|(_, opinion)| opinion);
         Ok(match opinion {
             Some(opinion) if opinion.margin == oriented(margin, pair.swapped) => {

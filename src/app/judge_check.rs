@@ -3,8 +3,10 @@
 use crate::app::wording::counted;
 use crate::domain::number_words::signed;
 use crate::domain::vote::Outcome;
+use crate::judge::parse::{NoAnswer, ParseError};
 use crate::judge::{
-    Judge, JudgePrompt, JudgeReply, OFFLINE_LABEL, PoolText, PresentedPair, call_adapting,
+    CallError, FailureCause, Judge, JudgePrompt, JudgeReply, OFFLINE_LABEL, PoolText,
+    PresentedPair, call_adapting,
 };
 use crate::store::{Store, StoreError};
 use serde::Serialize;
@@ -68,18 +70,16 @@ pub async fn examine(judge: &dyn Judge) -> CheckResult {
             second,
         };
         let prompt = judge.prompt(&case);
-        let reply = match call_adapting(|| judge.call(&case, &prompt)).await {
+        let reply = match ask(judge, &case, &prompt).await {
             Ok(reply) => reply,
             Err(error) => {
                 return CheckResult::new(false, error.cause.to_string()).remedy(error.message);
             }
         };
-        match judge.parse(&reply) {
+        match judge.parse(&case, &reply) {
             Ok(opinion) => answers.push(opinion.margin),
             Err(error) => {
-                return CheckResult::new(false, error.to_string()).remedy(
-                    "try another model, or prompt = \"choice\" or \"letter\" in overrule.toml",
-                );
+                return CheckResult::new(false, error.to_string()).remedy(unread_remedy(&error));
             }
         }
         replies.push(reply);
@@ -122,6 +122,36 @@ pub async fn examine(judge: &dyn Judge) -> CheckResult {
             format!("right in one order, a tie in the other ({margins}); {about}"),
         )
         .remedy("its votes depend on the order: see its flips and its lean in `overrule judges`"),
+    }
+}
+
+/// Asks once, and once more with more room if the answer was cut off, as a run does.
+async fn ask(
+    judge: &dyn Judge,
+    case: &PresentedPair,
+    prompt: &JudgePrompt,
+) -> Result<JudgeReply, CallError> {
+    match call_adapting(|| judge.call(case, prompt)).await {
+        Err(error) if error.cause == FailureCause::Truncated => {
+            let Some(longer) = judge.reask(prompt, error.cause) else {
+                return Err(error);
+            };
+            call_adapting(|| judge.call(case, &longer)).await
+        }
+        result => result,
+    }
+}
+
+/// What to do about a judge whose answer cannot be read.
+fn unread_remedy(error: &ParseError) -> &'static str {
+    match error {
+        ParseError::NotALetter(_) => {
+            "try prompt = \"choice\" in overrule.toml, which lets the model write first, or another model"
+        }
+        ParseError::NoAnswer(NoAnswer::OutsideContent { .. } | NoAnswer::OnlyThinking) => {
+            "turn the model's thinking off with `params`, or raise max_output_tokens, in overrule.toml"
+        }
+        _ => "try another model, or prompt = \"choice\" or \"letter\" in overrule.toml",
     }
 }
 

@@ -44,6 +44,9 @@ pub struct Usage {
 pub struct JudgeReply {
     /// The reply's text, untouched.
     pub text: String,
+    /// The field that the text came in, if the content of the reply is empty: `reasoning_content`
+    /// and the like.
+    pub outside: Option<&'static str>,
     pub model: Option<String>,
     pub stop_reason: Option<String>,
     pub request_id: Option<String>,
@@ -54,7 +57,8 @@ pub struct JudgeReply {
     pub latency: Duration,
     /// What the provider says of the system that answered.
     pub fingerprint: Option<String>,
-    /// How likely the model itself holds each answer to be, where it was asked and said so.
+    /// How likely the model itself holds each answer to be, where it was asked, answered in one
+    /// word and said so.
     pub odds: Option<AnswerProbabilities>,
     pub limits: RateLimits,
 }

@@ -4,7 +4,7 @@ use super::batch::BatchApi;
 use super::call::{
     CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Retry, Usage, catch_panic,
 };
-use super::parse::{self, ParseError};
+use super::parse::{self, ParseError, Written};
 use super::presented::{PresentedPair, PresentedPool, PresentedQuestion};
 use super::spec::{JudgeLimits, JudgeSpec};
 use futures::future::BoxFuture;
@@ -75,13 +75,17 @@ pub trait Judge: Send + Sync + fmt::Debug {
         Some(first + again)
     }
 
-    fn parse(&self, reply: &JudgeReply) -> Result<Opinion, ParseError> {
-        parse::parse(&reply.text)
+    /// The opinion in a reply to `case`.
+    ///
+    /// # Errors
+    /// The reply is not an answer.
+    fn parse(&self, case: &PresentedPair, reply: &JudgeReply) -> Result<Opinion, ParseError> {
+        parse::score(Written::of(reply, &case.shown_texts()))
     }
 
     /// Whether the reply keeps to the form that was asked for, to the letter.
     fn keeps_form(&self, reply: &JudgeReply) -> bool {
-        parse::strict(&reply.text).is_ok()
+        parse::strict_score(&reply.text).is_ok()
     }
 
     /// What to send once more after an answer that was paid for and is no vote; `None` where asking again is useless.
@@ -162,16 +166,18 @@ pub async fn call_adapting<'a>(
     }
 }
 
-/// The opinion in a reply that was paid for, or the failure that the reply amounts to: one that says nothing, one in which
-/// the model declines, or one over which the judge's own program panicked.
+/// The opinion in a reply to `case` that was paid for, or the failure that the reply amounts to:
+/// one that says nothing, one in which the model declines, or one on which the judge's own program
+/// panicked.
 ///
 /// # Errors
 /// A failure with everything that the reply holds.
 pub fn opinion_of(
     judge: &dyn Judge,
+    case: &PresentedPair,
     reply: JudgeReply,
 ) -> Result<(JudgeReply, Opinion), CallError> {
-    match catch_panic(|| judge.parse(&reply)) {
+    match catch_panic(|| judge.parse(case, &reply)) {
         Ok(Ok(opinion)) => Ok((reply, opinion)),
         Ok(Err(error)) => {
             let message = error.to_string();

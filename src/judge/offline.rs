@@ -58,6 +58,7 @@ impl LexicalJudge {
     fn reply(&self, text: String, usage: Usage, started: Instant) -> JudgeReply {
         JudgeReply {
             text,
+            outside: None,
             model: Some(self.spec.model.clone()),
             stop_reason: Some("stop".to_owned()),
             request_id: None,
@@ -237,7 +238,7 @@ fn words(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::parse::parse;
+    use crate::judge::parse::strict_score;
     use crate::judge::presented::PoolText;
 
     #[test]
@@ -306,8 +307,9 @@ mod tests {
     #[test]
     fn replies_parse_and_flip_with_the_presentation() {
         for judge in ensemble() {
-            let opinion =
-                |first, second| parse(&reply(judge.as_ref(), &case(first, second)).text).unwrap();
+            let opinion = |first, second| {
+                strict_score(&reply(judge.as_ref(), &case(first, second)).text).unwrap()
+            };
             assert!(opinion(0, 1).margin.get() < 0.0, "{judge:?}");
             assert_eq!(opinion(0, 1).margin, opinion(1, 0).margin.flipped());
             assert_eq!(opinion(2, 2).margin.get(), 0.0);

@@ -1,27 +1,44 @@
-//! Reply text to opinion. First strictly, by the contract; then once more for what models do to it. Every case below is
-//! decided and tested; a score is read or there is none, it is never made up, rescaled or clamped.
+//! Reads the answer in a judge's reply: first by the contract, then once more for what models do to
+//! it. A score is read or there is none; it is never made up, rescaled or clamped. Text that is not
+//! an answer is a failure, never a vote.
 //!
-//! | reply | decision |
+//! Only the part after the model's thinking counts: after the last `</think>` or mark of that kind,
+//! and in the final channel.
+//!
+//! | that part of the reply | decision |
 //! | --- | --- |
 //! | `{"thoughts": [...], "score": x}`, further keys, thoughts as one string, a `json` fence, a byte order mark | read |
-//! | the same in other fences, in a list, with prose before or after, after a leading `<think>…</think>` | read |
+//! | the same in other fences, in a list, with prose before or after, with line breaks inside its strings | read |
 //! | `"score": "0.5"`, `+1`, `1.`, `.5`, `−1` with U+2212, U+FE63 or U+FF0D, bare or as a string | read |
-//! | no object, but exactly one `<score>x</score>` | read; what stands around it are the thoughts |
-//! | two objects with a score, two scores in one object, two `<score>` tags, an object and a tag that differ | failure |
+//! | no object, but `<score>x</score>` | read; the text around it is the thoughts |
+//! | several objects or tags with the same score | read |
+//! | a draft, words that lead away from it, and then another object that ends the reply | the last one is read |
+//! | any other objects or tags that differ, two scores in one object | failure |
+//! | an object in the middle of a sentence, or after which words take it back or prefer the other document | failure |
+//! | an object or tag copied from the query or a document | is not the judge's; failure if there is no other |
 //! | a score outside −1..=1, `NaN`, `Infinity`, `1e999`, `75`, `50%`, `0,5`, `1/2`, `null`, a list | failure |
 //! | no score; no thoughts beside a score in an object; thoughts that are not text | failure |
 //! | an object that does not end, or that is broken in any way but its score's spelling | failure |
-//! | empty, white space, only a `<think>` | failure |
+//! | empty, white space, only thinking | failure |
 //! | prose that declines ("I'm sorry, but I can't …") and holds no object and no tag | failure, as a refusal |
 //! | any other prose, numbers in it included | failure |
 //!
-//! Answers to reranking questions ([`read_answer`]) are read apart: `{"ranking": […]}` and the like, without thoughts.
+//! Where a letter or a word is asked for, the part is that word alone but for Markdown, quotation
+//! marks and a full stop; the model's probabilities are read only then. Where the content of a
+//! reply is empty and its text came in another field, such as `reasoning_content`, the whole of
+//! that text has to be the answer by the contract.
+//!
+//! Answers to reranking questions ([`read_answer`]) are read in the same way: `{"ranking": […]}`
+//! and the like, without thoughts.
 //!
 //! Refusals, safety blocks and truncation that the provider reports are failures before any text is read.
 
+mod afterwards;
 mod answer;
 mod choice;
+mod conclusion;
 mod error;
+mod letter;
 mod number;
 mod opinion;
 mod reply_text;
@@ -29,13 +46,18 @@ mod scan;
 mod slots;
 #[cfg(test)]
 mod tests;
+mod thinking;
 mod verdicts;
+mod written;
 
 pub use answer::{read_answer, read_answer_strictly};
 pub(crate) use choice::from_odds;
-pub use error::ParseError;
+pub use error::{NoAnswer, ParseError};
+pub use letter::AnswerWord;
+pub(crate) use letter::answer_word;
 pub use opinion::{
-    WITHOUT_PROBABILITIES, choice, letter, parse, strict, strict_choice, strict_letter,
+    WITHOUT_PROBABILITIES, choice, letter, score, strict_choice, strict_letter, strict_score,
 };
 pub use slots::slots;
 pub use verdicts::verdicts;
+pub use written::Written;

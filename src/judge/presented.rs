@@ -33,6 +33,11 @@ impl PoolText {
         }
     }
 
+    /// The query, and the second one if there is one.
+    fn queries(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.query.as_str()).chain(self.second_query.as_deref())
+    }
+
     /// What the lexical measures find in the pool, worked out at the first request and kept.
     pub fn analysis(&self) -> &LexicalAnalysis {
         self.analysis
@@ -55,6 +60,12 @@ impl PresentedPair {
         self.pool.documents.get(self.first).map_or("", |text| text)
     }
 
+    /// Every text that the judge is shown: the queries and both documents.
+    pub fn shown_texts(&self) -> Vec<&str> {
+        let documents = [self.first_text(), self.second_text()];
+        self.pool.queries().chain(documents).collect()
+    }
+
     /// Text of the document presented as B, empty where the index is outside the pool.
     pub fn second_text(&self) -> &str {
         self.pool.documents.get(self.second).map_or("", |text| text)
@@ -68,6 +79,14 @@ pub struct PresentedPool {
     pub pool: Arc<PoolText>,
     /// How many.
     pub ask: PickRequest,
+}
+
+impl PresentedPool {
+    /// Every text that the judge is shown: the query and the documents.
+    pub fn shown_texts(&self) -> Vec<&str> {
+        let documents = self.pool.documents.iter().map(|text| &**text);
+        self.pool.queries().chain(documents).collect()
+    }
 }
 
 /// What a judge is asked about the candidates of a reranking method.
@@ -160,6 +179,11 @@ impl PresentedQuestion {
             shown,
             ask,
         })
+    }
+
+    /// Every text that the judge is shown: the queries and the candidates.
+    pub fn shown_texts(&self) -> Vec<&str> {
+        self.pool.queries().chain(self.texts()).collect()
     }
 
     /// The texts shown, in order; empty for an index outside the pool.

@@ -117,6 +117,15 @@ impl Db {
         })
     }
 
+    /// The query of a battle.
+    pub fn query_of(&self, battle: BattleId) -> Result<QueryKey> {
+        self.one(
+            "SELECT query FROM battle WHERE id = ?1",
+            [battle.0],
+            |row| row.get(0).map(QueryKey),
+        )
+    }
+
     /// The votes that count on a pair of a query, by judge; A is the document earlier in the pool.
     pub fn pair_margins(&self, query: QueryKey, pair: Pair) -> Result<Vec<(JudgeId, Margin)>> {
         let mut statement = self.connection.prepare_cached(

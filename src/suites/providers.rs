@@ -119,7 +119,7 @@ async fn every_provider_answers_and_says_all_there_is_to_know() {
         let reply = call(judge.as_ref())
             .await
             .unwrap_or_else(|error| panic!("{provider}: {error}"));
-        let opinion = judge.parse(&reply).unwrap();
+        let opinion = judge.parse(&case(), &reply).unwrap();
         assert!(
             (opinion.margin.get() - expected(model)).abs() < 1e-9,
             "{provider}: {opinion:?}"
@@ -235,7 +235,7 @@ async fn a_server_is_asked_once_what_it_knows() {
         let judge = judge(&fake, "compatible", "");
         for calls in 0..3 {
             let reply = call(judge.as_ref()).await.unwrap();
-            assert!(judge.parse(&reply).is_ok());
+            assert!(judge.parse(&case(), &reply).is_ok());
             assert_eq!(fake.total_calls(), requests + calls, "from form {first}");
         }
     }
@@ -272,17 +272,23 @@ async fn an_effort_that_is_not_known_is_stepped_over() {
 async fn a_letter_takes_its_margin_from_probabilities_where_there_are_any() {
     let fake = FakeProvider::start();
     let letter = judge(&fake, "compatible", "prompt = \"letter\"");
-    let opinion = letter.parse(&call(letter.as_ref()).await.unwrap()).unwrap();
+    let opinion = letter
+        .parse(&case(), &call(letter.as_ref()).await.unwrap())
+        .unwrap();
     assert!(
         (opinion.margin.get() - expected("qwen3-8b")).abs() < 1e-6,
         "{opinion:?}"
     );
     fake.give_no_logprobs();
-    let opinion = letter.parse(&call(letter.as_ref()).await.unwrap()).unwrap();
+    let opinion = letter
+        .parse(&case(), &call(letter.as_ref()).await.unwrap())
+        .unwrap();
     assert_eq!(opinion.margin.get(), expected("qwen3-8b").signum());
     for provider in ["openai", "anthropic", "gemini", "ollama"] {
         let choice = judge(&fake, provider, "prompt = \"choice\"");
-        let opinion = choice.parse(&call(choice.as_ref()).await.unwrap()).unwrap();
+        let opinion = choice
+            .parse(&case(), &call(choice.as_ref()).await.unwrap())
+            .unwrap();
         assert_eq!(opinion.margin.get().abs(), 1.0, "{provider}");
         assert_eq!(opinion.thoughts.len(), 2);
     }

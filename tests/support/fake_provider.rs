@@ -293,6 +293,14 @@ impl FakeProvider {
         self.end_batches(None);
     }
 
+    /// The same, where the models answer every line with this text.
+    pub(crate) fn finish_batches_saying(&self, text: &'static str) {
+        for job in self.state().batches.values_mut() {
+            job.says = Some(text);
+        }
+        self.end_batches(None);
+    }
+
     /// Batches have run out of time after so many lines each.
     pub(crate) fn expire_batches(&self, made: usize) {
         self.end_batches(Some(made));

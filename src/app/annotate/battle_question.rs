@@ -100,7 +100,7 @@ impl ServiceQuestion for BattleQuestion {
     fn ask(&self) -> BoxFuture<'_, Result<VoteReply, CallError>> {
         async {
             let reply = self.judge().call(&self.case, &self.prompt).await?;
-            let (reply, opinion) = opinion_of(self.judge(), reply)?;
+            let (reply, opinion) = opinion_of(self.judge(), &self.case, reply)?;
             Ok(VoteReply {
                 exchange: reply.exchange(),
                 reply,

@@ -12,7 +12,8 @@ use crate::domain::adjudication::{InvalidPick, PickRecord, PickRequest, PickResu
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::judge::{
     CallError, Exchange, FailureCause, Judge, JudgeEnsemble, JudgePrompt, JudgeReply, JudgeSpec,
-    PoolText, PresentedPool, catch_panic, parse,
+    PoolText, PresentedPool, catch_panic,
+    parse::{self, Written},
 };
 use crate::store::corpus::QueryKey;
 use crate::store::ledger::CallPurpose;
@@ -137,6 +138,8 @@ struct PoolQuestion {
     shown: Arc<ShownPool>,
     prompt: JudgePrompt,
     asked: usize,
+    /// Why the latest answer breaks the rules.
+    invalid: Mutex<Option<InvalidPick>>,
     /// Records on their way, in the order of the attempts.
     records: mpsc::UnboundedSender<PickEvent>,
 }
@@ -150,15 +153,20 @@ struct PickReply {
 }
 
 /// What a reply says, or why it breaks the rules.
-fn read(lineup: &PresentedPool, text: &str) -> Result<(PickResult, Vec<String>), InvalidPick> {
+fn read(
+    lineup: &PresentedPool,
+    reply: &JudgeReply,
+) -> Result<(PickResult, Vec<String>), InvalidPick> {
     let PresentedPool { pool, ask } = lineup;
+    let shown = lineup.shown_texts();
+    let written = Written::of(reply, &shown);
     match ask {
-        PickRequest::PerDocument => parse::verdicts(text, &pool.documents).map(
+        PickRequest::PerDocument => parse::verdicts(written, &pool.documents).map(
             |(verdicts, thoughts): (Vec<SlotVerdict>, _)| {
                 (PickResult::Verdicts(verdicts), thoughts)
             },
         ),
-        _ => parse::slots(text, pool.documents.len(), *ask).map(|(positions, thoughts)| {
+        _ => parse::slots(written, pool.documents.len(), *ask).map(|(positions, thoughts)| {
             let slots = positions.into_iter().map(|at| at + 1).collect();
             (PickResult::Slots(slots), thoughts)
         }),
@@ -211,18 +219,18 @@ impl ServiceQuestion for PoolQuestion {
             let lineup = &self.shown.lineup;
             let reply: JudgeReply = self.judge.pick(lineup, &self.prompt).await?;
             // The reply is paid for: a parser that panics must not take it along.
-            match catch_panic(|| read(lineup, &reply.text)) {
+            match catch_panic(|| read(lineup, &reply)) {
                 Ok(Ok((result, thoughts))) => Ok(PickReply {
                     result,
                     thoughts,
                     exchange: reply.exchange(),
                     raw: reply.text,
                 }),
-                Ok(Err(invalid)) => Err(CallError::in_reply(
-                    FailureCause::Malformed,
-                    invalid.to_string(),
-                    reply,
-                )),
+                Ok(Err(invalid)) => {
+                    *lock(&self.invalid) = Some(invalid);
+                    let message = invalid.to_string();
+                    Err(CallError::in_reply(FailureCause::Malformed, message, reply))
+                }
                 Err(panic) => Err(CallError::in_reply(FailureCause::Crashed, panic, reply)),
             }
         }
@@ -256,6 +264,7 @@ impl ServiceQuestion for PoolQuestion {
             shown: Arc::clone(&self.shown),
             prompt,
             asked: self.asked + 1,
+            invalid: Mutex::default(),
             records: self.records.clone(),
         })
     }
@@ -272,11 +281,7 @@ impl ServiceQuestion for PoolQuestion {
                 (self.record(result, thoughts, raw, &picked.exchange), true)
             }
             AttemptEnd::Failed { error, again } => {
-                let text = error.raw.as_deref().unwrap_or_default();
-                let broken = (error.cause == FailureCause::Malformed && !error.no_answer)
-                    .then(|| read(&self.shown.lineup, text).err())
-                    .flatten();
-                let result = broken.map_or_else(
+                let result = lock(&self.invalid).take().map_or_else(
                     || PickResult::Failure(format!("{}: {}", error.cause, error.message)),
                     PickResult::Invalid,
                 );
@@ -405,6 +410,7 @@ async fn feed(
         let question = PoolQuestion {
             judge: Arc::clone(&judge),
             asked: job.asked,
+            invalid: Mutex::default(),
             job: Arc::new(job),
             shown,
             prompt,

@@ -252,7 +252,7 @@ impl RerankQuestion {
             } => {
                 let prompt = self.prompt.as_ref().unwrap_or(prompt);
                 let reply = judge.call(case, prompt).await?;
-                let (reply, opinion) = opinion_of(judge.as_ref(), reply)?;
+                let (reply, opinion) = opinion_of(judge.as_ref(), case, reply)?;
                 Ok(RerankReply {
                     answer: Answer::Margin(opinion.margin.get()),
                     exchange: reply.exchange(),

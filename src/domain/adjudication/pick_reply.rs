@@ -81,6 +81,15 @@ pub enum InvalidPick {
     /// The text is not JSON. For whoever decodes a [`SlotsReply`] to report.
     #[error("not JSON")]
     NotJson,
+    /// The content of the reply is empty, and the text in the field of the model's thinking is not
+    /// exactly an answer.
+    #[error("the content is empty, and the model's thinking is not exactly an answer")]
+    OutsideContent,
+    #[error("copied from a document")]
+    Copied,
+    /// Two answers, or one that later words take back.
+    #[error("several answers that differ, or words that take the answer back")]
+    Contradictory,
     /// The JSON does not decode to a [`SlotsReply`].
     #[error("no list of whole numbers named slots")]
     NoSlots,

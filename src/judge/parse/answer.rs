@@ -4,17 +4,23 @@
 //! | reply | strictly | tolerantly |
 //! | --- | --- | --- |
 //! | `{"ranking": [2, 1]}`, further keys, the last of two equal ones, white space around it | read | read |
-//! | a fence, a byte order mark, a leading `<think>…</think>`, prose around one object | no answer | read |
+//! | the same after thinking, in a fence, after prose or a draft | no answer | read |
 //! | `[2] > [1]`, `[2, 1]`, `2, 1` and nothing else, where numbers are asked for | no answer | read |
-//! | `2.0`, `"2"` for a number, `"b"` or `"Document B"` for a winner | no answer | read |
-//! | `true` for a number, `2.5`, a nested list, `null`, two objects with the key | no answer | no answer |
+//! | `2.0`, `"2"` for a number, `"b"` or `"Document B"` for a winner, a line break in a string | no answer | read |
+//! | `true` for a number, `2.5`, a nested list, `null`, two objects that differ, one copied from a document | no answer | no answer |
+//! | `Yes` or `No`, with Markdown or a full stop, where that is asked for; not with other words | no answer | read |
 
 #[cfg(test)]
 mod tests;
 
-use super::error::shown;
-use super::reply_text::trimmed;
-use super::scan;
+use super::afterwards::{Favored, Stance};
+use super::conclusion::concluded;
+use super::error::{NoAnswer, shown};
+use super::letter::{AnswerWord, word};
+use super::reply_text::unfence;
+use super::scan::{self, Statement, with_escaped_controls};
+use super::thinking::answer_part;
+use super::written::Written;
 use crate::domain::reranking::{Answer, GradeScale};
 use crate::judge::call::{AnswerProbabilities, FailureCause, JudgeReply};
 use crate::judge::presented::{PresentedQuestion, RerankAsk};
@@ -26,19 +32,17 @@ const HIGHEST_GRADE: i64 = 3;
 /// Why a reply is no answer to a reranking question.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAnswer {
-    #[error("the reply is empty")]
-    Empty,
-    #[error("the model declined to answer: {0}")]
-    Declined(String),
-    #[error("the reply is not valid JSON")]
-    NotJson,
+    #[error(transparent)]
+    NoAnswer(#[from] NoAnswer),
+    #[error("the reply is not valid JSON: {0}")]
+    NotJson(String),
     /// The key is missing, or holds another kind of value.
     #[error("the reply has no {what} in {key:?}")]
     Missing {
         key: &'static str,
         what: &'static str,
     },
-    #[error("{key:?} holds something that is no whole number: {found}")]
+    #[error("{key:?} holds something that is not a whole number: {found}")]
     NotInteger { key: &'static str, found: String },
     #[error("the winner is neither A nor B: {0}")]
     NotAWinner(String),
@@ -51,7 +55,7 @@ pub enum InvalidAnswer {
 impl InvalidAnswer {
     pub fn cause(&self) -> FailureCause {
         match self {
-            Self::Declined(_) => FailureCause::Refused,
+            Self::NoAnswer(why) => why.cause(),
             _ => FailureCause::Malformed,
         }
     }
@@ -66,15 +70,23 @@ pub fn read_answer(
     reply: &JudgeReply,
 ) -> Result<Answer, InvalidAnswer> {
     let ask = question.ask;
+    let shown_texts = question.shown_texts();
+    let written = Written::of(reply, &shown_texts);
     read_answer_strictly(question, reply).or_else(|error| {
-        let text = trimmed(&reply.text).map_err(|_| InvalidAnswer::Empty)?;
-        let text = scan::without_thinking(text);
-        if text.is_empty() {
-            return Err(InvalidAnswer::Empty);
+        if written.outside.is_some() {
+            return Err(error);
         }
-        match tolerant(ask, text) {
-            Some(answer) => answer,
-            None if scan::declines(text) => Err(InvalidAnswer::Declined(shown(text))),
+        let part = answer_part(written.trimmed()?, &written);
+        if part.is_empty() {
+            return Err(NoAnswer::OnlyThinking.into());
+        }
+        let answer = match ask {
+            RerankAsk::Grade(GradeScale::YesNo) => yes_or_no(part, reply.odds),
+            _ => tolerant(ask, part, &written)?,
+        };
+        match answer {
+            Some(answer) => Ok(answer),
+            None if scan::declines(part) => Err(NoAnswer::Declined(shown(part)).into()),
             None => Err(error),
         }
     })
@@ -83,24 +95,39 @@ pub fn read_answer(
 /// The answer in a reply that keeps to the contract to the letter.
 ///
 /// # Errors
-/// What of the contract it breaks first.
+/// The first way in which it breaks the contract.
 pub fn read_answer_strictly(
     question: &PresentedQuestion,
     reply: &JudgeReply,
 ) -> Result<Answer, InvalidAnswer> {
     let ask = question.ask;
-    if let Some(answer) = reply.odds.and_then(|odds| from_odds(ask, odds)) {
-        return Ok(answer);
-    }
-    if ask == RerankAsk::Grade(GradeScale::YesNo) {
-        return match reply.text.trim() {
-            "Yes" => Ok(Answer::Grade(1.0)),
-            "No" => Ok(Answer::Grade(0.0)),
-            other => Err(InvalidAnswer::NeitherYesNorNo(shown(other))),
-        };
-    }
-    let value = serde_json::from_str(&reply.text).map_err(|_| InvalidAnswer::NotJson)?;
-    in_object(ask, &value, strict_integer, strict_winner)
+    let read = match ask {
+        RerankAsk::Grade(GradeScale::YesNo) => match reply.text.trim() {
+            text @ ("Yes" | "No") => yes_or_no(text, reply.odds),
+            _ => None,
+        }
+        .ok_or_else(|| InvalidAnswer::NeitherYesNorNo(shown(reply.text.trim()))),
+        _ => match reply.odds.and_then(|odds| from_odds(ask, odds)) {
+            Some(answer) => Ok(answer),
+            None => serde_json::from_str(&reply.text)
+                .map_err(|_| InvalidAnswer::NotJson(shown(reply.text.trim())))
+                .and_then(|value| in_object(ask, &value, strict_integer, strict_winner)),
+        },
+    };
+    read.map_err(|error| Written::of(reply, &[]).outside_or(error))
+}
+
+/// How likely yes is, if `part` is the word yes or no: by the model's own probabilities, or else 1
+/// or 0.
+fn yes_or_no(part: &str, odds: Option<AnswerProbabilities>) -> Option<Answer> {
+    let whole = match word(part)? {
+        AnswerWord::Yes => 1.0,
+        AnswerWord::No => 0.0,
+        _ => return None,
+    };
+    let ask = RerankAsk::Grade(GradeScale::YesNo);
+    odds.and_then(|odds| from_odds(ask, odds))
+        .or(Some(Answer::Grade(whole)))
 }
 
 /// What the model's own probabilities say, where they are of the answers to `ask`.
@@ -210,26 +237,41 @@ fn tolerant_winner(text: &str) -> Option<bool> {
 }
 
 /// The answer in what a model has made of the contract; `None` where nothing looks like one.
-fn tolerant(ask: RerankAsk, text: &str) -> Option<Result<Answer, InvalidAnswer>> {
-    if ask == RerankAsk::Grade(GradeScale::YesNo) {
-        let first = text
-            .split(|c: char| !c.is_alphabetic())
-            .find(|word| !word.is_empty())?;
-        return match first.to_ascii_lowercase().as_str() {
-            "yes" => Some(Ok(Answer::Grade(1.0))),
-            "no" => Some(Ok(Answer::Grade(0.0))),
-            _ => None,
-        };
-    }
+fn tolerant(
+    ask: RerankAsk,
+    part: &str,
+    written: &Written<'_>,
+) -> Result<Option<Answer>, InvalidAnswer> {
     let (key, _) = contract(ask);
-    match scan::object(text, key) {
-        Ok(Some(object)) => {
-            let value = serde_json::from_str(object).ok()?;
-            Some(in_object(ask, &value, tolerant_integer, tolerant_winner))
+    let read = |statement: &Statement<'_>| match statement {
+        Statement::Object { text, .. } => {
+            let value = serde_json::from_str(&with_escaped_controls(text));
+            let value = value.map_err(|_| InvalidAnswer::NotJson(shown(text)))?;
+            in_object(ask, &value, tolerant_integer, tolerant_winner)
         }
-        Ok(None) => bare(ask, text).map(Ok),
-        // Two answers, or half of one, are none.
-        Err(_) => None,
+        Statement::Tag { value, .. } => Err(InvalidAnswer::NotJson(shown(value))),
+    };
+    let object = unfence(part);
+    // The contract has no thoughts: an answer that is the whole reply may also be in a document, by
+    // chance.
+    if scan::is_object(object) {
+        let range = 0..object.len();
+        let text = object;
+        return read(&Statement::Object { range, text }).map(Some);
+    }
+    let found = concluded(written, part, key, read, stance)?;
+    Ok(found.map(|(answer, _)| answer).or_else(|| bare(ask, part)))
+}
+
+fn stance(answer: &Answer) -> Stance {
+    let favored = match answer {
+        Answer::SecondWins(true) => Some(Favored::Second),
+        Answer::SecondWins(false) => Some(Favored::First),
+        _ => None,
+    };
+    Stance {
+        favored,
+        score: None,
     }
 }
 

@@ -1,29 +1,63 @@
-//! Why a reply is not an opinion.
+//! Why a reply is not an answer.
 
 use crate::judge::call::FailureCause;
 
 /// The most characters of a reply repeated in a message.
 const SHOWN: usize = 40;
 
+/// Why a reply states no answer, whatever was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoAnswer {
+    #[error("the reply is empty")]
+    Empty,
+    #[error("the reply has thinking and no answer after it")]
+    OnlyThinking,
+    #[error("the model declined to answer: {0}")]
+    Declined(String),
+    #[error("the answer does not end")]
+    Unfinished,
+    #[error("the only answer in the reply is copied from a text that the judge was shown")]
+    Copied,
+    #[error("the reply has several answers that differ")]
+    Differ,
+    #[error("the reply does not stand by its answer: {0}")]
+    TakenBack(String),
+    /// The text came in the field of the model's thinking, and is not by itself an answer.
+    #[error(
+        "the content of the reply is empty, and its {field} ({characters} characters) is not exactly an answer; turn the \
+         model's thinking off or allow it more tokens, or check the server's reasoning parser"
+    )]
+    OutsideContent {
+        field: &'static str,
+        characters: usize,
+    },
+}
+
+impl NoAnswer {
+    pub fn cause(&self) -> FailureCause {
+        match self {
+            Self::Declined(_) => FailureCause::Refused,
+            _ => FailureCause::Malformed,
+        }
+    }
+}
+
+/// Why a reply is not an opinion on two documents.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseError {
-    /// Nothing but white space or thinking.
-    #[error("the reply is empty")]
-    Empty,
+    #[error(transparent)]
+    NoAnswer(#[from] NoAnswer),
     /// Text, a list, a number.
     #[error("the reply is not a JSON object")]
     NotAnObject,
-    /// The model declines in words.
-    #[error("the model declined to answer: {0}")]
-    Declined(String),
     #[error("the reply is not valid JSON: {0}")]
     Json(String),
     #[error("the reply has more than one \"{0}\"")]
     Duplicate(&'static str),
     #[error("the reply has no \"{0}\"")]
     Missing(&'static str),
-    /// `score` is no number, however it is spelt.
+    /// `score` is not a number in any spelling.
     #[error("\"score\" is not a number: {0}")]
     ScoreNotNumber(String),
     /// `score` is beyond what a float holds.
@@ -34,6 +68,8 @@ pub enum ParseError {
     ScoreOutOfRange(String),
     #[error("the choice is neither A nor B nor a tie: {0}")]
     NotAChoice(String),
+    #[error("the reply is not one of the letters A, B and T alone: {0}")]
+    NotALetter(String),
     #[error("\"thoughts\" is neither a string nor a list of strings")]
     ThoughtsNotText,
 }
@@ -41,7 +77,7 @@ pub enum ParseError {
 impl ParseError {
     pub fn cause(&self) -> FailureCause {
         match self {
-            Self::Declined(_) => FailureCause::Refused,
+            Self::NoAnswer(why) => why.cause(),
             _ => FailureCause::Malformed,
         }
     }

@@ -1,20 +1,41 @@
 //! The opinion in a reply, read first by the contract and then once more for what models do to it.
 
+use super::afterwards::{Favored, Stance};
 use super::choice::{from_odds, margin as choice_margin};
-use super::error::{ParseError, shown};
-use super::reply_text::{ReplyFields, lines, thoughts, trimmed, unfence};
-use super::{number, scan};
+use super::conclusion::concluded;
+use super::error::{NoAnswer, ParseError, shown};
+use super::letter::{AnswerWord, word};
+use super::number;
+use super::reply_text::{ReplyFields, lines, thoughts, unfence};
+use super::scan::{self, Statement, with_escaped_controls};
+use super::thinking::answer_part;
+use super::written::Written;
 use crate::domain::vote::Margin;
 use crate::judge::call::{AnswerProbabilities, Opinion};
+use std::borrow::Cow;
 
-/// The opinion in a judge's reply, read strictly or, where that fails, tolerantly.
-pub fn parse(text: &str) -> Result<Opinion, ParseError> {
-    strict(text).or_else(|error| tolerant(text, "score", &error))
+/// How a value becomes a margin.
+type ReadMargin = fn(&str) -> Result<Margin, ParseError>;
+
+/// The opinion in a reply with a score, read strictly or, where that fails, tolerantly.
+pub fn score(written: Written<'_>) -> Result<Opinion, ParseError> {
+    read(&written, "score", number::strict, number::tolerant)
+}
+
+/// The opinion in `{"thoughts": […], "choice": "A" | "B" | "tie"}`, as tolerantly as [`score`].
+pub fn choice(written: Written<'_>) -> Result<Opinion, ParseError> {
+    read(&written, "choice", choice_margin, choice_margin)
+}
+
+/// The opinion in a reply with a score that keeps to the contract: one object, in a `json` fence at
+/// most.
+pub fn strict_score(text: &str) -> Result<Opinion, ParseError> {
+    by_contract(Written::from(text).trimmed()?, "score", number::strict)
 }
 
 /// The opinion in a reply with a choice that keeps to the contract.
 pub fn strict_choice(text: &str) -> Result<Opinion, ParseError> {
-    by_contract(text, "choice", choice_margin)
+    by_contract(Written::from(text).trimmed()?, "choice", choice_margin)
 }
 
 /// Whether a reply is one letter and nothing else.
@@ -22,48 +43,77 @@ pub fn strict_letter(text: &str) -> bool {
     matches!(text.trim(), "A" | "B" | "T")
 }
 
-/// The opinion in `{"thoughts": […], "choice": "A" | "B" | "tie"}`, as tolerantly as [`parse`].
-pub fn choice(text: &str) -> Result<Opinion, ParseError> {
-    strict_choice(text).or_else(|error| tolerant(text, "choice", &error))
-}
-
 /// The reasoning of a letter that came alone.
 pub const WITHOUT_PROBABILITIES: &str = "one letter, without the model's probabilities";
 
-/// The opinion in a reply of one letter. Where the model's own probabilities are known, the margin is the probability
-/// of B less that of A, tie included in the whole, and 0 where a tie is the likeliest; without them it is −1, 0 or 1.
-pub fn letter(text: &str, odds: Option<AnswerProbabilities>) -> Result<Opinion, ParseError> {
+/// The opinion in a reply of one letter, after any thinking. Where the model's own probabilities
+/// are known, the margin is the probability of B less that of A, tie included in the whole, and 0
+/// where a tie is the likeliest; without them it is −1, 0 or 1.
+pub fn letter(
+    written: Written<'_>,
+    odds: Option<AnswerProbabilities>,
+) -> Result<Opinion, ParseError> {
+    let text = written.trimmed()?;
+    let part = match written.outside {
+        Some(_) => text,
+        None => answer_part(text, &written),
+    };
+    if part.is_empty() {
+        return Err(NoAnswer::OnlyThinking.into());
+    }
+    let margin = match word(part) {
+        Some(AnswerWord::A) => -1.0,
+        Some(AnswerWord::B) => 1.0,
+        Some(AnswerWord::Tie) => 0.0,
+        _ if written.outside.is_none() && scan::declines(part) => {
+            return Err(NoAnswer::Declined(shown(part)).into());
+        }
+        _ => return Err(written.outside_or(ParseError::NotALetter(shown(part)))),
+    };
     if let Some(opinion) = odds.and_then(from_odds) {
         return Ok(opinion);
     }
-    let text = scan::without_thinking(trimmed(text)?);
-    if text.is_empty() {
-        return Err(ParseError::Empty);
-    }
-    match choice_margin(text) {
-        Ok(margin) => Ok(Opinion {
-            margin,
-            thoughts: vec![WITHOUT_PROBABILITIES.to_owned()],
-        }),
-        Err(_) if scan::declines(text) => Err(ParseError::Declined(shown(text))),
-        Err(error) => choice(text).map_err(|_| error),
-    }
+    Ok(Opinion {
+        margin: Margin::new(margin).ok_or_else(|| ParseError::NotALetter(shown(part)))?,
+        thoughts: vec![WITHOUT_PROBABILITIES.to_owned()],
+    })
 }
 
-/// The opinion in a reply with a score that keeps to the contract: one object, in a `json` fence at most.
-pub fn strict(text: &str) -> Result<Opinion, ParseError> {
-    by_contract(text, "score", number::strict)
-}
-
-fn by_contract(
-    text: &str,
+fn read(
+    written: &Written<'_>,
     key: &'static str,
-    margin: fn(&str) -> Result<Margin, ParseError>,
+    strict: ReadMargin,
+    tolerant: ReadMargin,
 ) -> Result<Opinion, ParseError> {
-    let object = unfence(trimmed(text)?);
+    let text = written.trimmed()?;
+    let own = |opinion: Opinion, part: &str| match written.is_copied(unfence(part), key) {
+        true => Err(NoAnswer::Copied.into()),
+        false => Ok(opinion),
+    };
+    if written.outside.is_some() {
+        return by_contract(text, key, strict)
+            .map_err(|error| written.outside_or(error))
+            .and_then(|opinion| own(opinion, text));
+    }
+    let part = answer_part(text, written);
+    if part.is_empty() {
+        return Err(NoAnswer::OnlyThinking.into());
+    }
+    match by_contract(part, key, strict) {
+        Ok(opinion) => own(opinion, part),
+        Err(error) => concluding(written, part, key, tolerant, error),
+    }
+}
+
+fn by_contract(text: &str, key: &'static str, margin: ReadMargin) -> Result<Opinion, ParseError> {
+    let object = unfence(text);
     if !object.starts_with('{') {
         return Err(ParseError::NotAnObject);
     }
+    in_object(object, key, margin)
+}
+
+fn in_object(object: &str, key: &'static str, margin: ReadMargin) -> Result<Opinion, ParseError> {
     let fields = ReplyFields::read(object)?;
     Ok(Opinion {
         margin: margin(fields.one(key)?)?,
@@ -71,41 +121,52 @@ fn by_contract(
     })
 }
 
-/// The opinion in the one object of `text` that has `key`, or in its one tag of that name.
-fn tolerant(text: &str, key: &'static str, error: &ParseError) -> Result<Opinion, ParseError> {
-    let text = scan::without_thinking(trimmed(text)?);
-    if text.is_empty() {
-        return Err(ParseError::Empty);
-    }
-    let margin = |raw: &str| match key {
-        "score" => number::tolerant(raw),
-        _ => choice_margin(raw),
-    };
-    let tagged = match scan::tag(text, key)? {
-        Some((value, around)) => Some((margin(value)?, around)),
-        None => None,
-    };
-    match (scan::object(text, key)?, tagged) {
-        (Some(object), tagged) => {
+/// The opinion that `part` of a reply ends with; `error` if it has none.
+fn concluding(
+    written: &Written<'_>,
+    part: &str,
+    key: &'static str,
+    margin: ReadMargin,
+    error: ParseError,
+) -> Result<Opinion, ParseError> {
+    let opinion = |statement: &Statement<'_>| match statement {
+        Statement::Object { text, .. } => {
+            let object = with_escaped_controls(text);
             let object = match key {
-                "score" => number::respelt(object),
-                _ => object.into(),
+                "score" => Cow::Owned(number::respelt(&object).into_owned()),
+                _ => object,
             };
-            let fields = ReplyFields::read(&object)?;
-            let found = margin(fields.one(key)?)?;
-            if tagged.is_some_and(|(tagged, _)| tagged != found) {
-                return Err(ParseError::Duplicate(key));
-            }
-            Ok(Opinion {
-                margin: found,
-                thoughts: thoughts(fields.one("thoughts")?)?,
-            })
+            in_object(&object, key, margin)
         }
-        (None, Some((margin, around))) => Ok(Opinion {
-            margin,
-            thoughts: lines(&around),
+        Statement::Tag { value, range } => Ok(Opinion {
+            margin: margin(value)?,
+            thoughts: lines(&format!("{}\n{}", &part[..range.start], &part[range.end..])),
         }),
-        (None, None) if scan::declines(text) => Err(ParseError::Declined(shown(text))),
-        (None, None) => Err(error.clone()),
+    };
+    let found = concluded(
+        written,
+        part,
+        key,
+        |statement| opinion(statement).map(|opinion| opinion.margin),
+        |margin| stance(*margin, key),
+    )?;
+    match found {
+        Some((_, statement)) => opinion(&statement),
+        None if scan::declines(part) => Err(NoAnswer::Declined(shown(part)).into()),
+        None => Err(error),
+    }
+}
+
+fn stance(margin: Margin, key: &str) -> Stance {
+    let margin = margin.get();
+    Stance {
+        favored: Some(if margin < 0.0 {
+            Favored::First
+        } else if margin > 0.0 {
+            Favored::Second
+        } else {
+            Favored::Neither
+        }),
+        score: (key == "score").then_some(margin),
     }
 }

@@ -1,18 +1,9 @@
-//! The text of a reply: what stands around its object, and the values of the keys that count.
+//! The parts of a reply with an object: the fence around it, and the values of the keys that count.
 
 use super::error::ParseError;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
-
-pub(super) fn trimmed(text: &str) -> Result<&str, ParseError> {
-    let text = text.trim_start_matches('\u{feff}').trim();
-    if text.is_empty() {
-        Err(ParseError::Empty)
-    } else {
-        Ok(text)
-    }
-}
 
 /// What is inside one closed `json` fence, or all of it.
 pub(super) fn unfence(text: &str) -> &str {

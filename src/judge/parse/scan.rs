@@ -1,6 +1,8 @@
-//! Finding the one answer in a text, in time linear in it, or saying why there is none.
+//! Finds the objects and tags of a text that state an answer, in time linear in the text.
 
-use super::error::ParseError;
+use super::error::NoAnswer;
+use serde::de::IgnoredAny;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// How a model begins when it declines. Apostrophes are compared as ASCII ones.
@@ -21,42 +23,80 @@ const DECLINING: &[&str] = &[
     "sorry, i can",
     "as an ai",
 ];
+/// What a model cannot do that has not decided; it does not decline.
+const UNDECIDED: &[&str] = &[
+    "choose",
+    "decide",
+    "determine",
+    "distinguish",
+    "pick",
+    "prefer",
+    "say which",
+    "say whether",
+    "see a difference",
+    "tell",
+];
+/// Braces that open no object and are passed over, at most.
+const STRAY_BRACES: usize = 64;
 
 /// Whether `text` begins as a refusal does.
 pub(super) fn declines(text: &str) -> bool {
     let start: String = text.chars().take(60).collect();
     let start = start.to_lowercase().replace('’', "'");
-    DECLINING.iter().any(|opening| start.starts_with(opening))
+    DECLINING.iter().any(|opening| {
+        start.strip_prefix(opening).is_some_and(|rest| {
+            !UNDECIDED
+                .iter()
+                .any(|verb| rest.trim_start().starts_with(verb))
+        })
+    })
 }
 
-/// `text` without one leading `<think>…</think>`; nothing is left of one that does not end.
-pub(super) fn without_thinking(text: &str) -> &str {
-    match text.strip_prefix("<think>") {
-        Some(rest) => rest
-            .split_once("</think>")
-            .map_or("", |(_, after)| after.trim()),
-        None => text,
+/// The outermost objects of a text.
+#[derive(Debug, Default)]
+pub(super) struct Objects {
+    pub(super) whole: Vec<Range<usize>>,
+    /// Where an object begins that does not end. None is looked for after it.
+    pub(super) unfinished: Option<usize>,
+}
+
+impl Objects {
+    /// The object around the byte `at`.
+    pub(super) fn around(&self, at: usize) -> Option<&Range<usize>> {
+        let next = self.whole.partition_point(|object| object.end <= at);
+        self.whole.get(next).filter(|object| object.contains(&at))
     }
 }
 
-/// The one object with `key` among the outermost ones of `text`.
-pub(super) fn object<'a>(text: &'a str, key: &'static str) -> Result<Option<&'a str>, ParseError> {
-    let mut found = None;
-    let mut at = 0;
+/// The objects of `text`. A brace that does not begin an object is passed over, unless another one
+/// closes it.
+pub(super) fn objects(text: &str) -> Objects {
+    let mut found = Objects::default();
+    let (mut at, mut stray) = (0, 0);
     while let Some(start) = text[at..].find('{').map(|start| at + start) {
-        let Some(end) = closing(text, start) else {
-            if mentions(&text[start..], key) {
-                return Err(ParseError::Json("the object does not end".to_owned()));
-            }
-            break;
-        };
-        let candidate = &text[start..end];
-        if mentions(candidate, key) && found.replace(candidate).is_some() {
-            return Err(ParseError::Duplicate(key));
+        if let Some(end) = closing(text, start) {
+            found.whole.push(start..end);
+            at = end;
+            continue;
         }
-        at = end;
+        stray += 1;
+        if stray > STRAY_BRACES || text[start + 1..].trim_start().starts_with('"') {
+            found.unfinished = Some(start);
+            break;
+        }
+        at = start + 1;
     }
-    Ok(found)
+    found
+}
+
+/// Whether `object` is JSON, but for line breaks in its strings.
+pub(super) fn is_json(object: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(&with_escaped_controls(object)).is_ok()
+}
+
+/// Whether `text` is one object and nothing else.
+pub(super) fn is_object(text: &str) -> bool {
+    text.starts_with('{') && closing(text, 0) == Some(text.len())
 }
 
 /// The byte after the brace that closes the one at `start`.
@@ -98,6 +138,34 @@ fn outside_strings(text: &str, start: usize) -> impl Iterator<Item = (usize, u8)
         })
 }
 
+/// `object` with control characters inside its strings escaped, as JSON wants them; models write
+/// line breaks there.
+pub(super) fn with_escaped_controls(object: &str) -> Cow<'_, str> {
+    if !object.contains(|c: char| c < ' ') {
+        return object.into();
+    }
+    let (mut inside, mut escaped) = (false, false);
+    let mut written = String::with_capacity(object.len() + 16);
+    for c in object.chars() {
+        match c {
+            '"' if !escaped => inside = !inside,
+            c if inside && c < ' ' => {
+                // A backslash before it would escape what is put in its place.
+                if escaped {
+                    written.pop();
+                }
+                escaped = false;
+                written.push_str(&format!("\\u{:04x}", u32::from(c)));
+                continue;
+            }
+            _ => {}
+        }
+        escaped = inside && c == '\\' && !escaped;
+        written.push(c);
+    }
+    written.into()
+}
+
 /// Where the value of `key` stands in `object` if it is neither string, list nor object and the key occurs once.
 pub(super) fn bare_value(object: &str, key: &str) -> Option<Range<usize>> {
     let quoted = format!("\"{key}\"");
@@ -128,25 +196,70 @@ pub(super) fn bare_value(object: &str, key: &str) -> Option<Range<usize>> {
     found
 }
 
-/// The value of the one `<key>…</key>` in `text`, and the text without it.
-pub(super) fn tag<'a>(
-    text: &'a str,
-    key: &'static str,
-) -> Result<Option<(&'a str, String)>, ParseError> {
-    let (open, close) = (format!("<{key}>"), format!("</{key}>"));
-    let Some((before, rest)) = text.split_once(&open) else {
-        return Ok(None);
-    };
-    let Some((value, after)) = rest.split_once(&close) else {
-        return Err(ParseError::Json(format!("{open} does not end")));
-    };
-    if rest.contains(&open) {
-        return Err(ParseError::Duplicate(key));
-    }
-    Ok(Some((value.trim(), format!("{before}\n{after}"))))
+/// A place in a text that states an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Statement<'a> {
+    /// An object that mentions the key.
+    Object { range: Range<usize>, text: &'a str },
+    /// `<key>value</key>` outside objects.
+    Tag { range: Range<usize>, value: &'a str },
 }
 
-/// Whether the key stands in `text` at all, which makes a broken object a broken answer.
-fn mentions(text: &str, key: &str) -> bool {
-    text.contains(&format!("\"{key}\""))
+impl Statement<'_> {
+    pub(super) fn range(&self) -> &Range<usize> {
+        match self {
+            Self::Object { range, .. } | Self::Tag { range, .. } => range,
+        }
+    }
+}
+
+/// What `text` states of `key`, in order.
+///
+/// # Errors
+/// The last of it does not end.
+pub(super) fn statements<'a>(text: &'a str, key: &str) -> Result<Vec<Statement<'a>>, NoAnswer> {
+    let objects = objects(text);
+    let quoted = format!("\"{key}\"");
+    let mentions = |text: &str| text.contains(&quoted);
+    if objects
+        .unfinished
+        .is_some_and(|start| mentions(&text[start..]))
+    {
+        return Err(NoAnswer::Unfinished);
+    }
+    let mut statements: Vec<Statement<'a>> = objects
+        .whole
+        .iter()
+        .map(|range| Statement::Object {
+            range: range.clone(),
+            text: &text[range.clone()],
+        })
+        .filter(|object| mentions(&text[object.range().clone()]))
+        .collect();
+    let (open, close) = (format!("<{key}>"), format!("</{key}>"));
+    let mut at = 0;
+    let mut unfinished_tag = None;
+    while let Some(start) = text[at..].find(&open).map(|start| at + start) {
+        at = start + open.len();
+        if let Some(object) = objects.around(start) {
+            at = object.end;
+            continue;
+        }
+        let Some(length) = text[at..].find(&close) else {
+            unfinished_tag = Some(start);
+            break;
+        };
+        let value = &text[at..at + length];
+        at += length + close.len();
+        statements.push(Statement::Tag {
+            range: start..at,
+            value: value.trim(),
+        });
+    }
+    statements.sort_by_key(|statement| statement.range().start);
+    let last = statements.last().map_or(0, |last| last.range().start);
+    if unfinished_tag.is_some_and(|start| start >= last) {
+        return Err(NoAnswer::Unfinished);
+    }
+    Ok(statements)
 }

@@ -1,32 +1,76 @@
 //! Picks: the slots that a judge names. Nothing is repaired: an answer keeps to the question, or it is invalid.
 
-use super::reply_text::{trimmed, unfence};
-use super::scan;
+use super::afterwards::Stance;
+use super::conclusion::concluded;
+use super::error::NoAnswer;
+use super::reply_text::unfence;
+use super::scan::{Statement, is_json, with_escaped_controls};
+use super::thinking::answer_part;
+use super::written::Written;
 use crate::domain::adjudication::{InvalidPick, PickRequest, SlotsReply};
-use serde::de::IgnoredAny;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// The positions picked among `count` documents, from 0, with the thoughts beside them; or why the reply is no answer.
 ///
-/// White space, a byte order mark, a `json` fence and a leading `<think>…</think>` may stand around the object.
+/// The object may come after thinking, a draft or other words, and in a fence.
 pub fn slots(
-    text: &str,
+    written: Written<'_>,
     count: usize,
     ask: PickRequest,
 ) -> Result<(Vec<usize>, Vec<String>), InvalidPick> {
-    let object = whole(text)?;
-    let reply: SlotsReply = serde_json::from_str(object).map_err(|_| InvalidPick::NoSlots)?;
+    let object = object(&written, "slots")?;
+    let reply: SlotsReply = serde_json::from_str(&object).map_err(|_| InvalidPick::NoSlots)?;
     let picks = reply.picks(count, ask)?;
-    Ok((picks, thoughts(object)))
+    Ok((picks, thoughts(&object)))
 }
 
-/// The JSON of a reply, which nothing but what [`slots`] names stands around.
-pub(super) fn whole(text: &str) -> Result<&str, InvalidPick> {
-    let text = trimmed(text).map_err(|_| InvalidPick::NotJson)?;
-    let object = unfence(scan::without_thinking(text));
+/// The JSON of an answer that has its list in `key`.
+pub(super) fn object<'a>(
+    written: &Written<'a>,
+    key: &'static str,
+) -> Result<Cow<'a, str>, InvalidPick> {
+    let text = written.trimmed().map_err(|_| InvalidPick::NotJson)?;
+    let part = match written.outside {
+        Some(_) => text,
+        None => answer_part(text, written),
+    };
+    let json = with_escaped_controls(unfence(part));
     // The whole text: decoding stops at what is no reply, before it is known whether the rest is JSON.
-    let _: IgnoredAny = serde_json::from_str(object).map_err(|_| InvalidPick::NotJson)?;
-    Ok(object)
+    if is_json(&json) {
+        return match written.is_copied(&json, key) {
+            true => Err(InvalidPick::Copied),
+            false => Ok(json),
+        };
+    }
+    if written.outside.is_some() {
+        return Err(InvalidPick::OutsideContent);
+    }
+    let list = |statement: &Statement<'_>| match statement {
+        Statement::Object { text, .. } => serde_json::from_str(&with_escaped_controls(text))
+            .ok()
+            .and_then(|object: Value| object.get(key).cloned())
+            .ok_or(InvalidPick::NotJson),
+        Statement::Tag { .. } => Err(InvalidPick::NotJson),
+    };
+    match concluded(written, part, key, list, |_| Stance::default())? {
+        Some((_, Statement::Object { text, .. })) => Ok(with_escaped_controls(text)),
+        _ => Err(InvalidPick::NotJson),
+    }
+}
+
+impl From<NoAnswer> for InvalidPick {
+    fn from(why: NoAnswer) -> Self {
+        match why {
+            NoAnswer::Copied => Self::Copied,
+            NoAnswer::Differ | NoAnswer::TakenBack(_) => Self::Contradictory,
+            NoAnswer::OutsideContent { .. } => Self::OutsideContent,
+            NoAnswer::Empty
+            | NoAnswer::OnlyThinking
+            | NoAnswer::Declined(_)
+            | NoAnswer::Unfinished => Self::NotJson,
+        }
+    }
 }
 
 /// The thoughts of an answer, none where they are not a list of texts.
@@ -46,18 +90,21 @@ mod tests {
 
     #[test]
     fn picks_are_read_with_their_thoughts() {
-        let read = |text: &str| slots(text, 10, PickRequest::Exactly(2));
+        let read = |text: &str| slots(text.into(), 10, PickRequest::Exactly(2));
         let thoughts = vec!["it \"says\" so".to_owned()];
         let plain = r#"{"thoughts": ["it \"says\" so", 7], "slots": [10, 1]}"#;
         for text in [
             plain.to_owned(),
             format!("\u{feff} ```json\n{plain}\n```\n"),
             format!("<think>slots: [3]</think>\n{plain}"),
+            format!("{{\"slots\": [3]}}? No.\n</think>\n{plain}"),
+            format!("Maybe {{\"slots\": [3]}}? No, two of them say so:\n{plain}"),
+            format!("Sure: {plain}"),
         ] {
             assert_eq!(read(&text), Ok((vec![9, 0], thoughts.clone())), "{text}");
         }
         assert_eq!(
-            slots(r#"{"slots":[]}"#, 10, PickRequest::AnyNumber),
+            slots(r#"{"slots":[]}"#.into(), 10, PickRequest::AnyNumber),
             Ok((vec![], vec![]))
         );
     }
@@ -65,14 +112,16 @@ mod tests {
     #[test]
     fn what_is_no_answer_is_not_made_one() {
         let cause = |text: &str| {
-            slots(text, 10, PickRequest::Exactly(2))
+            slots(text.into(), 10, PickRequest::Exactly(2))
                 .unwrap_err()
                 .cause()
         };
         for (text, expected) in [
             ("", "not-json"),
             ("2 and 5", "not-json"),
-            (r#"Sure: {"slots":[2,5]}"#, "not-json"),
+            (r#"<think>{"slots":[2,5]}</think>"#, "not-json"),
+            (r#"{"slots":[2,5]} or {"slots":[5,2]}"#, "contradictory"),
+            ("{\"slots\":[2,5]}\nWait, no.", "contradictory"),
             (r#"{"slots":[2,5]"#, "not-json"),
             ("[2,5]", "no-slots"),
             (r#"{"slots":"2,5"}"#, "no-slots"),

@@ -1,18 +1,20 @@
 //! Verdicts: what a judge says of each document, with the sentence that proves it. Nothing is repaired.
 
-use super::slots::{thoughts, whole};
+use super::slots::{object, thoughts};
+use super::written::Written;
 use crate::domain::adjudication::{InvalidPick, SlotVerdict, VerdictsReply};
 
 /// The verdicts on the documents with these texts, by slot, with the thoughts beside them; or why the reply is no answer.
 ///
 /// The same may stand around the object as around [`slots`](super::slots()).
 pub fn verdicts(
-    text: &str,
+    written: Written<'_>,
     documents: &[impl AsRef<str>],
 ) -> Result<(Vec<SlotVerdict>, Vec<String>), InvalidPick> {
-    let object = whole(text)?;
-    let reply: VerdictsReply = serde_json::from_str(object).map_err(|_| InvalidPick::NoVerdicts)?;
-    Ok((reply.check(documents)?, thoughts(object)))
+    let object = object(&written, "verdicts")?;
+    let reply: VerdictsReply =
+        serde_json::from_str(&object).map_err(|_| InvalidPick::NoVerdicts)?;
+    Ok((reply.check(documents)?, thoughts(&object)))
 }
 
 #[cfg(test)]
@@ -29,18 +31,18 @@ mod tests {
             format!("```json\n{plain}\n```"),
             format!("<think>{{}}</think>{plain}"),
         ] {
-            let (verdicts, thoughts) = super::verdicts(&text, &TEXTS).unwrap();
+            let (verdicts, thoughts) = super::verdicts(text.as_str().into(), &TEXTS).unwrap();
             assert_eq!((verdicts[0].slot, thoughts), (1, vec!["so".to_owned()]));
         }
     }
 
     #[test]
     fn what_is_no_list_of_verdicts_is_none() {
-        let cause = |text: &str| verdicts(text, &TEXTS).unwrap_err().cause();
+        let cause = |text: &str| verdicts(text.into(), &TEXTS).unwrap_err().cause();
         for (text, expected) in [
             ("", "not-json"),
             ("slot 1 supports", "not-json"),
-            (r#"{"verdicts":[]} so"#, "not-json"),
+            (r#"{"verdicts":[]} so"#, "contradictory"),
             (r#"{"slots":[1]}"#, "no-verdicts"),
             (r#"{"verdicts":{"1":"supports"}}"#, "no-verdicts"),
             (r#"{"verdicts":["supports","refutes"]}"#, "no-verdicts"),

@@ -92,12 +92,18 @@ impl WireFormat for Anthropic {
             output: counts.needed("/usage/output_tokens"),
             thinking: counts.optional("/usage/output_tokens_details/thinking_tokens"),
         };
-        let fields = AnswerFields {
-            text: content
+        let blocks = |kind: &str| -> String {
+            content
                 .iter()
-                .filter(|block| block.get("type").and_then(Value::as_str) == Some("text"))
-                .filter_map(|block| block.get("text")?.as_str())
-                .collect(),
+                .filter(|block| block.get("type").and_then(Value::as_str) == Some(kind))
+                .filter_map(|block| block.get(kind)?.as_str())
+                .collect()
+        };
+        let (text, thinking) = (blocks("text"), blocks("thinking"));
+        let outside = text.trim().is_empty() && !thinking.trim().is_empty();
+        let fields = AnswerFields {
+            text: if outside { thinking } else { text },
+            outside: outside.then_some("thinking block"),
             model: text_at(value, "/model"),
             stop_reason: stop.clone(),
             request_id: received.request_id().or_else(|| text_at(value, "/id")),

@@ -11,6 +11,7 @@ use super::token_counts::{ChargedTokens, TokenCounts};
 use crate::judge::call::{
     AnswerProbabilities, CallError, FailureCause, JudgePrompt, JudgeReply, Usage,
 };
+use crate::judge::parse::{AnswerWord, answer_word};
 use crate::judge::prompt::AnswerForm;
 use serde_json::{Map, Value, json};
 
@@ -160,8 +161,10 @@ pub fn reply(
     };
     let stop = text_at(choice, "/finish_reason");
     let refusal = text_at(choice, "/message/refusal").filter(|refusal| !refusal.is_empty());
+    let (text, outside) = written(choice.get("message").unwrap_or(&Value::Null));
     let fields = AnswerFields {
-        text: content(choice.pointer("/message/content")),
+        text,
+        outside,
         model: served_model(value),
         stop_reason: stop.clone(),
         request_id: received
@@ -173,22 +176,25 @@ pub fn reply(
         charged_usd: charged(value, received).filter(|_| settings.price.is_none()),
     };
     let mut reply = settings.reply(fields, received);
-    let answer = settings.template.answer;
-    let letter = answer.is_word();
-    if letter {
+    let is_word = settings.template.answer.is_word();
+    if is_word {
         let tokens = choice
             .pointer("/logprobs/content")
             .and_then(Value::as_array);
-        reply.odds = tokens.and_then(|tokens| odds(tokens, answer));
+        reply.odds = tokens.and_then(|tokens| odds(tokens, &reply.text));
     }
     if let Some(refusal) = refusal {
-        reply.text = refusal;
+        (reply.text, reply.outside) = (refusal, None);
         return Err(refused(reply));
     }
     match stop.as_deref() {
         None | Some("stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence") => Ok(reply),
-        // A letter is whole however the answer went on.
-        Some("length" | "model_length") if letter && says_something(&reply.text) => Ok(reply),
+        // Only a grammar says that nothing would have followed.
+        Some("length" | "model_length")
+            if is_word && has_grammar(settings) && answer_word(&reply.text).is_some() =>
+        {
+            Ok(reply)
+        }
         Some("length" | "model_length") => Err(cut_off(settings, reply)),
         Some("content_filter") => Err(filtered(None, reply)),
         Some("error") => Err(broken_off(FailureCause::Server, reply)),
@@ -211,10 +217,20 @@ fn charged(value: &Value, received: &HttpResponse) -> Option<f64> {
     told.or_else(|| received.header("x-litellm-response-cost")?.parse().ok())
 }
 
-/// Whether there is text that is not the beginning of a thought.
-fn says_something(text: &str) -> bool {
-    let text = text.trim();
-    !text.is_empty() && (!text.starts_with("<think") || text.contains("</think"))
+/// Whether the user's parameters hold the server to a grammar, in the fields of vLLM, SGLang and
+/// llama.cpp.
+fn has_grammar(settings: &JudgeSettings) -> bool {
+    [
+        "structured_outputs",
+        "guided_choice",
+        "guided_regex",
+        "guided_grammar",
+        "grammar",
+        "regex",
+        "ebnf",
+    ]
+    .iter()
+    .any(|field| settings.params.contains_key(*field))
 }
 
 /// An error inside a success: its own code counts as the status.
@@ -225,14 +241,37 @@ fn inner(settings: &JudgeSettings, error: &Value, received: &HttpResponse) -> Ca
     error_response::with_response(error, received)
 }
 
-/// Text, or the text pieces of a list.
-fn content(content: Option<&Value>) -> String {
-    match content {
+/// The text of a message: its content or, if that is empty, the text of another field with the name
+/// of the field.
+pub(super) fn written(message: &Value) -> (String, Option<&'static str>) {
+    let content = text_of(message.get("content"), |kind| kind == Some("text"));
+    if !content.trim().is_empty() {
+        return (content, None);
+    }
+    let any = |value: Option<&Value>| text_of(value, |_| true);
+    let tool = message.pointer("/tool_calls/0/function/arguments");
+    [
+        ("reasoning_content", any(message.get("reasoning_content"))),
+        ("reasoning", any(message.get("reasoning"))),
+        ("thinking", any(message.get("thinking"))),
+        ("reasoning_details", any(message.get("reasoning_details"))),
+        ("thinking chunk", any(message.get("content"))),
+        ("tool call", any(tool)),
+    ]
+    .into_iter()
+    .find(|(_, text)| !text.trim().is_empty())
+    .map_or((content, None), |(field, text)| (text, Some(field)))
+}
+
+/// A text, or the texts of the members of a list whose type is `wanted`, lists inside them
+/// included.
+fn text_of(value: Option<&Value>, wanted: fn(Option<&str>) -> bool) -> String {
+    match value {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(parts)) => parts
             .iter()
-            .filter(|part| part.get("type").and_then(Value::as_str) == Some("text"))
-            .filter_map(|part| part.get("text")?.as_str())
+            .filter(|part| wanted(part.get("type").and_then(Value::as_str)))
+            .map(|part| text_of(part.get("text").or_else(|| part.get("thinking")), wanted))
             .collect(),
         _ => String::new(),
     }
@@ -252,45 +291,34 @@ fn tokens(value: &Value) -> Option<ChargedTokens> {
     counts.settle(usage, written)
 }
 
-/// What the log-probabilities at the answer's letter or word say: `tokens` as written, each with the likeliest beside it. The letter is the
-/// first token with text, or the last letter where the model has thought before. Without the others' probabilities nothing is
-/// known, as one alone says nothing about the rest.
-pub(super) fn odds(tokens: &[Value], answer: AnswerForm) -> Option<AnswerProbabilities> {
-    let letter_of = |token: &str| letter_of(token, answer);
-    let text = |token: &Value| text_at(token, "/token").unwrap_or_default();
-    let mut written = tokens.iter().filter(|token| !text(token).trim().is_empty());
-    let first = written.next()?;
-    let letter = match letter_of(&text(first)) {
-        Some(_) => first,
-        None => written.rfind(|token| letter_of(&text(token)).is_some())?,
-    };
+/// What the log-probabilities at the one word of an answer say; `None` if the answer is not one
+/// word alone, or if the other words' probabilities are missing, as one alone says nothing about
+/// the rest.
+///
+/// `tokens` are those of the whole reply as written, thinking included, each with the likeliest
+/// beside it. The word is the last of them, as nothing but punctuation and tokens of the model's
+/// format may follow it.
+pub(super) fn odds(tokens: &[Value], text: &str) -> Option<AnswerProbabilities> {
+    let answer = answer_word(text)?;
+    let token_text = |token: &Value| text_at(token, "/token").unwrap_or_default();
+    let is_format = |token: &str| token.starts_with('<') && token.ends_with('>');
+    let last = tokens.iter().rfind(|token| {
+        let text = token_text(token);
+        text.contains(char::is_alphabetic) && !is_format(text.trim())
+    })?;
+    if AnswerWord::of(token_text(last).trim()) != Some(answer) {
+        return None;
+    }
     let mut odds = AnswerProbabilities::default();
-    for token in letter.get("top_logprobs")?.as_array()? {
+    for token in last.get("top_logprobs")?.as_array()? {
         let probability = token.get("logprob").and_then(Value::as_f64)?.min(0.0).exp();
-        match letter_of(&text(token)) {
-            Some('a') => odds.a += probability,
-            Some('b') => odds.b += probability,
-            Some(_) => odds.tie += probability,
-            None => {}
+        let word = AnswerWord::of(token_text(token).trim());
+        match (word, answer.is_yes_or_no()) {
+            (Some(AnswerWord::A), false) | (Some(AnswerWord::Yes), true) => odds.a += probability,
+            (Some(AnswerWord::B), false) | (Some(AnswerWord::No), true) => odds.b += probability,
+            (Some(AnswerWord::Tie), false) => odds.tie += probability,
+            _ => {}
         }
     }
     (odds.a + odds.b + odds.tie > 0.0).then_some(odds)
-}
-
-/// The answer that a token is, `a` (or yes), `b` (or no) or `t`.
-fn letter_of(token: &str, answer: AnswerForm) -> Option<char> {
-    let token = token.trim();
-    if answer == AnswerForm::YesNo {
-        return match token {
-            "Yes" | "yes" | "YES" => Some('a'),
-            "No" | "no" | "NO" => Some('b'),
-            _ => None,
-        };
-    }
-    match token {
-        "A" | "a" => Some('a'),
-        "B" | "b" => Some('b'),
-        "T" | "t" | "Tie" | "tie" => Some('t'),
-        _ => None,
-    }
 }

@@ -244,12 +244,12 @@ mod tests {
             None
         );
         let top = |token: &str, p: f64| json!({"token": token, "logprob": p.ln()});
-        let answer = json!({"choices": [{"finish_reason": "length", "message": {"content": " A"}, "logprobs": {"content": [
+        let answer = json!({"choices": [{"finish_reason": "stop", "message": {"content": " A"}, "logprobs": {"content": [
             {"token": " A", "logprob": -0.1, "top_logprobs": [top(" A", 0.6), top("B", 0.2), top("T", 0.1), top("The", 0.1), {"token": "b", "logprob": -9999.0}]}]}}]});
         let reply = wire
             .parse_response(&settings, &received(200, &answer))
             .unwrap();
-        let opinion = wire.opinion(&settings, &reply).unwrap();
+        let opinion = wire.opinion(&settings, &reply, &[]).unwrap();
         assert!(
             (opinion.margin.get() + 0.4 / 0.9).abs() < 1e-9,
             "{opinion:?}"
@@ -281,6 +281,9 @@ mod tests {
         let reply = wire
             .parse_response(&settings, &received(400, &body))
             .unwrap();
-        assert_eq!(wire.opinion(&settings, &reply).unwrap().margin.get(), 0.5);
+        assert_eq!(
+            wire.opinion(&settings, &reply, &[]).unwrap().margin.get(),
+            0.5
+        );
     }
 }

@@ -101,7 +101,12 @@ impl WireFormat for DecisionEndpoint {
     }
 
     /// The margin is the probability of B less that of A.
-    fn opinion(&self, _: &JudgeSettings, reply: &JudgeReply) -> Result<Opinion, ParseError> {
+    fn opinion(
+        &self,
+        _: &JudgeSettings,
+        reply: &JudgeReply,
+        _: &[&str],
+    ) -> Result<Opinion, ParseError> {
         reply
             .odds
             .and_then(parse::from_odds)
@@ -185,7 +190,7 @@ mod tests {
             let reply = wire
                 .parse_response(&settings, &received(200, &body))
                 .unwrap();
-            wire.opinion(&settings, &reply)
+            wire.opinion(&settings, &reply, &[])
                 .map(|opinion| opinion.margin.get())
         };
         let list = json!({"model": "gpt-6-luna", "answers": [{"type": "choice", "name": "better", "choice": "A", "confidence": 0.8,

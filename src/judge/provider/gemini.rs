@@ -9,7 +9,6 @@ use super::settings::{AnswerFields, JudgeSettings, cut_off, filtered, odd_stop};
 use super::token_counts::TokenCounts;
 use super::wire_format::WireFormat;
 use crate::judge::call::{AnswerProbabilities, CallError, JudgePrompt, JudgeReply, Usage};
-use crate::judge::prompt::AnswerForm;
 use serde_json::{Map, Value, json};
 
 pub const BASE: &str = "https://generativelanguage.googleapis.com";
@@ -93,17 +92,20 @@ impl WireFormat for Gemini {
         }
         let stop = candidate.and_then(|candidate| text_at(candidate, "/finishReason"));
         let parts = candidate.and_then(|candidate| candidate.pointer("/content/parts")?.as_array());
-        let text: String = parts
-            .into_iter()
-            .flatten()
-            .filter(|part| part.get("thought") != Some(&Value::Bool(true)))
-            .filter_map(|part| part.get("text")?.as_str())
-            .collect();
+        let text_of = |thought: bool| -> String {
+            parts
+                .into_iter()
+                .flatten()
+                .filter(|part| (part.get("thought") == Some(&Value::Bool(true))) == thought)
+                .filter_map(|part| part.get("text")?.as_str())
+                .collect()
+        };
+        let (content, thoughts) = (text_of(false), text_of(true));
         let counts = TokenCounts::of(value);
         let thinking = counts.optional("/usageMetadata/thoughtsTokenCount");
         // Google leaves counts of 0 out.
         let written_out = "/usageMetadata/candidatesTokenCount";
-        let written_out = match text.is_empty() {
+        let written_out = match content.is_empty() {
             true => counts.optional(written_out),
             false => counts.needed(written_out),
         };
@@ -114,8 +116,10 @@ impl WireFormat for Gemini {
             output: written_out + thinking,
             thinking,
         };
+        let outside = content.trim().is_empty() && !thoughts.trim().is_empty();
         let fields = AnswerFields {
-            text,
+            text: if outside { thoughts } else { content },
+            outside: outside.then_some("thought part"),
             model: text_at(value, "/modelVersion"),
             stop_reason: stop.clone().or_else(|| blocked.clone()),
             request_id: text_at(value, "/responseId"),
@@ -125,8 +129,7 @@ impl WireFormat for Gemini {
         };
         let mut reply = settings.reply(fields, received);
         if settings.template.answer.is_word() {
-            let answer = settings.template.answer;
-            reply.odds = candidate.and_then(|candidate| odds(candidate, answer));
+            reply.odds = candidate.and_then(|candidate| odds(candidate, &reply.text));
         }
         match (stop.as_deref(), blocked) {
             (None, Some(reason)) => Err(filtered(Some(&reason), reply)),
@@ -145,7 +148,7 @@ impl WireFormat for Gemini {
 }
 
 /// What the log-probabilities of a candidate say: Google lists the likeliest of each place apart from what was chosen.
-fn odds(candidate: &Value, answer: AnswerForm) -> Option<AnswerProbabilities> {
+fn odds(candidate: &Value, text: &str) -> Option<AnswerProbabilities> {
     let likeliest = candidate
         .pointer("/logprobsResult/topCandidates")?
         .as_array()?;
@@ -163,7 +166,7 @@ fn odds(candidate: &Value, answer: AnswerForm) -> Option<AnswerProbabilities> {
             json!({"token": chosen.get("token"), "top_logprobs": top})
         })
         .collect();
-    chat::odds(&tokens, answer)
+    chat::odds(&tokens, text)
 }
 
 /// Whether the model takes a thinking level: Gemini 3 and later.

@@ -92,9 +92,10 @@ impl WireFormat for Ollama {
             let complaint = error_response::ErrorBody::of(error);
             return Err(error_response::classify(settings, 500, &complaint));
         }
-        let Some(text) = text_at(value, "/message/content") else {
+        let Some(message) = value.get("message").filter(|message| message.is_object()) else {
             return Err(error_response::not_json(received));
         };
+        let (text, outside) = chat::written(message);
         let stop = text_at(value, "/done_reason");
         let read = count_at(value, "/prompt_eval_count");
         let counts = TokenCounts::of(value);
@@ -105,6 +106,7 @@ impl WireFormat for Ollama {
         };
         let fields = AnswerFields {
             text,
+            outside,
             model: text_at(value, "/model"),
             stop_reason: stop.clone(),
             tokens: counts.settle(usage, 0),
@@ -113,7 +115,7 @@ impl WireFormat for Ollama {
         let mut reply = settings.reply(fields, received);
         if settings.template.answer.is_word() {
             let tokens = value.get("logprobs").and_then(Value::as_array);
-            reply.odds = tokens.and_then(|tokens| chat::odds(tokens, settings.template.answer));
+            reply.odds = tokens.and_then(|tokens| chat::odds(tokens, &reply.text));
         }
         let context = context(settings);
         // Servers that know no `truncate` keep the whole window, or half of it and two tokens. A request too short to

@@ -264,8 +264,9 @@ impl Judge for RemoteJudge {
         self.bound(&self.settings, prompt)
     }
 
-    fn parse(&self, reply: &JudgeReply) -> Result<Opinion, ParseError> {
-        self.wire.opinion(&self.settings, reply)
+    fn parse(&self, case: &PresentedPair, reply: &JudgeReply) -> Result<Opinion, ParseError> {
+        self.wire
+            .opinion(&self.settings, reply, &case.shown_texts())
     }
 
     fn keeps_form(&self, reply: &JudgeReply) -> bool {
@@ -273,7 +274,7 @@ impl Judge for RemoteJudge {
             // An endpoint for decisions writes no text.
             AnswerForm::Letter => reply.odds.is_some() || parse::strict_letter(&reply.text),
             AnswerForm::Choice => parse::strict_choice(&reply.text).is_ok(),
-            _ => parse::strict(&reply.text).is_ok(),
+            _ => parse::strict_score(&reply.text).is_ok(),
         }
     }
 

@@ -45,6 +45,8 @@ pub struct JudgeSettings {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AnswerFields {
     pub text: String,
+    /// The field that the text came in, if the content is empty.
+    pub outside: Option<&'static str>,
     pub model: Option<String>,
     pub stop_reason: Option<String>,
     pub request_id: Option<String>,
@@ -82,6 +84,7 @@ impl JudgeSettings {
         };
         JudgeReply {
             text: fields.text,
+            outside: fields.outside,
             model: fields.model,
             stop_reason: fields.stop_reason,
             request_id: fields.request_id.or_else(|| received.request_id()),

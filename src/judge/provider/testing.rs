@@ -7,6 +7,7 @@ use super::remote_judge::RemoteJudge;
 use super::response::HttpResponse;
 use super::settings::JudgeSettings;
 use super::wire_format::WireFormat;
+use crate::judge::presented::{PoolText, PresentedPair};
 use crate::judge::price::PriceTable;
 use crate::judge::prompt::{self, DocumentCut, Template};
 use crate::judge::spec::{JudgeLimits, JudgeSpec};
@@ -14,6 +15,7 @@ use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderValue};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 pub(crate) fn settings(provider: &str, model: &str) -> JudgeSettings {
     let template = Template::parse(prompt::SCORE).unwrap();
@@ -55,6 +57,16 @@ pub(crate) fn received(status: u16, body: &Value) -> HttpResponse {
         body: body.to_string().into_bytes(),
         sent: 60_000,
         ..HttpResponse::default()
+    }
+}
+
+/// A pair of documents.
+pub(crate) fn case() -> PresentedPair {
+    let documents = vec!["Aspirin lowers fever.".into(), "Fever is common.".into()];
+    PresentedPair {
+        pool: Arc::new(PoolText::new("does aspirin lower fever", documents)),
+        first: 0,
+        second: 1,
     }
 }
 

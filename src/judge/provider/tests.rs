@@ -1,5 +1,6 @@
 mod cost;
 mod learning;
+mod written;
 
 use super::anthropic::Anthropic;
 use super::azure::Azure;
@@ -10,7 +11,7 @@ use super::json::merge;
 use super::ollama::Ollama;
 use super::openai::OpenAi;
 use super::response::HttpResponse;
-use super::testing::{network, received, settings};
+use super::testing::{case, network, received, settings};
 use super::*;
 use crate::judge::parse::ParseError;
 use crate::judge::{
@@ -62,7 +63,12 @@ fn a_reply_without_an_opinion_fails_for_what_it_says(
     let judge = network(settings("openai", "gpt-6.1-terra"), Box::new(OpenAi), None);
     let choice = json!({"finish_reason": "stop", "message": {"content": text}});
     let answer = received(200, &json!({"choices": [choice]}));
-    let error = opinion_of(&judge, judge.read(&answer, Learnt::default()).unwrap()).unwrap_err();
+    let error = opinion_of(
+        &judge,
+        &case(),
+        judge.read(&answer, Learnt::default()).unwrap(),
+    )
+    .unwrap_err();
     assert_eq!((error.cause, error.raw.as_deref()), (cause, Some(text)));
 }
 

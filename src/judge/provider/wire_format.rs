@@ -6,7 +6,7 @@ use super::learnt::{Learnt, StepsLeft, learn};
 use super::response::HttpResponse;
 use super::settings::JudgeSettings;
 use crate::judge::call::{CallError, JudgePrompt, JudgeReply, Opinion};
-use crate::judge::parse::{self, ParseError};
+use crate::judge::parse::{self, ParseError, Written};
 use crate::judge::prompt::AnswerForm;
 use serde_json::Value;
 use std::fmt;
@@ -66,11 +66,18 @@ pub trait WireFormat: Send + Sync + fmt::Debug {
         )
     }
 
-    fn opinion(&self, settings: &JudgeSettings, reply: &JudgeReply) -> Result<Opinion, ParseError> {
+    /// The opinion in a reply of a judge that was shown these texts.
+    fn opinion(
+        &self,
+        settings: &JudgeSettings,
+        reply: &JudgeReply,
+        shown: &[&str],
+    ) -> Result<Opinion, ParseError> {
+        let written = Written::of(reply, shown);
         match settings.template.answer {
-            AnswerForm::Score => parse::parse(&reply.text),
-            AnswerForm::Choice => parse::choice(&reply.text),
-            AnswerForm::Letter => parse::letter(&reply.text, reply.odds),
+            AnswerForm::Score => parse::score(written),
+            AnswerForm::Choice => parse::choice(written),
+            AnswerForm::Letter => parse::letter(written, reply.odds),
             // Picks and answers to reranking questions are no opinion on two documents.
             _ => Err(ParseError::Missing("score")),
         }

@@ -102,6 +102,7 @@ impl Judge for Scripted {
             };
             Ok(JudgeReply {
                 text,
+                outside: None,
                 model: None,
                 stop_reason: None,
                 request_id: None,

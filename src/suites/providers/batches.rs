@@ -46,7 +46,7 @@ async fn a_batch_comes_back_as_opinions_at_half_the_price() {
             "{provider}"
         );
         for reply in results.values() {
-            let margin = judge.parse(reply).unwrap().margin.get();
+            let margin = judge.parse(&case(), reply).unwrap().margin.get();
             assert!((margin - expected(model)).abs() < 1e-9);
             let (batched, usual) = (reply.cost_usd.unwrap(), alone.cost_usd.unwrap());
             assert!(

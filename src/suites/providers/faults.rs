@@ -13,7 +13,7 @@ async fn outcome(judge: &dyn Judge) -> CallError {
     match call(judge).await {
         Err(error) => error,
         Ok(reply) => {
-            let error = judge.parse(&reply).unwrap_err();
+            let error = judge.parse(&case(), &reply).unwrap_err();
             CallError::new(error.cause(), error.to_string())
         }
     }
@@ -108,7 +108,7 @@ async fn bad_answers_are_failures_and_were_paid_for() {
             };
             assert!(usage.input > 0, "{provider}, {fault:?}");
             let found = match result {
-                Ok(reply) => judge.parse(&reply).unwrap_err().cause(),
+                Ok(reply) => judge.parse(&case(), &reply).unwrap_err().cause(),
                 Err(error) => error.cause,
             };
             assert_eq!(found, cause, "{provider}, {fault:?}");
@@ -267,7 +267,10 @@ async fn the_same_seed_fails_the_same_calls() {
         let mut causes = Vec::new();
         for _ in 0..30 {
             causes.push(match call(judge.as_ref()).await {
-                Ok(reply) => judge.parse(&reply).err().map(|error| error.cause()),
+                Ok(reply) => judge
+                    .parse(&case(), &reply)
+                    .err()
+                    .map(|error| error.cause()),
                 Err(error) => Some(error.cause),
             });
         }

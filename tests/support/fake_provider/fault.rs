@@ -52,6 +52,8 @@ pub(crate) enum Fault {
     /// The model was cut off by the cap.
     Length,
     Prose,
+    /// The model answers with this text.
+    Says(&'static str),
     OutOfRange,
     Empty,
     Refusal,
@@ -237,6 +239,7 @@ pub(super) fn answer(fault: Fault, dialect: Dialect, recorded: &Recorded) -> Ans
         }
         Fault::Length => text("{\"thoughts\": [\"A s", dialect.length()),
         Fault::Prose => text("Document B is better, about 0.7 I would say.", done),
+        Fault::Says(words) => text(words, done),
         Fault::OutOfRange => text(&json!({"thoughts": ["x"], "score": 85}).to_string(), done),
         Fault::Empty => text("", done),
         Fault::Refusal => Answer::charged(200, &dialect.refusal(recorded)),

@@ -5,7 +5,9 @@ use super::{PolledBatch, api, judge_of, line_number, passes, patiently};
 use crate::app::annotate::error::RunError;
 use crate::client::now_ms;
 use crate::judge::batch::{BatchAnswer, BatchApi};
-use crate::judge::{CallError, FailureCause, Judge, JudgeEnsemble, JudgeReply, opinion_of};
+use crate::judge::{
+    CallError, FailureCause, Judge, JudgeEnsemble, JudgeReply, PoolText, PresentedPair, opinion_of,
+};
 use crate::store::batches::{BatchCall, BatchRow, BatchStage};
 use crate::store::votes::{CallOutcome, CallRecord};
 use crate::store::{Db, Store, StoreError};
@@ -149,7 +151,8 @@ fn record_all(
         let (Some(call), Some(made)) = (db.batch_call(row.id, number)?, answer.made()) else {
             continue;
         };
-        let mut record = record(judge, row, &call, made);
+        let case = presented(db, &call)?;
+        let mut record = record(judge, row, &call, &case, made);
         if matches!(record.result, CallOutcome::Vote { .. })
             && db.has_voted(call.battle, row.judge)?
         {
@@ -170,13 +173,30 @@ fn record_all(
     Ok(fetched)
 }
 
+/// The pair as the judge was shown it.
+fn presented(db: &Db, call: &BatchCall) -> Result<PresentedPair, StoreError> {
+    let query = db.query(db.query_of(call.battle)?)?;
+    let (a, b) = db.documents_of(call.battle)?;
+    let documents = vec![
+        db.document_text(query.key, a)?,
+        db.document_text(query.key, b)?,
+    ];
+    let (first, second) = if call.swapped { (1, 0) } else { (0, 1) };
+    Ok(PresentedPair {
+        pool: Arc::new(PoolText::new(query.text, documents)),
+        first,
+        second,
+    })
+}
+
 fn record(
     judge: &dyn Judge,
     row: &BatchRow,
     call: &BatchCall,
+    case: &PresentedPair,
     made: Result<JudgeReply, CallError>,
 ) -> CallRecord {
-    let read = made.and_then(|reply| opinion_of(judge, reply));
+    let read = made.and_then(|reply| opinion_of(judge, case, reply));
     let (usage, cost_usd, raw, result) = match read {
         Ok((reply, opinion)) => {
             let result = CallOutcome::Vote {

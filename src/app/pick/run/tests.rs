@@ -51,6 +51,7 @@ impl Judge for Waiting {
             gate.wait_for(|open| *open).await.unwrap();
             Ok(JudgeReply {
                 text: r#"{"slots":[]}"#.to_owned(),
+                outside: None,
                 model: None,
                 stop_reason: None,
                 request_id: None,

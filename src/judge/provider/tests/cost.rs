@@ -1,6 +1,6 @@
 //! What calls cost: by counts that make sense, by nothing else, and never more than was said before.
 
-use super::super::testing::{KEY, network, received, settings};
+use super::super::testing::{KEY, case, network, received, settings};
 use super::*;
 use crate::judge::call::AnswerProbabilities;
 use crate::judge::price::{Price, TokenRates};
@@ -260,7 +260,12 @@ impl WireFormat for PanickingWire {
         panic!("asked to panic over an answer")
     }
 
-    fn opinion(&self, _: &JudgeSettings, _: &JudgeReply) -> Result<Opinion, ParseError> {
+    fn opinion(
+        &self,
+        _: &JudgeSettings,
+        _: &JudgeReply,
+        _: &[&str],
+    ) -> Result<Opinion, ParseError> {
         panic!("asked to panic over a reply")
     }
 }
@@ -288,7 +293,7 @@ fn a_panic_over_an_answer_keeps_the_answer() {
             &received(200, &success("openai", &json!(100), &json!(100))),
         )
         .unwrap();
-    let error = opinion_of(&judge, reply.clone()).unwrap_err();
+    let error = opinion_of(&judge, &case(), reply.clone()).unwrap_err();
     assert_eq!(error.cause, FailureCause::Crashed);
     assert_eq!(error.raw, Some(reply.text));
     assert_eq!(error.exchange.cost_usd, reply.cost_usd);
@@ -338,6 +343,7 @@ fn the_key_is_in_no_field_of_what_a_call_came_to() {
         let text = || Some(said.clone());
         let reply = JudgeReply {
             text: said.clone(),
+            outside: None,
             model: text(),
             stop_reason: text(),
             request_id: text(),

@@ -256,7 +256,7 @@ fn googles_and_ollamas_probabilities_are_read() {
     let reply = Gemini
         .parse_response(&judge, &received(200, &answer))
         .unwrap();
-    let opinion = Gemini.opinion(&judge, &reply).unwrap();
+    let opinion = Gemini.opinion(&judge, &reply, &[]).unwrap();
     assert!((opinion.margin.get() - 0.4).abs() < 1e-9);
     let top = |token: &str, p: f64| json!({"token": token, "logprob": p.ln()});
     let answer = json!({"model": "m", "message": {"content": "A"}, "done": true, "done_reason": "stop", "prompt_eval_count": 9, "eval_count": 1,
@@ -265,7 +265,10 @@ fn googles_and_ollamas_probabilities_are_read() {
     let reply = Ollama
         .parse_response(&judge, &received(200, &answer))
         .unwrap();
-    assert_eq!(Ollama.opinion(&judge, &reply).unwrap().margin.get(), 0.0);
+    assert_eq!(
+        Ollama.opinion(&judge, &reply, &[]).unwrap().margin.get(),
+        0.0
+    );
 }
 
 #[test]
@@ -291,7 +294,7 @@ fn a_letter_after_a_thought_is_given_room_and_found() {
     let reply = wire
         .parse_response(&judge, &received(200, &answer))
         .unwrap();
-    assert!((wire.opinion(&judge, &reply).unwrap().margin.get() - 0.6).abs() < 1e-9);
+    assert!((wire.opinion(&judge, &reply, &[]).unwrap().margin.get() - 0.6).abs() < 1e-9);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::judge::provider::anthropic::Anthropic;
 use crate::judge::provider::batch::{anthropic, gemini, openai};
 use crate::judge::provider::gemini::Gemini;
 use crate::judge::provider::openai::OpenAi;
-use crate::judge::provider::testing::settings;
+use crate::judge::provider::testing::{case, settings};
 use crate::judge::{FailureCause, Judge};
 use serde_json::json;
 
@@ -81,7 +81,7 @@ fn a_line_of_results_is_a_reply_at_half_the_price() {
         ("i-1", Some("r"))
     );
     assert!((reply.cost_usd.unwrap() - 1.0).abs() < 1e-9, "{reply:?}");
-    assert_eq!(judge.parse(&reply).unwrap().margin.get(), 1.0);
+    assert_eq!(judge.parse(&case(), &reply).unwrap().margin.get(), 1.0);
     let judge = network(
         "gemini",
         "gemini-3.8-flash",

@@ -57,7 +57,8 @@ pub(super) struct BenchMethodsCommand {
     /// Judges of zelo; the other methods ask the first one
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9))]
     judges: u8,
-    /// Share of answers that cannot be read
+    /// Share of answers that cannot be read; each is asked for once more, and a second one fails
+    /// its query
     #[arg(long, default_value_t = 0.005, value_name = "SHARE", value_parser = share)]
     unreadable: f64,
     /// How tourrank shuffles: seeded, or cpython as ranksmith does

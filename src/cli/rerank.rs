@@ -26,9 +26,10 @@ use terms::{MethodSummary, RankingTerms};
   NAME@100             a [[reranker]] of overrule.toml (a service or a program of yours), a ranking of the project, or a run file
   original             the first-stage order
 
-A judge's answer that breaks the rules is asked for once more and then repaired: unknown and repeated candidates are
-dropped, missing ones follow in their old order. Every repair is counted. With :strict (rankgpt@20:strict) it fails that
-query instead. One query's failure never ends the run.
+A judge's answer that breaks the rules is asked for once more. It is then repaired if a part of it can be used: unknown and
+repeated candidates are dropped, missing ones follow in their old order, and the repair is counted. An answer without a
+usable part fails its query, as does every bad answer with :strict (rankgpt@20:strict). --retry-failed tries such queries
+again. One query's failure never ends the run.
 
 Every answer is in the project before it counts. Run the same command again to continue where it stopped: what has been
 answered is not asked again, also not for another method that asks the same. `overrule methods` compares the methods.

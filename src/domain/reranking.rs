@@ -135,13 +135,14 @@ pub trait Strategy: Send + std::fmt::Debug {
     /// Takes the answer to the question `id`.
     ///
     /// # Errors
-    /// The query has failed, and why: an answer that breaks the rules under [`Validation::Strict`], one that cannot be used
-    /// to [`Question::Score`], or one to a question that does not wait for it. Nothing is asked after that.
+    /// The query has failed, and why: an answer of which nothing can be used, one that breaks the
+    /// rules under [`Validation::Strict`], or one to a question that does not wait for it. Nothing
+    /// is asked after that.
     fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String>;
 
     /// The order, once every question is answered.
     fn outcome(&self) -> Option<Ranking>;
 
-    /// How many answers had to be mended so far, those that could not be used at all included.
+    /// How many answers had to be repaired so far.
     fn repairs(&self) -> usize;
 }

@@ -122,14 +122,14 @@ fn methods_make_the_calls_they_need_and_buy_none_twice() {
 }
 
 #[test]
-fn no_bad_answer_ends_a_run_and_no_query_is_lost() {
+fn no_bad_answer_ends_a_run_and_each_is_asked_once_more() {
     let desk = desk();
     desk.server.fail_at_random(Faults {
         seed: 3,
         rates: vec![
             (Fault::RateLimited, 0.05),
             (Fault::Server500, 0.02),
-            (Fault::Prose, 0.02),
+            (Fault::Prose, 0.004),
         ],
         ..Faults::default()
     });
@@ -149,6 +149,119 @@ fn no_bad_answer_ends_a_run_and_no_query_is_lost() {
             "{row}"
         );
     }
+}
+
+/// A judge that always fails like this.
+fn always(fault: Fault) -> Faults {
+    Faults {
+        doomed: vec![("gpt".to_owned(), fault)],
+        ..Faults::default()
+    }
+}
+
+#[test]
+fn words_are_no_ranking_of_any_method() {
+    let desk = desk();
+    desk.server.fail_at_random(always(Fault::Prose));
+    let methods = [
+        "rankgpt@20",
+        "tourrank@20:r1",
+        "setwise@20",
+        "prp@20:p1",
+        "zelo@20:b2",
+    ];
+    let grades = ["pointwise@20:grade", "pointwise@20:yesno"];
+    for method in methods.into_iter().chain(grades) {
+        let more = ["--method", method, "--query", "q0", "--json"];
+        let output = rerank(&desk, &more);
+        assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+        let row = &json_of(&output)["methods"][0];
+        assert_eq!(
+            (&row["ranked"], &row["failed"]),
+            (&json!(0), &json!(1)),
+            "{row}"
+        );
+        assert_eq!(row["repairs"], json!(0), "{row}");
+        let why = row["first_failure"].as_str().unwrap();
+        assert!(why.contains("malformed reply"), "{why}");
+        let calls = desk.server.requests().len();
+        // Known to have failed, until it is asked for again.
+        assert_eq!(rerank(&desk, &more).status.code(), Some(3));
+        assert_eq!(desk.server.requests().len(), calls, "{method}");
+    }
+    assert_eq!(
+        desk.count("SELECT count(*) FROM rerank_result WHERE ranking IS NOT NULL"),
+        0
+    );
+    assert_eq!(
+        desk.count("SELECT count(*) FROM rerank_call WHERE readable"),
+        0
+    );
+    desk.server.fail_at_random(Faults::default());
+    for method in methods.into_iter().chain(grades) {
+        let more = [
+            "--method",
+            method,
+            "--query",
+            "q0",
+            "--retry-failed",
+            "--json",
+        ];
+        let output = rerank(&desk, &more);
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+        assert_eq!(
+            json_of(&output)["methods"][0]["ranked"],
+            json!(1),
+            "{method}"
+        );
+    }
+}
+
+#[test]
+fn a_judge_that_answers_in_words_is_stopped_after_25_answers() {
+    let desk = desk();
+    desk.server.fail_at_random(always(Fault::Prose));
+    let more = [
+        "--method",
+        "rankgpt@20",
+        "--method",
+        "setwise@20",
+        "--method",
+        "tourrank@20:r2",
+    ];
+    let more = [&more[..], &["--concurrency", "1"]].concat();
+    let output = rerank(&desk, &more);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    assert!(told(&output).contains("gpt stopped"), "{}", told(&output));
+    assert_eq!(desk.server.requests().len(), 25);
+}
+
+#[test]
+fn a_part_of_an_answer_is_repaired_and_counted() {
+    let desk = desk();
+    // Numbers of nobody, and one that is shown.
+    let says = |text| desk.server.fail_at_random(always(Fault::Says(text)));
+    says("{\"ranking\": [3, 77, 3]}");
+    let output = rerank(&desk, &["--method", "rankgpt@20", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let row = &json_of(&output)["methods"][0];
+    assert_eq!(
+        (&row["ranked"], &row["repairs"]),
+        (&json!(QUERIES), &json!(QUERIES))
+    );
+    let first = desk.count(
+        "SELECT count(*) FROM rerank_result WHERE ranking LIKE '[\"d2\",\"d0\",\"d1\",\"d3\",%'",
+    );
+    assert_eq!(first as usize, QUERIES);
+    // None of them is shown.
+    says("{\"ranking\": [0, 77]}");
+    let output = rerank(&desk, &["--method", "rankgpt@19", "--json"]);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    let row = &json_of(&output)["methods"][0];
+    assert_eq!(
+        (&row["ranked"], &row["failed"]),
+        (&json!(0), &json!(QUERIES))
+    );
 }
 
 #[test]

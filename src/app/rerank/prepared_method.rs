@@ -14,6 +14,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
+/// What repair makes of answers. Rankings that an earlier version made are made again, from the
+/// answers that are kept: it took an answer without a usable part for the old order.
+const REPAIR: &str = "repair 2";
+
 /// The orders of a run, by query.
 pub(super) type Orders = BTreeMap<QueryId, Vec<DocId>>;
 
@@ -47,8 +51,9 @@ pub(super) struct PreparedMethod {
     pub(super) method: Method,
     pub(super) asks: Asks,
     pub(super) seed: u64,
-    /// Whether a result with a candidate that has no score has failed: it is tried again when failures are.
-    pub(super) wants_all: bool,
+    /// Whether it grades the anchors of a scale: a grade that is missing is no failure of the
+    /// others, but is asked for again with the failures.
+    pub(super) is_anchors: bool,
 }
 
 /// A part of a question: where it is asked, which of the question's candidates it is about if not all, and how.
@@ -75,7 +80,7 @@ impl PreparedMethod {
             method,
             asks,
             seed,
-            wants_all: false,
+            is_anchors: false,
         }
     }
 
@@ -88,7 +93,7 @@ impl PreparedMethod {
         let spec = judge.spec();
         Some(Self {
             name: anchors_method(&spec.name, &identity_of(spec)),
-            wants_all: true,
+            is_anchors: true,
             ..self
         })
     }
@@ -96,12 +101,15 @@ impl PreparedMethod {
     /// Whether a result is a failure, as a whole or in a part that is wanted.
     pub(super) fn has_failed(&self, row: &MethodRow) -> bool {
         let ungraded = || row.scores.iter().flatten().any(Option::is_none);
-        row.failure.is_some() || (self.wants_all && ungraded())
+        row.failure.is_some() || (self.is_anchors && ungraded())
     }
 
     /// The method at work on a query.
     pub(super) fn strategy(&self, candidates: &Candidates) -> Box<dyn Strategy> {
         let looked_at = self.looks_at(candidates);
+        if let (true, MethodKind::Pointwise { scale }) = (self.is_anchors, &self.method.kind) {
+            return Method::grades(looked_at, *scale);
+        }
         let seed = Method::query_seed(self.seed, candidates.query.as_str());
         let judges = match &self.asks {
             Asks::Ensemble(judges) => judges.len(),
@@ -138,6 +146,10 @@ impl PreparedMethod {
                 .and_then(|id| places.get(id))
                 .copied()
         };
+        if asked.iter().all(|at| place(at).is_none()) {
+            let why = "the run has none of this query's candidates".to_owned();
+            return Some(Answer::Unreadable(why));
+        }
         let scores = asked.iter().zip(0usize..).map(|(at, above)| {
             let rank = place(at).unwrap_or(order.len() + above);
             -(rank as f64)
@@ -211,6 +223,10 @@ impl PreparedMethod {
         let mut hash = Sha256::new();
         let mut add = |part: &str| hash_part(&mut hash, part);
         add(&self.method.to_string());
+        let asks_judges = matches!(self.asks, Asks::Judge { .. } | Asks::Ensemble(_));
+        if asks_judges && !self.is_anchors && self.method.validation == Validation::Repair {
+            add(REPAIR);
+        }
         if matches!(
             self.method.kind,
             MethodKind::TourRank { .. } | MethodKind::Zelo { .. }

@@ -336,9 +336,6 @@ fn unreadable(error: &CallError) -> Option<Answer> {
 impl ServiceQuestion for RerankQuestion {
     type Answer = RerankReply;
 
-    // How often a judge breaks the rules is a result, for which each of its answers counts.
-    const JUNK_STOPS: bool = false;
-
     fn ask(&self) -> BoxFuture<'_, Result<RerankReply, CallError>> {
         async {
             let result = self.put().await;

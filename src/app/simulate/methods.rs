@@ -32,7 +32,7 @@ pub struct MethodOnQuery {
     pub shown: usize,
     /// How often it waits for answers.
     pub waits: usize,
-    /// Answers that had to be mended.
+    /// Answers that had to be repaired.
     pub repairs: usize,
 }
 

@@ -1,5 +1,6 @@
 //! The questions of one query: numbered, handed out once and answered once, with what their answer is for.
 
+use super::validation::Checked;
 use super::{Call, Question};
 use std::collections::HashMap;
 
@@ -52,20 +53,22 @@ impl<T> CallList<T> {
             .ok_or_else(|| format!("question {id} does not wait for an answer"))
     }
 
-    /// What a check made of an answer. Counts a repair; an error is the end of the query.
-    pub(super) fn settle<V>(&mut self, checked: Result<(V, bool), String>) -> Result<V, String> {
-        match checked {
-            Ok((value, mended)) => {
-                self.repairs += usize::from(mended);
-                Ok(value)
-            }
-            Err(why) => {
-                self.failed = true;
-                self.waiting.clear();
-                self.open.clear();
-                Err(why)
-            }
+    /// The value of an answer. An error ends the query.
+    pub(super) fn accept<V>(&mut self, value: Result<V, String>) -> Result<V, String> {
+        if value.is_err() {
+            self.failed = true;
+            self.waiting.clear();
+            self.open.clear();
         }
+        value
+    }
+
+    /// The value of an answer that may have been repaired, which is counted. An error ends the
+    /// query.
+    pub(super) fn accept_repaired<V>(&mut self, checked: Checked<V>) -> Result<V, String> {
+        let (value, repaired) = self.accept(checked)?;
+        self.repairs += usize::from(repaired);
+        Ok(value)
     }
 
     /// Whether every question is answered and the query has not failed.

@@ -20,7 +20,7 @@ pub struct Method {
     pub kind: MethodKind,
     /// How many of the first candidates are looked at, from 1; `None` for all.
     pub depth: Option<usize>,
-    /// What is made of bad answers.
+    /// Whether bad answers are repaired.
     pub validation: Validation,
 }
 
@@ -107,7 +107,7 @@ impl Method {
             MethodKind::RankGpt { window, stride } => {
                 Box::new(RankGpt::new(n, window, stride, validation))
             }
-            MethodKind::Prp { passes } => Box::new(Prp::new(n, passes, validation)),
+            MethodKind::Prp { passes } => Box::new(Prp::new(n, passes)),
             MethodKind::TourRank { rounds, shuffle } => {
                 let dealing = match shuffle {
                     Shuffle::Seeded => Dealing::Seeded(seed),
@@ -117,10 +117,16 @@ impl Method {
                 Box::new(TourRank::new(n, rounds, stages, dealing, validation))
             }
             MethodKind::Setwise { set, top } => Box::new(Setwise::new(n, set, top, validation)),
-            MethodKind::Pointwise { scale } => Box::new(Pointwise::new(n, scale, validation)),
-            MethodKind::Zelo { budget } => Box::new(Zelo::new(n, budget, judges, seed, validation)),
+            MethodKind::Pointwise { scale } => Box::new(Pointwise::new(n, scale, false)),
+            MethodKind::Zelo { budget } => Box::new(Zelo::new(n, budget, judges, seed)),
             MethodKind::Named(_) => Box::new(Scoring::new(n, validation)),
         }
+    }
+
+    /// Grades of `n` candidates as data: one that cannot be had is missing, and the others count
+    /// all the same.
+    pub fn grades(n: usize, scale: GradeScale) -> Box<dyn Strategy> {
+        Box::new(Pointwise::new(n, scale, true))
     }
 
     /// The calls of a query with `n` candidates that are looked at. For `prp` and `setwise` the expected number is the mean
@@ -132,7 +138,7 @@ impl Method {
                 CallBounds::exactly(RankGpt::calls(n, window, stride))
             }
             MethodKind::Prp { passes } => {
-                CallBounds::simulated(n, |n| Box::new(Prp::new(n, passes, Validation::Repair)))
+                CallBounds::simulated(n, |n| Box::new(Prp::new(n, passes)))
                     .with_most(Prp::most_calls(n, passes))
             }
             MethodKind::TourRank { rounds, shuffle } => {

@@ -1,8 +1,8 @@
-//! A strategy played to its end with answers that are at hand.
+//! A strategy played to its end with answers that are there already.
 
 use super::{Answer, Question, Ranking, Strategy};
 
-/// What came of it.
+/// The outcome of a strategy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Played {
     pub ranking: Ranking,
@@ -11,7 +11,7 @@ pub struct Played {
     pub shown: usize,
     /// How often answers had to be waited for, where everything that can be asked at once is.
     pub waits: usize,
-    /// Answers that had to be mended.
+    /// Answers that had to be repaired.
     pub repairs: usize,
 }
 

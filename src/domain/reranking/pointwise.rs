@@ -1,25 +1,27 @@
 //! A grade for each candidate by itself.
 
 use super::call_list::CallList;
-use super::{Answer, Call, GradeScale, Question, Ranking, Strategy, Validation};
+use super::validation::graded;
+use super::{Answer, Call, GradeScale, Question, Ranking, Strategy};
 
-/// Best grade first; equal grades stay in first-stage order, and candidates without a grade come last, in that order too.
+/// Best grade first; equal grades stay in first-stage order.
 #[derive(Debug)]
 pub(super) struct Pointwise {
     grades: Vec<Option<f64>>,
-    validation: Validation,
+    /// Whether a candidate may stay without a grade, and is last then.
+    gaps: bool,
     calls: CallList<usize>,
 }
 
 impl Pointwise {
-    pub(super) fn new(candidates: usize, scale: GradeScale, validation: Validation) -> Self {
+    pub(super) fn new(candidates: usize, scale: GradeScale, gaps: bool) -> Self {
         let mut calls = CallList::default();
         for candidate in 0..candidates {
             calls.ask(Question::Grade { candidate, scale }, candidate);
         }
         Self {
             grades: vec![None; candidates],
-            validation,
+            gaps,
             calls,
         }
     }
@@ -32,8 +34,10 @@ impl Strategy for Pointwise {
 
     fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String> {
         let candidate = self.calls.take(id)?;
-        let graded = self.validation.graded(&answer);
-        let grade = self.calls.settle(graded)?;
+        let grade = match graded(&answer) {
+            Err(_) if self.gaps => None,
+            graded => Some(self.calls.accept(graded)?),
+        };
         if let Some(place) = self.grades.get_mut(candidate) {
             *place = grade;
         }

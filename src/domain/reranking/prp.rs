@@ -1,7 +1,8 @@
 //! Pairwise ranking prompting with sliding passes (PRP-Sliding-K; Qin et al. 2024).
 
 use super::call_list::CallList;
-use super::{Answer, Call, Question, Ranking, Strategy, Validation};
+use super::validation::compared;
+use super::{Answer, Call, Question, Ranking, Strategy};
 use std::collections::{HashMap, HashSet};
 
 /// Passes when nothing else is asked.
@@ -18,21 +19,19 @@ pub(super) struct Prp {
     order: Vec<usize>,
     /// By pass: the lower place of the pair that comes next; 0 when it is over.
     next: Vec<usize>,
-    /// Whether the second one shown won, by who was shown first and second; `None` for no preference.
-    known: HashMap<(usize, usize), Option<bool>>,
+    /// Whether the second one shown won, by who was shown first and second.
+    known: HashMap<(usize, usize), bool>,
     asked: HashSet<(usize, usize)>,
-    validation: Validation,
     calls: CallList<(usize, usize)>,
 }
 
 impl Prp {
-    pub(super) fn new(candidates: usize, passes: usize, validation: Validation) -> Self {
+    pub(super) fn new(candidates: usize, passes: usize) -> Self {
         let mut new = Self {
             order: (0..candidates).collect(),
             next: vec![candidates.saturating_sub(1); passes],
             known: HashMap::new(),
             asked: HashSet::new(),
-            validation,
             calls: CallList::default(),
         };
         new.advance();
@@ -67,7 +66,7 @@ impl Prp {
                     break;
                 };
                 let at = self.next[pass];
-                if first == Some(true) && second == Some(false) {
+                if first && !second {
                     self.order.swap(at - 1, at);
                 }
                 self.next[pass] = at - 1;
@@ -96,8 +95,7 @@ impl Strategy for Prp {
 
     fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String> {
         let pair = self.calls.take(id)?;
-        let compared = self.validation.compared(&answer);
-        let second_wins = self.calls.settle(compared)?;
+        let second_wins = self.calls.accept(compared(&answer))?;
         self.known.insert(pair, second_wins);
         if self.known.contains_key(&(pair.1, pair.0)) {
             self.advance();

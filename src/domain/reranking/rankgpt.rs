@@ -68,7 +68,7 @@ impl Strategy for RankGpt {
     fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String> {
         let (start, shown) = self.calls.take(id)?;
         let ranked = self.validation.ranked(&answer, &shown);
-        let ranked = self.calls.settle(ranked)?;
+        let ranked = self.calls.accept_repaired(ranked)?;
         for (place, candidate) in self.order.iter_mut().skip(start).zip(ranked) {
             *place = candidate;
         }

@@ -50,9 +50,9 @@ impl Scoring {
                 Ok((Ranking { order, scores }, false))
             }
             Answer::Numbers(_) => {
-                let (order, mended) = self.validation.ranked(answer, &self.candidates)?;
+                let (order, repaired) = self.validation.ranked(answer, &self.candidates)?;
                 let scores = None;
-                Ok((Ranking { order, scores }, mended))
+                Ok((Ranking { order, scores }, repaired))
             }
             other => Err(describe_unusable(other)),
         }
@@ -67,7 +67,7 @@ impl Strategy for Scoring {
     fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String> {
         self.calls.take(id)?;
         let read = self.read(&answer);
-        self.ranking = Some(self.calls.settle(read)?);
+        self.ranking = Some(self.calls.accept_repaired(read)?);
         Ok(())
     }
 

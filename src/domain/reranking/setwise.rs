@@ -116,7 +116,7 @@ impl Strategy for Setwise {
     fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String> {
         let sift = self.calls.take(id)?;
         let best = self.validation.best(&answer, sift.shown);
-        match self.calls.settle(best)? {
+        match self.calls.accept_repaired(best)? {
             0 => self.settled(sift.root),
             place => {
                 let child = sift.at * self.children + place;

@@ -4,8 +4,8 @@ use super::cpython_random::CpythonRandom;
 use super::stages::{Stage, balanced};
 use super::tourrank::{Dealing, TourRank};
 use super::{
-    Answer, GradeScale, Method, MethodKind, MethodOptions, Question, Ranking, Shuffle, Strategy,
-    Validation, play,
+    Answer, Call, GradeScale, Method, MethodKind, MethodOptions, Question, Ranking, Shuffle,
+    Strategy, Validation, play,
 };
 use crate::domain::sampling::SeededRng;
 use proptest::prelude::*;
@@ -86,14 +86,33 @@ fn play_shuffled(
     strategy: &mut dyn Strategy,
     answer: &mut dyn FnMut(&Question) -> Answer,
     rng: &mut SeededRng,
-) -> Ranking {
+) -> Result<Ranking, String> {
     let mut open = strategy.next();
     while !open.is_empty() {
         let call = open.swap_remove(rng.below(open.len()));
-        strategy.answer(call.id, answer(&call.question)).unwrap();
+        strategy.answer(call.id, answer(&call.question))?;
         open.extend(strategy.next());
     }
-    strategy.outcome().unwrap()
+    Ok(strategy.outcome().unwrap())
+}
+
+/// Whether some part of an answer can be used: a number of those shown, or what was asked for.
+fn is_usable(question: &Question, answer: &Answer) -> bool {
+    let shown = question.shown().len() as i64;
+    match (question, answer) {
+        (
+            Question::Rank { .. }
+            | Question::Select { .. }
+            | Question::Best { .. }
+            | Question::Score { .. },
+            Answer::Numbers(numbers),
+        ) => numbers.iter().any(|number| (1..=shown).contains(number)),
+        (Question::Compare { .. }, Answer::SecondWins(_)) => true,
+        (Question::Grade { .. }, Answer::Grade(grade)) => (0.0..=1.0).contains(grade),
+        (Question::Battle { .. }, Answer::Margin(margin)) => (-1.0..=1.0).contains(margin),
+        (Question::Score { .. }, Answer::Scores(scores)) => scores.len() as i64 == shown,
+        _ => false,
+    }
 }
 
 #[derive(Deserialize)]
@@ -316,25 +335,51 @@ fn calls_are_as_many_as_announced() {
 }
 
 #[test]
-fn a_bad_answer_fails_a_strict_query_and_nothing_is_asked_after_it() {
+fn an_answer_without_a_usable_part_fails_its_query_and_nothing_is_asked_after_it() {
+    let useless = |call: &Call| match &call.question {
+        Question::Score { .. } => Answer::Scores(vec![1.0]),
+        _ => Answer::Numbers(vec![0, -1, 99]),
+    };
     for name in METHODS.into_iter().filter(|name| *name != "original") {
-        let mut method = method(name);
-        method.validation = Validation::Strict;
-        let mut strategy = method.strategy(20, 1, 1);
-        let call = strategy.next().remove(0);
-        let why = Answer::Unreadable("json_parse_failure: no JSON".to_owned());
-        let failed = strategy.answer(call.id, why);
-        assert_eq!(
-            failed,
-            Err("json_parse_failure: no JSON".to_owned()),
-            "{name}"
-        );
-        assert!(
-            strategy.next().is_empty() && strategy.outcome().is_none(),
-            "{name}"
-        );
-        assert!(strategy.answer(call.id, Answer::SecondWins(true)).is_err());
+        for validation in [Validation::Strict, Validation::Repair] {
+            let mut method = method(name);
+            method.validation = validation;
+            for unreadable in [true, false] {
+                let mut strategy = method.strategy(20, 1, 1);
+                let call = strategy.next().remove(0);
+                let why = "json_parse_failure: no JSON".to_owned();
+                let answer = match unreadable {
+                    true => Answer::Unreadable(why.clone()),
+                    false => useless(&call),
+                };
+                let failed = strategy.answer(call.id, answer);
+                assert!(failed.is_err(), "{name} {validation:?}");
+                assert!(!unreadable || failed == Err(why), "{name}");
+                assert!(
+                    strategy.next().is_empty() && strategy.outcome().is_none(),
+                    "{name}"
+                );
+                assert_eq!(strategy.repairs(), 0, "{name}");
+                assert!(strategy.answer(call.id, Answer::SecondWins(true)).is_err());
+            }
+        }
     }
+}
+
+#[test]
+fn grades_as_data_may_have_gaps() {
+    let grades = [
+        Answer::Unreadable(String::new()),
+        Answer::Grade(0.0),
+        Answer::Grade(1.5),
+        Answer::Grade(1.0),
+    ];
+    let mut answers = grades.iter();
+    let mut strategy = Method::grades(4, GradeScale::ZeroToThree);
+    let played = play(strategy.as_mut(), &mut |_| answers.next().unwrap().clone()).unwrap();
+    assert_eq!(played.ranking.order, [3, 1, 0, 2]);
+    let scores = vec![None, Some(0.0), None, Some(1.0)];
+    assert_eq!(played.ranking.scores, Some(scores));
 }
 
 #[test]
@@ -362,43 +407,22 @@ fn strict_answers_have_the_right_numbers() {
 }
 
 #[test]
-fn what_is_mended_keeps_the_old_order() {
-    let order = |name: &str, n: usize, answers: &[Answer]| {
+fn what_is_repaired_keeps_the_old_order() {
+    let order = |name: &str, n: usize, answer: Answer| {
         let mut strategy = method(name).strategy(n, 0, 1);
-        let mut answers = answers.iter().cycle();
-        let played = play(strategy.as_mut(), &mut |_| answers.next().unwrap().clone());
-        let played = played.unwrap();
+        let played = play(strategy.as_mut(), &mut |_| answer.clone()).unwrap();
         (played.ranking.order, played.repairs)
     };
     let numbers = |numbers: &[i64]| Answer::Numbers(numbers.to_vec());
-    let lost = Answer::Unreadable(String::new());
     assert_eq!(
-        order("rankgpt", 4, &[numbers(&[3, 9, 3])]),
+        order("rankgpt", 4, numbers(&[3, 9, 3])),
         (vec![2, 0, 1, 3], 1)
     );
-    assert_eq!(
-        order("rankgpt", 4, std::slice::from_ref(&lost)),
-        (vec![0, 1, 2, 3], 1)
-    );
-    let second = Answer::SecondWins(true);
-    assert_eq!(order("prp:p1", 2, &[second, lost.clone()]), (vec![0, 1], 1));
-    assert_eq!(
-        order("tourrank:r1", 4, std::slice::from_ref(&lost)),
-        (vec![0, 1, 2, 3], 2)
-    );
-    assert_eq!(
-        order("setwise", 3, &[numbers(&[0, 3, 2])]),
-        (vec![2, 1, 0], 2)
-    );
-    let grades = [
-        lost.clone(),
-        Answer::Grade(0.0),
-        Answer::Grade(1.5),
-        Answer::Grade(1.0),
-    ];
-    assert_eq!(order("pointwise", 4, &grades), (vec![3, 1, 0, 2], 2));
-    assert_eq!(order("zelo", 3, &[lost]), (vec![0, 1, 2], 3));
-    assert_eq!(order("service", 3, &[numbers(&[2])]), (vec![1, 0, 2], 1));
+    assert_eq!(order("rankgpt", 4, numbers(&[4])), (vec![3, 0, 1, 2], 1));
+    assert_eq!(order("setwise", 3, numbers(&[0, 3, 2])), (vec![2, 1, 0], 2));
+    assert_eq!(order("service", 3, numbers(&[2])), (vec![1, 0, 2], 1));
+    let (_, repairs) = order("tourrank:r1", 4, numbers(&[2, 2]));
+    assert_eq!(repairs, 2, "twice the same of four, and two of two");
     let mut service = method("service").strategy(2, 0, 1);
     let call = service.next().remove(0);
     let failed = service.answer(call.id, Answer::Scores(vec![1.0]));
@@ -437,12 +461,27 @@ fn what_does_not_wait_for_an_answer_takes_none() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
+    /// A query is ranked if a part of every answer can be used, and fails otherwise.
     #[test]
-    fn the_order_is_a_permutation_whatever_is_answered(seed: u64, n in 0usize..45, at in 0usize..METHODS.len() - 1) {
+    fn the_order_is_a_permutation_or_the_query_fails(
+        seed: u64, n in 0usize..45, at in 0usize..METHODS.len() - 1, mostly_usable: bool,
+    ) {
         let mut rng = SeededRng::new(seed, &["garbage"]);
         let mut dice = SeededRng::new(seed, &["turns"]);
         let mut strategy = method(METHODS[at]).strategy(n, seed, 2);
-        let ranking = play_shuffled(strategy.as_mut(), &mut |_| garbage(&mut rng), &mut dice);
+        let mut all_usable = true;
+        let played = play_shuffled(strategy.as_mut(), &mut |question| {
+            let mut answer = garbage(&mut rng);
+            while mostly_usable && !is_usable(question, &answer) {
+                answer = garbage(&mut rng);
+            }
+            all_usable &= is_usable(question, &answer);
+            answer
+        }, &mut dice);
+        prop_assert_eq!(played.is_ok(), all_usable);
+        let Ok(ranking) = played else {
+            return Ok(());
+        };
         let mut sorted = ranking.order.clone();
         sorted.sort_unstable();
         prop_assert_eq!(sorted, (0..n).collect::<Vec<_>>());
@@ -457,7 +496,7 @@ proptest! {
         let method = method(METHODS[at]);
         let mut dice = SeededRng::new(seed, &["turns"]);
         let mut answer = |question: &Question| oracle(question, &relevance);
-        let shuffled = play_shuffled(method.strategy(n, seed, 2).as_mut(), &mut answer, &mut dice);
+        let shuffled = play_shuffled(method.strategy(n, seed, 2).as_mut(), &mut answer, &mut dice).unwrap();
         let played = play(method.strategy(n, seed, 2).as_mut(), &mut answer).unwrap();
         prop_assert_eq!(shuffled, played.ranking);
     }

@@ -157,7 +157,7 @@ impl Strategy for TourRank {
         let selected = self
             .validation
             .selected(&answer, &group.shown, group.count, &group.seeded);
-        let selected = self.calls.settle(selected)?;
+        let selected = self.calls.accept_repaired(selected)?;
         self.go_on(&group, selected);
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! What is made of an answer: refused where it breaks the rules, or mended and counted.
+//! Checks an answer against its question: an answer that breaks the rules is refused, or repaired
+//! and counted where a part of it can be used.
 
 use super::Answer;
 use crate::domain::named::named;
@@ -8,11 +9,12 @@ named! {
     "a validation", "kebab-case";
     #[derive(Default)]
     pub enum Validation {
-        /// What can be used of an answer is used. Numbers of nobody and numbers that were given before are dropped, candidates
-        /// that are missing follow in their old order, and every answer that needed this is counted.
+        /// The usable part of an answer is used. Unknown numbers and numbers that were given before
+        /// are dropped, candidates that are missing follow in their old order, and every answer
+        /// that needed this is counted. An answer without a usable part fails its query.
         #[default]
         Repair,
-        /// A bad answer is the failure of its query.
+        /// A bad answer fails its query.
         Strict,
     }
 }
@@ -79,7 +81,7 @@ impl fmt::Display for AnswerFault {
     }
 }
 
-/// What a check makes of an answer: the value, and whether it had to be mended.
+/// The value of an answer, and whether it had to be repaired; or why the answer cannot be used.
 pub(super) type Checked<T> = Result<(T, bool), String>;
 
 impl Validation {
@@ -96,14 +98,7 @@ impl Validation {
         count: usize,
         old_order: &[usize],
     ) -> Checked<Vec<usize>> {
-        let numbers = match self.numbers(answer)? {
-            Some(numbers) => numbers,
-            None => &[],
-        };
-        let fault = AnswerFault::of(numbers, count, shown.len());
-        if let (Self::Strict, Some(fault)) = (self, fault) {
-            return Err(fault.to_string());
-        }
+        let (numbers, fault) = self.numbers(answer, count, shown.len())?;
         let mut chosen: Vec<usize> = Vec::with_capacity(count);
         let named = numbers
             .iter()
@@ -117,55 +112,56 @@ impl Validation {
         Ok((chosen, fault.is_some()))
     }
 
-    /// The answer to a question for the best of so many: its place among those shown, the first one's where there is no
-    /// answer.
+    /// The answer to a question for the best of `shown`: its place among them.
     pub(super) fn best(self, answer: &Answer, shown: usize) -> Checked<usize> {
-        let numbers = self.numbers(answer)?.unwrap_or_default();
-        let fault = AnswerFault::of(numbers, 1, shown);
-        if let (Self::Strict, Some(fault)) = (self, fault) {
-            return Err(fault.to_string());
-        }
-        let known = numbers.iter().find_map(|number| place(*number, shown));
-        Ok((known.unwrap_or(0), fault.is_some()))
+        let (numbers, fault) = self.numbers(answer, 1, shown)?;
+        numbers
+            .iter()
+            .find_map(|number| place(*number, shown))
+            .map(|at| (at, fault.is_some()))
+            .ok_or_else(|| describe_unusable(answer))
     }
 
-    /// The answer to a comparison: whether the second one shown won, `None` for no preference.
-    pub(super) fn compared(self, answer: &Answer) -> Checked<Option<bool>> {
-        match answer {
-            Answer::SecondWins(second) => Ok((Some(*second), false)),
-            other => self.unusable(other).map(|()| (None, true)),
+    /// The numbers of an answer of which at least one can be used, and what is wrong with them.
+    fn numbers(
+        self,
+        answer: &Answer,
+        expected: usize,
+        shown: usize,
+    ) -> Result<(&[i64], Option<AnswerFault>), String> {
+        let Answer::Numbers(numbers) = answer else {
+            return Err(describe_unusable(answer));
+        };
+        let fault = AnswerFault::of(numbers, expected, shown);
+        let usable = numbers.iter().any(|number| place(*number, shown).is_some());
+        match fault {
+            Some(fault) if self == Self::Strict || !usable => Err(fault.to_string()),
+            fault => Ok((numbers, fault)),
         }
     }
+}
 
-    /// The answer to a question for a grade, which is from 0 to 1.
-    pub(super) fn graded(self, answer: &Answer) -> Checked<Option<f64>> {
-        match answer {
-            Answer::Grade(grade) if (0.0..=1.0).contains(grade) => Ok((Some(*grade), false)),
-            other => self.unusable(other).map(|()| (None, true)),
-        }
+/// The answer to a comparison: whether the second one shown won.
+pub(super) fn compared(answer: &Answer) -> Result<bool, String> {
+    match answer {
+        Answer::SecondWins(second) => Ok(*second),
+        other => Err(describe_unusable(other)),
     }
+}
 
-    /// The answer to a battle, which is from −1 to 1.
-    pub(super) fn margin(self, answer: &Answer) -> Checked<Option<f64>> {
-        match answer {
-            Answer::Margin(margin) if (-1.0..=1.0).contains(margin) => Ok((Some(*margin), false)),
-            other => self.unusable(other).map(|()| (None, true)),
-        }
+/// The answer to a question for a grade, which is from 0 to 1.
+pub(super) fn graded(answer: &Answer) -> Result<f64, String> {
+    match answer {
+        Answer::Grade(grade) if (0.0..=1.0).contains(grade) => Ok(*grade),
+        other => Err(describe_unusable(other)),
     }
+}
 
-    fn numbers(self, answer: &Answer) -> Result<Option<&[i64]>, String> {
-        match answer {
-            Answer::Numbers(numbers) => Ok(Some(numbers)),
-            other => self.unusable(other).map(|()| None),
-        }
-    }
-
-    /// An answer of which nothing can be used: an error where answers are not mended.
-    fn unusable(self, answer: &Answer) -> Result<(), String> {
-        match self {
-            Self::Repair => Ok(()),
-            Self::Strict => Err(describe_unusable(answer)),
-        }
+/// The answer to a battle, which is from −1 to 1.
+pub(super) fn margin(answer: &Answer) -> Result<f64, String> {
+    match answer {
+        Answer::Margin(margin) if (-1.0..=1.0).contains(margin) => Ok(*margin),
+        other => Err(describe_unusable(other)),
     }
 }
 

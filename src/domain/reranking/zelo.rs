@@ -2,7 +2,8 @@
 //! with the first-stage order.
 
 use super::call_list::CallList;
-use super::{Answer, Call, Question, Ranking, Validation};
+use super::validation::margin;
+use super::{Answer, Call, Question, Ranking};
 use crate::domain::battle::Pair;
 use crate::domain::numeric::best_first;
 use crate::domain::rating::{Observation, RatingOptions};
@@ -38,7 +39,6 @@ pub(super) struct Zelo {
     /// Where a pair is in `asked`.
     places: HashMap<Pair, usize>,
     state: SamplingState,
-    validation: Validation,
     calls: CallList<Battle>,
 }
 
@@ -51,13 +51,7 @@ struct Battle {
 
 impl Zelo {
     /// `budget` is in calls a candidate.
-    pub(super) fn new(
-        candidates: usize,
-        budget: f64,
-        judges: usize,
-        seed: u64,
-        validation: Validation,
-    ) -> Self {
+    pub(super) fn new(candidates: usize, budget: f64, judges: usize, seed: u64) -> Self {
         let judges = judges.max(1);
         let mut new = Self {
             judges,
@@ -67,7 +61,6 @@ impl Zelo {
             asked: Vec::new(),
             places: HashMap::new(),
             state: fitted(candidates, judges, &[]),
-            validation,
             calls: CallList::default(),
         };
         new.ask();
@@ -178,8 +171,7 @@ impl super::Strategy for Zelo {
 
     fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String> {
         let battle = self.calls.take(id)?;
-        let margin = self.validation.margin(&answer);
-        let margin = self.calls.settle(margin)?.and_then(Margin::new);
+        let margin = Margin::new(self.calls.accept(margin(&answer))?);
         let entry = self.places.get(&battle.pair);
         let entry = entry.and_then(|at| self.asked.get_mut(*at));
         if let (Some(entry), Some(margin)) = (entry, margin) {

@@ -15,8 +15,9 @@ use crate::domain::reranking::{Answer, GradeScale, Question};
 use crate::domain::sampling::SeededRng;
 
 impl SimulatedQuery {
-    /// The answer of the judge that the question names, of the first one where it names none. The same question has the same
-    /// answer.
+    /// The answer of the judge that the question names, of the first one where it names none. The
+    /// same question has the same answer. One that cannot be read is asked for once more; if the
+    /// second one cannot be read either, there is none.
     pub fn answer(&self, question: &Question) -> Answer {
         let shown = question.shown();
         let seat = match question {
@@ -26,7 +27,7 @@ impl SimulatedQuery {
         let words: Vec<String> = shown.iter().map(usize::to_string).collect();
         let (prompt, judge) = (words.join(" "), seat.to_string());
         let mut rng = SeededRng::new(self.seed, &["prompt", &self.name, &prompt, &judge]);
-        if rng.unit() < self.noise.errors {
+        if rng.unit() < self.noise.errors && rng.unit() < self.noise.errors {
             return Answer::Unreadable("simulated".to_owned());
         }
         let numbers = |order: &[usize], count: usize| {

@@ -69,7 +69,7 @@ pub fn notes(merged: &MergeCounts) -> Vec<String> {
         (
             merged.vote_clashes,
             "vote",
-            "the same judge has another vote on the same battle here, which stays",
+            "the same judge has another vote on the same pair here, which stays",
         ),
         (
             merged.gold_clashes,

@@ -11,7 +11,7 @@ use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output;
 use super::spending::{SpendingOptions, confirm_spending};
 use crate::app::annotate::changed_judges::ChangedJudge;
-use crate::app::annotate::estimate::CostEstimate;
+use crate::app::annotate::estimate::{CostEstimate, PoolOutline};
 use crate::app::annotate::{RunOutcome, RunRequest};
 use crate::app::choose_judges::{check_budget, is_paid};
 use crate::app::export::write_annotated;
@@ -163,10 +163,10 @@ impl AnnotateCommand {
         let estimate = || -> Result<CostEstimate, CommandFailure> {
             let project = context.project().exists().then(|| context.open());
             let project = project.transpose()?;
-            let documents: Vec<usize> = dataset.pools()?.map(|pool| pool.documents.len()).collect();
+            let outlines: Vec<PoolOutline> = dataset.pools()?.map(|pool| (&pool).into()).collect();
             let mut estimate = CostEstimate::of_pools(
                 dataset.pools()?,
-                &documents,
+                &outlines,
                 &ensemble,
                 &request,
                 project.as_ref(),

@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Queries and documents are matched by name and must have the same texts, battles by pair and game, judges by model,
-prompt and parameters, verdicts, undos and what was done in duels by their globally unique names. Nothing is replaced: where a judge has voted
-differently on the same battle, the vote of this project stays. A merge can be repeated, and it is all or nothing.
-The other file is read from a private copy and never written to; settings are left as they are.
+    after_help = "Queries and documents are matched by name and must have the same texts, votes by judge, pair and the order of its documents,
+judges by model, prompt and parameters, verdicts, undos and what was done in duels by their globally unique names. Nothing is replaced: where
+a judge has voted differently on the same pair in the same order, the vote of this project stays. A merge can be repeated, and it is all or
+nothing. The other file is read from a private copy and never written to; settings are left as they are.
 
 Examples:
   overrule merge ../ada/overrule.db --dry-run

@@ -11,6 +11,7 @@ pub(super) use table::{TableColumns, table};
 use super::command::{CommandFailure, CommandResult, usage};
 use crate::app::error::{AppError, FileProblems, is_io_error};
 use crate::app::output_file::{is_configuration, is_database};
+use crate::app::wording::counted;
 use crate::domain::number_words::count;
 use crate::domain::sanitise;
 use crate::formats::safe_json;
@@ -52,6 +53,11 @@ pub(super) fn message(line: &str) {
 pub(super) fn upgrade(project: &Path, progress: UpgradeProgress) {
     let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
     let words = match progress {
+        UpgradeProgress::CopiesRemoved(copies) => format!(
+            "removed {}: an earlier version had counted a judge's answer about a pair a second time. No answer that was \
+             paid for is lost; the next run asks about these pairs in the other order",
+            counted(copies as usize, "copied vote")
+        ),
         UpgradeProgress::Votes(done, all) => {
             format!(
                 "upgrading to this version's format: {} of {} votes",

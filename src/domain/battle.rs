@@ -47,8 +47,12 @@ pub fn all_pairs(documents: usize) -> impl Iterator<Item = Pair> {
 #[serde(transparent)]
 pub struct BattleId(pub i64);
 
-/// The number that stands for the game of a pair in which judges are asked once more, with the documents in the other order.
-/// It says what the order does to a judge and is no part of the fit, so that a pair counts once.
+/// The number of a pair's second battle, in which judges are shown the documents in the other order. It counts in the fit.
+pub const SECOND_GAME: u32 = 1;
+
+/// The number of a pair's probe, in which language models are shown the documents in the other order too. It shows how the
+/// order influences a judge and is left out of the fit, so that the pair counts once. When a plan asks for a second battle of
+/// the pair, the probe becomes that battle.
 pub const PROBE_GAME: u32 = 1_000;
 
 /// Document `a` against document `b` of a pool. All votes on it are oriented to this order.

@@ -10,14 +10,17 @@ pub mod adaptive;
 mod cycles;
 mod probe;
 mod rng;
+mod seen_orders;
 mod walecki;
 
 pub use cycles::{PlannedBattle, plan, presentations};
 pub use probe::{PROBED_PAIRS, probe_pairs, probe_shares};
 pub use rng::SeededRng;
+pub use seen_orders::SeenOrders;
 
 /// Cycles a query when nothing else is asked: every document fights about eight battles.
 pub const DEFAULT_CYCLES: usize = 4;
 
-/// How often a pair may fight: once in each presentation. A third battle would ask the same judges the same question.
+/// How many battles of a pair a plan may hold: one for each order of the two documents. A third one would ask the same judges
+/// the same question again.
 pub const MAX_GAMES: u32 = 2;

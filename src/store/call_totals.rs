@@ -18,6 +18,8 @@ pub(super) enum KeptCall {
         margin: f64,
         /// Whether the judge was shown B first.
         swapped: bool,
+        /// Whether the answer came with the call for another vote, so that there was no call for this one.
+        shared: bool,
     },
     Failure,
 }
@@ -31,24 +33,26 @@ impl Db {
         kept: KeptCall,
         cost_usd: Option<f64>,
     ) -> Result<()> {
-        let (voted, asked, named_first, tied) = match kept {
-            KeptCall::Failure => (false, false, false, false),
+        let (voted, asked, named_first, tied, shared) = match kept {
+            KeptCall::Failure => (false, false, false, false, false),
             KeptCall::Vote {
                 asked,
                 margin,
                 swapped,
+                shared,
             } => {
                 let tied = margin == 0.0;
-                (true, asked, !tied && (margin > 0.0) == swapped, tied)
+                let named_first = !tied && (margin > 0.0) == swapped;
+                (true, asked, named_first, tied, shared)
             }
         };
         self.change(
             "INSERT INTO call_total (query, judge, votes, votes_priced, votes_usd, asked, asked_priced, asked_usd,
-                 failures, failures_priced, failures_usd, named_first, tied)
+                 failures, failures_priced, failures_usd, named_first, tied, shared)
              SELECT query, ?2, ?3, ?3 AND ?5 IS NOT NULL, CASE WHEN ?3 THEN coalesce(?5, 0.0) ELSE 0.0 END,
                  ?4, ?4 AND ?5 IS NOT NULL, CASE WHEN ?4 THEN coalesce(?5, 0.0) ELSE 0.0 END,
                  NOT ?3, NOT ?3 AND ?5 IS NOT NULL, CASE WHEN ?3 THEN 0.0 ELSE coalesce(?5, 0.0) END,
-                 ?6, ?7
+                 ?6, ?7, ?8
              FROM battle WHERE id = ?1
              ON CONFLICT (query, judge) DO UPDATE SET
                  votes = votes + excluded.votes,
@@ -61,8 +65,18 @@ impl Db {
                  failures_priced = failures_priced + excluded.failures_priced,
                  failures_usd = failures_usd + excluded.failures_usd,
                  named_first = named_first + excluded.named_first,
-                 tied = tied + excluded.tied",
-            params![battle, judge, voted, asked, cost_usd, named_first, tied],
+                 tied = tied + excluded.tied,
+                 shared = shared + excluded.shared",
+            params![
+                battle,
+                judge,
+                voted,
+                asked,
+                cost_usd,
+                named_first,
+                tied,
+                shared
+            ],
         )?;
         Ok(())
     }
@@ -171,9 +185,10 @@ mod tests {
     fn totals(db: &Db) -> Vec<Vec<i64>> {
         db.all(
             "SELECT query, judge, votes, votes_priced, round(votes_usd * 1e6), asked, asked_priced, round(asked_usd * 1e6),
-                 failures, failures_priced, round(failures_usd * 1e6), named_first, tied FROM call_total ORDER BY query, judge",
+                 failures, failures_priced, round(failures_usd * 1e6), named_first, tied, shared FROM call_total
+             ORDER BY query, judge",
             [],
-            |row| (0..13).map(|at| row.get::<_, f64>(at).map(|value| value as i64)).collect(),
+            |row| (0..14).map(|at| row.get::<_, f64>(at).map(|value| value as i64)).collect(),
         )
         .unwrap()
     }
@@ -184,6 +199,9 @@ mod tests {
         let select = &migration[migration.find("SELECT query").unwrap()..];
         let named = include_str!("../../assets/migrations/0015.sql");
         let named = &named[named.find("UPDATE").unwrap()..];
+        let shared = include_str!("../../assets/migrations/0024.sql");
+        let shared = &shared[shared.find("UPDATE").unwrap()..];
+        let shared = &shared[..=shared.find(';').unwrap()];
         db.connection
             .execute_batch("SAVEPOINT recount; DELETE FROM call_total")
             .unwrap();
@@ -193,6 +211,7 @@ mod tests {
         );
         db.connection.execute_batch(&fill).unwrap();
         db.connection.execute_batch(named).unwrap();
+        db.connection.execute_batch(shared).unwrap();
         let found = totals(db);
         db.connection
             .execute_batch("ROLLBACK TO recount; RELEASE recount")

@@ -1,4 +1,4 @@
-//! Votes that count for more than one battle, because the judge was shown the very same text.
+//! Votes of one call for more than one battle: about other documents with the very same text.
 
 use super::call_totals::KeptCall;
 use super::columns::KEPT_OF_KEY;
@@ -44,7 +44,7 @@ impl Db {
     }
 
     /// Lets a vote count for another battle too, at no cost. Both calls would have shown the judge the same texts in the
-    /// same order; the margin is turned where the battles are stored the other way round.
+    /// same order; the margin is turned if the battles are stored the other way round.
     #[allow(clippy::too_many_arguments)]
     pub fn reuse_vote(
         &self,
@@ -83,6 +83,7 @@ impl Db {
                     params![battle.0, judge.0],
                 )?,
                 swapped,
+                shared: true,
             };
             self.count_call(battle.0, judge.0, kept, Some(0.0))?;
         }

@@ -75,7 +75,7 @@ pub struct Spent {
     pub purpose: String,
     /// The judge's or embedder's name.
     pub service: String,
-    /// Votes, failures and picks, and further calls with a known cost.
+    /// Votes, failures and picks, and further calls with a known cost. A vote that shares the answer of another call is none.
     pub calls: usize,
     /// Dollars that the providers' usage tells.
     pub known_usd: f64,
@@ -175,7 +175,7 @@ impl Db {
             "SELECT purpose, service, sum(calls), sum(known), sum(assumed), sum(assumed_calls), sum(open_calls), sum(open),
                  max(sum(nulls) - sum(kept), 0)
              FROM (
-                 SELECT 'votes' AS purpose, name AS service, sum(votes + failures) AS calls,
+                 SELECT 'votes' AS purpose, name AS service, sum(votes - shared + failures) AS calls,
                      sum(votes_usd + failures_usd) AS known,
                      0.0 AS assumed, 0 AS assumed_calls, 0 AS open_calls, 0.0 AS open,
                      sum(votes + failures - votes_priced - failures_priced) AS nulls, 0 AS kept

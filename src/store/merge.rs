@@ -1,12 +1,14 @@
 //! Rows of another project file, copied into this one where they are missing.
 //!
-//! Rows are matched by what they are about (query and document by name, battle by pair and game, judge by everything that
-//! makes it one) or by their globally unique names. The other file is never written to.
+//! Rows are matched by what they are about (query and document by name, battle by pair and game, vote by pair, judge and the
+//! order of the documents, judge by everything that makes it one) or by their globally unique names. The other file is never
+//! written to.
 
 mod corpus;
 mod counts;
 mod ledger;
 mod links;
+mod pair_votes;
 mod reranking;
 mod snapshot;
 mod students;
@@ -23,6 +25,7 @@ use super::corpus::QueryKey;
 use super::judges::EnsembleId;
 use super::{Db, Result, StoreError};
 use crate::domain::vote::JudgeId;
+use crate::judge::JudgeSpec;
 use rusqlite::{Connection, params};
 use std::collections::HashMap;
 
@@ -33,7 +36,7 @@ pub(crate) struct Merger<'a> {
     from: &'a Connection,
     other: &'a Db,
     /// Judges, runs, names, dictionaries and students of the other file that are known here.
-    judges: HashMap<i64, (JudgeId, String)>,
+    judges: HashMap<i64, (JudgeId, JudgeSpec)>,
     runs: HashMap<i64, i64>,
     names: HashMap<i64, i64>,
     dictionaries: HashMap<i64, i64>,
@@ -88,11 +91,11 @@ impl<'a> Merger<'a> {
 
     /// A judge of the other file, here.
     fn judge(&mut self, theirs: i64) -> Result<JudgeId> {
-        Ok(self.named_judge(theirs)?.0)
+        Ok(self.known_judge(theirs)?.0)
     }
 
-    /// A judge of the other file, here, and its name.
-    fn named_judge(&mut self, theirs: i64) -> Result<(JudgeId, String)> {
+    /// A judge of the other file, here, and who that is.
+    fn known_judge(&mut self, theirs: i64) -> Result<(JudgeId, JudgeSpec)> {
         if let Some(judge) = self.judges.get(&theirs) {
             return Ok(judge.clone());
         }
@@ -102,7 +105,7 @@ impl<'a> Merger<'a> {
                 "SELECT name, provider, model, prompt_hash, params FROM judge WHERE id = ?1",
             )?
             .query_row([theirs], |row| judge_spec(row, 0))?;
-        let judge = (self.db.judge(&spec)?, spec.name);
+        let judge = (self.db.judge(&spec)?, spec);
         self.judges.insert(theirs, judge.clone());
         Ok(judge)
     }
@@ -114,8 +117,13 @@ impl<'a> Merger<'a> {
             .prepare_cached("SELECT judges FROM ensemble WHERE id = ?1")?
             .query_row([theirs], |row| row.get(0))?;
         let members: Vec<i64> = serde_json::from_str(&members)?;
-        let members = members.into_iter();
-        members.map(|judge| self.named_judge(judge)).collect()
+        members
+            .into_iter()
+            .map(|judge| {
+                let (id, spec) = self.known_judge(judge)?;
+                Ok((id, spec.name))
+            })
+            .collect()
     }
 
     /// A run of the other file, here. One that was going on when it came may have ended since.

@@ -1,12 +1,12 @@
-//! Which calls a plan still needs: those that were never made, or failed, and what probes add to them.
+//! Which calls a plan still needs: those that were never made, or failed, and in which order each shows its documents.
 
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
 use super::{Db, Result};
-use crate::domain::battle::{BattleId, PROBE_GAME, Pair};
-use crate::domain::sampling::PlannedBattle;
+use crate::domain::battle::{BattleId, PROBE_GAME, Pair, SECOND_GAME};
+use crate::domain::sampling::{PlannedBattle, SeenOrders};
 use crate::domain::vote::JudgeId;
-use crate::judge::{FailureCause, JudgeSpec};
+use crate::judge::FailureCause;
 use rusqlite::params;
 use std::collections::{HashMap, HashSet};
 
@@ -47,21 +47,64 @@ pub enum CallSelection {
     Failed,
 }
 
-/// Calls on a query that open batches are to make, by battle and judge.
-const PENDING: &str = "SELECT batch_call.battle, batch.judge, 1 FROM battle JOIN batch_call ON batch_call.battle = battle.id
-             JOIN batch ON batch.id = batch_call.batch
+/// Calls on a query that open batches are to make, by battle and judge, and the order in which they show the documents.
+const PENDING: &str = "SELECT batch_call.battle, batch.judge, batch_call.swapped FROM battle
+             JOIN batch_call ON batch_call.battle = battle.id JOIN batch ON batch.id = batch_call.batch
              WHERE query = ?1 AND batch_call.done = 0 AND batch.closed_ms IS NULL";
 
-/// A planned battle's row and whether its A is the later document of the pool, by (low, high, game).
-type BattleIndex = HashMap<(usize, usize, u32), (i64, bool)>;
+/// A battle as the project has it.
+#[derive(Clone, Copy)]
+struct EnteredBattle {
+    id: i64,
+    pair: (usize, usize),
+    /// Whether its A is the later document of the pool.
+    reversed: bool,
+}
+
+/// The battles of a query by (low, high, game).
+struct BattleIndex(HashMap<(usize, usize, u32), EnteredBattle>);
+
+impl BattleIndex {
+    /// The battle that a plan means. The second battle of a pair that was probed is the probe: both show the pair in the
+    /// other order, and whoever has answered the one has answered the other.
+    fn get(&self, planned: &PlannedBattle) -> Option<EnteredBattle> {
+        let of_game = |game| {
+            let pair = planned.pair;
+            self.0.get(&(pair.low(), pair.high(), game)).copied()
+        };
+        of_game(planned.game).or_else(|| match planned.game {
+            SECOND_GAME => of_game(PROBE_GAME),
+            _ => None,
+        })
+    }
+}
+
+/// A call that a plan still needs, whether or not its battle is in the project yet.
+struct OwedCall {
+    battle: Option<EnteredBattle>,
+    call: PlannedCall,
+    attempt: u32,
+    again: Option<FailureCause>,
+}
+
+/// A call that a plan needs, by what the judge is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedCall {
+    pub pair: Pair,
+    /// Index of the judge in the ensemble.
+    pub judge: usize,
+    /// Whether the later document of the pool is shown first.
+    pub later_first: bool,
+}
 
 impl Db {
     /// The calls that the planned battles of a query still need from the judges of an ensemble, battle by battle.
     ///
     /// `shown[judge][battle]` follows the order of `planned`: whether the judge is to be shown B first, `None` where it
     /// is not to be asked. A battle that exists in the project but not in `planned` needs nothing, and neither does one
-    /// that is planned but not entered yet, nor a call that an open batch is to make. A pair that a round has shown to a
-    /// judge is shown to it the other way round, and so is one that is probed.
+    /// that is planned but not entered yet, nor a call that an open batch is to make. A judge that has seen the pair in
+    /// another battle, whichever plan asked for that, is shown it in the other order; one that has seen it in both orders is
+    /// not asked.
     pub fn outstanding(
         &self,
         query: QueryKey,
@@ -70,50 +113,82 @@ impl Db {
         shown: &[Vec<Option<bool>>],
         selection: CallSelection,
     ) -> Result<Vec<OutstandingCall>> {
+        let owed = self.owed(query, planned, judges, shown, selection)?;
+        let calls = owed.into_iter().filter_map(|owed| {
+            let EnteredBattle { id, reversed, .. } = owed.battle?;
+            let (low, high) = (owed.call.pair.low(), owed.call.pair.high());
+            let (a, b) = if reversed { (high, low) } else { (low, high) };
+            Some(OutstandingCall {
+                battle: BattleId(id),
+                a,
+                b,
+                judge: owed.call.judge,
+                swapped: owed.call.later_first ^ reversed,
+                attempt: owed.attempt,
+                again: owed.again,
+            })
+        });
+        Ok(calls.collect())
+    }
+
+    /// The calls of [`Db::outstanding`] and those of battles that are planned but not entered yet.
+    fn owed(
+        &self,
+        query: QueryKey,
+        planned: &[PlannedBattle],
+        judges: &[JudgeId],
+        shown: &[Vec<Option<bool>>],
+        selection: CallSelection,
+    ) -> Result<Vec<OwedCall>> {
         let battles = self.battle_index(query)?;
-        let votes = self.pairs_of(
-            "SELECT vote.battle, vote.judge, 1 FROM vote JOIN battle ON battle.id = vote.battle WHERE query = ?1",
+        let mut made = self.orders_of(
+            "SELECT vote.battle, vote.judge, vote.swapped FROM vote JOIN battle ON battle.id = vote.battle
+             WHERE query = ?1",
             query,
         )?;
-        let pending = self.pairs_of(PENDING, query)?;
+        made.extend(self.orders_of(PENDING, query)?);
         let failures = self.failures_of(query)?;
-        let in_rounds = self.shown_in_rounds(query)?;
-        let in_first_game = self.shown_before_probe(query)?;
-        let mut outstanding = Vec::new();
+        let places: HashMap<i64, usize> = judges.iter().map(|id| id.0).zip(0..).collect();
+        let mut seen: HashMap<((usize, usize), usize), SeenOrders> = HashMap::new();
+        for battle in battles.0.values() {
+            for (judge, place) in &places {
+                if let Some(swapped) = made.get(&(battle.id, *judge)) {
+                    let orders = seen.entry((battle.pair, *place)).or_default();
+                    orders.add(swapped ^ battle.reversed);
+                }
+            }
+        }
+        let mut owed = Vec::new();
         for (index, plan) in planned.iter().enumerate() {
-            let Some((id, reversed)) = battles.get(&(plan.pair.low(), plan.pair.high(), plan.game))
-            else {
-                continue;
-            };
+            let battle = battles.get(plan);
             for (judge, judge_id) in judges.iter().enumerate() {
                 let Some(Some(later_first)) = shown.get(judge).and_then(|of| of.get(index)) else {
                     continue;
                 };
-                let call = (*id, judge_id.0);
-                let failures = failures.get(&call);
+                let call = battle.map(|battle| (battle.id, judge_id.0));
+                let failures = call.and_then(|call| failures.get(&call));
                 let failed = failures.is_some_and(|failures| failures.last);
                 let wanted = match selection {
                     CallSelection::Fresh => !failed,
                     CallSelection::FreshAndFailed => true,
                     CallSelection::Failed => failed,
                 };
-                if !wanted || votes.contains_key(&call) || pending.contains_key(&call) {
+                if !wanted || call.is_some_and(|call| made.contains_key(&call)) {
                     continue;
                 }
-                let (a, b) = (plan.pair.low(), plan.pair.high());
-                let before = match plan.game {
-                    PROBE_GAME => &in_first_game,
-                    _ => &in_rounds,
+                let pair = (plan.pair.low(), plan.pair.high());
+                let orders = seen.entry((pair, judge)).or_default();
+                let Some(later_first) = orders.next(*later_first) else {
+                    continue;
                 };
-                let later_first = before
-                    .get(&(a, b, judge_id.0))
-                    .map_or(*later_first, |before| !before);
-                outstanding.push(OutstandingCall {
-                    battle: BattleId(*id),
-                    a: if *reversed { b } else { a },
-                    b: if *reversed { a } else { b },
-                    judge,
-                    swapped: later_first ^ reversed,
+                orders.add(later_first);
+                owed.push(OwedCall {
+                    battle,
+                    call: PlannedCall {
+                        pair: plan.pair,
+                        judge,
+                        later_first,
+                    },
                     attempt: failures.map_or(0, |failures| failures.count) + 1,
                     again: failures
                         .filter(|failures| !failures.last)
@@ -121,7 +196,7 @@ impl Db {
                 });
             }
         }
-        Ok(outstanding)
+        Ok(owed)
     }
 
     /// Whether a plain plan has been entered to this depth for this ensemble, and each judge has voted on every battle of the
@@ -172,39 +247,17 @@ impl Db {
             .all(|plan| battles.contains(&(plan.pair.low(), plan.pair.high(), plan.game))))
     }
 
-    /// Calls left for each judge of a plan that may not have been entered, and calls that open batches owe; `None` for a
-    /// query that is not there.
-    pub fn calls_left(
+    /// The calls that a plan needs, whether or not its battles have been entered.
+    pub fn planned_calls(
         &self,
-        query: &str,
+        query: QueryKey,
         planned: &[PlannedBattle],
-        specs: &[JudgeSpec],
+        judges: &[JudgeId],
         shown: &[Vec<Option<bool>>],
         selection: CallSelection,
-    ) -> Result<Option<(Vec<usize>, usize)>> {
-        let Some(query) = self.known_query(query)? else {
-            return Ok(None);
-        };
-        let judges = self.known_judges(specs)?;
-        let entered = self.outstanding(query, planned, &judges, shown, selection)?;
-        let known = self.battle_index(query)?;
-        let new = |battle: &&PlannedBattle| {
-            !known.contains_key(&(battle.pair.low(), battle.pair.high(), battle.game))
-        };
-        let mut left = vec![0; judges.len()];
-        if selection != CallSelection::Failed {
-            for (left, shown) in left.iter_mut().zip(shown) {
-                let asked = planned
-                    .iter()
-                    .zip(shown)
-                    .filter(|(_, shown)| shown.is_some());
-                *left = asked.filter(|(battle, _)| new(battle)).count();
-            }
-        }
-        for call in entered {
-            left[call.judge] += 1;
-        }
-        Ok(Some((left, self.pending(query, planned, &judges)?)))
+    ) -> Result<Vec<PlannedCall>> {
+        let owed = self.owed(query, planned, judges, shown, selection)?;
+        Ok(owed.into_iter().map(|owed| owed.call).collect())
     }
 
     /// Calls of a plan that open batches are to make.
@@ -214,23 +267,30 @@ impl Db {
         planned: &[PlannedBattle],
         judges: &[JudgeId],
     ) -> Result<usize> {
-        let open = self.pairs_of(PENDING, query)?;
+        let open = self.orders_of(PENDING, query)?;
         if open.is_empty() {
             return Ok(0);
         }
         let battles = self.battle_index(query)?;
-        let ids = planned
-            .iter()
-            .filter_map(|plan| battles.get(&(plan.pair.low(), plan.pair.high(), plan.game)));
-        let calls = ids.flat_map(|(id, _)| judges.iter().map(move |judge| (*id, judge.0)));
+        let ids = planned.iter().filter_map(|plan| battles.get(plan));
+        let calls = ids.flat_map(|battle| judges.iter().map(move |judge| (battle.id, judge.0)));
         Ok(calls.filter(|call| open.contains_key(call)).count())
     }
 
-    /// The pairs that are probed: asked about in both orders.
+    /// The pairs that are probed: shown in both orders, and counted once.
     pub fn probed_pairs(&self, query: QueryKey) -> Result<Vec<Pair>> {
+        self.pairs_of_game(query, PROBE_GAME)
+    }
+
+    /// The pairs that have a second battle.
+    pub fn repeated_pairs(&self, query: QueryKey) -> Result<Vec<Pair>> {
+        self.pairs_of_game(query, SECOND_GAME)
+    }
+
+    fn pairs_of_game(&self, query: QueryKey, game: u32) -> Result<Vec<Pair>> {
         let pairs: Vec<(usize, usize)> = self.all(
             "SELECT a, b FROM battle WHERE query = ?1 AND game > 0 AND game = ?2 ORDER BY id",
-            params![query.0, PROBE_GAME],
+            params![query.0, game],
             |row| row.try_into(),
         )?;
         Ok(pairs
@@ -239,39 +299,21 @@ impl Db {
             .collect())
     }
 
-    /// How the first games of probed pairs were shown to judges: by (low, high, judge), whether the later document of the
-    /// pool came first.
-    fn shown_before_probe(&self, query: QueryKey) -> Result<HashMap<(usize, usize, i64), bool>> {
-        let mut shown = HashMap::new();
-        for pair in self.probed_pairs(query)? {
-            let Some((battle, a)) = self.battle_at(query, pair.low(), pair.high(), 0)? else {
-                continue;
-            };
-            let votes: Vec<(i64, bool)> = self.all(
-                "SELECT judge, swapped FROM vote WHERE battle = ?1",
-                [battle.0],
-                |row| row.try_into(),
-            )?;
-            for (judge, swapped) in votes {
-                shown.insert(
-                    (pair.low(), pair.high(), judge),
-                    swapped != (a == pair.high()),
-                );
-            }
-        }
-        Ok(shown)
-    }
-
-    /// Row and orientation of each battle by (low, high, game); true where A is the later document of the pool.
     fn battle_index(&self, query: QueryKey) -> Result<BattleIndex> {
-        self.all(
+        let battles = self.all(
             "SELECT id, a, b, game FROM battle WHERE query = ?1",
             [query.0],
             |row| {
                 let (a, b): (usize, usize) = (row.get(1)?, row.get(2)?);
-                Ok(((a.min(b), a.max(b), row.get(3)?), (row.get(0)?, a > b)))
+                let battle = EnteredBattle {
+                    id: row.get(0)?,
+                    pair: (a.min(b), a.max(b)),
+                    reversed: a > b,
+                };
+                Ok(((battle.pair.0, battle.pair.1, row.get(3)?), battle))
             },
-        )
+        )?;
+        Ok(BattleIndex(battles))
     }
 
     fn failures_of(&self, query: QueryKey) -> Result<HashMap<(i64, i64), FailedCalls>> {
@@ -290,7 +332,7 @@ impl Db {
         )
     }
 
-    fn pairs_of(&self, sql: &str, query: QueryKey) -> Result<HashMap<(i64, i64), u32>> {
+    fn orders_of(&self, sql: &str, query: QueryKey) -> Result<HashMap<(i64, i64), bool>> {
         self.all(sql, [query.0], |row| {
             Ok(((row.get(0)?, row.get(1)?), row.get(2)?))
         })

@@ -227,23 +227,6 @@ impl Db {
         Ok(added)
     }
 
-    /// How rounds have shown pairs to judges: by (low, high, judge), whether the later document of the pool came first.
-    pub(super) fn shown_in_rounds(
-        &self,
-        query: QueryKey,
-    ) -> Result<HashMap<(usize, usize, i64), bool>> {
-        if !self.has_tasks(query)? {
-            return Ok(HashMap::new());
-        }
-        self.all(
-            "SELECT min(a, b), max(a, b), vote.judge, swapped != (a > b) FROM battle
-             JOIN vote ON vote.battle = battle.id
-             WHERE query = ?1 AND EXISTS (SELECT 1 FROM task WHERE task.battle = battle.id)",
-            [query.0],
-            |row| Ok(((row.get(0)?, row.get(1)?, row.get(2)?), row.get(3)?)),
-        )
-    }
-
     /// Lets a battle want a judge, and no others but those that it is said to want in the same way.
     pub fn ask(&self, battle: BattleId, judge: JudgeId) -> Result<()> {
         self.connection

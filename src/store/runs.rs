@@ -3,7 +3,7 @@
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
 use super::{Db, Result};
-use crate::domain::battle::PROBE_GAME;
+use crate::domain::battle::{PROBE_GAME, SECOND_GAME};
 use crate::domain::sampling::PlannedBattle;
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::domain::vote::JudgeId;
@@ -119,18 +119,12 @@ impl Db {
     ) -> Result<()> {
         let mut added = 0;
         for battle in planned {
-            added += self.change(
-                "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-                 ON CONFLICT DO NOTHING",
-                params![
-                    query.0,
-                    battle.pair.low(),
-                    battle.pair.high(),
-                    battle.game,
-                    battle.cycle,
-                    if battle.game == PROBE_GAME { "probe" } else { "plan" },
-                ],
-            )?;
+            let origin = if battle.game == PROBE_GAME {
+                "probe"
+            } else {
+                "plan"
+            };
+            added += self.enter_battle(query, battle, origin)?;
         }
         added += self.widen(query, planned, ensemble)?;
         self.change(
@@ -139,6 +133,35 @@ impl Db {
             params![query.0, depth, ensemble.0, added > 0],
         )?;
         Ok(())
+    }
+
+    /// Enters a battle unless it is there, and returns how many rows that changed. The second battle of a probed pair is the
+    /// probe, which counts from then on: its answers are those that the second battle would ask for.
+    fn enter_battle(&self, query: QueryKey, battle: &PlannedBattle, origin: &str) -> Result<usize> {
+        let (low, high) = (battle.pair.low(), battle.pair.high());
+        if battle.game == SECOND_GAME {
+            let promoted = self.change(
+                "UPDATE OR IGNORE battle SET game = ?4, cycle = ?5, origin = ?6
+                 WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = ?7",
+                params![
+                    query.0,
+                    low,
+                    high,
+                    battle.game,
+                    battle.cycle,
+                    origin,
+                    PROBE_GAME
+                ],
+            )?;
+            if promoted > 0 {
+                return Ok(promoted);
+            }
+        }
+        self.change(
+            "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT DO NOTHING",
+            params![query.0, low, high, battle.game, battle.cycle, origin],
+        )
     }
 
     /// Enters one battle for some judges and leaves the rest of a query's plan as it is. A query that has judges keeps them;
@@ -150,11 +173,7 @@ impl Db {
         (ensemble, asked): (EnsembleId, &[JudgeId]),
     ) -> Result<()> {
         let (low, high) = (battle.pair.low(), battle.pair.high());
-        let added = self.change(
-            "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, ?5, 'pair')
-             ON CONFLICT DO NOTHING",
-            params![query.0, low, high, battle.game, battle.cycle],
-        )?;
+        let added = self.enter_battle(query, battle, "pair")?;
         let of_query = self.judges_of(query)?;
         let wants_others = of_query.iter().any(|(judge, _)| !asked.contains(judge));
         if added > 0

@@ -38,7 +38,11 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0021.sql"),
     include_str!("../../assets/migrations/0022.sql"),
     include_str!("../../assets/migrations/0023.sql"),
+    WITHOUT_COPIES,
 ];
+
+/// The migration that removes votes which are copies of another vote on the same pair, and leaves a list of them.
+const WITHOUT_COPIES: &str = include_str!("../../assets/migrations/0024.sql");
 
 /// The schema version in which votes are narrow: the migration that leads to it has more to do than its statements say.
 const NARROW_VOTES: usize = 13;
@@ -155,6 +159,10 @@ fn migrate(connection: &mut Connection, path: Option<&Path>) -> Result<()> {
         if index + 1 == NARROW_VOTES {
             upgrade::narrow_votes(&transaction, path)?;
             transaction.execute_batch("DROP TABLE wide_vote")?;
+        }
+        if *sql == WITHOUT_COPIES {
+            upgrade::tell_of_copies(&transaction, path)?;
+            transaction.execute_batch("DROP TABLE copied_vote")?;
         }
         transaction.pragma_update(None, "user_version", index as i64 + 1)?;
     }
@@ -300,6 +308,9 @@ mod tests {
             let old = Connection::open(&path).unwrap();
             old.pragma_update(None, "foreign_keys", false).unwrap();
             old.pragma_update(None, "user_version", 22).unwrap();
+            // Later migrations add this column again.
+            old.execute_batch("ALTER TABLE call_total DROP COLUMN shared")
+                .unwrap();
             if verdict {
                 old.execute_batch(
                     "INSERT INTO verdict (uid, query, a, b, decision, annotator, blind, created_ms)

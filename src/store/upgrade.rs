@@ -20,6 +20,8 @@ pub enum UpgradeProgress {
     Shrinking { free: u64 },
     /// The bytes that are free stay in the file and are used again.
     NotShrunk { free: u64 },
+    /// Votes removed because each was a copy of the judge's answer in another battle of the same pair.
+    CopiesRemoved(u64),
 }
 
 /// Who is told how an upgrade goes; nobody is until a listener is set.
@@ -34,6 +36,15 @@ fn tell(path: Option<&Path>, progress: UpgradeProgress) {
     if let (Some(listener), Some(path)) = (LISTENER.get(), path) {
         listener(path, progress);
     }
+}
+
+/// Tells how many copied votes a migration has removed.
+pub(super) fn tell_of_copies(connection: &Connection, path: Option<&Path>) -> Result<()> {
+    let copies = connection.query_row("SELECT count(*) FROM copied_vote", [], |row| row.get(0))?;
+    if copies > 0 {
+        tell(path, UpgradeProgress::CopiesRemoved(copies));
+    }
+    Ok(())
 }
 
 /// Votes after which the clock is looked at.

@@ -139,6 +139,7 @@ impl Db {
                     asked: call.run.is_some(),
                     margin: margin.get(),
                     swapped: call.swapped,
+                    shared: false,
                 };
                 self.count_call(call.battle.0, call.judge.0, kept, call.cost_usd)?;
             }
@@ -193,18 +194,13 @@ impl Db {
         Ok(Some(self.connection.last_insert_rowid()))
     }
 
-    /// Who has voted in a game of a pair, and whether the later document of the pool came first.
-    pub fn shown_in_game(
-        &self,
-        query: QueryKey,
-        pair: Pair,
-        game: u32,
-    ) -> Result<Vec<(JudgeId, bool)>> {
+    /// The votes on a pair: in which of its battles, by whom, and whether the later document of the pool was shown first.
+    pub fn shown_of_pair(&self, query: QueryKey, pair: Pair) -> Result<Vec<(u32, JudgeId, bool)>> {
         self.all(
-            "SELECT judge, swapped != (a > b) FROM battle JOIN vote ON vote.battle = battle.id
-             WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = ?4 ORDER BY judge",
-            params![query.0, pair.low(), pair.high(), game],
-            |row| Ok((JudgeId(row.get(0)?), row.get(1)?)),
+            "SELECT game, judge, swapped != (a > b) FROM battle JOIN vote ON vote.battle = battle.id
+             WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 ORDER BY game, judge",
+            params![query.0, pair.low(), pair.high()],
+            |row| Ok((row.get(0)?, JudgeId(row.get(1)?), row.get(2)?)),
         )
     }
 

@@ -4,6 +4,7 @@ mod bench;
 mod files;
 mod money;
 mod plans_and_rounds;
+mod repeated_pairs;
 mod reports;
 mod rounds;
 mod runs;

@@ -9,7 +9,7 @@ mod picture;
 mod student;
 
 use crate::app::annotate::RunRequest;
-use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate};
+use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate, PoolOutline};
 use crate::app::manual::Chapter;
 use crate::formats::dataset;
 use crate::judge::offline;
@@ -310,10 +310,10 @@ fn a_project_needs_what_its_dataset_would() {
         };
         let found = CostEstimate::of_project(&bench.store, &judges, &request).unwrap();
         let pools = || dataset::read_pools(bench::SCIFACT, "scifact.jsonl").map(Result::unwrap);
-        let documents: Vec<usize> = pools().map(|pool| pool.documents.len()).collect();
+        let outlines: Vec<PoolOutline> = pools().map(|pool| (&pool).into()).collect();
         let store = Some(&bench.store);
         let wanted =
-            CostEstimate::of_pools(pools(), &documents, &judges, &request, store, false).unwrap();
+            CostEstimate::of_pools(pools(), &outlines, &judges, &request, store, false).unwrap();
         assert_eq!(found, wanted);
         assert_eq!(
             (found.battles, found.calls() > 0),

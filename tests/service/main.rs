@@ -15,6 +15,7 @@ mod pair;
 mod picks;
 mod position;
 mod ready_blocks;
+mod repeated;
 mod replies;
 mod reranking;
 mod runs;

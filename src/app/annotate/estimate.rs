@@ -1,5 +1,6 @@
 //! What a run would need, without making a call or changing the project.
 
+mod identical_calls;
 mod query;
 pub(super) mod time;
 
@@ -9,6 +10,8 @@ use super::request::RunRequest;
 use crate::domain::corpus::Pool;
 use crate::judge::{JudgeEnsemble, JudgeSpec, PoolText, PresentedPair};
 use crate::store::{Store, StoreError};
+use identical_calls::IdenticalCalls;
+pub use identical_calls::PoolOutline;
 use query::QueryEstimate;
 use serde::Serialize;
 use std::sync::Arc;
@@ -52,6 +55,8 @@ pub struct CostEstimate {
     /// Battles of the plan, those already fought included; at most so many in rounds.
     pub battles: usize,
     pub already: usize,
+    /// Votes that identical questions bring, about documents with the same text, without a call of their own.
+    pub identical: usize,
     /// Pairs that each language model is asked about in both orders, to see what the order does.
     pub probed: usize,
     /// Calls that open batches are to make.
@@ -107,7 +112,7 @@ impl CostEstimate {
     /// Everything that a run on these pools would need, beyond what `store` holds already.
     pub fn of_pools(
         pools: impl Iterator<Item = Pool>,
-        documents: &[usize],
+        outlines: &[PoolOutline],
         ensemble: &JudgeEnsemble,
         request: &RunRequest,
         store: Option<&Store>,
@@ -118,9 +123,12 @@ impl CostEstimate {
         if let Some(store) = store {
             estimate.changed = ChangedJudge::of(store, ensemble)?;
         }
-        let shares = probe_shares(request, &estimate.specs, documents.iter().copied());
+        let documents = outlines.iter().map(|pool| pool.documents);
+        let shares = probe_shares(request, &estimate.specs, documents);
+        let mut identical = IdenticalCalls::new(outlines, store, in_batches)?;
         for (pool, probe) in pools.zip(shares) {
-            estimate.add(&pool, ensemble, request, (store, probe))?;
+            let known = (store, probe, &mut identical);
+            estimate.add(&pool, ensemble, request, known)?;
         }
         Ok(estimate)
     }
@@ -157,11 +165,13 @@ impl CostEstimate {
             None => store.read_blocking(|db| db.runnable_queries())?,
         };
         let keys = queries.clone();
-        let documents = store.read_blocking(move |db| {
-            let documents = keys.iter().map(|key| Ok(db.query(*key)?.documents));
-            documents.collect::<Result<Vec<_>, StoreError>>()
+        let outlines = store.read_blocking(move |db| {
+            let outlines = keys.iter().map(|key| Ok((&db.query(*key)?).into()));
+            outlines.collect::<Result<Vec<PoolOutline>, StoreError>>()
         })?;
-        let shares = probe_shares(request, &self.specs, documents.into_iter());
+        let documents = outlines.iter().map(|pool| pool.documents);
+        let shares = probe_shares(request, &self.specs, documents);
+        let mut identical = IdenticalCalls::new(&outlines, Some(store), self.batch)?;
         for (key, probe) in queries.into_iter().zip(shares) {
             let (info, texts) = store.read_blocking(move |db| {
                 let info = db.query(key)?;
@@ -170,19 +180,20 @@ impl CostEstimate {
                 Ok((info, texts))
             })?;
             let pool = Arc::new(PoolText::new(info.text, texts));
-            let known = (Some(store), probe);
+            let known = (Some(store), probe, &mut identical);
             self.add_texts(info.id.as_str(), &pool, ensemble, request, known)?;
         }
         Ok(self)
     }
 
-    /// Adds a pool. `known` is the project that may already hold votes on it, and how many of its pairs are probed.
+    /// Adds a pool. `known` is the project that may already hold votes on it, how many of its pairs are probed, and which
+    /// questions the run asks before.
     fn add(
         &mut self,
         pool: &Pool,
         ensemble: &JudgeEnsemble,
         request: &RunRequest,
-        known: (Option<&Store>, usize),
+        known: (Option<&Store>, usize, &mut IdenticalCalls),
     ) -> Result<(), StoreError> {
         let documents = pool
             .documents
@@ -198,23 +209,27 @@ impl CostEstimate {
         text: &Arc<PoolText>,
         ensemble: &JudgeEnsemble,
         request: &RunRequest,
-        known: (Option<&Store>, usize),
+        (store, probe, identical): (Option<&Store>, usize, &mut IdenticalCalls),
     ) -> Result<(), StoreError> {
         self.rounds = request.rounds().is_some();
         let (documents, specs) = (text.documents.len(), &self.specs);
         let need = match request.rounds() {
-            None => QueryEstimate::of_plan(id, documents, specs, request, known)?,
+            None => QueryEstimate::of_plan(id, documents, specs, request, (store, probe))?,
             Some(campaign) => {
-                QueryEstimate::of_rounds(id, documents, campaign, specs, request, known.0)?
+                QueryEstimate::of_rounds(id, documents, campaign, specs, request, store)?
             }
         };
+        let identical = identical.count(text, ensemble, &need.planned)?;
         self.queries += 1;
         self.battles += need.battles;
         self.already += need.already;
         self.pending += need.pending;
         self.probed += need.probed;
+        self.identical += identical.iter().sum::<usize>();
+        let calls = need.calls.iter().zip(identical);
+        let calls = calls.map(|(calls, identical)| calls - identical);
         let step = need.pairs.len().div_ceil(SAMPLE).max(1);
-        for ((judge, count), of) in ensemble.iter().zip(need.calls).zip(&mut self.judges) {
+        for ((judge, count), of) in ensemble.iter().zip(calls).zip(&mut self.judges) {
             of.calls += count;
             if count == 0 {
                 continue;

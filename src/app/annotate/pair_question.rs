@@ -8,7 +8,7 @@ use super::request::RunRequest;
 use crate::app::error::{AppError, invalid};
 use crate::app::wording::first_names;
 use crate::domain::battle::Pair;
-use crate::domain::sampling::{MAX_GAMES, PlannedBattle};
+use crate::domain::sampling::{MAX_GAMES, PlannedBattle, SeenOrders};
 use crate::domain::vote::JudgeId;
 use crate::judge::{JudgeEnsemble, JudgeSpec};
 use crate::store::corpus::QueryKey;
@@ -60,14 +60,24 @@ impl PairQuestion {
                 }
             ));
         }
+        let votes = db.shown_of_pair(query, pair)?;
+        // A judge that was shown the pair in both orders has nothing more to say about it, whether or not both answers count.
+        // Offline judges do not depend on the order: asked again, they would count twice for the same.
+        let can_be_asked = |at: usize, game: u32| {
+            let mut seen = SeenOrders::default();
+            let of_judge = votes.iter().filter(|(_, judge, _)| *judge == known[at]);
+            of_judge.for_each(|(_, _, later_first)| seen.add(*later_first));
+            let has_voted = votes
+                .iter()
+                .any(|(in_game, judge, _)| (*in_game, *judge) == (game, known[at]));
+            !has_voted && seen.next(false).is_some() && !(game > 0 && specs[at].is_offline())
+        };
         for game in 0..MAX_GAMES {
-            let voted = db.shown_in_game(query, pair, game)?;
-            // Offline judges do not depend on the order: asked again, they would count twice for the same.
-            let has_voted = |at: &usize| {
-                voted.iter().any(|(judge, _)| *judge == known[*at])
-                    || (game > 0 && specs[*at].is_offline())
-            };
-            let judges: Vec<usize> = seats.iter().copied().filter(|at| !has_voted(at)).collect();
+            let judges: Vec<usize> = seats
+                .iter()
+                .copied()
+                .filter(|at| can_be_asked(*at, game))
+                .collect();
             if !judges.is_empty() {
                 return Ok(Self {
                     query,

@@ -1,14 +1,14 @@
 //! A query's plan: its battles, and a presentation for each judge that is asked about them.
 
 use super::request::RunRequest;
-use crate::domain::battle::{PROBE_GAME, Pair};
+use crate::domain::battle::{PROBE_GAME, Pair, SECOND_GAME};
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::domain::sampling::{self, PlannedBattle};
 use crate::domain::vote::JudgeId;
 use crate::judge::{JudgeEnsemble, JudgeSpec};
 use crate::store::corpus::QueryKey;
 use crate::store::judges::EnsembleId;
-use crate::store::outstanding::CallSelection;
+use crate::store::outstanding::{CallSelection, PlannedCall};
 use crate::store::rounds::TaskRow;
 use crate::store::{Db, Store, StoreError};
 use std::collections::{HashMap, HashSet};
@@ -35,15 +35,40 @@ impl QueryPlan {
         self.shown.iter().flatten().flatten().count()
     }
 
+    /// The calls of all judges in a project that holds no vote of them.
+    pub(super) fn fresh_calls(&self, selection: CallSelection) -> Vec<PlannedCall> {
+        if selection == CallSelection::Failed {
+            return Vec::new();
+        }
+        let of_judge = |(judge, shown): (usize, &Vec<Option<bool>>)| {
+            let asked = self.planned.iter().zip(shown);
+            let calls = asked.filter_map(move |(battle, later_first)| {
+                Some(PlannedCall {
+                    pair: battle.pair,
+                    judge,
+                    later_first: (*later_first)?,
+                })
+            });
+            calls.collect::<Vec<_>>()
+        };
+        self.shown.iter().enumerate().flat_map(of_judge).collect()
+    }
+
     /// The pairs of the probe.
     pub(super) fn probed(&self) -> HashSet<Pair> {
         let probe = self.planned.iter().filter(|one| one.game == PROBE_GAME);
         probe.map(|battle| battle.pair).collect()
     }
 
-    /// Asks the language models about these pairs in the other order too.
+    /// Asks the language models about these pairs in the other order too, unless the plan does so by itself.
     fn probe(&mut self, pairs: &[Pair], judges: &[JudgeSpec]) {
-        for pair in pairs {
+        let repeated: HashSet<Pair> = self
+            .planned
+            .iter()
+            .filter(|battle| battle.game == SECOND_GAME)
+            .map(|battle| battle.pair)
+            .collect();
+        for pair in pairs.iter().filter(|pair| !repeated.contains(pair)) {
             let first = |battle: &PlannedBattle| battle.pair == *pair && battle.game == 0;
             let Some(at) = self.planned.iter().position(first) else {
                 continue;
@@ -125,25 +150,6 @@ fn pair_plan(
     }
 }
 
-/// Shows judges who have seen the pair already the other order.
-fn turn(
-    db: &Db,
-    query: QueryKey,
-    battle: PlannedBattle,
-    judges: &[JudgeId],
-    shown: &mut [Vec<Option<bool>>],
-) -> Result<(), StoreError> {
-    for game in 0..battle.game {
-        for (judge, later_first) in db.shown_in_game(query, battle.pair, game)? {
-            let seats = judges.iter().zip(shown.iter_mut());
-            for (_, shown) in seats.filter(|(known, _)| **known == judge) {
-                shown.fill(Some(!later_first));
-            }
-        }
-    }
-    Ok(())
-}
-
 /// How many pairs of each query a run probes, from the documents of each.
 pub(super) fn probe_shares(
     request: &RunRequest,
@@ -180,6 +186,32 @@ pub(super) fn entered(request: &RunRequest, documents: usize) -> usize {
         .map_or(documents, |limit| limit.min(documents))
 }
 
+/// The plain plan of a query that is in the project: these pairs are probed, and those that are probed there already, but
+/// for pairs that have a second battle, which shows them in both orders anyway.
+pub(super) fn plan_of_query(
+    db: &Db,
+    query: QueryKey,
+    request: &RunRequest,
+    specs: &[JudgeSpec],
+    probe: &[Pair],
+) -> Result<QueryPlan, StoreError> {
+    let info = db.query(query)?;
+    let mut probed = probe.to_vec();
+    if request.probe > 0 {
+        let known = db.probed_pairs(query)?;
+        probed.extend(known.into_iter().filter(|pair| !probe.contains(pair)));
+        let repeated: HashSet<Pair> = db.repeated_pairs(query)?.into_iter().collect();
+        probed.retain(|pair| !repeated.contains(pair));
+    }
+    Ok(plan_query(
+        request,
+        info.id.as_str(),
+        info.documents,
+        specs,
+        &probed,
+    ))
+}
+
 /// The plan as far as it is known: the plain one, or the rounds that have been entered.
 pub(super) fn plan_so_far(
     db: &Db,
@@ -189,23 +221,8 @@ pub(super) fn plan_so_far(
     judges: &[JudgeId],
 ) -> Result<QueryPlan, StoreError> {
     let info = db.query(query)?;
-    if let Some(battle) = request.pair {
-        let mut plan = pair_plan(request, info.id.as_str(), specs, battle);
-        turn(db, query, battle, judges, &mut plan.shown)?;
-        return Ok(plan);
-    }
     if request.rounds().is_none() {
-        let probed = match request.probe {
-            0 => Vec::new(),
-            _ => db.probed_pairs(query)?,
-        };
-        return Ok(plan_query(
-            request,
-            info.id.as_str(),
-            info.documents,
-            specs,
-            &probed,
-        ));
+        return plan_of_query(db, query, request, specs, &[]);
     }
     let tasks = db.tasks(query, judges)?;
     let (planned, shown) = in_rounds(request.seed, info.id.as_str(), &tasks, specs, judges);
@@ -293,9 +310,8 @@ pub(super) fn enter_plan(
         check_judges(db, query, judges)?;
     }
     let info = db.query(query)?;
-    let name = info.id.as_str();
-    let probed = probe_pairs(request, name, info.documents, probe);
-    let plan = plan_query(request, name, info.documents, specs, &probed);
+    let probed = probe_pairs(request, info.id.as_str(), info.documents, probe);
+    let plan = plan_of_query(db, query, request, specs, &probed)?;
     // Most of a project that is run again is like this: nothing of it has to be looked at vote by vote.
     let probing = specs.iter().map(|judge| !judge.is_offline());
     let judges_probed: Vec<(JudgeId, bool)> = judges.iter().copied().zip(probing).collect();
@@ -310,8 +326,6 @@ pub(super) fn enter_plan(
         });
     }
     db.add_plan(query, &plan.planned, plan.depth, ensemble)?;
-    // With what an earlier run probed.
-    let plan = plan_so_far(db, query, request, specs, judges)?;
     let (calls, missing) = count(db, query, request, &plan, judges)?;
     Ok(CallForecast {
         battles: plan.battles(),

@@ -23,6 +23,12 @@ pub(in crate::cli) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble
         usd(estimate.worst_usd())
     ));
     text.push_str(&time_words(estimate, ensemble));
+    if estimate.identical > 0 {
+        text.push_str(&format!(
+            "{} more without a call: the same judge answers the same question about documents with the same text\n",
+            counted(estimate.identical, "vote")
+        ));
+    }
     if estimate.probed > 0 {
         let pairs = counted(estimate.probed, "pair");
         text.push_str(&format!(

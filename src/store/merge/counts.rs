@@ -7,7 +7,7 @@ pub struct MergeCounts {
     pub documents_added: usize,
     pub battles: usize,
     pub votes: usize,
-    /// Votes left out because the same judge has voted differently on the same battle.
+    /// Votes left out because the same judge has voted differently on the same pair in the same order.
     pub vote_clashes: usize,
     /// Failed calls that were new.
     pub failures: usize,

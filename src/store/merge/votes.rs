@@ -1,6 +1,9 @@
 //! Battles by pair and game, with the votes and failures on them.
 
+use super::pair_votes::{PairVotes, VotePlace};
 use super::{MatchedQuery, Merger};
+use crate::domain::battle::BattleId;
+use crate::domain::vote::JudgeId;
 use crate::store::call_totals::KeptCall;
 use crate::store::vote_details::VoteReasoning;
 use crate::store::{Result, StoreError};
@@ -11,6 +14,9 @@ use std::collections::HashMap;
 /// A battle of the other file here, and whether it is stored the other way round.
 type BattleRows = HashMap<i64, (i64, bool)>;
 
+/// Whether the answer came with the call for another vote.
+const SHARED: &str = "shared";
+
 /// What of a vote has no counterpart to look up.
 const PLAIN: &str = "attempt, tokens_input, tokens_cached, tokens_output, tokens_thinking, cost_usd, latency_ms, truncated,
     created_ms, call_key";
@@ -18,35 +24,46 @@ const PLAIN: &str = "attempt, tokens_input, tokens_cached, tokens_output, tokens
 impl Merger<'_> {
     /// Takes over the battles of a query with their votes and failures.
     pub(crate) fn votes(&mut self, query: &mut MatchedQuery) -> Result<()> {
-        let battles = self.battles(query)?;
+        let mut ours = PairVotes::read(self.db, query.ours)?;
+        let battles = self.battles(query, &mut ours)?;
         let mut statement = self.from.prepare_cached(&format!(
-            "SELECT vote.battle, vote.judge, vote.run, swapped, margin, model, stop_reason, reply, {PLAIN}
+            "SELECT vote.battle, vote.judge, vote.run, swapped, margin, model, stop_reason, reply, {PLAIN},
+                 call_key IS NOT NULL AND latency_ms IS NULL AND cost_usd IS 0.0 AND tokens_input = 0
+                     AND tokens_output = 0 AS {SHARED}
              FROM battle JOIN vote ON vote.battle = battle.id WHERE battle.query = ?1
              ORDER BY vote.created_ms, vote.battle, vote.judge"
         ))?;
         let mut rows = statement.query([query.theirs])?;
         while let Some(row) = rows.next()? {
             let (battle, turned) = found(&battles, row.get(0)?)?;
-            let judge = self.judge(row.get(1)?)?;
+            let (judge, spec) = self.known_judge(row.get(1)?)?;
             let run = row.get::<_, Option<i64>>(2)?;
             let swapped = row.get::<_, bool>(3)? != turned;
             let margin = turn(row.get(4)?, turned);
             let reply = row.get::<_, Option<i64>>(7)?;
-            let there = self.db.maybe(
-                "SELECT swapped, margin, reply, run IS NOT NULL FROM vote WHERE battle = ?1 AND judge = ?2",
-                params![battle, judge.0],
-                |row| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?))),
-            )?;
-            if let Some((known, (known_reply, known_of_run))) = there {
-                let ours = self.db.reasoning(known_reply, known_of_run)?;
-                let theirs = self.other.reasoning(reply, run.is_some())?;
-                // An embedded judge's words follow from its margin; they are kept where they were imported alone.
-                let words = ours == theirs || [ours, theirs].contains(&VoteReasoning::Unkept);
-                if known != (swapped, margin) || !words {
-                    self.merged.vote_clashes += 1;
+            let battle = match ours.place(battle, judge.0, swapped, spec.is_offline()) {
+                VotePlace::Open(battle) => battle,
+                VotePlace::NewGame(game) => self.new_game(query, battle, game, judge, &mut ours)?,
+                VotePlace::Answered(known) => {
+                    let there = self.db.one(
+                        "SELECT margin, reply, run IS NOT NULL FROM vote WHERE battle = ?1 AND judge = ?2",
+                        params![known, judge.0],
+                        |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))),
+                    )?;
+                    let (known_margin, (known_reply, known_of_run)): (f64, _) = there;
+                    let turned = ours.documents(known) != ours.documents(battle);
+                    let words_here = self.db.reasoning(known_reply, known_of_run)?;
+                    let words_there = self.other.reasoning(reply, run.is_some())?;
+                    // An embedded judge's words follow from its margin; they are kept where they were imported alone.
+                    let same_words = words_here == words_there
+                        || [words_here, words_there].contains(&VoteReasoning::Unkept);
+                    if known_margin != turn(margin, turned) || !same_words {
+                        self.merged.vote_clashes += 1;
+                    }
+                    continue;
                 }
-                continue;
-            }
+            };
+            ours.add_vote(battle, judge.0, swapped);
             let run = run.map(|run| self.run(run)).transpose()?;
             let model = self.name(row.get(5)?)?;
             let stop_reason = self.name(row.get(6)?)?;
@@ -79,6 +96,7 @@ impl Merger<'_> {
                 asked: run.is_some(),
                 margin,
                 swapped,
+                shared: run.is_some() && row.get(SHARED)?,
             };
             self.db.count_call(battle, judge.0, kept, cost_usd)?;
             self.merged.votes += 1;
@@ -180,17 +198,7 @@ impl Merger<'_> {
     }
 
     /// The other file's battles, added where they are new. A battle that wants only some judges goes on wanting those.
-    fn battles(&mut self, query: &mut MatchedQuery) -> Result<BattleRows> {
-        let mut known: HashMap<(usize, usize, i64), (i64, usize)> = HashMap::new();
-        let mut ours = self
-            .db
-            .connection
-            .prepare_cached("SELECT id, a, b, game FROM battle WHERE query = ?1")?;
-        let mut rows = ours.query([query.ours.0])?;
-        while let Some(row) = rows.next()? {
-            let (a, b): (usize, usize) = (row.get(1)?, row.get(2)?);
-            known.insert((a.min(b), a.max(b), row.get(3)?), (row.get(0)?, a));
-        }
+    fn battles(&mut self, query: &mut MatchedQuery, ours: &mut PairVotes) -> Result<BattleRows> {
         let mut battles = BattleRows::new();
         let mut theirs = self.from.prepare_cached(
             "SELECT id, a, b, game, cycle, origin FROM battle WHERE query = ?1 ORDER BY id",
@@ -199,30 +207,55 @@ impl Merger<'_> {
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(0)?;
             let (a, b) = (query.place(row.get(1)?)?, query.place(row.get(2)?)?);
-            let game: i64 = row.get(3)?;
-            if let Some((ours, ours_a)) = known.get(&(a.min(b), a.max(b), game)) {
-                battles.insert(id, (*ours, *ours_a != a));
-                self.tasks(id, *ours, false)?;
+            let (game, cycle): (u32, i64) = (row.get(3)?, row.get(4)?);
+            if let Some(here) = ours.battle((a, b), game) {
+                if here.promote {
+                    self.db.change(
+                        "UPDATE battle SET game = ?2, cycle = ?3, origin = ?4 WHERE id = ?1",
+                        params![here.id, game, cycle, row.get::<_, String>(5)?],
+                    )?;
+                    ours.promoted(here.id);
+                    query.changed = true;
+                }
+                battles.insert(id, (here.id, here.a != a));
+                self.tasks(id, here.id, false)?;
                 continue;
             }
             self.db.change(
                 "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                params![
-                    query.ours.0,
-                    a,
-                    b,
-                    game,
-                    row.get::<_, i64>(4)?,
-                    row.get::<_, String>(5)?
-                ],
+                params![query.ours.0, a, b, game, cycle, row.get::<_, String>(5)?],
             )?;
-            let ours = self.db.connection.last_insert_rowid();
-            battles.insert(id, (ours, false));
-            self.tasks(id, ours, true)?;
+            let added = self.db.connection.last_insert_rowid();
+            ours.add_battle(added, (a, b), game);
+            battles.insert(id, (added, false));
+            self.tasks(id, added, true)?;
             self.merged.battles += 1;
             query.changed = true;
         }
         Ok(battles)
+    }
+
+    /// One more battle of the pair of `like`, for a judge whose answer there was given to the other order of the documents.
+    fn new_game(
+        &mut self,
+        query: &mut MatchedQuery,
+        like: i64,
+        game: u32,
+        judge: JudgeId,
+        ours: &mut PairVotes,
+    ) -> Result<i64> {
+        let (a, b) = ours.documents(like).ok_or_else(|| missing(like))?;
+        self.db.change(
+            "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, 0, 'merge')",
+            params![query.ours.0, a, b, game],
+        )?;
+        let added = self.db.connection.last_insert_rowid();
+        // Nobody has planned it: it wants only those who have voted in it.
+        self.db.ask(BattleId(added), judge)?;
+        ours.add_battle(added, (a, b), game);
+        self.merged.battles += 1;
+        query.changed = true;
+        Ok(added)
     }
 
     /// The judges that a battle was for: a new one's as they are, and added to those of a battle that has some here.
@@ -250,8 +283,11 @@ impl Merger<'_> {
 }
 
 fn found(battles: &BattleRows, id: i64) -> Result<(i64, bool)> {
-    let battle = battles.get(&id).copied();
-    battle.ok_or_else(|| StoreError::Corrupt(format!("battle {id} is not there")))
+    battles.get(&id).copied().ok_or_else(|| missing(id))
+}
+
+fn missing(battle: i64) -> StoreError {
+    StoreError::Corrupt(format!("battle {battle} is not there"))
 }
 
 /// A margin as seen from the other document.

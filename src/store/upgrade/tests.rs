@@ -291,3 +291,107 @@ fn a_run_of_an_older_version_is_not_upgraded_under_its_feet() {
     drop(lock);
     assert!(Store::open(&path).is_ok());
 }
+
+/// What the migration that removes copies says.
+const WITHOUT_COPIES: &str = include_str!("../../../assets/migrations/0024.sql");
+
+#[test]
+fn a_copied_answer_goes_and_what_was_paid_for_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("copies.db");
+    drop(Store::open(&path).unwrap());
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch(
+        "ALTER TABLE call_total DROP COLUMN shared;
+         INSERT INTO judge VALUES (1, 'j', 'openai', 'm', 'h', '{}');
+         INSERT INTO ensemble VALUES (1, '[1]');
+         INSERT INTO query (id, name, text, extra, line, dataset, documents, ensemble)
+             VALUES (1, 'q', 'words', '{}', '{}', 's', 5, 1);
+         INSERT INTO run (id, uid, seed, cycles, ensemble, started_ms, state) VALUES (1, 'r', 1, 1, 1, 1, 'done');
+         -- A pair shown twice in one order; a probed pair whose second battle has the probe's answer; two pairs with the same
+         -- texts; a pair that was asked about in both orders.
+         INSERT INTO battle VALUES (1, 1, 0, 1, 0, 0, 'plan'), (2, 1, 0, 1, 1, 1, 'plan'),
+             (3, 1, 0, 2, 0, 0, 'plan'), (4, 1, 0, 2, 1000, 0, 'probe'), (5, 1, 0, 2, 1, 1, 'plan'),
+             (6, 1, 1, 2, 0, 0, 'plan'), (7, 1, 1, 3, 0, 0, 'plan'),
+             (8, 1, 2, 3, 0, 0, 'plan'), (9, 1, 2, 3, 1, 1, 'plan');",
+    )
+    .unwrap();
+    let mut vote = db
+        .prepare(
+            "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached, tokens_output,
+                 tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, call_key)
+             VALUES (?1, 1, ?2, ?3, 1, ?4, 0, ?4, 0, ?5, ?6, 0, 1, 1, ?7)",
+        )
+        .unwrap();
+    for (battle, swapped, margin, key, paid) in [
+        (1, 0, 0.5, 'a', true),
+        (2, 0, 0.5, 'a', false),
+        (3, 0, 0.5, 'b', true),
+        (4, 1, -0.25, 'c', true),
+        (5, 1, -0.25, 'c', false),
+        (6, 0, 1.0, 'd', true),
+        (7, 0, 1.0, 'd', false),
+        (8, 0, -0.5, 'e', true),
+        (9, 1, -0.75, 'f', true),
+    ] {
+        let (tokens, usd, ms) = match paid {
+            true => (100, 0.25, Some(9.0)),
+            false => (0, 0.0, None),
+        };
+        let key = vec![key as u8; 16];
+        vote.execute(rusqlite::params![
+            battle, swapped, margin, tokens, usd, ms, key
+        ])
+        .unwrap();
+    }
+    drop(vote);
+    db.execute_batch(
+        "INSERT INTO call_total (query, judge, votes, votes_priced, votes_usd, asked, asked_priced, asked_usd, failures,
+             failures_priced, failures_usd, named_first, tied) VALUES (1, 1, 9, 9, 1.5, 9, 9, 1.5, 0, 0, 0.0, 3, 0)",
+    )
+    .unwrap();
+    db.execute_batch(WITHOUT_COPIES).unwrap();
+    let copies: i64 = db
+        .query_row("SELECT count(*) FROM copied_vote", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(copies, 2);
+    let mut statement = db
+        .prepare("SELECT battle, swapped, margin, cost_usd FROM vote ORDER BY battle")
+        .unwrap();
+    let votes: Vec<(i64, bool, f64, f64)> = statement
+        .query_map([], |row| row.try_into())
+        .unwrap()
+        .collect::<rusqlite::Result<_>>()
+        .unwrap();
+    assert_eq!(
+        votes,
+        [
+            (1, false, 0.5, 0.25),
+            (3, false, 0.5, 0.25),
+            // The probe's own answer, which counts now.
+            (5, true, -0.25, 0.25),
+            (6, false, 1.0, 0.25),
+            (7, false, 1.0, 0.0),
+            (8, false, -0.5, 0.25),
+            (9, true, -0.75, 0.25),
+        ]
+    );
+    let number = |sql: &str| -> i64 { db.query_row(sql, [], |row| row.get(0)).unwrap() };
+    assert_eq!(number("SELECT count(*) FROM battle WHERE id = 4"), 0);
+    assert_eq!(number("SELECT count(*) FROM battle WHERE id = 2"), 1);
+    assert_eq!(number("SELECT revision FROM query"), 1);
+    let totals: (i64, i64, i64, i64, f64) = db
+        .query_row(
+            "SELECT votes, votes_priced, asked, shared, votes_usd FROM call_total",
+            [],
+            |row| row.try_into(),
+        )
+        .unwrap();
+    assert_eq!(totals, (7, 7, 7, 1, 1.5));
+    // A second time there is nothing to remove.
+    db.execute_batch("DROP TABLE copied_vote; ALTER TABLE call_total DROP COLUMN shared")
+        .unwrap();
+    db.execute_batch(WITHOUT_COPIES).unwrap();
+    assert_eq!(number("SELECT count(*) FROM copied_vote"), 0);
+    assert_eq!(number("SELECT shared FROM call_total"), 1);
+}

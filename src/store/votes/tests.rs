@@ -1,7 +1,7 @@
 //! What a call leaves in the project: counted once, charged once, owed as long as it is owed.
 
 use super::*;
-use crate::domain::battle::Pair;
+use crate::domain::battle::{PROBE_GAME, Pair};
 use crate::domain::corpus::DocId;
 use crate::domain::ranking::RankingSettings;
 use crate::domain::sampling::PlannedBattle;
@@ -214,6 +214,89 @@ fn what_an_open_batch_makes_is_bought_nowhere_else_and_counts_against_a_budget()
         1,
         "the first was never closed"
     );
+}
+
+#[test]
+fn a_pair_is_shown_the_other_way_round_while_a_batch_is_asking_about_it() {
+    let one = OneBattle::new();
+    let second = PlannedBattle {
+        game: 1,
+        ..one.plan[0]
+    };
+    one.db
+        .add_plan(one.query, &[second], 3, one.ensemble)
+        .unwrap();
+    let asked = |planned: &[PlannedBattle]| {
+        let shown = [vec![Some(false); planned.len()]];
+        let selection = CallSelection::Fresh;
+        let calls = one
+            .db
+            .outstanding(one.query, planned, &[one.judge], &shown, selection)
+            .unwrap();
+        calls.iter().map(|call| call.swapped).collect::<Vec<_>>()
+    };
+    assert_eq!(asked(&[second]), [false], "nothing is known of the pair");
+    assert_eq!(asked(&[one.plan[0], second]), [false, true]);
+    let call = BatchCall {
+        number: 0,
+        battle: one.battle,
+        swapped: false,
+        attempt: 1,
+        truncated: false,
+        call_key: KEY,
+        worst_usd: None,
+    };
+    one.db
+        .add_batch("a", one.judge, one.run, &[call], 1)
+        .unwrap();
+    assert_eq!(asked(&[second]), [true]);
+}
+
+#[test]
+fn a_pair_that_was_seen_in_both_orders_is_not_asked_about_again() {
+    let one = OneBattle::new();
+    let probe = PlannedBattle {
+        game: PROBE_GAME,
+        ..one.plan[0]
+    };
+    let second = PlannedBattle {
+        game: 1,
+        ..one.plan[0]
+    };
+    one.db
+        .add_plan(one.query, &[probe], 3, one.ensemble)
+        .unwrap();
+    one.db.record(&one.call(vote(-0.5))).unwrap();
+    let battle_at = |game| {
+        let found = one.db.battle_at(one.query, 0, 1, game).unwrap();
+        found.map(|(battle, _)| battle)
+    };
+    let other_order = CallRecord {
+        battle: battle_at(PROBE_GAME).unwrap(),
+        swapped: true,
+        call_key: Some([8; 32]),
+        ..one.call(vote(0.5))
+    };
+    one.db.record(&other_order).unwrap();
+    let owed = || {
+        let (judges, shown) = ([one.judge], [vec![Some(false)]]);
+        let selection = CallSelection::FreshAndFailed;
+        let owed = one
+            .db
+            .planned_calls(one.query, &[second], &judges, &shown, selection);
+        owed.unwrap().len()
+    };
+    assert_eq!(
+        owed(),
+        0,
+        "the second battle is not entered, and the probe has asked"
+    );
+    one.db
+        .add_plan(one.query, &[second], 3, one.ensemble)
+        .unwrap();
+    assert_eq!(owed(), 0);
+    assert_eq!(battle_at(1), Some(other_order.battle), "the probe counts");
+    assert_eq!(battle_at(PROBE_GAME), None);
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! What one query would need, by the plain plan or in rounds.
 
-use crate::app::annotate::plan::{entered, forecast_calls, plan_query, probe_pairs, share};
+use crate::app::annotate::plan::{
+    entered, forecast_calls, plan_of_query, plan_query, probe_pairs, share,
+};
 use crate::app::annotate::request::RunRequest;
 use crate::domain::battle::Pair;
 use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice};
 use crate::domain::sampling::plan;
 use crate::judge::JudgeSpec;
-use crate::store::outstanding::CallSelection;
+use crate::store::outstanding::{CallSelection, PlannedCall};
 use crate::store::{Store, StoreError};
 
 /// What one query would need.
@@ -18,6 +20,8 @@ pub(super) struct QueryEstimate {
     pub(super) pending: usize,
     /// Calls still to be made, for each judge.
     pub(super) calls: Vec<usize>,
+    /// The same calls one by one, as far as it is known which they are.
+    pub(super) planned: Vec<PlannedCall>,
     /// Pairs that language models are asked about in both orders.
     pub(super) probed: usize,
 }
@@ -31,45 +35,43 @@ impl QueryEstimate {
         (store, probe): (Option<&Store>, usize),
     ) -> Result<Self, StoreError> {
         let probed = probe_pairs(request, id, documents, probe);
-        let mut plan = plan_query(request, id, documents, specs, &probed);
-        let (mut calls, mut pending) = (vec![0; specs.len()], 0);
-        if request.selection != CallSelection::Failed {
-            let of_judge = |shown: &Vec<Option<bool>>| shown.iter().flatten().count();
-            calls = plan.shown.iter().map(of_judge).collect();
-        }
-        if let Some(store) = store {
-            let (specs, name, request) = (specs.to_vec(), id.to_owned(), request.clone());
-            let known = store.read_blocking(move |db| {
-                let mut probed = probed;
-                if let Some(query) = db.known_query(&name)?.filter(|_| request.probe > 0) {
-                    // With what an earlier run probed.
-                    let before = db.probed_pairs(query)?;
-                    probed.extend(
-                        before
-                            .into_iter()
-                            .filter(|pair| !plan.probed().contains(pair)),
-                    );
-                }
-                let plan = plan_query(&request, &name, documents, &specs, &probed);
-                let left =
-                    db.calls_left(&name, &plan.planned, &specs, &plan.shown, request.selection)?;
-                Ok((plan, left))
-            })?;
-            plan = known.0;
-            if let Some((left, owed)) = known.1 {
-                (calls, pending) = (left, owed);
+        let plan = plan_query(request, id, documents, specs, &probed);
+        let fresh = plan.fresh_calls(request.selection);
+        let (plan, calls, pending) = match store {
+            None => (plan, fresh, 0),
+            Some(store) => {
+                let (specs, name, request) = (specs.to_vec(), id.to_owned(), request.clone());
+                store.read_blocking(move |db| {
+                    let Some(query) = db.known_query(&name)? else {
+                        return Ok((plan, fresh, 0));
+                    };
+                    let plan = plan_of_query(db, query, &request, &specs, &probed)?;
+                    let judges = db.known_judges(&specs)?;
+                    let calls = db.planned_calls(
+                        query,
+                        &plan.planned,
+                        &judges,
+                        &plan.shown,
+                        request.selection,
+                    )?;
+                    let pending = db.pending(query, &plan.planned, &judges)?;
+                    Ok((plan, calls, pending))
+                })?
             }
+        };
+        let mut of_judge = vec![0; specs.len()];
+        for call in &calls {
+            of_judge[call.judge] += 1;
         }
         let battles = plan.battles();
         Ok(Self {
             battles,
-            already: plan
-                .calls()
-                .saturating_sub(calls.iter().sum::<usize>() + pending),
+            already: plan.calls().saturating_sub(calls.len() + pending),
             pending,
-            calls,
             probed: plan.planned.len() - battles,
             pairs: plan.planned.iter().map(|battle| battle.pair).collect(),
+            calls: of_judge,
+            planned: calls,
         })
     }
 
@@ -95,6 +97,7 @@ impl QueryEstimate {
             already: 0,
             pending: 0,
             calls: vec![0; judges],
+            planned: Vec::new(),
             probed: 0,
         };
         if let Some(store) = store {

@@ -1,0 +1,179 @@
+//! Calls that a run need not make, because the judge answers the same question about the same texts elsewhere: documents
+//! that occur twice in a pool, or queries that occur twice in a project.
+
+use crate::client::call_key::call_key;
+use crate::domain::corpus::Pool;
+use crate::judge::{Judge, JudgeEnsemble, PoolText, PresentedPair};
+use crate::store::corpus::QueryInfo;
+use crate::store::outstanding::PlannedCall;
+use crate::store::{Store, StoreError};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Letters and digits at the beginning of a document by which it is told from most others.
+const BEGINNING: usize = 16;
+
+/// What has to be known of every pool before the first one is estimated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PoolOutline {
+    pub id: String,
+    /// The text of the query.
+    pub query: String,
+    pub documents: usize,
+}
+
+impl From<&Pool> for PoolOutline {
+    fn from(pool: &Pool) -> Self {
+        Self {
+            id: pool.query.id.to_string(),
+            query: pool.query.text.clone(),
+            documents: pool.documents.len(),
+        }
+    }
+}
+
+impl From<&QueryInfo> for PoolOutline {
+    fn from(query: &QueryInfo) -> Self {
+        Self {
+            id: query.id.to_string(),
+            query: query.text.clone(),
+            documents: query.documents,
+        }
+    }
+}
+
+/// The questions that have been asked, or that the run asks before.
+pub(super) struct IdenticalCalls {
+    /// For each text of a query the query that has it, `None` where several have it.
+    queries: HashMap<String, Option<String>>,
+    asked: HashSet<[u8; 32]>,
+    store: Option<Store>,
+    /// Whether calls that an open batch makes are left to it.
+    in_batches: bool,
+}
+
+impl IdenticalCalls {
+    /// For a run on these pools; `store` is the project that may hold further queries and answers.
+    pub(super) fn new(
+        outlines: &[PoolOutline],
+        store: Option<&Store>,
+        in_batches: bool,
+    ) -> Result<Self, StoreError> {
+        let known = match store {
+            Some(store) => store.read_blocking(|db| db.queries())?,
+            None => Vec::new(),
+        };
+        let known = known
+            .into_iter()
+            .map(|info| (info.id.to_string(), info.text));
+        let planned = outlines
+            .iter()
+            .map(|pool| (pool.id.clone(), pool.query.clone()));
+        let mut queries: HashMap<String, Option<String>> = HashMap::new();
+        for (id, text) in known.chain(planned) {
+            let first = queries.entry(text).or_insert_with(|| Some(id.clone()));
+            if first.as_ref() != Some(&id) {
+                *first = None;
+            }
+        }
+        Ok(Self {
+            queries,
+            asked: HashSet::new(),
+            store: store.cloned(),
+            in_batches,
+        })
+    }
+
+    /// How many of a query's calls the answers of identical ones count for, by judge.
+    pub(super) fn count(
+        &mut self,
+        text: &Arc<PoolText>,
+        ensemble: &JudgeEnsemble,
+        calls: &[PlannedCall],
+    ) -> Result<Vec<usize>, StoreError> {
+        let mut identical = vec![0; ensemble.len()];
+        // Hashing every prompt of a run would take longer than all the rest of its estimate.
+        let repeats_query = self.queries.get(&text.query).is_none_or(Option::is_none);
+        for (at, judge) in ensemble.iter().enumerate() {
+            let mine = calls.iter().filter(|call| call.judge == at);
+            let mut suspects: Vec<&PlannedCall> = mine.collect();
+            if !repeats_query && !suspects.is_empty() {
+                let twins = twins(judge.as_ref(), text);
+                suspects.retain(|call| {
+                    twins.contains(&call.pair.low()) || twins.contains(&call.pair.high())
+                });
+            }
+            let keys: Vec<[u8; 32]> = suspects
+                .into_iter()
+                .filter_map(|call| {
+                    let (low, high) = (call.pair.low(), call.pair.high());
+                    let (first, second) = if call.later_first {
+                        (high, low)
+                    } else {
+                        (low, high)
+                    };
+                    key_of(judge.as_ref(), text, first, second)
+                })
+                .collect();
+            for key in &keys {
+                if !self.asked.insert(*key) || self.is_answered(*key)? {
+                    identical[at] += 1;
+                }
+            }
+        }
+        Ok(identical)
+    }
+
+    fn is_answered(&self, key: [u8; 32]) -> Result<bool, StoreError> {
+        let Some(store) = &self.store else {
+            return Ok(false);
+        };
+        let in_batches = self.in_batches;
+        store.read_blocking(move |db| {
+            Ok(db.vote_by_call(&key)?.is_some() || in_batches && db.is_being_made(&key)?)
+        })
+    }
+}
+
+/// The documents of a pool that look to a judge like another one of the pool.
+fn twins(judge: &dyn Judge, text: &Arc<PoolText>) -> HashSet<usize> {
+    let with_itself = |at| PresentedPair {
+        pool: Arc::clone(text),
+        first: at,
+        second: at,
+    };
+    let beginning = |at: usize| -> String {
+        let letters = text.documents[at].chars().filter(|c| c.is_alphanumeric());
+        letters.take(BEGINNING).collect()
+    };
+    let mut alike: HashMap<String, usize> = HashMap::new();
+    for at in 0..text.documents.len() {
+        *alike.entry(beginning(at)).or_default() += 1;
+    }
+    // A document that is cut may be cut before it differs.
+    let suspects = (0..text.documents.len())
+        .filter(|at| alike[&beginning(*at)] > 1 || judge.truncated(&with_itself(*at)));
+    let mut seen: HashMap<[u8; 32], Vec<usize>> = HashMap::new();
+    for at in suspects {
+        if let Some(key) = key_of(judge, text, at, at) {
+            seen.entry(key).or_default().push(at);
+        }
+    }
+    let twins = seen.into_values().filter(|alike| alike.len() > 1);
+    twins.flatten().collect()
+}
+
+fn key_of(
+    judge: &dyn Judge,
+    text: &Arc<PoolText>,
+    first: usize,
+    second: usize,
+) -> Option<[u8; 32]> {
+    let pool = Arc::clone(text);
+    let case = PresentedPair {
+        pool,
+        first,
+        second,
+    };
+    call_key(judge, &judge.prompt(&case))
+}

@@ -3,7 +3,7 @@
 pub mod discovery;
 
 use super::error::{AppError, invalid};
-use super::output_file::write_whole;
+use super::output_file::{is_standard_output, write_whole};
 use crate::formats::file;
 use crate::judge::ensemble::{DEFAULT, FILE, JudgesFile, check_provider, key_variables};
 use discovery::{Discovery, FoundServer};
@@ -200,7 +200,7 @@ fn name_of(judge: &JudgeChoice, taken: &[String]) -> String {
 
 /// Writes the file; over one that is there only where `replace` says so.
 pub fn write_judges_file(path: &Path, text: &str, replace: bool) -> Result<(), AppError> {
-    if replace {
+    if replace || is_standard_output(path) {
         return write_whole(path, |out| Ok(out.write_all(text.as_bytes())?));
     }
     let mut created = file::create_new(path).map_err(|error| match error.kind() {

@@ -72,6 +72,11 @@ pub fn notes(merged: &MergeCounts) -> Vec<String> {
             "the same judge has another vote on the same pair here, which stays",
         ),
         (
+            merged.metadata_clashes,
+            "document",
+            "another title or other metadata is there; that of this project stays (import the dataset again to replace it)",
+        ),
+        (
             merged.gold_clashes,
             "gold item",
             "another answer is here, which stays",

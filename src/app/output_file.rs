@@ -1,4 +1,5 @@
-//! Files that are written: whole or not at all, and never over the project, a configuration or an input.
+//! Files that are written: whole or not at all, through symbolic links, and never over the project, a configuration, an input
+//! or a device.
 
 use super::error::{AppError, invalid};
 use crate::config::user_file;
@@ -7,7 +8,7 @@ use crate::formats::table_file::TableFormat;
 use crate::store::file::beside;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use std::io::{BufWriter, Read as _, Write};
+use std::io::{self, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 /// What must not be written over, whatever a file is called.
@@ -24,14 +25,12 @@ impl ProtectedFiles<'_> {
     /// of the inputs, before any work is done.
     pub fn check_target(&self, path: &Path, inputs: &[(&str, &Path)]) -> Result<(), AppError> {
         let refuse = |why: &str| Err(AppError::file(path, format!("{why}; name another file")));
-        let found = std::fs::metadata(path).ok();
-        if let Some(kind) = found.as_ref().and_then(file::odd_kind) {
-            return refuse(&format!("cannot be written: it is {kind}"));
+        if is_standard_output(path) {
+            return refuse("stands for the standard output, where nothing can be written now");
         }
-        let (Some(name), Some(target)) = (path.file_name(), real(path)) else {
-            return refuse("cannot be written: its folder does not exist");
-        };
-        if let Some(what) = is_configuration(path) {
+        let target = destination(path)?;
+        let (found, name) = (target.exists(), target.file_name().unwrap_or_default());
+        if let Some(what) = is_configuration(path).or_else(|| is_configuration(&target)) {
             return refuse(&format!("is {what}, which is never written over"));
         }
         let mut kept: Vec<(&str, PathBuf)> = vec![("project", self.project.to_owned())];
@@ -53,7 +52,7 @@ impl ProtectedFiles<'_> {
             }
         }
         // Not looked into before here: to close a handle on the open project would take SQLite's locks away.
-        if found.is_some() && is_database(path) {
+        if found && is_database(path) {
             return refuse("would overwrite a database");
         }
         let probe = target.with_file_name(format!(".{}.overrule", name.to_string_lossy()));
@@ -175,16 +174,77 @@ pub fn table_format(
     }
 }
 
+/// What stands for the standard output where a file is written.
+const STANDARD_OUTPUT: &str = "-";
+
+pub fn is_standard_output(path: &Path) -> bool {
+    path.as_os_str() == STANDARD_OUTPUT
+}
+
+/// A written file as shown.
+pub fn output_name(path: &Path) -> String {
+    if is_standard_output(path) {
+        "the standard output".to_owned()
+    } else {
+        path.display().to_string()
+    }
+}
+
 /// Where a file is or would be, whatever way it is spelled; `None` where its folder does not exist.
 fn real(path: &Path) -> Option<PathBuf> {
+    let folder = real_folder(path)?;
+    path.canonicalize()
+        .ok()
+        .or_else(|| Some(folder.join(path.file_name()?)))
+}
+
+/// The folder of a file, whatever way it is spelled; `None` where it does not exist.
+fn real_folder(path: &Path) -> Option<PathBuf> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    let folder = folder.canonicalize().ok()?;
-    path.canonicalize()
+    folder.canonicalize().ok()
+}
+
+/// Symbolic links that are followed one after the other at most.
+const LINKS: usize = 40;
+
+/// The regular file that is written where `path` is named, whether or not it exists yet: what a symbolic link leads to, so
+/// that the link stays one.
+fn destination(path: &Path) -> Result<PathBuf, AppError> {
+    let refuse = |why: &str| AppError::file(path, format!("{why}; name another file"));
+    if let Some(kind) = std::fs::metadata(path)
         .ok()
-        .or_else(|| Some(folder.join(path.file_name()?)))
+        .as_ref()
+        .and_then(file::odd_kind)
+    {
+        return Err(refuse(&format!("cannot be written: it is {kind}")));
+    }
+    let mut at = path.to_owned();
+    for _ in 0..LINKS {
+        let (Some(name), Some(folder)) = (at.file_name(), real_folder(&at)) else {
+            return Err(refuse("cannot be written: its folder does not exist"));
+        };
+        if holds_no_files(&folder) {
+            return Err(refuse(
+                "cannot be written: it is a device or an open file of a program, as /dev/stdout is (- is the standard output)",
+            ));
+        }
+        let here = folder.join(name);
+        match std::fs::read_link(&here) {
+            Ok(target) => at = folder.join(target),
+            Err(_) => return Ok(here),
+        }
+    }
+    Err(refuse(
+        "cannot be written: it is a symbolic link that leads to no file",
+    ))
+}
+
+/// Whether a folder shows devices and open files of programs, which a file must not replace.
+fn holds_no_files(folder: &Path) -> bool {
+    folder == Path::new("/dev") || ["/dev/fd", "/proc"].iter().any(|of| folder.starts_with(of))
 }
 
 /// What a file is by its name, where it holds keys or settings: those are never written over.
@@ -208,30 +268,33 @@ pub fn is_database(path: &Path) -> bool {
     read.is_ok() && &start == b"SQLite format 3\0"
 }
 
-/// Writes a file beside its final name and moves it there when it is whole, compressed where that ends in `.gz`. It is its
-/// owner's alone.
+/// Writes a file under another name in the same folder and moves it into place when it is whole, compressed if its name ends in
+/// `.gz`. It is its owner's alone. A symbolic link stays one: what it leads to is written. `-` is the standard output.
 pub fn write_whole<T>(
     path: &Path,
     write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, AppError>,
 ) -> Result<T, AppError> {
+    if is_standard_output(path) {
+        return write_to_stdout(write);
+    }
     let cannot = |error: &dyn std::fmt::Display| {
         AppError::Failed(format!("{}: cannot be written: {error}", path.display()))
     };
-    let mut name = path.file_name().unwrap_or_default().to_owned();
+    let target = destination(path)?;
+    let mut name = target.file_name().unwrap_or_default().to_owned();
     name.push(".part");
-    let part = path.with_file_name(name);
+    let part = target.with_file_name(name);
     let file = file::create(&part)
         .map_err(|error| invalid!("{}: cannot be written: {error}", path.display()))?;
     let mut out = BufWriter::new(file);
-    let written = match file::unpacked_name(path) == path {
-        true => write(&mut out),
-        false => {
-            let mut packed = GzEncoder::new(&mut out, Compression::default());
-            write(&mut packed).and_then(|done| {
-                packed.finish()?;
-                Ok(done)
-            })
-        }
+    let written = if file::unpacked_name(path) == path {
+        write(&mut out)
+    } else {
+        let mut packed = GzEncoder::new(&mut out, Compression::default());
+        write(&mut packed).and_then(|done| {
+            packed.finish()?;
+            Ok(done)
+        })
     };
     let written = written.and_then(|done| {
         out.flush()?;
@@ -243,11 +306,29 @@ pub fn write_whole<T>(
             false => error,
         })
         .and_then(|done| {
-            std::fs::rename(&part, path).map_err(|error| cannot(&error))?;
+            std::fs::rename(&part, &target).map_err(|error| cannot(&error))?;
             Ok(done)
         });
     if moved.is_err() {
         drop(std::fs::remove_file(&part));
     }
     moved
+}
+
+/// Writes to the standard output. What is still held when that fails is not printed.
+fn write_to_stdout<T>(
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, AppError>,
+) -> Result<T, AppError> {
+    let mut out = BufWriter::new(io::stdout());
+    match write(&mut out) {
+        Ok(done) => {
+            out.flush()?;
+            Ok(done)
+        }
+        Err(error) => {
+            // A buffer that is dropped whole would be printed.
+            drop(out.into_parts());
+            Err(error)
+        }
+    }
 }

@@ -4,7 +4,7 @@ mod disagreements;
 mod effect;
 mod report;
 
-use super::command::{CommandContext, CommandResult, usage};
+use super::command::{CommandContext, CommandResult, option_set, usage};
 use super::output;
 use crate::app::adjudication::data::adjudication_data;
 use crate::app::adjudication::{JudgePickReport, RulingEffect, notes, sheets};
@@ -72,9 +72,8 @@ pub(super) struct AdjudicationCommand {
 impl AdjudicationCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
-        for path in self.csv.iter().chain(&self.inspect) {
-            context.check_target(path, &[])?;
-        }
+        let files = self.csv.iter().chain(&self.inspect).map(PathBuf::as_path);
+        context.check_targets(files, &[], option_set(&[(self.json, "--json")]))?;
         let level = self.level;
         let data = store.read_blocking(move |db| adjudication_data(db, level))?;
         let mut notes = notes(&data);

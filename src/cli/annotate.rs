@@ -7,7 +7,7 @@ mod sample;
 mod sampling_options;
 mod watch;
 
-use super::command::{CommandContext, CommandFailure, CommandResult, usage};
+use super::command::{CommandContext, CommandFailure, CommandResult, option_set, usage};
 use super::output;
 use super::spending::{SpendingOptions, confirm_spending};
 use crate::app::annotate::changed_judges::ChangedJudge;
@@ -16,7 +16,7 @@ use crate::app::annotate::{RunOutcome, RunRequest};
 use crate::app::choose_judges::{check_budget, is_paid};
 use crate::app::export::write_annotated;
 use crate::app::import::datasets;
-use crate::app::output_file::{JSON_LINES, check_ending, write_whole};
+use crate::app::output_file::{JSON_LINES, check_ending, output_name, write_whole};
 use crate::app::run_lock::RunLock;
 use crate::app::wording::counted;
 use crate::client::RunControl;
@@ -50,7 +50,7 @@ pub(super) struct AnnotateCommand {
     /// Queries with documents, JSON lines in zBench's form
     #[arg(required_unless_present_any = ["pair", "sample"])]
     dataset: Option<PathBuf>,
-    /// Where the scored documents go [default: DATASET with _annotated before its ending]
+    /// Where the scored documents go; - is the standard output [default: DATASET with _annotated before its ending]
     out: Option<PathBuf>,
     /// Random cycles per query; every document fights twice as many battles
     #[arg(
@@ -163,6 +163,9 @@ impl AnnotateCommand {
         let estimate = || -> Result<CostEstimate, CommandFailure> {
             let project = context.project().exists().then(|| context.open());
             let project = project.transpose()?;
+            if let Some(project) = &project {
+                dataset.refuse_edited(project)?;
+            }
             let outlines: Vec<PoolOutline> = dataset.pools()?.map(|pool| (&pool).into()).collect();
             let mut estimate = CostEstimate::of_pools(
                 dataset.pools()?,
@@ -203,7 +206,8 @@ impl AnnotateCommand {
         }
         let beside = || beside(path, "annotated");
         let out = self.out.clone().unwrap_or_else(beside);
-        context.check_target(&out, &[("dataset", path)])?;
+        let printing = option_set(&[(self.json, "--json")]);
+        context.check_targets([out.as_path()], &[("dataset", path)], printing)?;
         check_ending(&out, &[JSON_LINES])?;
         // Held while the question is open, and through the run: nobody else may begin one in between.
         let lock = Arc::new(RunLock::take(context.project())?);
@@ -221,12 +225,10 @@ impl AnnotateCommand {
             }
         }
         let import = dataset.import(&store)?;
-        if import.skipped > 0 {
-            let dataset = path.display();
-            output::message(&format!(
-                "{dataset}: {} left out",
-                counted(import.skipped, "bad line")
-            ));
+        let left_out = (import.skipped > 0)
+            .then(|| format!("{} left out", counted(import.skipped, "bad line")));
+        for words in left_out.into_iter().chain(import.updated()) {
+            output::message(&format!("{}: {words}", path.display()));
         }
         let request = RunRequest {
             queries: Some(import.keys.clone()),
@@ -235,12 +237,12 @@ impl AnnotateCommand {
         let control = self.spending.control(context, budget);
         let (request, budget_reached) =
             self.hand_over(&lock, &store, &ensemble, request, control)?;
-        let keep = self.keep_unscored;
+        let (keep, limit) = (self.keep_unscored, request.depth);
         let finish = {
             let (store, out) = (store.clone(), out.clone());
             move |written: watch::WrittenSender| {
                 Ok(write_whole(&out, |file| {
-                    write_annotated(&store, &import.keys, keep, file, |queries| {
+                    write_annotated(&store, &import.keys, limit, keep, file, |queries| {
                         written.send_replace(queries);
                     })
                 })?)
@@ -318,7 +320,7 @@ fn finish_run(
     }
     if outcome.progress.nothing_succeeded() {
         let failures = counted(outcome.progress.failures(), "call");
-        let unwritten = out.map(|out| format!("; {} was not written", out.display()));
+        let unwritten = out.map(|out| format!("; {} was not written", output_name(out)));
         output::message(&format!(
             "no call succeeded ({failures} failed, for the causes above){}. Correct the cause, then run the same command with \
              --retry-failed",
@@ -331,17 +333,16 @@ fn finish_run(
             Some(0) => "past the limit",
             _ => "without a vote or past the limit",
         };
-        let how = match kept {
-            true => "written with \"score\":null",
-            false => "left out",
+        let how = if kept {
+            "written with \"score\":null"
+        } else {
+            "left out"
         };
-        output::message(&format!(
-            "{} documents {why} have no score and are {how}",
-            count(left_out)
-        ));
+        let documents = counted(left_out, "document");
+        output::message(&format!("{documents} {why}: {how}"));
     }
     if let Some(out) = out {
-        output::message(&format!("wrote {}", out.display()));
+        output::wrote(out);
     }
     let void = outcome.progress.has_void_judge();
     if void {

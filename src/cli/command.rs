@@ -2,11 +2,12 @@
 
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::AppError;
-use crate::app::output_file::ProtectedFiles;
+use crate::app::output_file::{ProtectedFiles, is_standard_output};
 use crate::app::project;
 use crate::config::{Config, ConfigError};
 use crate::store::{Store, StoreError};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where a project is looked for when nothing else is said.
 pub(super) const DEFAULT_PROJECT: &str = "overrule.db";
@@ -102,6 +103,19 @@ pub(super) struct CommandContext {
     pub(super) config_file: Option<PathBuf>,
 }
 
+/// Whether the standard output is one of the files that the command writes.
+static STDOUT_IS_A_FILE: AtomicBool = AtomicBool::new(false);
+
+/// Whether the standard output is left to a file, so that all else goes to the standard error.
+pub(super) fn stdout_is_a_file() -> bool {
+    STDOUT_IS_A_FILE.load(Ordering::Relaxed)
+}
+
+/// The first of these options that is set.
+pub(super) fn option_set<'a>(options: &[(bool, &'a str)]) -> Option<&'a str> {
+    options.iter().find(|(set, _)| *set).map(|(_, name)| *name)
+}
+
 impl CommandContext {
     pub(super) fn project(&self) -> &Path {
         let named = self.named_project.as_deref();
@@ -132,12 +146,37 @@ impl CommandContext {
         }
     }
 
-    /// Refuses an output file that must not be written.
-    pub(super) fn check_target(&self, path: &Path, inputs: &[(&str, &Path)]) -> CommandResult {
+    /// Refuses output files that must not be written. `-` is the standard output: it takes one file, and nothing else that an
+    /// option (`printing`) prints there; what the command has to say goes to the standard error then.
+    pub(super) fn check_targets<'a>(
+        &self,
+        paths: impl IntoIterator<Item = &'a Path>,
+        inputs: &[(&str, &Path)],
+        printing: Option<&str>,
+    ) -> CommandResult {
         let protected = ProtectedFiles {
             project: self.project(),
             configuration: self.config_file.as_deref(),
         };
-        Ok(protected.check_target(path, inputs)?)
+        let mut on_stdout = false;
+        for path in paths {
+            if !is_standard_output(path) {
+                protected.check_target(path, inputs)?;
+                continue;
+            }
+            if on_stdout {
+                return Err(usage!(
+                    "-: is named for two files; the standard output takes one"
+                ));
+            }
+            if let Some(option) = printing {
+                return Err(usage!(
+                    "-: what {option} prints goes to the standard output too; name a file, or leave {option} out"
+                ));
+            }
+            on_stdout = true;
+            STDOUT_IS_A_FILE.store(true, Ordering::Relaxed);
+        }
+        Ok(())
     }
 }

@@ -222,7 +222,7 @@ impl DuelCommand {
         key: DuelKey,
         path: &Path,
     ) -> CommandResult {
-        context.check_target(path, &[])?;
+        context.check_targets([path], &[], None)?;
         let rows = match self.form {
             Some(FormName::Events) => DuelRows::Events,
             _ => DuelRows::Judgments,
@@ -238,7 +238,7 @@ impl DuelCommand {
             Ok(())
         })?;
         output::message(&written_words(store, key, written)?);
-        output::message(&format!("wrote {}", path.display()));
+        output::wrote(path);
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use super::output::{self, HeldOutput};
 use crate::app::duel::chosen_duel;
 use crate::app::export::duel::DuelRows;
 use crate::app::export::request::{ExportKind, ExportRequest};
-use crate::app::output_file::ProtectedFiles;
+use crate::app::output_file::{ProtectedFiles, is_standard_output};
 use crate::app::truth::{GradeBasis, TruthSource};
 use crate::domain::adjudication::RulingGrades;
 use crate::formats::ai_scores::ZBENCH_JUDGES;
@@ -281,7 +281,8 @@ impl ExportCommand {
             let key = chosen_duel(&store, request.duel)?;
             end_blindness(context, &store, key, self.yes)?;
         }
-        let Some(path) = &self.out else {
+        let out = self.out.as_deref();
+        let Some(path) = out.filter(|path| !is_standard_output(path)) else {
             let keys = request.keys(&store)?;
             let mut out = HeldOutput::new();
             request.write(&store, &keys, None, &mut out, &mut output::message)?;
@@ -292,7 +293,7 @@ impl ExportCommand {
             configuration: context.config_file.as_deref(),
         };
         for path in request.write_file(&store, path, protected, &mut output::message)? {
-            output::message(&format!("wrote {}", path.display()));
+            output::wrote(&path);
         }
         Ok(())
     }

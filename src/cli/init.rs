@@ -10,6 +10,7 @@ use crate::app::init::{
     JudgeChoice, WantedJudge, check_free, choices, judges_file, usual_choices, wanted_choice,
     write_judges_file,
 };
+use crate::app::output_file::output_name;
 use crate::app::wording::{counted, first_of};
 use crate::judge::ensemble::FILE;
 use clap::Args;
@@ -93,8 +94,8 @@ impl InitCommand {
         let chosen = self.choose(&found)?;
         write_judges_file(&target, &judges_file(&chosen)?, self.force)?;
         let judges: Vec<String> = chosen.iter().map(words).collect();
-        let path = target.display();
-        output::message(&format!("wrote {path}: {}", judges.join(", ")));
+        let name = output_name(&target);
+        output::message(&format!("wrote {name}: {}", judges.join(", ")));
         if target != beside {
             output::message(&format!(
                 "not checked: judges are read from {FILE} beside the project"

@@ -1,7 +1,7 @@
 //! `overrule matrix`: the K×K matrix and the scores, as text, JSON, CSV or SVG.
 
 use crate::app::one_scale::{LinkedScore, ProjectScale, project_scale};
-use crate::app::output_file::write_whole;
+use crate::app::output_file::{is_standard_output, write_whole};
 use crate::app::student::known_student;
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
@@ -92,9 +92,8 @@ pub(super) struct MatrixCommand {
 
 impl MatrixCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        if let Some(path) = &self.out {
-            context.check_target(path, &[])?;
-        }
+        let out = self.out.as_deref().filter(|path| !is_standard_output(path));
+        context.check_targets(out, &[], None)?;
         let store = context.open()?;
         let id = self.query.clone();
         let student = match &self.layer {
@@ -188,7 +187,7 @@ impl MatrixCommand {
                 predictions.is_some().then_some(&cells),
             ),
         };
-        match &self.out {
+        match out {
             None if matches!(layout, MatrixFormat::Text) => output::text(&text)?,
             None => output::raw(&text)?,
             Some(path) => {

@@ -77,6 +77,7 @@ impl MergeCommand {
             "dry_run": self.dry_run,
             "queries_added": merged.queries_added,
             "documents_added": merged.documents_added,
+            "metadata_clashes": merged.metadata_clashes,
             "battles": merged.battles,
             "votes": merged.votes,
             "vote_clashes": merged.vote_clashes,

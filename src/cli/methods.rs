@@ -1,6 +1,6 @@
 //! `overrule methods`: reranking methods beside each other, in quality, calls, money and time.
 
-use super::command::{CommandContext, CommandFailure, CommandResult, usage};
+use super::command::{CommandContext, CommandFailure, CommandResult, option_set, usage};
 use super::evaluate::project_truth_of;
 use super::export::CutPoints;
 use super::output::{self, clean, or_dash};
@@ -70,9 +70,13 @@ pub(super) struct MethodsCommand {
 
 impl MethodsCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        for path in self.svg.iter().chain(&self.export) {
-            context.check_target(path, &[])?;
-        }
+        let files = self.svg.iter().chain(&self.export).map(PathBuf::as_path);
+        let printing = [
+            (self.json, "--json"),
+            (self.csv, "--csv"),
+            (self.md, "--md"),
+        ];
+        context.check_targets(files, &[], option_set(&printing))?;
         if self.at == 0 {
             return Err(usage!("--at wants at least one document"));
         }
@@ -87,12 +91,12 @@ impl MethodsCommand {
         if let Some(path) = &self.svg {
             let picture = picture(&report);
             write_whole(path, |out| Ok(out.write_all(picture.as_bytes())?))?;
-            output::message(&format!("wrote {}", path.display()));
+            output::wrote(path);
         }
         if let Some(path) = &self.export {
             let artefact = safe_json::pretty(&report.artefact(self.at))?;
             write_whole(path, |out| Ok(out.write_all(artefact.as_bytes())?))?;
-            output::message(&format!("wrote {}", path.display()));
+            output::wrote(path);
         }
         if self.json {
             output::json(&report.json())?;

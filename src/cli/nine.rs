@@ -1,6 +1,6 @@
 //! `overrule nine`: the documents that a duel of two rankings lays before people.
 
-use super::command::{CommandContext, CommandFailure, CommandResult};
+use super::command::{CommandContext, CommandFailure, CommandResult, option_set};
 use super::output::{self, clean};
 use super::vector_options::{FoundVectors, VectorOptions};
 use crate::app::duel::{DraftedDuel, DuelDraft, DuelRequest};
@@ -113,7 +113,8 @@ impl DrawOptions {
 impl NineCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         if let Some(path) = &self.csv {
-            context.check_target(path, &self.vectors.inputs())?;
+            let printing = option_set(&[(self.json, "--json")]);
+            context.check_targets([path.as_path()], &self.vectors.inputs(), printing)?;
             check_ending(path, &[CSV])?;
         }
         let store = context.open()?;
@@ -125,7 +126,7 @@ impl NineCommand {
         };
         if let Some(path) = &self.csv {
             write_whole(path, |out| write_nine(&drafted, profile, out))?;
-            output::message(&format!("wrote {}", path.display()));
+            output::wrote(path);
         }
         if self.json {
             output::json(&as_json(key, &drafted))?;

@@ -8,9 +8,9 @@ pub(super) use held::{HeldOutput, JsonArray};
 pub(super) use lines::{shortened, wrap_command, wrap_into};
 pub(super) use table::{TableColumns, table};
 
-use super::command::{CommandFailure, CommandResult, usage};
+use super::command::{CommandFailure, CommandResult, stdout_is_a_file, usage};
 use crate::app::error::{AppError, FileProblems, is_io_error};
-use crate::app::output_file::{is_configuration, is_database};
+use crate::app::output_file::{is_configuration, is_database, output_name};
 use crate::app::wording::counted;
 use crate::domain::number_words::count;
 use crate::domain::sanitise;
@@ -33,7 +33,16 @@ pub(super) fn json_line<T: serde::Serialize>(value: &T) -> CommandResult {
 
 /// Prints tables and sentences, on a terminal in lines of its width; the caller has sanitised what came from outside.
 pub(super) fn text(text: &str) -> CommandResult {
+    if stdout_is_a_file() {
+        message(text.trim_end());
+        return Ok(());
+    }
     raw(&lines::wrapped(text, terminal_width()))
+}
+
+/// Tells that a file was written.
+pub(super) fn wrote(path: &Path) {
+    message(&format!("wrote {}", output_name(path)));
 }
 
 /// Prints what is to be kept as it is, such as a file's contents; the caller has sanitised what came from outside.

@@ -1,10 +1,10 @@
 //! `overrule pool build`: candidate pools from a benchmark.
 
-use super::command::{CommandContext, CommandFailure, CommandResult, usage};
+use super::command::{CommandContext, CommandFailure, CommandResult, option_set, usage};
 use super::vector_options::{EmbeddingTerms, not_embedded};
 use crate::app::error::AppError;
 use crate::app::input_files::stem;
-use crate::app::output_file::{JSON_LINES, TREC, check_ending};
+use crate::app::output_file::{JSON_LINES, TREC, check_ending, output_name};
 use crate::app::pool::{
     self, BenchmarkFolder, DenseSearch, EmbeddingProgress, FirstStage, PoolOptions, PoolSummary,
 };
@@ -158,9 +158,13 @@ impl PoolBuildCommand {
         let folder = BenchmarkFolder::new(&self.beir, &self.split)?;
         self.dense.make_runs_folder()?;
         let targets = self.out.iter().chain(&self.run_out).cloned();
-        for path in targets.chain(self.dense.stage_files()) {
-            context.check_target(&path, &folder.files())?;
-        }
+        let targets: Vec<PathBuf> = targets.chain(self.dense.stage_files()).collect();
+        let printing = option_set(&[(self.json, "--json")]);
+        context.check_targets(
+            targets.iter().map(PathBuf::as_path),
+            &folder.files(),
+            printing,
+        )?;
         if let Some(path) = &self.out {
             check_ending(path, &[JSON_LINES])?;
         }
@@ -211,7 +215,7 @@ impl PoolBuildCommand {
         }
         output::text(&describe(&summary))?;
         output::message(&match &self.out {
-            Some(path) => format!("wrote {}", path.display()),
+            Some(path) => format!("wrote {}", output_name(path)),
             None => format!(
                 "stored in {}; `overrule pick` asks judges to pick from the pools",
                 context.project().display()

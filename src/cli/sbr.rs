@@ -1,10 +1,10 @@
 //! `overrule sbr`: a ranking in another order, by similarity to its first documents.
 
-use super::command::{CommandContext, CommandResult, usage};
+use super::command::{CommandContext, CommandResult, option_set, usage};
 use super::output;
 use super::vector_options::{FoundVectors, VectorOptions, vectors_wanted};
 use crate::app::methods::ORIGINAL;
-use crate::app::output_file::{CSV, TREC, check_ending, write_whole};
+use crate::app::output_file::{CSV, TREC, check_ending, output_name, write_whole};
 use crate::app::sbr::SbrInput;
 use crate::app::wording::counted;
 use crate::domain::sbr::{SbrOptions, SbrProfile};
@@ -73,7 +73,8 @@ impl SbrCommand {
         if let Some(path) = &self.out {
             let mut inputs = self.vectors.inputs();
             inputs.extend(self.input.as_deref().map(|path| ("input", path)));
-            context.check_target(path, &inputs)?;
+            let printing = option_set(&[(self.json, "--json")]);
+            context.check_targets([path.as_path()], &inputs, printing)?;
             check_ending(path, &[TREC, CSV])?;
         }
         let input = match (&self.run, &self.input) {
@@ -124,7 +125,7 @@ impl SbrCommand {
                 true => ranking.write_csv(out),
                 false => ranking.write_run(out, &tag),
             })?;
-            told.push(format!("wrote {}", path.display()));
+            told.push(format!("wrote {}", output_name(path)));
         }
         if let Some(name) = &name {
             let replaced = ranking.store(&context.open()?, name)?;

@@ -4,7 +4,7 @@ mod run;
 mod simulate;
 mod watch_links;
 
-use super::command::{CommandContext, CommandResult};
+use super::command::{CommandContext, CommandResult, option_set};
 use super::output::{self, or_dash};
 use crate::app::one_scale::{GradeSource, ScaleReport, anchors, scale_report};
 use crate::app::output_file::{CSV, JSON_LINES, check_ending, write_whole};
@@ -117,7 +117,8 @@ impl FitCommand {
                 .iter()
                 .map(|file| ("grades", file.as_path()))
                 .collect();
-            context.check_target(path, &grades)?;
+            let printing = option_set(&[(self.json, "--json")]);
+            context.check_targets([path.as_path()], &grades, printing)?;
             check_ending(path, &[JSON_LINES, CSV])?;
         }
         let source = match (&self.grades, &self.judge) {
@@ -131,7 +132,7 @@ impl FitCommand {
                 .extension()
                 .is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
             write_whole(path, |out| report.write(csv, out))?;
-            output::message(&format!("wrote {}", path.display()));
+            output::wrote(path);
         }
         if self.json {
             return output::json(&report.json());

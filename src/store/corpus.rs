@@ -18,13 +18,16 @@ pub enum Imported {
     Added(QueryKey),
     /// The project already holds the same query with the same documents.
     Unchanged(QueryKey),
+    /// The project holds the same query with the same documents, and took over what this file says of so many of them, or of
+    /// the query, besides their texts: titles, metadata, scores and further fields.
+    Updated { key: QueryKey, documents: usize },
 }
 
 impl Imported {
     /// The query's row.
     pub fn key(self) -> QueryKey {
         match self {
-            Self::Added(key) | Self::Unchanged(key) => key,
+            Self::Added(key) | Self::Unchanged(key) | Self::Updated { key, .. } => key,
         }
     }
 }
@@ -59,7 +62,8 @@ pub struct QueryInfo {
 }
 
 impl Db {
-    /// Adds a pool. A query that is already there must have the same text and the same documents in the same order.
+    /// Adds a pool. A query that is already there must have the same text and the same documents in the same order. Titles,
+    /// metadata, scores and further fields may differ and are taken over: no judge is shown them, so every vote stays valid.
     pub fn add_pool(&self, pool: &Pool, dataset: &str) -> Result<Imported> {
         if let Some((key, text)) = self.maybe(
             "SELECT id, text FROM query WHERE name = ?1",
@@ -68,7 +72,7 @@ impl Db {
         )? {
             self.same_pool(key, &text, pool)?;
             self.put_grades(pool)?;
-            return Ok(Imported::Unchanged(key));
+            return self.update_pool(key, pool);
         }
         self.change(
             "INSERT INTO query (name, text, extra, line, dataset, documents) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -87,6 +91,44 @@ impl Db {
         }
         self.put_grades(pool)?;
         Ok(Imported::Added(key))
+    }
+
+    /// Refuses a pool whose query the project holds with another text or with other documents.
+    pub fn check_pool(&self, pool: &Pool) -> Result<()> {
+        let known = self.maybe(
+            "SELECT id, text FROM query WHERE name = ?1",
+            [pool.query.id.as_str()],
+            |row| Ok((QueryKey(row.get(0)?), row.get::<_, String>(1)?)),
+        )?;
+        known.map_or(Ok(()), |(key, text)| self.same_pool(key, &text, pool))
+    }
+
+    /// Takes over what a pool says of a query and of documents that the project holds, besides their texts.
+    fn update_pool(&self, key: QueryKey, pool: &Pool) -> Result<Imported> {
+        let of_query = self.change(
+            "UPDATE query SET extra = ?2, line = ?3 WHERE id = ?1 AND (extra != ?2 OR line != ?3)",
+            params![key.0, pool.query.extra.as_str(), pool.extra.as_str()],
+        )?;
+        let mut documents = 0;
+        for (position, document) in pool.documents.iter().enumerate() {
+            documents += self.change(
+                "UPDATE document SET title = ?3, metadata = ?4, extra = ?5, score = ?6 WHERE query = ?1 AND position = ?2
+                 AND (title IS NOT ?3 OR metadata != ?4 OR extra != ?5 OR score IS NOT ?6)",
+                params![
+                    key.0,
+                    position,
+                    document.title,
+                    document.metadata.as_str(),
+                    document.extra.as_str(),
+                    document.input_score,
+                ],
+            )?;
+        }
+        if of_query + documents == 0 {
+            return Ok(Imported::Unchanged(key));
+        }
+        self.touch(key)?;
+        Ok(Imported::Updated { key, documents })
     }
 
     /// Enters the labels that a pool's documents carry in their metadata.

@@ -190,8 +190,7 @@ fn documents_past_the_limit_have_no_score() {
     let sandbox = prepared();
     let ran = sandbox.done("annotate in.jsonl out.jsonl --document-limit 3");
     assert!(
-        ran.stderr
-            .contains("6 documents past the limit have no score and are left out"),
+        ran.stderr.contains("6 documents past the limit: left out"),
         "{}",
         ran.stderr
     );
@@ -350,6 +349,127 @@ fn scores_that_cannot_be_written_leave_the_votes_in_the_project() {
     );
     sandbox.done("annotate in.jsonl out.jsonl");
     assert_eq!(calls(&sandbox), 132);
+}
+
+#[test]
+fn a_limit_writes_the_same_documents_whatever_ran_before() {
+    let sandbox = prepared();
+    sandbox.done("annotate in.jsonl fresh.jsonl --document-limit 3 --project fresh.db");
+    let documents = |name: &str| -> Vec<Vec<String>> {
+        sandbox
+            .read(name)
+            .lines()
+            .map(|line| {
+                let pool: Value = serde_json::from_str(line).unwrap();
+                let documents = pool["documents"].as_array().unwrap();
+                documents.iter().map(|one| one["id"].to_string()).collect()
+            })
+            .collect()
+    };
+    let fresh = documents("fresh.jsonl");
+    assert!(fresh.iter().all(|documents| documents.len() <= 3));
+    sandbox.done("annotate in.jsonl full.jsonl");
+    for more in [
+        "",
+        " --cycles 6 --seed 9",
+        " --query q3",
+        " --sampler swiss",
+    ] {
+        let command = format!("annotate in.jsonl out.jsonl --document-limit 3{more}");
+        let ran = sandbox.done(command.as_str());
+        assert!(
+            ran.stderr.contains("6 documents past the limit: left out"),
+            "{}",
+            ran.stderr
+        );
+        let wanted = match more.contains("--query") {
+            true => &fresh[3..],
+            false => &fresh[..],
+        };
+        assert_eq!(documents("out.jsonl"), wanted, "{more}");
+    }
+    // The scores are those of the project, which has seen the other documents too.
+    let (full, limited) = (scores(&sandbox.read("full.jsonl")), "out.jsonl");
+    sandbox
+        .done(format!("annotate in.jsonl {limited} --document-limit 3 --keep-unscored").as_str());
+    let kept = scores(&sandbox.read(limited));
+    assert_eq!(kept[3].len(), full[3].len());
+    assert!(kept[3][3..].iter().all(Option::is_none) && kept[3][..3].iter().all(Option::is_some));
+    // Up again: everything is there, and nothing is bought for it.
+    let before = calls(&sandbox);
+    sandbox.done("annotate in.jsonl out.jsonl");
+    assert_eq!(
+        (documents("out.jsonl"), calls(&sandbox)),
+        (documents("full.jsonl"), before)
+    );
+}
+
+#[test]
+fn metadata_that_was_edited_replaces_what_the_project_has() {
+    let sandbox = Sandbox::new();
+    let dataset = |source: &str, title: &str, rank: u64| {
+        let documents: Vec<Value> = (0..3)
+            .map(|at| {
+                serde_json::json!({ "id": format!("d{at}"), "content": format!("text {at}"), "url": format!("u{rank}"),
+                    "metadata": { "source": source, "title": title } })
+            })
+            .collect();
+        let query = serde_json::json!({ "id": "q", "query": "text", "topic": rank });
+        format!(
+            "{}\n",
+            serde_json::json!({ "query": query, "documents": documents, "split": rank })
+        )
+    };
+    sandbox.write("a.jsonl", dataset("OLD", "old title", 1));
+    sandbox.write("b.jsonl", dataset("NEW", "new title", 2));
+    sandbox.done("annotate a.jsonl first.jsonl");
+    let before = calls(&sandbox);
+    let ran = sandbox.done("annotate b.jsonl second.jsonl");
+    assert!(
+        ran.stderr
+            .contains("of 3 documents in 1 query differ from the project's and replace them"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(calls(&sandbox), before, "every vote stays valid");
+    let second: Value = serde_json::from_str(&sandbox.read("second.jsonl")).unwrap();
+    assert_eq!(second["documents"][2]["metadata"]["source"], "NEW");
+    assert_eq!(
+        (&second["documents"][2]["url"], &second["split"]),
+        (&"u2".into(), &2.into())
+    );
+    let scores_of = |name: &str| scores_only(&sandbox.read(name));
+    assert_eq!(scores_of("first.jsonl"), scores_of("second.jsonl"));
+    // Importing does the same, and says the same; a second time there is nothing to say.
+    let imported = sandbox.json("import a.jsonl --json");
+    assert_eq!(imported[0]["documents_updated"], 3, "{imported}");
+    let again = sandbox.done("import a.jsonl");
+    assert!(again.text().contains("1 already there"), "{}", again.text());
+    assert!(!again.text().contains("differ"), "{}", again.text());
+    let again = sandbox.done("annotate a.jsonl first.jsonl");
+    assert!(!again.stderr.contains("differ"), "{}", again.stderr);
+    // Texts are refused, before anything is estimated or asked.
+    sandbox.write(
+        "c.jsonl",
+        dataset("OLD", "old title", 1).replace("text 2", "other"),
+    );
+    for more in ["", " --dry-run"] {
+        let command = format!("annotate c.jsonl third.jsonl{more}");
+        sandbox.refused(command.as_str(), 2, &["another text for document"]);
+    }
+}
+
+/// The scores of a file, whatever fields its lines have besides.
+fn scores_only(text: &str) -> Vec<f64> {
+    text.lines()
+        .flat_map(|line| {
+            let pool: Value = serde_json::from_str(line).unwrap();
+            let documents = pool["documents"].as_array().cloned().unwrap();
+            documents
+                .into_iter()
+                .map(|one| one["score"].as_f64().unwrap())
+        })
+        .collect()
 }
 
 #[test]

@@ -140,3 +140,108 @@ fn doctor_looks_into_the_project_and_lets_nothing_steer_the_terminal() {
     assert_eq!(ran.code, Some(3));
     ran.prints("1 row without the row");
 }
+
+/// Every way to name a file that is written, with the file's name last.
+const WRITERS: &[&str] = &[
+    "annotate in.jsonl",
+    "export votes --out",
+    "export annotated --out",
+    "matrix --query capital-of-france --out",
+    "student export --form pointwise --out",
+    "student sample --pairs 2 --out",
+    "adjudication --csv",
+    "scale fit --out",
+];
+
+/// What a command writes into a file of its own.
+fn written(sandbox: &Sandbox, command: &str) -> Option<String> {
+    let path = sandbox.path("plain");
+    drop(std::fs::remove_file(&path));
+    let ran = sandbox.run(format!("{command} plain").as_str());
+    let text = std::fs::read_to_string(&path).ok()?;
+    assert_eq!(ran.code, Some(0), "{command}: {}", ran.stderr);
+    Some(text)
+}
+
+#[test]
+fn a_link_stays_a_link_and_what_it_leads_to_is_written() {
+    let sandbox = sandbox();
+    std::fs::create_dir(sandbox.path("store")).unwrap();
+    let (real, link) = (sandbox.path("store/real"), sandbox.path("link"));
+    std::os::unix::fs::symlink("store/real", &link).unwrap();
+    std::os::unix::fs::symlink("link", sandbox.path("link2")).unwrap();
+    let mut tried = 0;
+    for command in WRITERS {
+        let Some(text) = written(&sandbox, command) else {
+            continue;
+        };
+        tried += 1;
+        // A link to a file that is there, one to none, and a link to a link.
+        for (name, before) in [
+            ("link", Some("old")),
+            ("link", None),
+            ("link2", Some("old")),
+        ] {
+            drop(std::fs::remove_file(&real));
+            if let Some(text) = before {
+                std::fs::write(&real, text).unwrap();
+            }
+            sandbox.done(format!("{command} {name}").as_str());
+            assert_eq!(std::fs::read_to_string(&real).unwrap(), text, "{command}");
+            assert!(link.is_symlink() && sandbox.path("link2").is_symlink());
+        }
+        assert_eq!(std::fs::read_dir(sandbox.path("store")).unwrap().count(), 1);
+    }
+    assert!(tried >= 6, "{tried}");
+}
+
+#[rstest]
+#[case::the_project("overrule.db", "would overwrite the project")]
+#[case::keys(".env", "a file of keys")]
+#[case::new_settings("folder/overrule.toml", "a configuration file")]
+#[case::no_folder("nowhere/out.jsonl", "its folder does not exist")]
+#[case::itself("link.jsonl", "leads to no file")]
+#[case::a_device("/dev/null", "it is a device")]
+#[case::the_open_output("/proc/self/fd/1", "cannot be written")]
+#[case::a_new_device("/dev/overrule-test", "a device")]
+fn a_link_is_as_safe_as_what_it_leads_to(#[case] target: &str, #[case] words: &str) {
+    let sandbox = sandbox();
+    std::fs::create_dir(sandbox.path("folder")).unwrap();
+    sandbox.write(".env", "K=1");
+    sandbox.write("other", "text");
+    std::os::unix::fs::symlink(target, sandbox.path("link.jsonl")).unwrap();
+    let before = sandbox.count("SELECT count(*) FROM run");
+    for command in [
+        "annotate in.jsonl link.jsonl",
+        "export votes --out link.jsonl",
+    ] {
+        sandbox.refused(command, 2, &["link.jsonl: ", words]);
+        assert!(sandbox.path("link.jsonl").is_symlink());
+    }
+    assert_eq!(sandbox.count("SELECT count(*) FROM run"), before);
+    assert!(!sandbox.path("folder/overrule.toml").exists());
+}
+
+#[test]
+fn a_minus_sign_is_the_standard_output() {
+    let sandbox = sandbox();
+    let mut tried = 0;
+    for command in WRITERS {
+        let Some(text) = written(&sandbox, command) else {
+            continue;
+        };
+        tried += 1;
+        let ran = sandbox.done(format!("{command} -").as_str());
+        // Nothing but the file: what the command says goes elsewhere.
+        assert_eq!(ran.text(), text, "{command}");
+        assert!(!sandbox.path("-").exists(), "{command}");
+    }
+    assert!(tried >= 6, "{tried}");
+    sandbox.refused("annotate in.jsonl - --json", 2, &["-: ", "--json"]);
+    sandbox.refused("adjudication --csv - --inspect -", 2, &["two files"]);
+    sandbox.refused(
+        "export votes --format parquet --out -",
+        2,
+        &["Parquet is binary"],
+    );
+}

@@ -9,11 +9,12 @@ use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use std::io::Write;
 
-/// Writes the annotated dataset of some queries, tells after each how many are written, and says how many documents had
-/// no score; those are left out unless they are kept.
+/// Writes the annotated dataset of some queries, tells after each how many are written, and says how many documents are
+/// written without a score, or left out unless they are kept: those without one and those after the first `limit` of a query.
 pub fn write_annotated(
     store: &Store,
     keys: &[QueryKey],
+    limit: Option<usize>,
     keep: bool,
     out: &mut dyn Write,
     mut wrote: impl FnMut(usize),
@@ -26,7 +27,14 @@ pub fn write_annotated(
     let (mut written, mut left_out) = (0, 0);
     store.read_each(
         keys,
-        |db, key| Ok(scored_lines(&db.pool(key)?, db.scores(key)?, unscored)),
+        |db, key| {
+            let scores = db.scores(key)?.map(|mut scores| {
+                let beyond = scores.iter_mut().skip(limit.unwrap_or(usize::MAX));
+                beyond.for_each(|score| *score = None);
+                scores
+            });
+            Ok(scored_lines(&db.pool(key)?, scores, unscored))
+        },
         |_, lines| {
             let (lines, missing) = lines?;
             out.write_all(&lines)?;

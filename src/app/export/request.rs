@@ -185,7 +185,7 @@ impl ExportRequest {
         }
         match self.kind {
             ExportKind::Annotated => {
-                let left_out = write_annotated(store, keys, self.keep_unscored, out, |_| {})?;
+                let left_out = write_annotated(store, keys, None, self.keep_unscored, out, |_| {})?;
                 if left_out > 0 && !self.keep_unscored {
                     tell(&format!(
                         "{left_out} documents without a score are left out"

@@ -93,6 +93,17 @@ impl CheckedDataset {
         Ok(imported)
     }
 
+    /// Refuses queries that the project holds with another text or with other documents.
+    ///
+    /// # Errors
+    /// One of the queries is there with another text or with other documents.
+    pub fn refuse_edited(&self, store: &Store) -> Result<(), AppError> {
+        for pool in self.pools()? {
+            store.read_blocking(move |db| db.check_pool(&pool))?;
+        }
+        Ok(())
+    }
+
     /// The keys of the queries wanted, where the project holds all of their documents; nothing is changed.
     ///
     /// # Errors
@@ -194,6 +205,11 @@ pub fn add(
         match imported {
             Imported::Added(_) => import.queries_added += 1,
             Imported::Unchanged(_) => import.queries_unchanged += 1,
+            Imported::Updated { documents, .. } => {
+                import.queries_unchanged += 1;
+                import.queries_updated += 1;
+                import.documents_updated += documents;
+            }
         }
         let documents = pool.documents.iter();
         import.scored += documents.filter(|one| one.input_score.is_some()).count();

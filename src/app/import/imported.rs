@@ -19,8 +19,12 @@ pub struct PoolsImport {
     /// The file, as shown.
     pub file: String,
     pub queries_added: usize,
-    /// Queries that the project already held.
+    /// Queries that the project already held with the same texts.
     pub queries_unchanged: usize,
+    /// Those of them of which the file says something else besides the texts, which the project took over.
+    pub queries_updated: usize,
+    /// Their documents with another title, metadata, score or further field.
+    pub documents_updated: usize,
     pub battles: usize,
     pub votes: usize,
     pub failures: usize,
@@ -34,6 +38,20 @@ pub struct PoolsImport {
     pub keys: Vec<QueryKey>,
 }
 
+impl PoolsImport {
+    /// What the project took over of queries that it held, in words; `None` if the file says the same of them.
+    pub fn updated(&self) -> Option<String> {
+        (self.queries_updated > 0).then(|| {
+            format!(
+                "metadata, titles or other fields of {} in {} differ from the project's and replace them; votes stay, because no judge is shown \
+                 these fields",
+                counted(self.documents_updated, "document"),
+                counted(self.queries_updated, "query")
+            )
+        })
+    }
+}
+
 impl Display for PoolsImport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -43,6 +61,9 @@ impl Display for PoolsImport {
             counted(self.queries_added, "query"),
             self.queries_unchanged
         )?;
+        if let Some(words) = self.updated() {
+            write!(f, "; {words}")?;
+        }
         if self.battles > 0 || self.votes > 0 {
             write!(
                 f,

@@ -1,6 +1,6 @@
 //! `overrule student export`: what a student learns from.
 
-use crate::app::output_file::{table_format, write_whole};
+use crate::app::output_file::{is_standard_output, table_format, write_whole};
 use crate::app::student::export::{ExportForm, StudentExport};
 use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandResult, usage};
@@ -104,7 +104,7 @@ impl ExportCommand {
             chars: usize::try_from(self.chars)
                 .map_err(|_| usage!("--chars {}: too large", self.chars))?,
         };
-        let done = match &self.out {
+        let done = match self.out.as_deref().filter(|path| !is_standard_output(path)) {
             None => {
                 let mut out = HeldOutput::new();
                 let done = export.write(&store, &mut out)?;
@@ -116,9 +116,9 @@ impl ExportCommand {
                 let test = export.test_queries.iter();
                 let test = test.map(|path| ("test queries", path.as_path()));
                 let inputs: Vec<(&str, &Path)> = sample.chain(test).collect();
-                context.check_target(path, &inputs)?;
+                context.check_targets([path], &inputs, None)?;
                 let done = write_whole(path, |out| export.write(&store, out))?;
-                output::message(&format!("wrote {}", path.display()));
+                output::wrote(path);
                 done
             }
         };

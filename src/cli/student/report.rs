@@ -88,9 +88,7 @@ impl ReportCommand {
             .iter()
             .map(|file| ("predictions", file.as_path()))
             .collect();
-        for (path, _) in &files {
-            context.check_target(path, &inputs)?;
-        }
+        context.check_targets(files.iter().map(|(path, _)| path.as_path()), &inputs, None)?;
         for (path, text) in &files {
             write_whole(path, |out| Ok(out.write_all(text.as_bytes())?))?;
         }
@@ -100,7 +98,7 @@ impl ReportCommand {
             output::message(&format!("wrote {pictures} into {}", folder.display()));
         }
         if let Some(page) = &self.html {
-            output::message(&format!("wrote {}", page.display()));
+            output::wrote(page);
         }
         Ok(())
     }

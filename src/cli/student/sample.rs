@@ -7,7 +7,7 @@ use crate::app::run_lock::RunLock;
 use crate::app::student::sample::{DrawnSample, draw_sample, plan_sample};
 use crate::app::wording::counted;
 use crate::cli::annotate::cost;
-use crate::cli::command::{CommandContext, CommandResult};
+use crate::cli::command::{CommandContext, CommandResult, option_set};
 use crate::cli::output::{self, HeldOutput};
 use crate::cli::spending::confirm_spending;
 use crate::domain::student::sample::SampleRequest;
@@ -73,7 +73,8 @@ impl SampleCommand {
             seed: self.seed,
         };
         if let Some(path) = &self.out {
-            context.check_target(path, &[])?;
+            let printing = option_set(&[(self.json && self.plan, "--json")]);
+            context.check_targets([path.as_path()], &[], printing)?;
             check_ending(path, &[JSON_LINES])?;
         }
         if self.plan {
@@ -91,7 +92,7 @@ impl SampleCommand {
             }
             Some(path) => {
                 write_whole(path, |out| drawn.write(out))?;
-                output::message(&format!("wrote {}", path.display()));
+                output::wrote(path);
             }
         }
         output::message(&describe(drawn));

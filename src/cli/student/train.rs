@@ -5,7 +5,7 @@ use crate::app::output_file::write_whole;
 use crate::app::student::train::{TrainOptions, TrainedStudent, train_with};
 use crate::app::student::{KnownVectors, check_name, keep_trained};
 use crate::app::wording::counted;
-use crate::cli::command::{CommandContext, CommandResult};
+use crate::cli::command::{CommandContext, CommandResult, option_set};
 use crate::cli::output::{self, or_dash};
 use crate::domain::number_words::signed;
 use clap::Args;
@@ -67,9 +67,9 @@ impl TrainCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         self.name.as_deref().map_or(Ok(()), check_name)?;
-        for path in self.predictions.iter().chain(&self.model) {
-            context.check_target(path, &[])?;
-        }
+        let files = self.predictions.iter().chain(&self.model);
+        let printing = option_set(&[(self.json, "--json")]);
+        context.check_targets(files.map(PathBuf::as_path), &[], printing)?;
         let vectors = match &self.embed {
             Some(name) => {
                 let embedder = context.judges(false).embedder(name)?;
@@ -96,11 +96,11 @@ impl TrainCommand {
         }
         if let Some(path) = &self.predictions {
             write_whole(path, |out| student.write_predictions(out))?;
-            output::message(&format!("wrote {}", path.display()));
+            output::wrote(path);
         }
         if let Some(path) = &self.model {
             write_whole(path, |out| student.write_model(out))?;
-            output::message(&format!("wrote {}", path.display()));
+            output::wrote(path);
         }
         match self.json {
             true => output::json(&student.json()),

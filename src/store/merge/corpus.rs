@@ -2,7 +2,7 @@
 
 use super::{MatchedQuery, Merger};
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
-use crate::store::corpus::QueryKey;
+use crate::store::corpus::{DocumentInfo, QueryKey};
 use crate::store::{Result, StoreError};
 use std::collections::HashMap;
 
@@ -72,8 +72,10 @@ impl Merger<'_> {
         let mut changed = false;
         let (ours, mut places) = match known {
             Some(known) => {
-                let documents = self.db.documents(known.key)?.into_iter().enumerate();
-                let places = documents.map(|(at, document)| (document.id.to_string(), at));
+                let documents = self.db.documents(known.key)?;
+                self.merged.metadata_clashes += self.other_metadata(theirs.key, &documents)?;
+                let places = documents.into_iter().enumerate();
+                let places = places.map(|(at, document)| (document.id.to_string(), at));
                 (known.key, places.collect())
             }
             None => {
@@ -103,6 +105,27 @@ impl Merger<'_> {
             places: matched,
             changed,
         }))
+    }
+
+    /// How many documents of a query have another title or other metadata in the other file.
+    fn other_metadata(&self, query: i64, ours: &[DocumentInfo]) -> Result<usize> {
+        let ours: HashMap<&str, &DocumentInfo> = ours
+            .iter()
+            .map(|document| (document.id.as_str(), document))
+            .collect();
+        let mut statement = self
+            .from
+            .prepare_cached("SELECT name, title, metadata FROM document WHERE query = ?1")?;
+        let mut rows = statement.query([query])?;
+        let mut others = 0;
+        while let Some(row) = rows.next()? {
+            let (name, title): (String, Option<String>) = (row.get(0)?, row.get(1)?);
+            let metadata: JsonObject = row.get(2)?;
+            let differs =
+                |known: &&DocumentInfo| known.title != title || known.metadata != metadata;
+            others += usize::from(ours.get(name.as_str()).is_some_and(differs));
+        }
+        Ok(others)
     }
 
     fn add_query(&self, theirs: &OtherQuery) -> Result<QueryKey> {

@@ -5,6 +5,8 @@ pub struct MergeCounts {
     pub queries_added: usize,
     /// Documents that were new, those of new queries included.
     pub documents_added: usize,
+    /// Documents with another title or other metadata there; those of this project stay.
+    pub metadata_clashes: usize,
     pub battles: usize,
     pub votes: usize,
     /// Votes left out because the same judge has voted differently on the same pair in the same order.

@@ -32,6 +32,7 @@ pub mod pick;
 pub mod pool;
 pub mod project;
 pub mod question_set;
+pub mod rename_judge;
 pub mod rerank;
 pub mod reranker_check;
 pub mod review;

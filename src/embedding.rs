@@ -9,7 +9,9 @@ mod remote;
 pub use embedded_texts::EmbeddedTexts;
 
 use crate::domain::retrieval::unit_vector;
-use crate::judge::ensemble::{EmbedderConfig, EnsembleError, JudgeSources, connect};
+use crate::judge::ensemble::{
+    DocumentedDefault, EmbedderConfig, EnsembleError, JudgeSources, connect,
+};
 use crate::judge::{CallError, FailureCause, JudgeLimits};
 use remote::RemoteEmbedder;
 use sha2::{Digest, Sha256};
@@ -34,6 +36,15 @@ pub struct Embedder {
     query_prefix: String,
     passage_prefix: String,
     source: EmbedderBackend,
+}
+
+/// The defaults that the documented `overrule.toml` lists.
+pub fn defaults() -> Vec<DocumentedDefault> {
+    vec![
+        ("embedder_batch", BATCH.to_string()),
+        ("embedder_calls", CONCURRENCY.to_string()),
+        ("embedder_chars", CHARS.to_string()),
+    ]
 }
 
 #[derive(Debug)]

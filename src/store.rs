@@ -21,6 +21,7 @@ mod identical_calls;
 pub mod imports;
 pub mod integrity;
 pub mod judge_calls;
+pub mod judge_names;
 pub mod judge_tallies;
 pub mod judge_weights;
 pub mod judges;

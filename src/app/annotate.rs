@@ -10,12 +10,12 @@
 
 pub mod batch;
 mod battle_question;
-pub mod changed_judges;
 mod context;
 mod dispatch;
 mod error;
 pub mod estimate;
 mod handle;
+pub mod judge_history;
 pub mod pair_question;
 mod plan;
 pub mod progress;

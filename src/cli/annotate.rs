@@ -10,8 +10,8 @@ mod watch;
 use super::command::{CommandContext, CommandFailure, CommandResult, option_set, usage};
 use super::output;
 use super::spending::{SpendingOptions, confirm_spending};
-use crate::app::annotate::changed_judges::ChangedJudge;
 use crate::app::annotate::estimate::{CostEstimate, PoolOutline};
+use crate::app::annotate::judge_history::JudgeHistory;
 use crate::app::annotate::{RunOutcome, RunRequest};
 use crate::app::choose_judges::{check_budget, is_paid};
 use crate::app::export::write_annotated;
@@ -212,16 +212,16 @@ impl AnnotateCommand {
         // Held while the question is open, and through the run: nobody else may begin one in between.
         let lock = Arc::new(RunLock::take(context.project())?);
         let paid = ensemble.iter().any(|judge| is_paid(judge.as_ref()));
-        if paid {
-            let estimate = estimate()?;
-            if estimate.calls() > 0 {
-                confirm_spending(&cost::describe(&estimate, &ensemble), self.spending.yes)?;
-            }
+        let estimate = paid.then(estimate).transpose()?;
+        let with_calls = estimate.filter(|estimate| estimate.calls() > 0);
+        if let Some(estimate) = &with_calls {
+            confirm_spending(&cost::describe(estimate, &ensemble), self.spending.yes)?;
         }
         let store = context.open_or_create()?;
-        if !paid {
-            for changed in ChangedJudge::of(&store, &ensemble)? {
-                output::message(&changed.to_string());
+        // The price that was confirmed comes with the same lines.
+        if with_calls.is_none() {
+            for line in JudgeHistory::of(&store, &ensemble)?.lines() {
+                output::message(&line);
             }
         }
         let import = dataset.import(&store)?;

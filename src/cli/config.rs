@@ -1,5 +1,7 @@
 //! `overrule config`: what is configured, and the project's own settings.
 
+use crate::app::rename_judge::rename_judge;
+use crate::app::run_lock::RunLock;
 use crate::app::settings::{ProjectSettings, calibrate_margins, fit_judges};
 use crate::app::student::naming::name_student;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
@@ -16,8 +18,9 @@ use crate::domain::rating::RatingModel;
 use crate::domain::sanitise;
 use crate::domain::verdict::{FinalRule, OverrideMode};
 use crate::domain::vote::VoteRule;
+use crate::embedding;
 use crate::formats::file;
-use crate::judge::ensemble;
+use crate::judge::{ensemble, reranker};
 use crate::store::{Store, StoreError};
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
@@ -43,8 +46,14 @@ enum ConfigAction {
     #[command(after_help = "Example:\n  overrule config default > config.toml")]
     Default,
     /// A commented overrule.toml with the default judges, to start one of your own from
-    #[command(after_help = "Example:\n  overrule config judges > overrule.toml")]
-    Judges,
+    #[command(after_help = "Examples:
+  overrule config judges > overrule.toml
+  overrule config judges --rename gpt gpt-terra    move the votes of gpt to gpt-terra")]
+    Judges {
+        /// Move the project's votes of a judge that was renamed in overrule.toml to its new name
+        #[arg(long, num_args = 2, value_names = ["OLD", "NEW"])]
+        rename: Option<Vec<String>>,
+    },
     /// The settings stored with the project, of the rating and of whose verdict counts; options change them
     #[command(after_help = "Examples:
   overrule config project --top 5
@@ -235,7 +244,14 @@ impl ConfigCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         match self.action {
             ConfigAction::Default => output::raw(DEFAULT)?,
-            ConfigAction::Judges => output::raw(ensemble::DEFAULT)?,
+            ConfigAction::Judges { rename: None } => {
+                output::raw(&ensemble::documented_file(
+                    &[embedding::defaults(), reranker::defaults()].concat(),
+                ))?;
+            }
+            ConfigAction::Judges {
+                rename: Some(names),
+            } => rename(context, &names)?,
             ConfigAction::Show { json: true } => output::json(&json!({
                 "file": context.config_file.as_ref().map(|path| path.display().to_string()),
                 "project": context.project().display().to_string(),
@@ -259,6 +275,28 @@ impl ConfigCommand {
         }
         Ok(())
     }
+}
+
+/// Gives the votes of a judge to another name.
+fn rename(context: &CommandContext, names: &[String]) -> CommandResult {
+    let [old, new] = names else {
+        return Err(usage!("--rename takes the old name and the new one"));
+    };
+    let store = context.open()?;
+    let _lock = RunLock::take(context.project())?;
+    let done = rename_judge(&store, old, new)?;
+    let (old, new) = (clean(old), clean(new));
+    output::message(&format!(
+        "moved {} from {old} to {new}",
+        counted(done.votes, "vote")
+    ));
+    if done.kept > 0 {
+        output::message(&format!(
+            "{} stay under {old}, because {new} answered the same questions",
+            counted(done.kept, "vote")
+        ));
+    }
+    Ok(())
 }
 
 impl ProjectOptions {

@@ -3,6 +3,7 @@
 
 mod build;
 mod config;
+mod documented;
 mod dotenv;
 mod embedder;
 mod endpoint;
@@ -13,6 +14,7 @@ mod reranker;
 mod sources;
 
 pub use config::{DEFAULT, EmbedderConfig, FILE, JudgeConfig, JudgesFile, RerankerConfig};
+pub use documented::{DocumentedDefault, documented_file};
 pub use dotenv::Dotenv;
 pub use embedder::connect;
 pub use provider_profile::key_variables;

@@ -16,6 +16,11 @@ pub trait Judge: Send + Sync + fmt::Debug {
 
     fn prompt(&self, case: &PresentedPair) -> JudgePrompt;
 
+    /// The seed that calls are sent with, if their answers are drawn at random: at a temperature other than 0.
+    fn seed(&self) -> Option<String> {
+        None
+    }
+
     /// Makes one call. Retrying is the runner's business.
     fn call<'a>(
         &'a self,

@@ -9,7 +9,9 @@ mod tests;
 pub use scores::RerankScores;
 
 use super::call::{CallError, Usage};
-use super::ensemble::{EnsembleError, JudgeSources, RerankerConfig, connect_reranker};
+use super::ensemble::{
+    DocumentedDefault, EnsembleError, JudgeSources, RerankerConfig, connect_reranker,
+};
 use super::price::{PriceTable, RerankPrice};
 use super::spec::JudgeLimits;
 use crate::domain::corpus::DocId;
@@ -20,6 +22,18 @@ use std::sync::Arc;
 
 /// Calls in flight of a service unless the user says otherwise.
 const CONCURRENCY: usize = 4;
+
+/// Processes of a program unless the user says otherwise.
+const PROCESSES: usize = 1;
+
+/// The defaults that the documented `overrule.toml` lists.
+pub fn defaults() -> Vec<DocumentedDefault> {
+    vec![
+        ("reranker_calls", CONCURRENCY.to_string()),
+        ("program_timeout", program::TIMEOUT.as_secs().to_string()),
+        ("program_calls", PROCESSES.to_string()),
+    ]
+}
 
 /// A document with its id in the pool.
 pub type RerankCandidate = (DocId, Arc<str>);
@@ -83,7 +97,7 @@ impl Reranker {
                 "it has a command and a provider, an address or a key; a program wants none of these",
             ));
         }
-        let concurrency = config.concurrency.unwrap_or(1);
+        let concurrency = config.concurrency.unwrap_or(PROCESSES);
         let program = ProgramReranker::new(config, sources.folder, concurrency)
             .map_err(|message| wrong(&message))?;
         Ok(Self {

@@ -163,6 +163,35 @@ impl Db {
         Ok(found)
     }
 
+    /// Counts a judge's calls on a query anew, after votes were given to it or taken from it.
+    pub(super) fn recount(&self, query: QueryKey, judge: JudgeId) -> Result<()> {
+        self.change(
+            "DELETE FROM call_total WHERE query = ?1 AND judge = ?2",
+            params![query.0, judge.0],
+        )?;
+        self.change(
+            "INSERT INTO call_total (query, judge, votes, votes_priced, votes_usd, asked, asked_priced, asked_usd,
+                 failures, failures_priced, failures_usd, named_first, tied, shared)
+             SELECT ?1, ?2, sum(voted), sum(voted AND usd IS NOT NULL), total(CASE WHEN voted THEN usd END),
+                 sum(asked), sum(asked AND usd IS NOT NULL), total(CASE WHEN asked THEN usd END),
+                 sum(NOT voted), sum(NOT voted AND usd IS NOT NULL), total(CASE WHEN NOT voted THEN usd END),
+                 sum(named_first), sum(tied), sum(shared)
+             FROM (
+                 SELECT cost_usd AS usd, 1 AS voted, run IS NOT NULL AS asked,
+                     CASE WHEN swapped THEN margin > 0 ELSE margin < 0 END AS named_first, margin = 0 AS tied,
+                     call_key IS NOT NULL AND run IS NOT NULL AND latency_ms IS NULL AND cost_usd IS 0.0
+                         AND tokens_input = 0 AND tokens_output = 0 AS shared
+                 FROM battle JOIN vote ON vote.battle = battle.id AND vote.judge = ?2 WHERE query = ?1
+                 UNION ALL
+                 SELECT cost_usd, 0, 0, 0, 0, 0
+                 FROM battle JOIN failure ON failure.battle = battle.id AND failure.judge = ?2 WHERE query = ?1
+             )
+             HAVING count(*) > 0",
+            params![query.0, judge.0],
+        )?;
+        Ok(())
+    }
+
     /// How many votes of a judge the project holds.
     pub fn votes_of(&self, judge: JudgeId) -> Result<usize> {
         self.value(
@@ -292,6 +321,11 @@ mod tests {
             }
             assert_eq!(totals(&db), recount(&db), "after step {step}");
         }
+        let before = totals(&db);
+        for judge in judges {
+            db.recount(query, judge).unwrap();
+        }
+        assert_eq!(totals(&db), before);
         assert!(votes > 10 && totals(&db).len() == 2);
     }
 }

@@ -112,6 +112,16 @@ impl Db {
         )
     }
 
+    /// The judges of this name that runs have asked, the latest run's first.
+    pub fn judges_of_runs(&self, name: &str) -> Result<Vec<JudgeId>> {
+        self.all(
+            "SELECT judge.id FROM run JOIN ensemble ON ensemble.id = run.ensemble, json_each(ensemble.judges) AS member
+             JOIN judge ON judge.id = member.value WHERE judge.name = ?1 ORDER BY run.started_ms DESC, run.id DESC",
+            [name],
+            |row| Ok(JudgeId(row.get(0)?)),
+        )
+    }
+
     /// The judges that count for a query, in order; empty before any plan or import.
     pub fn judges_of(&self, query: QueryKey) -> Result<Vec<(JudgeId, JudgeSpec)>> {
         let ensemble: Option<i64> =

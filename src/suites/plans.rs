@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const BIG: [&str; 5] = ["vote", "failure", "call", "battle", "document"];
 
 /// Statements that may read a big table from end to end: a part of their text, and why.
-const WHOLE: [(&str, &str); 11] = [
+const WHOLE: [(&str, &str); 12] = [
     (
         "SELECT EXISTS (SELECT 1 FROM vote)",
         "whether there is any: it ends at the first row",
@@ -46,6 +46,10 @@ const WHOLE: [(&str, &str); 11] = [
     (
         "SELECT cause, judge.name, count(*), min(failure.created_ms)",
         "what the last run did, after a restart",
+    ),
+    (
+        "UPDATE call SET service",
+        "a judge that gets another name, which is rare",
     ),
     (
         "FROM call WHERE run = ?1",

@@ -1,6 +1,6 @@
 //! Who a judge is: what may be changed about it without buying its votes again, and what is said where they are.
 
-use crate::desk::{CALLS, Desk, told};
+use crate::desk::{CALLS, Desk, json_of, told};
 use crate::fake_provider::{Fault, Faults};
 
 /// The configuration with something more in every judge.
@@ -53,6 +53,187 @@ fn a_judge_that_has_become_another_is_announced_before_it_is_paid() {
         "{words}"
     );
     assert_eq!(desk.server.total_calls(), CALLS);
+}
+
+/// A configuration with one compatible judge.
+fn configure_one(desk: &Desk, name: &str, more: &str) {
+    let text = format!(
+        "[[judge]]\nname = {name:?}\nprovider = \"compatible\"\nmodel = \"m\"\nbase_url = {:?}\n{more}\n",
+        desk.server.v1()
+    );
+    std::fs::write(desk.path("overrule.toml"), text).unwrap();
+}
+
+/// The calls of a judge in one run of the default plan: 36 battles.
+const BATTLES: usize = CALLS / 3;
+
+fn pending(desk: &Desk, more: &[&str]) -> u64 {
+    let dry = json_of(&desk.annotate(&[&["--dry-run", "--json"], more].concat()));
+    dry["judges"][0]["calls"].as_u64().unwrap()
+}
+
+#[test]
+fn a_changed_judge_is_compared_with_that_of_the_latest_run() {
+    let desk = Desk::new("");
+    let (first, second) = ("", "prompt = \"choice\"");
+    for more in [first, second, first] {
+        configure_one(&desk, "j", more);
+        let output = desk.annotate(&[]);
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    }
+    assert_eq!(desk.server.total_calls(), 2 * BATTLES, "one each");
+    // The latest run asked the first judge again, and got its votes from the project.
+    configure_one(&desk, "j", "max_document_chars = 900");
+    let output = desk.annotate(&["--dry-run"]);
+    let words = told(&output);
+    assert!(
+        words.contains("j is another judge than before: params ")
+            && !words.contains("its prompt has changed"),
+        "{words}"
+    );
+    let said = "not reused: 72 votes, which stay in the project. Restore the settings of the latest run to use its 36 votes";
+    assert!(words.contains(said), "{words}");
+    let changed = &json_of(&desk.annotate(&["--dry-run", "--json"]))["changed"][0];
+    assert_eq!(
+        (&changed["votes"], &changed["votes_of_latest"]),
+        (&72.into(), &36.into())
+    );
+    let whats: Vec<&str> = changed["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|change| change["what"].as_str().unwrap())
+        .collect();
+    assert_eq!(whats, ["params"]);
+    configure_one(&desk, "j", first);
+    assert_eq!(pending(&desk, &[]), 0, "set back");
+}
+
+#[test]
+fn a_renamed_judge_is_announced_and_can_have_its_votes() {
+    let desk = Desk::new("");
+    configure_one(&desk, "j", "");
+    assert_eq!(desk.annotate(&[]).status.code(), Some(0));
+    let scored = std::fs::read_to_string(desk.path("out.jsonl")).unwrap();
+    let spent = json_of(&desk.run(&["status", "--json"]))["spending"].clone();
+    configure_one(&desk, "new name", "");
+    let words = told(&desk.annotate(&["--dry-run"]));
+    let said = "new name has no votes; j has 36 votes of the same model, prompt and parameters";
+    assert!(
+        words.contains(said) && words.contains("`overrule config judges --rename j 'new name'`"),
+        "{words}"
+    );
+    let dry = json_of(&desk.annotate(&["--dry-run", "--json"]));
+    assert_eq!(
+        dry["renamed"],
+        serde_json::json!([{ "name": "new name", "before": "j", "votes": 36 }])
+    );
+    assert_eq!(dry["changed"], serde_json::json!([]));
+    // Somebody who changed more than the name has another judge, about which there is nothing to say.
+    configure_one(&desk, "other", "prompt = \"choice\"");
+    assert!(!told(&desk.annotate(&["--dry-run"])).contains("has no votes;"));
+
+    for (old, new, said) in [
+        (
+            "k",
+            "l",
+            "no judge of the project is called k (did you mean \"j\"?)",
+        ),
+        ("j", "j", "the new name is empty or equal to the old one"),
+        ("j", " ", "the new name is empty or equal to the old one"),
+    ] {
+        let output = desk.run(&["config", "judges", "--rename", old, new]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(told(&output).contains(said), "{}", told(&output));
+    }
+    let renamed = desk.run(&["config", "judges", "--rename", "j", "new name"]);
+    assert_eq!(renamed.status.code(), Some(0), "{}", told(&renamed));
+    let said = "moved 36 votes from j to new name";
+    assert!(told(&renamed).contains(said), "{}", told(&renamed));
+
+    configure_one(&desk, "new name", "");
+    assert_eq!(pending(&desk, &[]), 0);
+    let before = desk.server.total_calls();
+    let output = desk.annotate(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert!(
+        !told(&output).contains("has no votes;"),
+        "{}",
+        told(&output)
+    );
+    assert_eq!(desk.server.total_calls(), before);
+    assert_eq!(
+        std::fs::read_to_string(desk.path("out.jsonl")).unwrap(),
+        scored
+    );
+    // What was spent is the new name's.
+    let now = json_of(&desk.run(&["status", "--json"]))["spending"].clone();
+    let as_before = spent.to_string().replace("\"j\"", "\"new name\"");
+    assert_eq!(now.to_string(), as_before);
+}
+
+#[test]
+fn a_new_name_never_has_two_answers_to_one_question() {
+    let desk = Desk::new("");
+    configure_one(&desk, "j", "");
+    assert_eq!(desk.annotate(&["--cycles", "6"]).status.code(), Some(0));
+    let of_j = desk.server.total_calls();
+    configure_one(&desk, "k", "");
+    assert_eq!(desk.annotate(&["--cycles", "4"]).status.code(), Some(0));
+    let of_k = desk.server.total_calls() - of_j;
+    assert!(of_k < of_j);
+    let renamed = told(&desk.run(&["config", "judges", "--rename", "j", "k"]));
+    let kept = desk.count(
+        "SELECT count(*) FROM vote JOIN judge ON judge.id = vote.judge WHERE judge.name = 'j'",
+    );
+    let said = format!("{kept} votes stay under j, because k answered the same questions");
+    assert!(kept > 0 && renamed.contains(&said), "{renamed}");
+    let votes = desk.count("SELECT count(*) FROM vote");
+    assert_eq!(votes as usize, of_j + of_k, "no paid vote is lost");
+    let twice = desk.count(
+        "SELECT count(*) FROM (SELECT 1 FROM vote JOIN battle ON battle.id = vote.battle
+         GROUP BY query, judge, min(a, b), max(a, b), swapped != (a > b) HAVING count(*) > 1)",
+    );
+    assert_eq!(twice, 0);
+    assert_eq!(pending(&desk, &["--cycles", "6"]), 0);
+    // The sums that are kept are those of the votes.
+    assert_eq!(
+        desk.count("SELECT sum(votes) FROM call_total"),
+        desk.count("SELECT count(*) FROM vote")
+    );
+}
+
+#[test]
+fn another_seed_is_said_where_answers_are_drawn_at_random() {
+    let desk = Desk::new("");
+    let seeded = |temperature: f64, seed: u64| {
+        let more = format!("params = {{ temperature = {temperature:.1}, seed = {seed} }}");
+        configure_one(&desk, "j", &more);
+    };
+    seeded(0.7, 1);
+    assert_eq!(desk.annotate(&[]).status.code(), Some(0));
+    assert!(!told(&desk.annotate(&["--dry-run"])).contains("its seed changed"));
+    seeded(0.7, 2);
+    let said = "j: its seed changed from 1 to 2. Its 36 votes still count";
+    for more in [&["--dry-run"][..], &["--yes"]] {
+        let words = told(&desk.annotate(more));
+        assert!(words.contains(said), "{words}");
+    }
+    assert_eq!(
+        desk.server.total_calls(),
+        BATTLES,
+        "no vote is bought again"
+    );
+    let dry = json_of(&desk.annotate(&["--dry-run", "--json"]));
+    assert_eq!(
+        dry["reseeded"],
+        serde_json::json!([{ "name": "j", "before": "1", "now": "2", "votes": 36 }])
+    );
+    // Answers at temperature 0 do not depend on the seed.
+    seeded(0.0, 1);
+    assert_eq!(desk.annotate(&[]).status.code(), Some(0));
+    seeded(0.0, 2);
+    assert!(!told(&desk.annotate(&["--dry-run"])).contains("its seed changed"));
 }
 
 #[test]

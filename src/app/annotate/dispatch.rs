@@ -9,6 +9,7 @@ mod weights;
 
 use super::error::RunError;
 use super::estimate::time::{time_setting, window_setting};
+use super::judge_history::remember_seed;
 use super::progress::{RunPhase, RunProgress};
 use super::question_source::SourceTask;
 use super::request::{RunOutcome, RunRequest};
@@ -224,6 +225,7 @@ pub(super) async fn run(
     };
     let windows = dispatcher.windows();
     let times = dispatcher.call_times();
+    let seeds = dispatcher.seeds_used();
     // Whatever came of it, the run gets its end, and the next one begins with the windows that this one found.
     let ended = store
         .write(move |db| {
@@ -232,6 +234,9 @@ pub(super) async fn run(
             }
             for (name, seconds) in &times {
                 db.remember(name, &seconds.to_string())?;
+            }
+            for (judge, seed) in &seeds {
+                remember_seed(db, *judge, seed)?;
             }
             db.end_run(run, state, now_ms())
         })
@@ -329,6 +334,16 @@ impl Dispatcher {
                 let mean_s = judge.latency_ms / calls.max(1) as f64 / 1e3;
                 (time_setting(&judge.name), mean_s)
             })
+            .collect()
+    }
+
+    /// The seeds of judges whose answers are drawn at random and who have answered.
+    fn seeds_used(&self) -> Vec<(JudgeId, String)> {
+        let judges = self.judges.iter().zip(&self.ensemble);
+        judges
+            .zip(&self.progress.judges)
+            .filter(|(_, progress)| progress.votes > progress.reused)
+            .filter_map(|((id, judge), _)| Some((*id, judge.seed()?)))
             .collect()
     }
 

@@ -4,7 +4,7 @@ mod identical_calls;
 mod query;
 pub(super) mod time;
 
-use super::changed_judges::ChangedJudge;
+use super::judge_history::JudgeHistory;
 use super::plan::probe_shares;
 use super::request::RunRequest;
 use crate::domain::corpus::Pool;
@@ -68,8 +68,9 @@ pub struct CostEstimate {
     pub rounds: bool,
     /// One entry a judge.
     pub judges: Vec<JudgeEstimate>,
-    /// Judges whose earlier votes do not count, because they have become others.
-    pub changed: Vec<ChangedJudge>,
+    /// What the project holds of these judges under other settings, names or seeds.
+    #[serde(flatten)]
+    pub history: JudgeHistory,
     /// The judges that it is for.
     #[serde(skip)]
     pub specs: Vec<JudgeSpec>,
@@ -121,7 +122,7 @@ impl CostEstimate {
         let mut estimate = Self::new(ensemble);
         estimate.batch = in_batches;
         if let Some(store) = store {
-            estimate.changed = ChangedJudge::of(store, ensemble)?;
+            estimate.history = JudgeHistory::of(store, ensemble)?;
         }
         let documents = outlines.iter().map(|pool| pool.documents);
         let shares = probe_shares(request, &estimate.specs, documents);
@@ -159,7 +160,7 @@ impl CostEstimate {
         ensemble: &JudgeEnsemble,
         request: &RunRequest,
     ) -> Result<Self, StoreError> {
-        self.changed = ChangedJudge::of(store, ensemble)?;
+        self.history = JudgeHistory::of(store, ensemble)?;
         let queries = match &request.queries {
             Some(queries) => queries.clone(),
             None => store.read_blocking(|db| db.runnable_queries())?,

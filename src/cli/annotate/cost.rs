@@ -35,8 +35,8 @@ pub(in crate::cli) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble
             "each language model is first asked about {pairs} in both orders (--probe 0: about none)\n"
         ));
     }
-    for judge in &estimate.changed {
-        text.push_str(&format!("{judge}\n"));
+    for line in estimate.history.lines() {
+        text.push_str(&format!("{line}\n"));
     }
     if estimate.pending > 0 {
         text.push_str(&format!(

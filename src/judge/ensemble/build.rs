@@ -13,7 +13,7 @@ use crate::judge::presented::RerankKind;
 use crate::judge::price::{Price, PriceTable};
 use crate::judge::prompt::{self, AnswerForm, DocumentCut, Template};
 use crate::judge::provider::http::Http;
-use crate::judge::provider::{ApiConnection, JudgeSettings, Learnt, RemoteJudge, WireFormat};
+use crate::judge::provider::{ApiConnection, JudgeSettings, Learnt, RemoteJudge};
 use crate::judge::spec::{JudgeLimits, JudgeSpec};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -33,7 +33,7 @@ const RESERVED: &[&str] = &[
     "format",
 ];
 /// A token of a document, in characters.
-const CHARS_PER_TOKEN: usize = 4;
+pub(super) const CHARS_PER_TOKEN: usize = 4;
 
 /// What judges are asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +107,7 @@ pub(super) fn judge(
         cut: DocumentCut { chars },
         cap,
         params: config.params.clone(),
+        seed: None,
         price: price(config, &profile, &base_model, reached.is_free, own, sources),
         base_model,
         limits: JudgeLimits {
@@ -121,7 +122,9 @@ pub(super) fn judge(
         key_env: reached.key_env,
     };
     let wire = profile.wire;
-    settings.spec.params = params(&settings, wire.as_ref());
+    let body = wire.build_request(&settings, &JudgePrompt::default(), Learnt::default());
+    settings.seed = seed_of(&body);
+    settings.spec.params = params(body, settings.cut);
     let connection = ApiConnection {
         url: address(config, &reached.connection.base)?,
         ..reached.connection
@@ -248,9 +251,22 @@ fn price(
     found.or_else(|| (free && !profile.access.needs_key).then_some(Price::FREE))
 }
 
+/// The seed of a request, unless its temperature is 0: then the same answers are expected whatever the seed.
+fn seed_of(body: &Value) -> Option<String> {
+    let temperature = field(body, &["temperature"]).and_then(Value::as_f64);
+    let seed = field(body, &["seed", "random_seed"]);
+    (temperature != Some(0.0)).then(|| seed.map_or("none".to_owned(), Value::to_string))
+}
+
+/// A field of a request, wherever in it it stands.
+fn field<'a>(body: &'a Value, names: &[&str]) -> Option<&'a Value> {
+    let fields = body.as_object()?;
+    let here = names.iter().find_map(|name| fields.get(*name));
+    here.or_else(|| fields.values().find_map(|inner| field(inner, names)))
+}
+
 /// What of the parameters sent with every call changes the meaning of its answers, and how documents are cut.
-fn params(settings: &JudgeSettings, wire: &dyn WireFormat) -> String {
-    let mut body = wire.build_request(settings, &JudgePrompt::default(), Learnt::default());
+fn params(mut body: Value, cut: DocumentCut) -> String {
     if let Value::Object(body) = &mut body {
         for name in RESERVED.iter().chain(&["safetySettings"]) {
             body.shift_remove(*name);
@@ -263,7 +279,7 @@ fn params(settings: &JudgeSettings, wire: &dyn WireFormat) -> String {
                 object.shift_remove(inner);
             }
         }
-        body.insert("max_document_chars".to_owned(), json!(settings.cut.chars));
+        body.insert("max_document_chars".to_owned(), json!(cut.chars));
     }
     identity_of(&body.to_string())
 }

@@ -154,6 +154,21 @@ pub(super) fn profile_of(provider: &str) -> Option<ProviderProfile> {
     })
 }
 
+/// The providers of the judges that a server answers, by name.
+pub(super) fn provider_names() -> impl Iterator<Item = &'static str> {
+    let vendors = [
+        "openai",
+        "anthropic",
+        "gemini",
+        "azure",
+        "ollama",
+        "openai-decisions",
+        "gemini-decisions",
+    ];
+    let servers = compatible::PRESETS.iter().map(|preset| preset.name);
+    vendors.into_iter().chain(servers)
+}
+
 /// The variables in which keys are looked for, and whose they are.
 pub fn key_variables() -> impl Iterator<Item = (&'static str, &'static str)> {
     let vendors = ["openai", "anthropic", "gemini", "azure"].into_iter();
@@ -165,13 +180,9 @@ pub fn key_variables() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 pub(super) fn unknown_provider(provider: &str) -> String {
-    let others: Vec<_> = compatible::PRESETS
-        .iter()
-        .map(|preset| preset.name)
-        .collect();
+    let known: Vec<&str> = provider_names().collect();
     format!(
-        "no provider is called {provider:?}; there are openai, anthropic, gemini, azure, ollama, openai-decisions, \
-         gemini-decisions, offline, {}",
-        others.join(", ")
+        "no provider is called {provider:?}; there are offline, {}",
+        known.join(", ")
     )
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Seconds that the user may have to wait for anything at most: a day.
 const LONGEST_S: f64 = 86_400.0;
 /// How many times as long a server on one's own machine may take.
-const LOCAL_PATIENCE: u32 = 3;
+pub(super) const LOCAL_PATIENCE: u32 = 3;
 
 pub(super) enum BuildError {
     NoKey(String),

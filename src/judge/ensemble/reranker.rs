@@ -14,7 +14,7 @@ use secrecy::ExposeSecret as _;
 use std::str::FromStr as _;
 
 /// Characters of a document unless the user says otherwise.
-const CHARS: usize = 24_000;
+pub(super) const CHARS: usize = 24_000;
 /// What is set by us; parameters of these names are refused.
 const RESERVED: &[&str] = &["model", "query", "documents", "texts", "top_n", "top_k"];
 /// Where keys go that Voyage's new owner hands out, which begin like this.
@@ -122,6 +122,7 @@ fn connected(
             },
             cap: 0,
             params: config.params.clone(),
+            seed: None,
             base_model: config.model.clone(),
             price: None,
             limits: JudgeLimits {

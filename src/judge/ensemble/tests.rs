@@ -115,6 +115,164 @@ fn what_changes_answers_is_in_the_spec_and_the_key_is_nowhere() {
     );
 }
 
+/// The settings of a section of the documented file, each with its comment.
+fn documented(from: &str, to: &str) -> Vec<(String, String)> {
+    let more = [
+        crate::embedding::defaults(),
+        crate::judge::reranker::defaults(),
+    ]
+    .concat();
+    let text = documented_file(&more);
+    assert!(!text.contains("<<"), "{text}");
+    JudgesFile::parse(&text).unwrap();
+    let mut settings: Vec<(String, String)> = Vec::new();
+    let section = text
+        .lines()
+        .skip_while(|line| !line.starts_with(from))
+        .skip(1)
+        .take_while(|line| !line.starts_with(to));
+    for line in section.filter_map(|line| line.strip_prefix("# ")) {
+        assert!(line.len() < 124, "{line}");
+        let (setting, comment) = line.split_once(" # ").unwrap_or((line, ""));
+        if setting.contains(" = ") {
+            settings.push((setting.trim().to_owned(), comment.to_owned()));
+        } else if let Some((_, earlier)) = settings.last_mut() {
+            earlier.push_str(&format!(" {}", line.trim_start_matches([' ', '#'])));
+        }
+    }
+    settings
+}
+
+/// The documented value of a setting for a provider: `N for a, b and c` in the comment, or else the value itself.
+fn documented_value(setting: &str, comment: &str, provider: &str) -> String {
+    comment
+        .split([';', '.'])
+        .filter_map(|part| part.split_once(" for "))
+        .find(|(value, names)| {
+            value.trim().parse::<u64>().is_ok()
+                && names.split([',', ' ']).any(|name| name.trim() == provider)
+        })
+        .map_or_else(
+            || setting.to_owned(),
+            |(value, _)| {
+                let (name, _) = setting.split_once(" = ").unwrap();
+                format!("{name} = {}", value.trim())
+            },
+        )
+}
+
+#[test]
+fn a_documented_default_that_is_written_out_changes_nothing() {
+    let judge = |provider: &str, more: &str| {
+        let text = one(&format!(
+            "provider = {provider:?}\nmodel = \"m\"\nbase_url = \"https://models.example/v1\"\nkey_env = \"MY_KEY\"\n{more}"
+        ));
+        let (ensemble, _) = make(&text, &[("MY_KEY", KEY)], "").unwrap();
+        format!("{:#?}", ensemble[0])
+    };
+    let mut tried = Vec::new();
+    for (setting, comment) in documented("# model = \"qwen3-8b\"", "# [judge.params]") {
+        if comment.starts_with("example") || setting.starts_with("model ") {
+            continue;
+        }
+        for provider in provider_profile::provider_names() {
+            // The prompts of these providers are their own.
+            if setting.starts_with("prompt ") && provider.ends_with("-decisions") {
+                continue;
+            }
+            let setting = documented_value(&setting, &comment, provider);
+            let (written, plain) = (judge(provider, &setting), judge(provider, ""));
+            assert_eq!(written, plain, "{provider}: {setting}");
+        }
+        tried.push(setting.split_once(" = ").unwrap().0.to_owned());
+    }
+    assert_eq!(
+        tried,
+        [
+            "prompt",
+            "max_document_chars",
+            "max_document_tokens",
+            "max_output_tokens",
+            "connect_timeout_s",
+            "first_byte_timeout_s",
+            "timeout_s",
+            "give_up_after_s",
+            "insecure_http"
+        ]
+    );
+}
+
+#[test]
+fn documented_parameters_are_those_that_are_sent() {
+    let models = [
+        ("openai", "gpt-6.1-terra"),
+        ("anthropic", "claude-sonnet-5-5"),
+        ("gemini", "gemini-3.8-flash"),
+        ("ollama", "qwen3:8b"),
+        ("compatible", "m"),
+    ];
+    let judge = |provider: &str, params: &str| {
+        let (_, model) = models.iter().find(|(name, _)| *name == provider).unwrap();
+        let text = one(&format!(
+            "provider = {provider:?}\nmodel = {model:?}\nbase_url = \"https://models.example/v1\"\nkey_env = \"MY_KEY\"\n\
+             [judge.params]\n{params}"
+        ));
+        let (ensemble, _) = make(&text, &[("MY_KEY", KEY)], "").unwrap();
+        (ensemble[0].spec().clone(), ensemble[0].seed())
+    };
+    let mut tried = 0;
+    for (setting, comment) in documented("# [judge.params]", "# Much cheaper models:") {
+        if comment.starts_with("example") || setting.starts_with("[[") {
+            continue;
+        }
+        let named = comment.split_whitespace().next().unwrap_or_default();
+        let provider = models
+            .iter()
+            .map(|(name, _)| *name)
+            .find(|name| *name == named)
+            .unwrap_or("compatible");
+        assert_eq!(judge(provider, &setting), judge(provider, ""), "{setting}");
+        tried += 1;
+    }
+    assert!(tried >= 6, "{tried}");
+}
+
+#[test]
+fn a_seed_is_known_where_answers_are_drawn_at_random() {
+    let seed = |provider: &str, params: &str| {
+        let text = one(&format!(
+            "provider = {provider:?}\nmodel = \"m\"\nbase_url = \"https://models.example/v1\"\nkey_env = \"MY_KEY\"\n\
+             params = {{ {params} }}"
+        ));
+        let (ensemble, _) = make(&text, &[("MY_KEY", KEY)], "").unwrap();
+        ensemble[0].seed()
+    };
+    for (provider, params, known) in [
+        ("compatible", "", None),
+        ("compatible", "seed = 4", None),
+        ("compatible", "temperature = 0, seed = 4", None),
+        ("compatible", "temperature = 0.7", Some("0")),
+        ("compatible", "temperature = 0.7, seed = 4", Some("4")),
+        ("mistral", "temperature = 0.7, random_seed = 4", Some("4")),
+        (
+            "ollama",
+            "options = { temperature = 0.7, seed = 4 }",
+            Some("4"),
+        ),
+        (
+            "gemini",
+            "generationConfig = { temperature = 0.7, seed = 4 }",
+            Some("4"),
+        ),
+    ] {
+        assert_eq!(
+            seed(provider, params).as_deref(),
+            known,
+            "{provider}: {params}"
+        );
+    }
+}
+
 #[test]
 fn picks_are_asked_for_in_ones_own_words() {
     let folder = tempfile::tempdir().unwrap();

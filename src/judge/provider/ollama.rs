@@ -22,7 +22,7 @@ pub const BASE: &str = "http://127.0.0.1:11434";
 const TOP: u64 = 20;
 
 /// Tokens of context asked for, always the same: another number would load the model again.
-const CONTEXT: u64 = 16_384;
+pub(crate) const CONTEXT: u64 = 16_384;
 
 /// Ollama's format.
 #[derive(Clone, Copy, Debug, Default)]

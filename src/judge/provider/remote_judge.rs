@@ -211,6 +211,10 @@ impl Judge for RemoteJudge {
         &self.settings.spec
     }
 
+    fn seed(&self) -> Option<String> {
+        self.settings.seed.clone()
+    }
+
     fn prompt(&self, case: &PresentedPair) -> JudgePrompt {
         self.settings.template.fill(case, self.settings.cut)
     }

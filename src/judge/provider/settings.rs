@@ -33,6 +33,8 @@ pub struct JudgeSettings {
     /// Tokens it may write, thinking included.
     pub cap: u64,
     pub params: Map<String, Value>,
+    /// The seed that is sent, `none` if none is, where the temperature is not 0 and answers are drawn at random.
+    pub seed: Option<String>,
     /// The model whose abilities and price count, where `spec.model` is only a name for it.
     pub base_model: String,
     pub price: Option<Price>,

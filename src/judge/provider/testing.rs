@@ -36,6 +36,7 @@ pub(crate) fn settings(provider: &str, model: &str) -> JudgeSettings {
             _ => 4096,
         },
         params: Map::new(),
+        seed: None,
         base_model: model.to_owned(),
         price: PriceTable::embedded().find(
             provider,

@@ -19,7 +19,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 /// How long a program may take for one query unless the user says otherwise. Its start is part of the first one.
-const TIMEOUT: Duration = Duration::from_secs(60);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
 /// Seconds that the user may allow at most: a day.
 const LONGEST_S: f64 = 86_400.0;
 /// Bytes of an answer beside those of the ids and numbers.

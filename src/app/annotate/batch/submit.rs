@@ -2,6 +2,7 @@
 
 use super::{api, is_refusal, line_id, passes, patiently};
 use crate::app::annotate::error::RunError;
+use crate::app::annotate::judge_history::remember_seed;
 use crate::app::annotate::plan::plan_so_far;
 use crate::app::annotate::request::RunRequest;
 use crate::client::call_key::call_key;
@@ -266,8 +267,12 @@ impl BatchSubmitter<'_> {
                     count(calls),
                     batch.0
                 ));
+                let seed = judge.seed();
                 self.store
-                    .write(move |db| db.name_batch(batch, &remote))
+                    .write(move |db| {
+                        db.name_batch(batch, &remote)?;
+                        seed.map_or(Ok(()), |seed| remember_seed(db, id, &seed))
+                    })
                     .await?;
                 self.done.batches += 1;
                 self.done.calls += calls;

@@ -179,9 +179,10 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
     model.run.scope = model.run.wanted.clone();
     let money = money_words(model, estimate);
     let changed: String = estimate
-        .changed
+        .history
+        .lines()
         .iter()
-        .map(|judge| format!("{judge} "))
+        .map(|line| format!("{line} "))
         .collect();
     let scope = match model.run.scope {
         RunScope::Project | RunScope::Retry(None) => "",

@@ -1,0 +1,267 @@
+//! Finds votes that the judges of an ensemble cast under other settings, another name or another
+//! seed, to report them before any call is made.
+
+use crate::app::wording::counted;
+use crate::domain::sanitise;
+use crate::domain::vote::JudgeId;
+use crate::judge::{JudgeEnsemble, JudgeSpec, identity_of};
+use crate::store::{Db, Store, StoreError};
+use serde::Serialize;
+use std::fmt;
+
+/// Facts about earlier votes that a user should know before an ensemble is asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct JudgeHistory {
+    /// Judges whose earlier votes are not reused because their settings changed.
+    pub changed: Vec<ChangedJudge>,
+    /// Judges without votes whose settings have votes under another name.
+    pub renamed: Vec<RenamedJudge>,
+    /// Judges whose votes were drawn with another seed and still count.
+    pub reseeded: Vec<ReseededJudge>,
+}
+
+/// A judge whose earlier votes do not count with its current settings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ChangedJudge {
+    pub name: String,
+    /// The settings that differ from the judge of the latest run: `provider`, `model`, `prompt` or
+    /// `params`, each with the former and the current value.
+    pub changes: Vec<JudgeChange>,
+    /// All votes under this name, which are kept and not used.
+    pub votes: usize,
+    /// The votes with the settings of the latest run.
+    pub votes_of_latest: usize,
+}
+
+/// A setting of a judge that changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct JudgeChange {
+    pub what: &'static str,
+    pub before: String,
+    pub now: String,
+}
+
+/// A judge without votes, and a name under which the same provider, model, prompt and parameters
+/// have votes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RenamedJudge {
+    pub name: String,
+    /// The name that has the votes.
+    pub before: String,
+    pub votes: usize,
+}
+
+/// A judge whose answers are drawn at random, with another seed than its latest answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReseededJudge {
+    pub name: String,
+    pub before: String,
+    pub now: String,
+    pub votes: usize,
+}
+
+/// The key under which the seed of a judge's latest answers is stored.
+fn seed_setting(judge: JudgeId) -> String {
+    format!("seed of judge {}", judge.0)
+}
+
+/// Stores the seed of a judge's latest answers.
+pub(super) fn remember_seed(db: &Db, judge: JudgeId, seed: &str) -> Result<(), StoreError> {
+    db.remember(&seed_setting(judge), seed)
+}
+
+impl JudgeHistory {
+    pub fn of(store: &Store, ensemble: &JudgeEnsemble) -> Result<Self, StoreError> {
+        let judges: Vec<(JudgeSpec, Option<String>)> = ensemble
+            .iter()
+            .map(|judge| (judge.spec().clone(), judge.seed()))
+            .collect();
+        store.read_blocking(move |db| {
+            let mut known = Vec::new();
+            for (id, spec) in db.all_judges()? {
+                let votes = db.votes_of(id)?;
+                if votes > 0 {
+                    known.push(KnownJudge { id, spec, votes });
+                }
+            }
+            let mut history = Self::default();
+            for (now, seed) in &judges {
+                let same = known.iter().find(|known| known.spec.is_same_judge(now));
+                if let Some(same) = same {
+                    let reseeded = same.reseeded(db, seed.as_deref())?;
+                    history.reseeded.extend(reseeded);
+                    continue;
+                }
+                history.changed.extend(changed(db, now, &known)?);
+                let in_ensemble =
+                    |spec: &JudgeSpec| judges.iter().any(|(one, _)| one.is_same_judge(spec));
+                let others = known.iter().filter(|known| !in_ensemble(&known.spec));
+                history.renamed.extend(renamed(now, others));
+            }
+            Ok(history)
+        })
+    }
+
+    /// One sentence per judge and fact.
+    pub fn lines(&self) -> Vec<String> {
+        let changed = self.changed.iter().map(ToString::to_string);
+        let renamed = self.renamed.iter().map(ToString::to_string);
+        let reseeded = self.reseeded.iter().map(ToString::to_string);
+        changed.chain(renamed).chain(reseeded).collect()
+    }
+}
+
+/// A judge that has votes.
+struct KnownJudge {
+    id: JudgeId,
+    spec: JudgeSpec,
+    votes: usize,
+}
+
+impl KnownJudge {
+    fn reseeded(&self, db: &Db, now: Option<&str>) -> Result<Option<ReseededJudge>, StoreError> {
+        let before = db.remembered(&seed_setting(self.id))?;
+        Ok(before
+            .zip(now)
+            .filter(|(before, now)| before != now)
+            .map(|(before, now)| ReseededJudge {
+                name: self.spec.name.clone(),
+                before,
+                now: now.to_owned(),
+                votes: self.votes,
+            }))
+    }
+}
+
+fn changed(
+    db: &Db,
+    now: &JudgeSpec,
+    known: &[KnownJudge],
+) -> Result<Option<ChangedJudge>, StoreError> {
+    let of_name: Vec<&KnownJudge> = known
+        .iter()
+        .filter(|known| known.spec.name == now.name)
+        .collect();
+    let in_runs = db.judges_of_runs(&now.name)?;
+    let latest = in_runs
+        .iter()
+        .find_map(|id| of_name.iter().find(|known| known.id == *id));
+    // Imported votes belong to no run: take the judge that was added last.
+    Ok(latest.or(of_name.last()).map(|latest| ChangedJudge {
+        name: now.name.clone(),
+        changes: differences(&latest.spec, now),
+        votes: of_name.iter().map(|known| known.votes).sum(),
+        votes_of_latest: latest.votes,
+    }))
+}
+
+fn renamed<'a>(
+    now: &JudgeSpec,
+    others: impl Iterator<Item = &'a KnownJudge>,
+) -> Option<RenamedJudge> {
+    let same = others.filter(|known| {
+        let before = JudgeSpec {
+            name: now.name.clone(),
+            ..known.spec.clone()
+        };
+        before.is_same_judge(now)
+    });
+    same.max_by_key(|known| known.votes)
+        .map(|known| RenamedJudge {
+            name: now.name.clone(),
+            before: known.spec.name.clone(),
+            votes: known.votes,
+        })
+}
+
+fn differences(before: &JudgeSpec, now: &JudgeSpec) -> Vec<JudgeChange> {
+    let params = |spec: &JudgeSpec| identity_of(&spec.params);
+    [
+        ("provider", before.provider.clone(), now.provider.clone()),
+        ("model", before.model.clone(), now.model.clone()),
+        (
+            "prompt",
+            before.prompt_hash.clone(),
+            now.prompt_hash.clone(),
+        ),
+        ("params", params(before), params(now)),
+    ]
+    .into_iter()
+    .filter(|(_, before, now)| before != now)
+    .map(|(what, before, now)| JudgeChange { what, before, now })
+    .collect()
+}
+
+impl fmt::Display for ChangedJudge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            name,
+            votes,
+            votes_of_latest,
+            ..
+        } = self;
+        write!(f, "{} is another judge than before: ", sanitise::line(name))?;
+        for (at, JudgeChange { what, before, now }) in self.changes.iter().enumerate() {
+            let comma = if at == 0 { "" } else { ", " };
+            match *what {
+                // The hashes of prompts would not help a reader.
+                "prompt" => write!(f, "{comma}its prompt has changed")?,
+                _ => {
+                    let (before, now) = (sanitise::line(before), sanitise::line(now));
+                    write!(f, "{comma}{what} {before} → {now}")?;
+                }
+            }
+        }
+        let restored = if votes_of_latest == votes {
+            "its settings to use them".to_owned()
+        } else {
+            let votes = counted(*votes_of_latest, "vote");
+            format!("the settings of the latest run to use its {votes}")
+        };
+        write!(
+            f,
+            "; not reused: {}, which stay in the project. Restore {restored}, or give the judge another name to keep both.",
+            counted(*votes, "vote")
+        )
+    }
+}
+
+/// A name as one word of a command line.
+fn shell_word(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/".contains(c);
+    if name.chars().all(is_plain) && !name.starts_with('-') {
+        name.to_owned()
+    } else {
+        format!("'{}'", name.replace('\'', r"'\''"))
+    }
+}
+
+impl fmt::Display for RenamedJudge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, before) = (sanitise::line(&self.name), sanitise::line(&self.before));
+        write!(
+            f,
+            "{name} has no votes; {before} has {} of the same model, prompt and parameters, which are not reused. If you \
+             renamed {before}, run `overrule config judges --rename {} {}` to keep its votes.",
+            counted(self.votes, "vote"),
+            shell_word(&before),
+            shell_word(&name)
+        )
+    }
+}
+
+impl fmt::Display for ReseededJudge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, before, now) = (
+            sanitise::line(&self.name),
+            sanitise::line(&self.before),
+            sanitise::line(&self.now),
+        );
+        write!(
+            f,
+            "{name}: its seed changed from {before} to {now}. Its {} still count, because a judge with another seed is the same \
+             judge. Give it another name to collect votes with the new seed.",
+            counted(self.votes, "vote")
+        )
+    }
+}

@@ -164,13 +164,13 @@ fn words_are_no_ranking_of_any_method() {
     let desk = desk();
     desk.server.fail_at_random(always(Fault::Prose));
     let methods = [
-        "rankgpt@20",
-        "tourrank@20:r1",
-        "setwise@20",
-        "prp@20:p1",
-        "zelo@20:b2",
+        "rankgpt@10",
+        "tourrank@10:r1",
+        "setwise@10",
+        "prp@10:p1",
+        "zelo@10:b2",
     ];
-    let grades = ["pointwise@20:grade", "pointwise@20:yesno"];
+    let grades = ["pointwise@10:grade", "pointwise@10:yesno"];
     for method in methods.into_iter().chain(grades) {
         let more = ["--method", method, "--query", "q0", "--json"];
         let output = rerank(&desk, &more);

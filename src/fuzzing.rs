@@ -6,9 +6,10 @@ use crate::domain::corpus::Pool;
 use crate::domain::metrics::{Qrels, RankedRun};
 use crate::domain::sanitise;
 use crate::formats::ai_scores::{ExpectedJudges, ScoredPairsWriter, ZbenchPair, read_scored_pairs};
-use crate::formats::file_kind::recognise;
+use crate::formats::columns::{self, Layout, TableContent};
+use crate::formats::file_kind::{FileKind, recognize};
 use crate::formats::problem::Problem;
-use crate::formats::{beir, dataset, gold, picks, trec, votes};
+use crate::formats::{beir, dataset, gold, picks, predictions, trec, votes};
 use crate::judge::ensemble::{Dotenv, JudgesFile};
 use crate::judge::parse::{self, Written};
 use crate::judge::price::PriceTable;
@@ -135,51 +136,75 @@ pub fn scored_pairs(data: &[u8]) {
     assert_eq!(items(&written, any), read);
 }
 
-fn labels(rows: impl Iterator<Item = (u64, trec::GradedDocument)>) -> Qrels {
-    trec::collect_qrels(rows.map(Ok), "f", &mut |problem| check_problem(&problem))
+/// The labels of a file in columns; `None` if it is not recognized.
+fn labels(data: &[u8]) -> Option<Qrels> {
+    let layout = layout(data, None)?;
+    let rows = items(data, |reader| columns::read_labels(reader, "f", &layout));
+    let labels = columns::collect_labels(rows.into_iter().map(Ok), "f", &mut |problem| {
+        check_problem(&problem);
+    });
+    Some(labels.labels)
+}
+
+/// The rankings of a file in columns.
+fn rankings(data: &[u8]) -> Option<RankedRun> {
+    let layout = layout(data, None)?;
+    let rows = items(data, |reader| columns::read_rankings(reader, "f", &layout));
+    items(data, |reader| {
+        columns::read_scored_texts(reader, "f", &layout)
+    });
+    let found = columns::collect_rankings(rows.into_iter().map(Ok), &layout, "f", &mut |problem| {
+        check_problem(&problem);
+    });
+    Some(found.run)
+}
+
+fn layout(data: &[u8], wanted: Option<TableContent>) -> Option<Layout> {
+    match recognize(data, "f", wanted) {
+        Ok(FileKind::Table(layout)) => Some(layout),
+        Ok(_) => None,
+        Err(problem) => {
+            check_problem(&problem);
+            None
+        }
+    }
 }
 
 /// BEIR's three files: labels are read back as they are written.
 pub fn beir_files(data: &[u8]) {
     items(data, |reader| beir::read_corpus(reader, "f"));
     items(data, |reader| beir::read_queries(reader, "f"));
-    let qrels = labels(items(data, |reader| beir::read_qrels(reader, "f")).into_iter());
+    let Some(qrels) = labels(data) else { return };
     let mut written = Vec::new();
     if beir::write_qrels(&mut written, &qrels).is_ok() {
-        let again = items(&written, |reader| beir::read_qrels(reader, "f"));
-        assert_eq!(labels(again.into_iter()), qrels);
+        assert_eq!(labels(&written), Some(qrels));
     }
 }
 
-/// TREC's files and lists of candidates, and what tells them apart.
+/// Labels and rankings in columns, and how they are recognized.
 pub fn trec_files(data: &[u8]) {
-    if let Err(problem) = recognise(data, "f") {
-        check_problem(&problem);
+    for wanted in [TableContent::Labels, TableContent::Rankings] {
+        layout(data, Some(wanted));
     }
-    let mut report = |problem: Problem| check_problem(&problem);
-    let candidates = items(data, |reader| trec::read_candidates(reader, "f"));
-    trec::collect_candidates(candidates.into_iter().map(Ok), "f", &mut report);
-
-    let qrels = labels(items(data, |reader| trec::read_qrels(reader, "f")).into_iter());
-    let mut written = Vec::new();
-    if trec::write_qrels(&mut written, &qrels).is_ok() {
-        let again = items(&written, |reader| trec::read_qrels(reader, "f"));
-        assert_eq!(labels(again.into_iter()), qrels);
-    }
-
-    let mut run = |rows: Vec<(u64, trec::RankedDocument)>| {
-        trec::collect_run(rows.into_iter().map(Ok), "f", &mut report)
+    // An identifier may begin a file as JSON does.
+    let is_text = |written: &[u8]| {
+        let is_table = |kind| matches!(kind, FileKind::Table(_));
+        recognize(written, "f", None).is_ok_and(is_table)
     };
-    let read: RankedRun = run(items(data, |reader| trec::read_run(reader, "f")));
-    let mut written = Vec::new();
-    let wrote = read
-        .iter()
-        .all(|(query, ranking)| trec::write_run(&mut written, query, ranking, "run").is_ok());
-    if wrote {
-        assert_eq!(
-            run(items(&written, |reader| trec::read_run(reader, "f"))),
-            read
-        );
+    if let Some(qrels) = labels(data) {
+        let mut written = Vec::new();
+        if trec::write_qrels(&mut written, &qrels).is_ok() && is_text(&written) {
+            assert_eq!(labels(&written), Some(qrels));
+        }
+    }
+    if let Some(run) = rankings(data) {
+        let mut written = Vec::new();
+        let wrote = run
+            .iter()
+            .all(|(query, ranking)| trec::write_run(&mut written, query, ranking, "run").is_ok());
+        if wrote && is_text(&written) {
+            assert_eq!(rankings(&written), Some(run));
+        }
     }
 }
 
@@ -194,10 +219,13 @@ pub fn pick_records(data: &[u8]) {
     }
 }
 
-/// Gold items, as lines or as a table.
+/// Gold items and predictions, as lines or as a table.
 pub fn gold_items(data: &[u8]) {
     let (items, problems) = gold::read_gold(data, "f");
     assert!(items.iter().all(|item| item.a != item.b));
+    problems.iter().for_each(check_problem);
+    let (lines, problems) = predictions::read_predictions(data, "f");
+    assert!(lines.iter().all(|line| line.a != line.b));
     problems.iter().for_each(check_problem);
 }
 

@@ -9,7 +9,8 @@ mod report;
 pub mod rule;
 pub mod sheets;
 
-use super::wording::counted;
+use super::wording::{counted, own_documents};
+use crate::domain::metrics::ranked_with_own;
 use data::AdjudicationData;
 pub use effect::RulingEffect;
 pub use report::{JudgePickReport, LEVEL, OrderConsistency, OrderReport};
@@ -33,5 +34,8 @@ pub fn notes(data: &AdjudicationData) -> Vec<String> {
                 .to_owned(),
         );
     }
+    let ranked = data.rankings.iter().flat_map(|(_, run)| run);
+    let ranked = ranked.map(|(query, of)| (query, of.iter().map(|(document, _)| document)));
+    notes.extend(own_documents(&ranked_with_own(&data.labels, ranked)));
     notes
 }

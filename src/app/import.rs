@@ -1,4 +1,5 @@
-//! Files into a project: recognised by what is in them, read through, and imported all or nothing.
+//! Imports files into a project: recognizes each by its beginning, checks all of it, and imports
+//! all of it or nothing.
 
 pub mod ai_scores;
 pub mod datasets;
@@ -12,6 +13,7 @@ mod picks;
 mod preview;
 mod rankings;
 mod recorded_call;
+mod sample;
 pub mod source;
 mod vote_importer;
 pub mod votes;
@@ -26,6 +28,7 @@ use crate::domain::metrics::{Qrels, RankedRun};
 use crate::store::Store;
 use crate::store::imports::ImportRow;
 pub use datasets::REFUSED;
+pub use file_content::ContentKind;
 use file_content::FileContent;
 pub use folder::{FolderEntry, THIS_PROJECT, list_folder, typed_path};
 use imported::KnownQueries;
@@ -35,6 +38,7 @@ use picks::PicksImport;
 pub use preview::ImportPreview;
 use preview::PoolCounts;
 use rankings::RankingImport;
+pub use sample::RecordSample;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::fmt::{self, Display};
@@ -46,6 +50,8 @@ pub struct ImportOptions {
     pub skip_bad: bool,
     /// What a ranking is called, where not as its file.
     pub ranking: Option<String>,
+    /// The kind of the file; `None` to recognize it.
+    pub kind: Option<ContentKind>,
     /// Where to tell how much has been read.
     pub progress: ReadProgress,
 }
@@ -58,8 +64,12 @@ pub struct CheckedFile {
     format: &'static str,
     content: CheckedContent,
     progress: ReadProgress,
+    /// A record as it was read.
+    pub sample: Option<RecordSample>,
     /// What is wrong with the parts that are left out.
     pub problems: FileProblems,
+    /// Rows that were left out, and ranks that contradict scores.
+    pub notes: Vec<String>,
 }
 
 /// What is to be imported: pools are read again, the rest is kept.
@@ -76,8 +86,10 @@ enum CheckedContent {
 pub fn check(path: &Path, options: &ImportOptions) -> Result<CheckedFile, AppError> {
     let mut problems = FileProblems::default();
     let progress = &options.progress;
-    let found = file_content::recognise(path)?;
-    let content = match found {
+    let mut notes = Vec::new();
+    let found = file_content::recognize(path, options.kind)?;
+    let mut sample = sample::first_record(path, &found)?;
+    let content = match &found {
         FileContent::Dataset | FileContent::Requests => {
             progress.expect(path, 2);
             let (wrong, counts) = datasets::check_lines(path, progress)?;
@@ -91,10 +103,15 @@ pub fn check(path: &Path, options: &ImportOptions) -> Result<CheckedFile, AppErr
             CheckedContent::AiScores(counts)
         }
         FileContent::Picks => CheckedContent::Picks(picks::read(path)?),
-        FileContent::Labels(_) => CheckedContent::Labels(input_files::read_labels(path)?),
-        FileContent::Ranking(_) => {
+        FileContent::Labels(kind) => {
+            let labels = input_files::labels_of(path, kind, &mut notes)?;
+            sample = sample.or_else(|| sample::any_label(path, &found, &labels));
+            CheckedContent::Labels(labels)
+        }
+        FileContent::Rankings(kind) => {
             let name = options.ranking.clone();
-            let run = input_files::read_ranking(path, &mut Vec::new())?;
+            let run = input_files::rankings_of(path, kind, &mut notes)?;
+            sample = sample.or_else(|| sample::any_ranked(path, &found, &run));
             CheckedContent::Ranking(name.unwrap_or_else(|| input_files::stem(path)), run)
         }
     };
@@ -106,7 +123,9 @@ pub fn check(path: &Path, options: &ImportOptions) -> Result<CheckedFile, AppErr
         format: found.describe(),
         content,
         progress: options.progress.clone(),
+        sample,
         problems,
+        notes,
     })
 }
 

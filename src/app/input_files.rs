@@ -1,17 +1,17 @@
 //! Labels, rankings and pools from files, read whole or refused with all that is wrong.
 
 use super::error::{AppError, FileProblems, invalid};
-use super::wording::counted;
-use crate::domain::corpus::{DocId, Pool, QueryId};
-use crate::domain::metrics::{Qrels, RankedRun};
+use super::wording::{counted, first_names};
+use crate::domain::corpus::{Pool, QueryId};
+use crate::domain::metrics::{Qrels, RankedRun, ScoreWidth, sort_as_trec_eval};
+use crate::formats::columns::{self, Layout, TableContent};
 use crate::formats::dataset::{self, BenchmarkLabels};
 pub use crate::formats::file::display_name;
 use crate::formats::file::{self, UnpackedFile};
-use crate::formats::file_kind::{FileKind, recognise};
+use crate::formats::file_kind::{FileKind, recognize};
 use crate::formats::problem::Problem;
 use crate::formats::query_list::{is_query_list, read_query_list};
 use crate::formats::ranx::read_ranx;
-use crate::formats::{beir, trec};
 use std::collections::BTreeSet;
 use std::io::BufReader;
 use std::path::Path;
@@ -70,25 +70,39 @@ pub fn stem(path: &Path) -> String {
 }
 
 pub fn kind(path: &Path) -> Result<FileKind, AppError> {
-    recognise(open(path)?, &display_name(path)).map_err(AppError::invalid)
+    kind_as(path, None)
 }
 
-/// The labels of a file: qrels of TREC or BEIR, or the grades of a dataset.
-pub fn read_labels(path: &Path) -> Result<Qrels, AppError> {
+/// The kind of a file; `wanted` is what the user says that it holds.
+pub fn kind_as(path: &Path, wanted: Option<TableContent>) -> Result<FileKind, AppError> {
+    recognize(open(path)?, &display_name(path), wanted).map_err(AppError::invalid)
+}
+
+/// The labels of a file: qrels, or the grades of a dataset. Rows that are left out are added to
+/// `notes`.
+pub fn read_labels(path: &Path, notes: &mut Vec<String>) -> Result<Qrels, AppError> {
+    labels_of(path, &kind(path)?, notes)
+}
+
+/// The labels of a file of this kind.
+pub fn labels_of(path: &Path, kind: &FileKind, notes: &mut Vec<String>) -> Result<Qrels, AppError> {
     let name = display_name(path);
     let mut problems = FileProblems::of(path);
-    let mut add = |problem: Problem| problems.add(problem);
-    let qrels = match kind(path)? {
-        FileKind::Qrels => {
-            trec::collect_qrels(trec::read_qrels(open(path)?, &name), &name, &mut add)
+    let qrels = match kind {
+        FileKind::Table(layout) if layout.content == TableContent::Labels => {
+            let rows = columns::read_labels(open(path)?, &name, layout);
+            let found = columns::collect_labels(rows, &name, &mut |problem| problems.add(problem));
+            if found.unrated > 0 {
+                let rows = counted(found.unrated, "row");
+                notes.push(format!(
+                    "{name}: {rows} without a rating: left out, as unjudged"
+                ));
+            }
+            found.labels
         }
-        FileKind::BeirQrels => {
-            trec::collect_qrels(beir::read_qrels(open(path)?, &name), &name, &mut add)
-        }
-        FileKind::RanxQrels => {
-            let read = read_ranx(open(path)?, &name).and_then(|numbers| numbers.qrels(&name));
-            read.map_err(AppError::invalid)?
-        }
+        FileKind::RanxQrels => read_ranx(open(path)?, &name)
+            .and_then(|numbers| numbers.qrels(&name))
+            .map_err(AppError::invalid)?,
         FileKind::Dataset => {
             let mut qrels = Qrels::new();
             let mut pools = dataset::read_pools(open(path)?, &name);
@@ -102,10 +116,10 @@ pub fn read_labels(path: &Path) -> Result<Qrels, AppError> {
             }
             qrels
         }
-        found @ (FileKind::Run | FileKind::Candidates | FileKind::RanxRun) => {
+        FileKind::Table(_) | FileKind::RanxRun => {
             return Err(invalid!(
                 "{name}: is {}, not labels; the file of labels comes first",
-                found.describe()
+                kind.describe()
             ));
         }
     };
@@ -122,7 +136,7 @@ pub fn read_labels(path: &Path) -> Result<Qrels, AppError> {
 pub fn read_query_ids(path: &Path) -> Result<BTreeSet<QueryId>, AppError> {
     let name = display_name(path);
     if !is_query_list(open(path)?, &name) {
-        return Ok(read_labels(path)?.into_keys().collect());
+        return Ok(read_labels(path, &mut Vec::new())?.into_keys().collect());
     }
     let mut problems = FileProblems::of(path);
     let mut queries = BTreeSet::new();
@@ -158,23 +172,36 @@ pub fn grades_of(pools: &[Pool], path: &Path) -> Result<Qrels, AppError> {
     Ok(qrels)
 }
 
-/// The rankings of a file: a run of TREC's, or the scores of a dataset. What was left out goes into `notes`.
+/// The rankings of a file: a run, or the scores of a dataset. Each is ordered as trec_eval orders
+/// it. Documents that are left out, and ranks that contradict the scores, are added to `notes`.
 pub fn read_ranking(path: &Path, notes: &mut Vec<String>) -> Result<RankedRun, AppError> {
+    let found = kind(path)?;
+    // Commands read labels first and a ranking second: its scores may all be whole numbers, and a
+    // table may have labels next to its scores.
+    let found = match found {
+        FileKind::RanxQrels => FileKind::RanxRun,
+        FileKind::Table(layout) if layout.content == TableContent::Labels => {
+            let rankings = layout.rankings_too();
+            FileKind::Table(rankings.unwrap_or(layout))
+        }
+        other => other,
+    };
+    rankings_of(path, &found, notes)
+}
+
+/// The rankings of a file of this kind.
+pub fn rankings_of(
+    path: &Path,
+    kind: &FileKind,
+    notes: &mut Vec<String>,
+) -> Result<RankedRun, AppError> {
     let name = display_name(path);
-    let mut problems = FileProblems::of(path);
-    let mut add = |problem: Problem| problems.add(problem);
-    let run = match kind(path)? {
-        // Scores may all be whole numbers: what comes second is a ranking.
-        FileKind::RanxRun | FileKind::RanxQrels => read_ranx(open(path)?, &name)
+    let mut run = match kind {
+        FileKind::RanxRun => read_ranx(open(path)?, &name)
             .map_err(AppError::invalid)?
             .run(),
-        FileKind::Run => trec::collect_run(trec::read_run(open(path)?, &name), &name, &mut add),
-        FileKind::Candidates => {
-            let rows = trec::read_candidates(open(path)?, &name);
-            let candidates = trec::collect_candidates(rows, &name, &mut add).into_iter();
-            candidates
-                .map(|(query, documents)| (query, scored_by_place(documents)))
-                .collect()
+        FileKind::Table(layout) if layout.content == TableContent::Rankings => {
+            table_rankings(path, layout, notes)?
         }
         FileKind::Dataset => {
             let mut run = RankedRun::new();
@@ -195,28 +222,49 @@ pub fn read_ranking(path: &Path, notes: &mut Vec<String>) -> Result<RankedRun, A
             }
             run
         }
-        FileKind::Qrels | FileKind::BeirQrels => {
+        FileKind::Table(_) | FileKind::RanxQrels => {
             return Err(invalid!(
-                "{name}: holds labels, not a ranking; the file of labels comes first, then a run or documents with scores"
+                "{name}: holds labels, not a ranking; expected a run, a table with scores or ranks, or a dataset with scores, after the labels \
+                 where a command reads both"
             ));
         }
     };
-    problems.refuse_any()?;
     if run.is_empty() {
         return Err(invalid!(
             "{name}: holds no scores; `overrule annotate` gives documents theirs"
         ));
     }
+    for documents in run.values_mut() {
+        sort_as_trec_eval(documents, ScoreWidth::default());
+    }
     Ok(run)
 }
 
-/// Candidates as a ranking: their order is what is known of them, and the rank from the end makes a score.
-fn scored_by_place(documents: Vec<(DocId, Option<f64>)>) -> Vec<(DocId, f64)> {
-    let count = documents.len();
-    let places = documents.into_iter().enumerate();
-    places
-        .map(|(above, (document, _))| (document, (count - above) as f64))
-        .collect()
+fn table_rankings(
+    path: &Path,
+    layout: &Layout,
+    notes: &mut Vec<String>,
+) -> Result<RankedRun, AppError> {
+    let name = display_name(path);
+    let mut problems = FileProblems::of(path);
+    let rows = columns::read_rankings(open(path)?, &name, layout);
+    let found =
+        columns::collect_rankings(rows, layout, &name, &mut |problem| problems.add(problem));
+    problems.refuse_any()?;
+    notes.extend(contradictions(&name, &found.contradicted));
+    Ok(found.run)
+}
+
+/// A note on queries whose ranks contradict their scores; `None` if there are none.
+pub fn contradictions(file: &str, queries: &[QueryId]) -> Option<String> {
+    let names: Vec<&str> = queries.iter().map(QueryId::as_str).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "{file}: the ranks of {} contradict the scores: ordered by score, as trec_eval does ({})",
+            counted(names.len(), "query"),
+            first_names(&names)
+        )
+    })
 }
 
 /// The pools of a dataset without a bad line.

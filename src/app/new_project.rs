@@ -71,7 +71,11 @@ mod tests {
         let (data, project) = (folder.path().join("in.jsonl"), folder.path().join("own.db"));
         fs::write(&data, LINE).unwrap();
         let found = preview(&data, &ImportOptions::default()).unwrap();
-        assert_eq!(found.holds, ["It holds a dataset: 1 query, 2 documents."]);
+        let read = r#"Read as: query "q" ("trams") with 2 documents, the first of them "a"."#;
+        assert_eq!(
+            found.holds,
+            ["It holds a dataset: 1 query, 2 documents.", read]
+        );
         assert!(!found.is_project);
         assert_eq!(make(&data, &project).unwrap().len(), 1);
         let found = preview(&project, &ImportOptions::default()).unwrap();

@@ -71,7 +71,7 @@ pub struct BenchmarkContent {
 pub fn look_at(folder: &Path) -> Result<BenchmarkContent, AppError> {
     let split = BenchmarkFolder::usual_split(folder);
     let benchmark = BenchmarkFolder::new(folder, &split)?;
-    let labels = benchmark.labels()?;
+    let labels = benchmark.labels(&mut Vec::new())?;
     Ok(BenchmarkContent {
         queries: benchmark.queries(&labels)?.len(),
         labels: labels.values().map(|grades| grades.len()).sum(),
@@ -87,7 +87,8 @@ pub fn build_usual(
 ) -> Result<(String, PoolSummary), AppError> {
     let split = BenchmarkFolder::usual_split(folder);
     let benchmark = BenchmarkFolder::new(folder, &split)?;
-    let labels = benchmark.labels()?;
+    let mut notes = Vec::new();
+    let labels = benchmark.labels(&mut notes)?;
     let stage = FirstStage::search(&benchmark, &labels, AnalysisProfile::Overrule)?;
     let options = PoolOptions {
         depth: USUAL_DEPTH,
@@ -96,7 +97,8 @@ pub fn build_usual(
         layout: PoolLayout::Shuffled { seed },
         stage_name: "bm25-overrule",
     };
-    let built = build(&benchmark, labels, &stage, &options)?;
+    let mut built = build(&benchmark, labels, &stage, &options)?;
+    built.summary.warnings.splice(0..0, notes);
     Ok((split, built.import(store, &stem(folder))?))
 }
 
@@ -145,7 +147,7 @@ pub fn build(
             first_names(&left_out)
         ));
     }
-    notes.extend(stage.note());
+    notes.extend(stage.notes(&queries));
     let summarised = Summarised {
         qrels: &qrels,
         stage,

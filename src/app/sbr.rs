@@ -2,8 +2,8 @@
 
 use super::document_vectors::{DocumentVectors, RowNames};
 use super::duel::{FoundRanking, find_ranking};
-use super::error::{AppError, invalid};
-use super::input_files::{display_name, open, read_ranking, stem};
+use super::error::{AppError, FileProblems, invalid};
+use super::input_files::{contradictions, display_name, kind, open, read_ranking, stem};
 use super::wording::{counted, first_names};
 use crate::client::now_ms;
 use crate::domain::corpus::{DocId, QueryId};
@@ -12,26 +12,14 @@ use crate::domain::sanitise;
 use crate::domain::sbr::{
     SbrCandidate, SbrOptions, SbrProfile, SbrRow, boosted_ranking, distinct_candidates,
 };
+use crate::formats::columns::{ScoredText, collect_rankings, read_rankings, read_scored_texts};
 use crate::formats::csv_cell::SafeCsv;
-use crate::formats::file::unpacked_name;
-use crate::formats::scored_texts::read_scored_texts;
-use crate::formats::trec;
+use crate::formats::file_kind::FileKind;
+use crate::formats::{own_tables, trec};
 use crate::store::Store;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::path::Path;
-
-/// Columns of the CSV, as the authors' script has them.
-const COLUMNS: [&str; 8] = [
-    "qid",
-    "docno",
-    "score",
-    "normalized_score",
-    "semantic_sim",
-    "sbr_score",
-    "sbr_rank",
-    "text",
-];
 
 /// A document of a ranking with its text.
 #[derive(Clone, Debug)]
@@ -90,15 +78,26 @@ impl SbrInput {
                 "{file}: has no texts, and there is no project to take them from; name one with --project, or a CSV with a column text"
             )
         };
-        let is_csv = unpacked_name(path)
-            .extension()
-            .is_some_and(|of| of == "csv");
-        if !is_csv {
-            let mut notes = Vec::new();
-            let orders = read_ranking(path, &mut notes)?.into_iter().collect();
-            return Self::with_texts(store.ok_or_else(needs_project)?, name, orders, notes);
+        let layout = match kind(path)? {
+            FileKind::Table(layout) if layout.is_table_of_scores() => layout,
+            _ => {
+                let mut notes = Vec::new();
+                let orders = read_ranking(path, &mut notes)?;
+                return Self::with_texts(store.ok_or_else(needs_project)?, name, orders, notes);
+            }
+        };
+        let mut problems = FileProblems::of(path);
+        let lines: Vec<ScoredText> = read_scored_texts(open(path)?, &file, &layout)
+            .filter_map(|row| Some(problems.keep(row)?.1))
+            .collect();
+        problems.refuse_any()?;
+        if lines.is_empty() {
+            return Err(AppError::file(path, "holds no documents"));
         }
-        let lines = read_scored_texts(open(path)?, &file).map_err(AppError::invalid)?;
+        // Unlike in other rankings, a document may occur twice.
+        let ranked = read_rankings(open(path)?, &file, &layout);
+        let ranked = collect_rankings(ranked, &layout, &file, &mut |_| ());
+        let notes = Vec::from_iter(contradictions(&file, &ranked.contradicted));
         if lines.iter().any(|line| line.text.is_none()) {
             let mut orders: BTreeMap<QueryId, Vec<(DocId, f64)>> = BTreeMap::new();
             let names = lines.iter();
@@ -109,7 +108,7 @@ impl SbrInput {
                 order.push((line.document, line.score));
             }
             let store = store.ok_or_else(needs_project)?;
-            let mut read = Self::with_texts(store, name, orders, Vec::new())?;
+            let mut read = Self::with_texts(store, name, orders, notes)?;
             read.lines = Some(names);
             return Ok(read);
         }
@@ -128,7 +127,7 @@ impl SbrInput {
             name,
             queries: queries.into_iter().collect(),
             lines: Some(texts),
-            notes: Vec::new(),
+            notes,
         };
         input.in_order();
         Ok(input)
@@ -344,7 +343,7 @@ impl SbrRanking<'_> {
     /// Writes CSV with the columns of the authors' script.
     pub fn write_csv(&self, out: &mut dyn Write) -> Result<(), AppError> {
         let mut table = SafeCsv::new(out);
-        table.row(COLUMNS)?;
+        table.row(own_tables::SBR)?;
         for (query, rows) in self.ranked() {
             for (document, row) in rows {
                 table.row([

@@ -1,7 +1,9 @@
 //! Numbers of things in words.
 
+use crate::domain::corpus::QueryId;
 pub use crate::domain::number_words::{counted, duration};
 use crate::domain::sanitise;
+use std::collections::BTreeSet;
 
 /// Why a ranking under labels as they were and as they were corrected is not tested against chance.
 pub const UNTESTED: &str = "no p-value: people ruled where picks and labels differ, so that no chance is behind what the \
@@ -48,4 +50,16 @@ pub fn first_of<S: AsRef<str>>(names: &[S], listed: usize) -> String {
         more => format!(" and {more} more"),
     };
     format!("{}{more}", first.join(", "))
+}
+
+/// The note on queries whose own document is left out, after their number.
+pub const OWN_DOCUMENT: &str = "with a document of the same id, which has no label: that document is left out, as BEIR does (ignore_identical_ids)";
+
+/// The note on these queries; `None` if there are none.
+pub fn own_documents(queries: &BTreeSet<&QueryId>) -> Option<String> {
+    let names: Vec<&str> = queries.iter().map(|query| query.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        let queries = counted(names.len(), "query");
+        format!("{queries} {OWN_DOCUMENT}: {}", first_names(&names))
+    })
 }

@@ -17,10 +17,11 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(
     override_usage = "overrule evaluate [OPTIONS] <TRUTH> <TEST>\n       overrule evaluate [OPTIONS] --truth <TRUTH> <TEST>",
-    after_help = "TRUTH is qrels (TREC's 4 columns, or BEIR's .tsv), a dataset whose documents have metadata.grade, or by --truth one of the
-project's own: qrels, rulings (labels with the rulings put in) or zelo (the judges); a file of such a name is ./qrels. TEST is a run (TREC's
-6 columns) or a dataset with scores. A ranking that lacks judged queries ends with exit code 3. Values are trec_eval's: equal scores are ordered by descending document id,
-unjudged documents are not relevant, queries without relevant documents count as 0.
+    after_help = "TRUTH is labels (TREC's 4 columns, BEIR's .tsv, or a table with ratings), a dataset whose documents have metadata.grade, or by --truth
+one of the project's own: qrels, rulings (labels with the rulings put in) or zelo (the judges); a file of such a name is ./qrels. TEST is a run
+(TREC's 6 columns), a table with scores or ranks, or a dataset with scores. A ranking that lacks judged queries ends with exit code 3. Values are
+trec_eval's: documents are ordered by score, and by descending document id where scores are equal; unjudged documents are not relevant; queries
+without relevant documents count as 0.
 
 --profile zbench takes two datasets with scores, measures ndcg, accuracy and recall@K as zBench does, and looks at
 the first 10 documents of each query of TEST.
@@ -71,6 +72,10 @@ pub(super) struct MeasureOptions {
     /// Count queries that the ranking lacks as 0 instead of leaving them out
     #[arg(long)]
     count_missing: bool,
+    /// Measure a document that has the id of its query and no label, as trec_eval does; BEIR leaves
+    /// such documents out
+    #[arg(long)]
+    keep_identical_ids: bool,
     /// The ranking is meant to have some of the judged queries only: exit code 0, not 3
     #[arg(long, conflicts_with = "count_missing")]
     partial: bool,
@@ -152,6 +157,7 @@ impl EvaluateCommand {
                         ScoreWidthName::Double => ScoreWidth::Double,
                     },
                     count_missing: how.count_missing,
+                    keep_own: how.keep_identical_ids,
                 };
                 let options = EvaluationOptions {
                     metrics: how.metrics.clone(),

@@ -3,9 +3,9 @@
 mod votes;
 
 use super::command::{CommandContext, CommandResult, usage};
-use crate::app::import::{ImportOptions, check, log_import};
+use crate::app::import::{ContentKind, ImportOptions, check, log_import};
 use crate::cli::{output, pool};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -13,20 +13,21 @@ use std::path::{Path, PathBuf};
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     disable_help_subcommand = true,
-    after_help = "A file is recognised by what is in it: JSON lines with \"documents\" are a dataset (annotated or not),
-one JSON object with \"scored_pairs\" is zBench's ai_scores.json, whose votes are imported as recorded, JSON lines with
-\"query\":\"ID\" are picks (overrule export picks), 4 columns are TREC's qrels, 3 with a header BEIR's, 6 a run, 2 to 4
-with a header or a score a list of candidates, JSON lines with \"candidates\" are RankLLM's and Umbrela's requests, one JSON object
-of queries with documents and numbers is ranx's run, or qrels where all are whole. A file may be compressed with gzip, and - is
-the standard input. Labels and rankings serve `overrule adjudication`. A folder is a benchmark
-(corpus.jsonl, queries.jsonl, qrels/): its pools are built as `overrule pool build --beir` does.
-Nothing is imported from a file with errors, unless --skip-bad leaves the bad parts of a dataset out.
+    after_help = "A file is recognized by its beginning. JSON lines (or an array) with \"documents\" are a dataset (annotated or not),
+with \"candidates\" RankLLM's and Umbrela's requests, with \"query\":\"ID\" picks (overrule export picks). One JSON object
+with \"scored_pairs\" is zBench's ai_scores.json, whose votes are imported as recorded; one of queries with documents and numbers
+is ranx's run, or qrels where all numbers are whole. 4 columns are TREC's qrels, 6 a run. Other tables need a header that names
+query, document and a score, rank or rating (`overrule manual formats`). Before anything is stored, one record is printed as it was
+read; --as overrides what was recognized. A file may be compressed with gzip, and - is the standard input. Labels and rankings
+serve `overrule adjudication`. A folder is a benchmark (corpus.jsonl, queries.jsonl, qrels/): its pools are built as
+`overrule pool build --beir` does. Nothing is imported from a file with errors, unless --skip-bad skips the invalid parts of a dataset.
 
 Examples:
   overrule import dataset.jsonl
   overrule import data/annotation/dataset/ai_scores.json
   overrule import scifact/ --split test
   overrule import qrels/test.tsv bm25.trec --name bm25
+  overrule import candidates.tsv --as ranking
   overrule import votes judgments.jsonl      other systems' and people's votes, one per line
   overrule import ./votes                    a file that is called votes"
 )]
@@ -54,6 +55,9 @@ struct ImportFiles {
     /// Check the files and change nothing
     #[arg(long)]
     dry_run: bool,
+    /// What the files hold [default: recognized by their beginning]
+    #[arg(long = "as", value_enum, value_name = "KIND")]
+    kind: Option<KindName>,
     /// What a ranking is called [default: its file's name without the ending]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -63,6 +67,35 @@ struct ImportFiles {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum KindName {
+    /// Queries with documents
+    Dataset,
+    /// zBench's ai_scores.json
+    AiScores,
+    /// What judges picked from pools
+    Picks,
+    /// Grades of documents; 3 columns without a header are query, document, grade
+    #[value(alias = "qrels")]
+    Labels,
+    /// A run or candidates; 2 to 4 columns without a header are query, document[, score] or query,
+    /// document, rank, score
+    #[value(aliases = ["rankings", "run", "candidates"])]
+    Ranking,
+}
+
+impl KindName {
+    fn kind(self) -> ContentKind {
+        match self {
+            Self::Dataset => ContentKind::Dataset,
+            Self::AiScores => ContentKind::AiScores,
+            Self::Picks => ContentKind::Picks,
+            Self::Labels => ContentKind::Labels,
+            Self::Ranking => ContentKind::Rankings,
+        }
+    }
 }
 
 impl ImportCommand {
@@ -82,12 +115,19 @@ impl ImportFiles {
         let options = ImportOptions {
             skip_bad: self.skip_bad,
             ranking: self.name,
+            kind: self.kind.map(KindName::kind),
             ..ImportOptions::default()
         };
         let mut files = Vec::new();
         for path in &self.paths {
             let file = check(path, &options)?;
             output::problems(&file.problems);
+            if let Some(sample) = &file.sample {
+                output::message(&sample.to_string());
+            }
+            for note in &file.notes {
+                output::message(&format!("note: {note}"));
+            }
             files.push(file);
         }
         let (mut previews, mut imports) = (Vec::new(), Vec::new());
@@ -129,9 +169,9 @@ impl ImportFiles {
                 "{name}: is a folder, and no benchmark (corpus.jsonl, queries.jsonl, qrels/); name a file"
             ));
         }
-        if self.paths.len() > 1 || self.dry_run || self.skip_bad {
+        if self.paths.len() > 1 || self.dry_run || self.skip_bad || self.kind.is_some() {
             return Err(usage!(
-                "{name}: a benchmark is imported by itself, without --dry-run and --skip-bad"
+                "{name}: a benchmark is imported by itself, without --dry-run, --skip-bad and --as"
             ));
         }
         pool::build_with_defaults(context, folder, &self.split, self.json)?;

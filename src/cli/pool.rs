@@ -63,7 +63,8 @@ struct PoolBuildCommand {
     /// How texts are read and weighed: as DuckDB's full-text search does, or better
     #[arg(long, value_enum, default_value = "overrule")]
     profile: ProfileName,
-    /// Take the first stage from a run, or from lines of query, document[, rank, score], instead of searching
+    /// Take the first stage from a run, or from a table of query, document and perhaps score or
+    /// rank, instead of searching
     #[arg(long, value_name = "FILE", conflicts_with = "profile")]
     candidates: Option<PathBuf>,
     #[command(flatten)]
@@ -171,7 +172,8 @@ impl PoolBuildCommand {
         if let Some(path) = &self.run_out {
             check_ending(path, &[TREC])?;
         }
-        let qrels = folder.labels()?;
+        let mut notes = Vec::new();
+        let qrels = folder.labels(&mut notes)?;
         let Some(stage) = self.first_stage(context, &folder, &qrels)? else {
             return Ok(());
         };
@@ -193,7 +195,8 @@ impl PoolBuildCommand {
                 (None, ProfileName::Duckdb) => "bm25-duckdb",
             },
         };
-        let built = pool::build(&folder, qrels, &stage, &options)?;
+        let mut built = pool::build(&folder, qrels, &stage, &options)?;
+        built.summary.warnings.splice(0..0, notes);
         if let Some(path) = &self.run_out {
             built.write_run(path)?;
         }

@@ -46,7 +46,8 @@ pub(super) struct RerankCommand {
     /// A method, repeatable
     #[arg(long = "method", value_name = "METHOD", required = true)]
     methods: Vec<Method>,
-    /// Candidates in their first-stage order: a run, or lines of query and document [default: the project's pools]
+    /// Candidates in their first-stage order: a run, or a table of query, document and perhaps
+    /// score or rank [default: the project's pools]
     #[arg(long, value_name = "FILE")]
     candidates: Option<PathBuf>,
     /// Only this query, repeatable

@@ -25,8 +25,8 @@ then by identifier. --profile original does what the authors' script does: of do
 counts, and ties keep the file's order.
 
 --run goes into the project as another ranking, which duel, nine and adjudication know by its name; --out writes it, as CSV in
-the authors' columns where the name ends in .csv, else as a run of TREC's. --in takes a file instead: a CSV with the columns
-qid, docno, score and text, or a run whose texts are in the project. The rows of a .npy file belong to the lines of that CSV.
+the authors' columns where the name ends in .csv, else as a run of TREC's. --in takes a file instead: a table with the columns
+qid, docno, score and text, or a ranking whose texts are in the project. The rows of a .npy file belong to the rows of that table.
 
 Examples:
   overrule sbr --run bm25-overrule --embed minilm

@@ -97,14 +97,16 @@ impl AnchorsCommand {
                 .map(|of| json!({"query": of.query, "document": of.document, "rank": of.rank}));
             return output::json(&rows.collect::<Vec<_>>());
         }
-        let lines = found.iter().map(|of| {
+        let mut table = csv::WriterBuilder::new()
+            .delimiter(b'\t')
+            .from_writer(Vec::new());
+        table.write_record(["query", "document", "rank"])?;
+        for of in &found {
             let (query, document) = (clean(of.query.as_str()), clean(of.document.as_str()));
-            format!("{query}\t{document}\t{}\n", of.rank)
-        });
-        output::text(&format!(
-            "query\tdocument\trank\n{}",
-            lines.collect::<String>()
-        ))
+            table.write_record([query, document, of.rank.to_string()])?;
+        }
+        let table = table.into_inner().map_err(|error| error.into_error())?;
+        output::text(&String::from_utf8_lossy(&table))
     }
 }
 

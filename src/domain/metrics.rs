@@ -12,7 +12,8 @@ pub mod zbench;
 
 pub use evaluate::{
     Evaluation, EvaluationError, EvaluationRules, Gains, Qrels, QueryValues, RankedRun, ScoreWidth,
-    depends_on_width, evaluate, evaluate_gains, ranked_documents,
+    depends_on_width, evaluate, evaluate_gains, is_own_document, ranked_with_own,
+    sort_as_trec_eval,
 };
 pub use grade_model::{GradeModel, GradedScore, rank_grades};
 pub use measure::{Measure, Metric};

@@ -6,7 +6,6 @@
 mod element;
 mod pair;
 mod read;
-mod scan;
 mod write;
 
 pub use element::ExpectedJudges;

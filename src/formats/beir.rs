@@ -1,12 +1,12 @@
-//! BEIR's folder: `corpus.jsonl`, `queries.jsonl` and `qrels/SPLIT.tsv`.
+//! BEIR's folder: reads `corpus.jsonl` and `queries.jsonl`, and writes `qrels/SPLIT.tsv`, which
+//! [`super::columns`] reads.
 
 use super::json::{object, string};
 use super::jsonl;
-use super::lines::{TextLine, TextLines};
+use super::lines::TextLine;
 use super::object::ObjectReader;
 use super::problem::quoted;
 use super::records::{LineRecords, ParseLine};
-use super::trec::{GradedDocument, columns, grade, in_columns};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::domain::metrics::Qrels;
 use crate::domain::sanitise::is_hazard;
@@ -52,10 +52,7 @@ pub fn read_corpus<R: BufRead>(
     file: &str,
 ) -> LineRecords<R, impl ParseLine<Record = BeirDocument> + use<R>> {
     let id = |document: &BeirDocument| document.id.as_str().to_owned();
-    LineRecords::new(
-        TextLines::new(reader, file),
-        unique("document", document, id),
-    )
+    LineRecords::new(reader, file, unique("document", document, id))
 }
 
 /// Reads `queries.jsonl`, as [`read_corpus`] does.
@@ -64,7 +61,7 @@ pub fn read_queries<R: BufRead>(
     file: &str,
 ) -> LineRecords<R, impl ParseLine<Record = BeirQuery> + use<R>> {
     let id = |query: &BeirQuery| query.id.as_str().to_owned();
-    LineRecords::new(TextLines::new(reader, file), unique("query", query, id))
+    LineRecords::new(reader, file, unique("query", query, id))
 }
 
 /// Reads each record once, by its id.
@@ -90,51 +87,20 @@ fn unique<T>(
     }
 }
 
-/// Reads `qrels/SPLIT.tsv`: a header, then query, document and grade between tabs.
-pub fn read_qrels<R: BufRead>(
-    reader: R,
-    file: &str,
-) -> LineRecords<R, impl ParseLine<Record = (u64, GradedDocument)> + use<R>> {
-    in_columns(reader, file, |text, first| {
-        let cells = text.split('\t').map(str::trim_ascii);
-        let cells: [&str; 3] = columns(
-            cells,
-            "a line of BEIR's qrels has 3, with tabs between them: query-id, corpus-id, score",
-        )?;
-        if first {
-            return match cells == HEADER {
-                true => Ok(None),
-                false => Err(format!(
-                    "the header is missing; the first line is {}",
-                    HEADER.join(", ")
-                )),
-            };
-        }
-        let [query, document, value] = cells;
-        if query.is_empty() || document.is_empty() {
-            return Err("an identifier is empty".to_owned());
-        }
-        Ok(Some(GradedDocument {
-            query: QueryId::new(query),
-            document: DocId::new(document),
-            grade: grade(value)?,
-        }))
-    })
-}
-
 /// Writes labels as `qrels/SPLIT.tsv`. Buffer `out`.
 ///
 /// # Errors
 /// An identifier with a tab or a line break, which columns cannot hold.
 pub fn write_qrels(out: &mut impl Write, qrels: &Qrels) -> io::Result<()> {
-    writeln!(out, "{}", HEADER.join("\t"))?;
+    let mut table = csv::WriterBuilder::new().delimiter(b'\t').from_writer(out);
+    table.write_record(HEADER)?;
     for (query, grades) in qrels {
         let query = cell(query.as_str())?;
         for (document, grade) in grades {
-            writeln!(out, "{query}\t{}\t{grade}", cell(document.as_str())?)?;
+            table.write_record([query, cell(document.as_str())?, &grade.to_string()])?;
         }
     }
-    Ok(())
+    table.flush()
 }
 
 fn cell(text: &str) -> io::Result<&str> {
@@ -150,8 +116,8 @@ fn cell(text: &str) -> io::Result<&str> {
 /// `_id`, or `id` where only that is there.
 fn identifier(object: &mut ObjectReader<'_, '_>) -> Option<String> {
     match object.has("id") && !object.has("_id") {
-        true => object.text("id"),
-        false => object.text("_id"),
+        true => object.identifier("id"),
+        false => object.identifier("_id"),
     }
 }
 

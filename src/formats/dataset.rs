@@ -1,4 +1,5 @@
-//! Pools as JSON Lines: zBench's QueryDocuments in, and its AnnotatedQueryDocuments in and out.
+//! Pools as JSON lines, or as an array of them: zBench's QueryDocuments in, and its
+//! AnnotatedQueryDocuments in and out.
 //!
 //! One line is one pool: `{"query":{"id","query"},"documents":[{"id","content","metadata"?,"score"?}]}`. Members the
 //! format does not know are kept as `extra` and written after the known ones; `metadata` is kept as it is spelled.
@@ -14,7 +15,7 @@ pub(in crate::formats) use line::exported_pool;
 pub use write::{Unscored, write_annotated, write_pool};
 
 use super::jsonl;
-use super::lines::{TextLine, TextLines};
+use super::lines::TextLine;
 use super::records::{LineRecords, ParseLine};
 use crate::domain::corpus::Pool;
 use std::collections::HashMap;
@@ -44,5 +45,5 @@ pub fn read_pools<R: BufRead>(
         };
         Ok(Some(pool))
     };
-    LineRecords::new(TextLines::new(reader, file), parse)
+    LineRecords::new(reader, file, parse)
 }

@@ -1,11 +1,29 @@
-//! Gold items: pairs with a known answer, as JSON Lines or CSV with the fields `query`, `a`, `b`, `decision` and perhaps
-//! `note`. Other fields are passed over.
+//! Gold items: pairs with a known answer, as JSON lines or as a table with the columns `query`,
+//! `a`, `b`, `decision` and perhaps `note`. Other fields are ignored.
 
-use super::lines_or_table::{RecordFields, RecordFormat};
+use super::json::string;
+use super::jsonl;
+use super::lines::TextLine;
+use super::object::ObjectReader;
 use super::problem::{Problem, quoted};
+use super::records::LineRecords;
+use super::table_file::Column;
+use super::table_objects::TableSchema;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::verdict::Decision;
-use std::io::Read;
+use std::io::BufRead;
+
+static SCHEMA: TableSchema = TableSchema {
+    columns: &[
+        Column::text("query"),
+        Column::text("a"),
+        Column::text("b"),
+        Column::text("decision"),
+        Column::text("note").or_null(),
+    ],
+    required: &["query", "a", "b", "decision"],
+    is_own: false,
+};
 
 /// One item, as the file names things.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,43 +39,39 @@ pub struct GoldLine {
 }
 
 /// Reads a file whole: its items, and everything that is wrong with it. `file` is what problems call the file.
-pub fn read_gold(reader: impl Read, file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
-    let format = RecordFormat {
-        unit: "item",
-        columns: &["query", "a", "b", "decision"],
-        optional: &["note"],
-        fields: item,
-        record: two_documents,
+pub fn read_gold(reader: impl BufRead, file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
+    let parse = |line: &TextLine<'_>| {
+        let number = line.number;
+        jsonl::record(line, "item", |object| item(object, number)).map(Some)
     };
-    format.read(reader, file)
+    LineRecords::or_table(reader, file, &SCHEMA, parse).partition_items()
 }
 
-fn item(fields: &mut dyn RecordFields) -> Option<GoldLine> {
-    let (query, a, b) = (fields.text("query"), fields.text("a"), fields.text("b"));
-    let decision = fields.text("decision");
-    let decision = decision.and_then(|word| {
-        let known = known(&word);
-        known.map_err(|what| fields.note("decision", &what)).ok()
-    });
-    let note = fields.text_or_none("note");
+fn item(mut object: ObjectReader<'_, '_>, line: u64) -> Option<GoldLine> {
+    let query = object.identifier("query");
+    let (a, b) = two_documents(&mut object);
+    let decision = object.required("decision");
+    let decision =
+        decision.and_then(|value| object.read("decision", value, |value| known(&string(value)?)));
+    let note = object.nullable("note", string);
     Some(GoldLine {
-        line: 0,
+        line,
         query: QueryId::new(query?),
         a: DocId::new(a?),
         b: DocId::new(b?),
         decision: decision?,
-        note,
+        note: note.filter(|note| !note.trim().is_empty()),
     })
 }
 
-fn two_documents(line: u64, item: GoldLine) -> Result<GoldLine, String> {
-    match item.a == item.b {
-        true => Err(format!(
-            "{} meets itself: a and b have the same id",
-            quoted(item.a.as_str())
-        )),
-        false => Ok(GoldLine { line, ..item }),
+/// The documents `a` and `b` of a pair, which are not the same.
+pub(super) fn two_documents(object: &mut ObjectReader<'_, '_>) -> (Option<String>, Option<String>) {
+    let (a, b) = (object.identifier("a"), object.identifier("b"));
+    if let (Some(same), true) = (&a, a == b) {
+        let pair = format!("{} meets itself", quoted(same));
+        object.note(&pair, "a and b have the same id");
     }
+    (a, b)
 }
 
 /// An answer that can be known.
@@ -122,7 +136,7 @@ mod tests {
         "g:1: decision: is missing"
     )]
     #[case::json(
-        "{\"query\":\"q\",\"a\":1,\"b\":\"y\",\"decision\":\"a\"}",
+        "{\"query\":\"q\",\"a\":1.5,\"b\":\"y\",\"decision\":\"a\"}",
         "g:1: a: expected a string"
     )]
     #[case::line("{}\n{", "g:2: the file is cut off")]

@@ -124,6 +124,12 @@ pub(super) fn is_null(value: &RawValue) -> bool {
     value.get() == "null"
 }
 
+/// Whether `value` is a number without a fraction and an exponent.
+pub(super) fn is_whole(value: &RawValue) -> bool {
+    let digits = value.get().strip_prefix('-').unwrap_or(value.get());
+    digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// The string `value` holds, or why it holds none.
 pub(super) fn string(value: &RawValue) -> Result<String, String> {
     match kind(value) {

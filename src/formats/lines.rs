@@ -1,12 +1,15 @@
 //! The lines of a text file, one of them in memory at a time.
 
 use super::problem::Problem;
-use std::io::{BufRead, Read as _};
+use std::io::{BufRead, Chain, Cursor, Read as _};
 
 /// A line may have taken half a gigabyte; the lines after it need not hold on to that.
 const KEPT_CAPACITY: usize = 64 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A file from the beginning of one of its lines.
+pub(super) type RestOfFile<R> = Chain<Cursor<Vec<u8>>, R>;
 
 /// A file's lines that are not blank. A byte order mark and CRLF are fine.
 pub(super) struct TextLines<R> {
@@ -14,6 +17,8 @@ pub(super) struct TextLines<R> {
     file: String,
     number: u64,
     bytes: Vec<u8>,
+    /// Whether `bytes` holds the next line.
+    is_unread: bool,
     /// The longest line, in bytes.
     limit: u64,
     done: bool,
@@ -37,6 +42,7 @@ impl<R: BufRead> TextLines<R> {
             file: file.to_owned(),
             number: 0,
             bytes: Vec::new(),
+            is_unread: false,
             limit: u64::MAX,
             done: false,
         }
@@ -45,6 +51,11 @@ impl<R: BufRead> TextLines<R> {
     /// The same, refusing lines of more than `limit` bytes, so that a file without line breaks is not read whole.
     pub(super) fn at_most(self, limit: u64) -> Self {
         Self { limit, ..self }
+    }
+
+    /// What problems call the file.
+    pub(super) fn file(&self) -> &str {
+        &self.file
     }
 
     /// The number of the line that was read last, from 1.
@@ -57,17 +68,30 @@ impl<R: BufRead> TextLines<R> {
         Problem::new(&self.file, Some(self.number), message)
     }
 
-    /// The next line that is not blank. Nothing follows a problem: the file is no text, or cannot be read further.
+    /// The next line that is not blank. Nothing follows a problem: the file is not text, or cannot
+    /// be read further.
     pub(super) fn next(&mut self) -> Option<Result<TextLine<'_>, Problem>> {
-        if let Err(problem) = self.advance()? {
+        if !std::mem::take(&mut self.is_unread)
+            && let Err(problem) = self.advance()?
+        {
             self.done = true;
             return Some(Err(problem));
         }
         Some(Ok(TextLine {
             number: self.number,
-            bytes: content(&self.bytes, self.number == 1),
+            bytes: self.bytes.trim_ascii_end(),
             last: self.bytes.last() != Some(&b'\n'),
         }))
+    }
+
+    /// Returns the last line again on the next call of `next`.
+    pub(super) fn unread(&mut self) {
+        self.is_unread = true;
+    }
+
+    /// The bytes from the beginning of the line that was read last.
+    pub(super) fn into_rest(self) -> RestOfFile<R> {
+        Cursor::new(self.bytes).chain(self.reader)
     }
 
     fn advance(&mut self) -> Option<Result<(), Problem>> {
@@ -88,13 +112,15 @@ impl<R: BufRead> TextLines<R> {
                 let what = format!("is longer than {} bytes, which no record is", self.limit);
                 return Some(Err(self.problem(&what)));
             }
-            let bytes = content(&self.bytes, self.number == 1);
-            if self.number == 1
-                && let Some(what) = non_text_kind(bytes)
-            {
-                return Some(Err(Problem::new(&self.file, None, what)));
+            if self.number == 1 {
+                if self.bytes.starts_with(BYTE_ORDER_MARK) {
+                    self.bytes.drain(..BYTE_ORDER_MARK.len());
+                }
+                if let Some(what) = non_text_kind(&self.bytes) {
+                    return Some(Err(Problem::new(&self.file, None, what)));
+                }
             }
-            if !bytes.is_empty() {
+            if !self.bytes.trim_ascii_end().is_empty() {
                 return Some(Ok(()));
             }
         }
@@ -125,15 +151,6 @@ impl<'a> TextLine<'a> {
 
 pub(super) fn breaks(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|byte| **byte == b'\n').count() as u64
-}
-
-/// The line without the mark at the file's start and its line break.
-fn content(bytes: &[u8], first: bool) -> &[u8] {
-    let bytes = match bytes.strip_prefix(BYTE_ORDER_MARK) {
-        Some(rest) if first => rest,
-        _ => bytes,
-    };
-    bytes.trim_ascii_end()
 }
 
 /// What the file is where its first bytes show that it is not text.

@@ -1,6 +1,6 @@
 //! An object read member by member: what is wrong is noted with its path, and the reading goes on.
 
-use super::json::{Members, is_null, reason, string};
+use super::json::{Members, is_null, is_whole, reason, string};
 use crate::domain::corpus::JsonObject;
 use serde_json::value::RawValue;
 use std::fmt;
@@ -180,6 +180,16 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
         self.read(key, value, |value| match string(value)? {
             text if text.trim().is_empty() => Err("is empty".to_owned()),
             text => Ok(text),
+        })
+    }
+
+    /// An identifier, which may be a whole number.
+    pub(super) fn identifier(&mut self, key: &str) -> Option<String> {
+        let value = self.required(key)?;
+        self.read(key, value, |value| match string(value) {
+            Ok(text) if text.trim().is_empty() => Err("is empty".to_owned()),
+            Err(_) if is_whole(value) => Ok(value.get().to_owned()),
+            read => read,
         })
     }
 

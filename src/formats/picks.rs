@@ -1,6 +1,6 @@
 //! Picks as JSON lines: one line a call that was answered, or that failed for good. Lines are only ever added.
 
-use super::lines::{TextLine, TextLines};
+use super::lines::TextLine;
 use super::problem::quoted;
 use super::records::{LineRecords, ParseLine};
 use crate::domain::adjudication::PickRecord;
@@ -13,7 +13,7 @@ pub fn read_picks<R: BufRead>(
     reader: R,
     file: &str,
 ) -> LineRecords<R, impl ParseLine<Record = (u64, PickRecord)> + use<R>> {
-    LineRecords::new(TextLines::new(reader, file), |line: &TextLine<'_>| {
+    LineRecords::new(reader, file, |line: &TextLine<'_>| {
         let record = line.text().and_then(record).map_err(|what| vec![what])?;
         Ok(Some((line.number, record)))
     })

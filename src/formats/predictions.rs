@@ -1,11 +1,25 @@
-//! What a student predicts of pairs, as JSON Lines or CSV with the fields `query`, `a`, `b`, `p_a`, `p_b` and perhaps `p_tie`
-//! and `step`. Other fields are passed over.
+//! A student's predictions for pairs, as JSON lines or as a table with the columns `query`, `a`,
+//! `b`, `p_a`, `p_b` and perhaps `p_tie` and `step`. Other fields are ignored.
 
-use super::lines_or_table::{RecordFields, RecordFormat};
+use super::gold::two_documents;
+use super::json::number;
+use super::jsonl;
+use super::lines::TextLine;
+use super::object::ObjectReader;
+use super::own_tables::PREDICTIONS;
 use super::problem::{Problem, quoted};
+use super::records::LineRecords;
+use super::table_objects::TableSchema;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::student::OutcomeProbabilities;
-use std::io::Read;
+use serde_json::value::RawValue;
+use std::io::BufRead;
+
+static SCHEMA: TableSchema = TableSchema {
+    columns: &PREDICTIONS,
+    required: &["query", "a", "b", "p_a", "p_b"],
+    is_own: true,
+};
 
 /// One prediction: the student was shown `a` first.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,87 +35,62 @@ pub struct PredictionLine {
 }
 
 /// Reads a file whole: its predictions, and everything that is wrong with it. `file` is what problems call the file.
-pub fn read_predictions(reader: impl Read, file: &str) -> (Vec<PredictionLine>, Vec<Problem>) {
-    let format = RecordFormat {
-        unit: "prediction",
-        columns: &["query", "a", "b", "p_a", "p_b"],
-        optional: &["p_tie", "step"],
-        fields,
-        record: |line, fields: Fields| fields.prediction(line),
+pub fn read_predictions(reader: impl BufRead, file: &str) -> (Vec<PredictionLine>, Vec<Problem>) {
+    let parse = |line: &TextLine<'_>| {
+        let number = line.number;
+        jsonl::record(line, "prediction", |object| prediction(object, number)).map(Some)
     };
-    format.read(reader, file)
+    LineRecords::or_table(reader, file, &SCHEMA, parse).partition_items()
 }
 
-/// The fields of one prediction.
-struct Fields {
-    query: String,
-    a: String,
-    b: String,
-    p_a: f64,
-    p_b: f64,
-    p_tie: Option<f64>,
-    step: Option<u64>,
-}
-
-fn fields(fields: &mut dyn RecordFields) -> Option<Fields> {
-    let (query, a, b) = (fields.text("query"), fields.text("a"), fields.text("b"));
-    let (p_a, p_b) = (fields.number("p_a"), fields.number("p_b"));
-    let p_tie = fields.number_or_none("p_tie");
-    let step = match fields.number_or_none("step") {
-        Some(step) if step >= 0.0 && step.fract() == 0.0 && step < 1e15 => Some(step as u64),
-        Some(step) => {
-            let what = format!("expected a whole number from 0 up, found {step}");
-            fields.note("step", &what);
-            None
-        }
-        None => None,
+fn prediction(mut object: ObjectReader<'_, '_>, line: u64) -> Option<PredictionLine> {
+    let query = object.identifier("query");
+    let (a, b) = two_documents(&mut object);
+    let mut share = |name: &str| {
+        let value = object.required(name)?;
+        object.read(name, value, number)
     };
-    Some(Fields {
-        query: query?,
-        a: a?,
-        b: b?,
-        p_a: p_a?,
-        p_b: p_b?,
-        p_tie,
+    let (p_a, p_b) = (share("p_a"), share("p_b"));
+    let p_tie = object.nullable("p_tie", number);
+    let step = object.nullable("step", step);
+    let (p_a, p_b) = (p_a?, p_b?);
+    let predicted = match p_tie {
+        Some(tie) => OutcomeProbabilities::of_three(p_a, p_b, tie),
+        None => OutcomeProbabilities::new(p_a, p_b),
+    };
+    if predicted.is_none() {
+        let tie = p_tie.map_or(String::new(), |tie| format!(", p_tie {tie}"));
+        object.note(
+            &format!("p_a {p_a}, p_b {p_b}{tie}"),
+            "expected probabilities in 0..1 that add up to 1 with p_tie, or to at most 1 without it",
+        );
+    }
+    Some(PredictionLine {
+        line,
+        query: QueryId::new(query?),
+        a: DocId::new(a?),
+        b: DocId::new(b?),
+        predicted: predicted?,
         step,
     })
 }
 
-impl Fields {
-    fn prediction(self, line: u64) -> Result<PredictionLine, String> {
-        if self.a == self.b {
-            return Err(format!(
-                "{} meets itself: a and b have the same id",
-                quoted(&self.a)
-            ));
-        }
-        let predicted = match self.p_tie {
-            Some(tie) => OutcomeProbabilities::of_three(self.p_a, self.p_b, tie),
-            None => OutcomeProbabilities::new(self.p_a, self.p_b),
-        };
-        let tie = self
-            .p_tie
-            .map_or(String::new(), |tie| format!(", p_tie {tie}"));
-        let predicted = predicted.ok_or_else(|| {
-            format!(
-                "p_a {}, p_b {}{tie}: expected probabilities in 0..1 that add up to 1 with p_tie, or to 1 at most without it",
-                self.p_a, self.p_b
-            )
-        })?;
-        Ok(PredictionLine {
-            line,
-            query: QueryId::new(self.query),
-            a: DocId::new(self.a),
-            b: DocId::new(self.b),
-            predicted,
-            step: self.step,
-        })
+fn step(value: &RawValue) -> Result<u64, String> {
+    match number(value)? {
+        step if step >= 0.0 && step.fract() == 0.0 && step < 1e15 => Ok(step as u64),
+        _ => Err(format!(
+            "expected a whole number from 0 up, found {}",
+            quoted(value.get())
+        )),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::table_file::{TableFormat, TableWriter};
+    use proptest::prelude::*;
+    use serde_json::json;
 
     fn read(text: &str) -> (Vec<PredictionLine>, Vec<String>) {
         let (found, problems) = read_predictions(text.as_bytes(), "p");
@@ -150,5 +139,27 @@ mod tests {
             problems[0].starts_with("p:1: p_a: expected a number"),
             "{problems:?}"
         );
+    }
+
+    proptest! {
+        #[test]
+        fn a_table_that_we_wrote_is_read_back(
+            ids in prop::collection::vec("[-='+@\", \t\u{ff1d}ax1]{0,4}[^\\pC\\s]|\\PC{0,6}[^\\pC\\s]", 3),
+            step in prop::option::of(0..9_u64),
+        ) {
+            prop_assume!(ids[1] != ids[2]);
+            let mut table = Vec::new();
+            let mut rows = TableWriter::new(&PREDICTIONS, TableFormat::Csv, &mut table).unwrap();
+            let row = json!({
+                "query": ids[0], "a": ids[1], "b": ids[2], "p_a": 0.1, "p_b": 0.2, "p_tie": 0.7, "step": step,
+            });
+            rows.write(row).unwrap();
+            rows.finish().unwrap();
+            let (found, problems) = read_predictions(table.as_slice(), "p");
+            prop_assert!(problems.is_empty(), "{problems:?}");
+            let names = [found[0].query.as_str(), found[0].a.as_str(), found[0].b.as_str()];
+            prop_assert_eq!(names.map(str::to_owned).to_vec(), ids);
+            prop_assert_eq!(found[0].step, step);
+        }
     }
 }

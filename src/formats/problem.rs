@@ -37,7 +37,7 @@ impl fmt::Display for Problem {
 const QUOTED_CHARACTERS: usize = 60;
 
 /// Text of a file for a message: in quotes unless it has them, hazards spelled `\u{..}`, clipped.
-pub(super) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let bare = text
         .strip_prefix('"')
         .and_then(|rest| rest.strip_suffix('"'))

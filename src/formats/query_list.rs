@@ -21,7 +21,7 @@ pub fn read_query_list<R: BufRead>(
     reader: R,
     file: &str,
 ) -> impl Iterator<Item = Result<QueryId, Problem>> {
-    LineRecords::new(TextLines::new(reader, file), |line: &TextLine<'_>| {
+    LineRecords::of_text(reader, file, |line: &TextLine<'_>| {
         identifier(line).map(Some).map_err(|what| vec![what])
     })
 }

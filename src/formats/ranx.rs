@@ -66,7 +66,7 @@ impl RanxNumbers {
                 let whole = value.fract() == 0.0 && value.abs() <= f64::from(i32::MAX);
                 if !whole {
                     let what = format!(
-                        "the grade {value} of document {} of query {} is not a whole number; scores belong into a run",
+                        "the grade {value} of document {} of query {} is not a whole number; scores belong in a run",
                         quoted(document.as_str()),
                         quoted(query.as_str())
                     );
@@ -119,19 +119,30 @@ where
     }
 }
 
-/// What ranx's JSON holds by its beginning: grades where all numbers of it are whole, else scores. `None` where it does not
+/// Whether ranx's JSON holds scores by its beginning, where a number has a fraction, or else grades. `None` where it does not
 /// begin as ranx's does, with an object of objects of numbers.
 pub(super) fn holds_scores(start: &str) -> Option<bool> {
     let inside = start.trim_start().strip_prefix('{')?;
     let (_, rest) = member(inside)?;
     let inside = rest.strip_prefix('{')?;
     // A first query without documents has a brace here.
-    let (_, value) = match inside.trim_start().strip_prefix('}') {
-        Some(rest) => return Some(has_fractions(rest)),
-        None => member(inside)?,
-    };
-    let numeric = value.starts_with(|first: char| first == '-' || first.is_ascii_digit());
-    numeric.then(|| has_fractions(value))
+    if let Some(rest) = inside.trim_start().strip_prefix('}') {
+        return Some(has_fractions(rest));
+    }
+    // All members of the first query are numbers, as far as they can be seen: one of a dataset has a text too.
+    let mut left = inside;
+    while let Some((_, value)) = member(left) {
+        let end = value.find([',', '}']);
+        let number = value.get(..end.unwrap_or(value.len()))?;
+        if !number.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
+            return None;
+        }
+        left = match end {
+            Some(at) if value[at..].starts_with(',') => &value[at + 1..],
+            _ => break,
+        };
+    }
+    member(inside).map(|(_, value)| has_fractions(value))
 }
 
 /// A member's name, still escaped, and what follows its colon.
@@ -167,8 +178,11 @@ mod tests {
     #[case(r#"{"q":{},"r":{"d":1e-3}}"#, Some(true))]
     #[case(r#"{"query":{"id":"q","query":"x"},"documents":[]}"#, None)]
     #[case(r#"{"scored_pairs":[]}"#, None)]
+    #[case(r#"{"query":{"id":1048585,"query":"how long"},"documents":[]}"#, None)]
+    #[case(r#"{"query":{"qid":7.5,"text":"how, long"}"#, None)]
+    #[case(r#"{"q":{"d":1, "e":2"#, Some(false))]
     #[case("{}", None)]
-    fn recognised_by_its_beginning(#[case] start: &str, #[case] expected: Option<bool>) {
+    fn recognized_by_its_beginning(#[case] start: &str, #[case] expected: Option<bool>) {
         assert_eq!(holds_scores(start), expected);
     }
 

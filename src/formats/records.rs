@@ -1,11 +1,15 @@
-//! Files of lines as records: a bad line gives its problems, and the next one follows.
+//! Files of records: JSON lines, an array of objects, or a table. Reading
+//! goes on after an invalid record.
 
-use super::lines::{TextLine, TextLines};
+use super::json_scan::{JsonScanner, ScanStop};
+use super::lines::{RestOfFile, TextLine, TextLines};
 use super::problem::Problem;
+use super::table_objects::{TableObjects, TableSchema};
 use std::collections::VecDeque;
 use std::io::BufRead;
+use std::mem;
 
-/// What makes a record of a line.
+/// Parses a record from a line, or from an object of an array or table.
 pub trait ParseLine {
     /// What a line holds.
     type Record;
@@ -25,25 +29,62 @@ where
     }
 }
 
-/// The records of a file, one line in memory at a time.
+/// The records of a file, one of them in memory at a time.
 pub struct LineRecords<R, P> {
-    lines: TextLines<R>,
+    source: Source<R>,
     pub(super) parser: P,
     pending: VecDeque<Problem>,
 }
 
+/// The source of the objects, decided by the first line that is not blank.
+enum Source<R> {
+    Unread(TextLines<R>, Option<&'static TableSchema>),
+    Lines(TextLines<R>),
+    Array(ArrayElements<RestOfFile<R>>),
+    Table(TableObjects<RestOfFile<R>>),
+    Ended(u64),
+}
+
 impl<R: BufRead, P: ParseLine> LineRecords<R, P> {
-    pub(super) fn new(lines: TextLines<R>, parser: P) -> Self {
+    /// The records of JSON lines or of an array; `file` is the file's name in problems.
+    pub(super) fn new(reader: R, file: &str, parser: P) -> Self {
+        Self::of(Source::Unread(TextLines::new(reader, file), None), parser)
+    }
+
+    /// The records of JSON lines, of an array, or of a table with these columns.
+    pub(super) fn or_table(reader: R, file: &str, schema: &'static TableSchema, parser: P) -> Self {
+        let lines = TextLines::new(reader, file);
+        Self::of(Source::Unread(lines, Some(schema)), parser)
+    }
+
+    /// The records of lines that are not JSON.
+    pub(super) fn of_text(reader: R, file: &str, parser: P) -> Self {
+        Self::of(Source::Lines(TextLines::new(reader, file)), parser)
+    }
+
+    fn of(source: Source<R>, parser: P) -> Self {
         Self {
-            lines,
+            source,
             parser,
             pending: VecDeque::new(),
         }
     }
 
-    /// The number of the line the last item came from, from 1.
+    /// Reads the whole file into its records and its problems.
+    pub(super) fn partition_items(self) -> (Vec<P::Record>, Vec<Problem>) {
+        let (mut records, mut problems) = (Vec::new(), Vec::new());
+        for item in self {
+            match item {
+                Ok(record) => records.push(record),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        (records, problems)
+    }
+
+    /// The line the last item came from, from 1.
     pub fn line(&self) -> u64 {
-        self.lines.number()
+        self.source.number()
     }
 }
 
@@ -55,18 +96,189 @@ impl<R: BufRead, P: ParseLine> Iterator for LineRecords<R, P> {
             if let Some(problem) = self.pending.pop_front() {
                 return Some(Err(problem));
             }
-            let parsed = match self.lines.next()? {
+            if let Source::Unread(..) = self.source
+                && let Err(problem) = self.source.begin()
+            {
+                return Some(Err(problem));
+            }
+            let parsed = match self.source.next()? {
                 Ok(line) => self.parser.parse(&line),
-                Err(problem) => return Some(Err(problem)),
+                Err(problems) => {
+                    self.pending.extend(problems);
+                    continue;
+                }
             };
             match parsed {
                 Ok(Some(record)) => return Some(Ok(record)),
                 Ok(None) => {}
                 Err(messages) => {
-                    let problems = messages.iter().map(|message| self.lines.problem(message));
+                    let problems = messages.iter().map(|message| self.source.problem(message));
                     self.pending.extend(problems);
                 }
             }
         }
+    }
+}
+
+impl<R: BufRead> Source<R> {
+    /// Decides the source by the first line.
+    fn begin(&mut self) -> Result<(), Problem> {
+        let Self::Unread(mut lines, schema) = mem::replace(self, Self::Ended(0)) else {
+            return Ok(());
+        };
+        let first = match lines.next() {
+            None => None,
+            Some(line) => line?.bytes.trim_ascii_start().first().copied(),
+        };
+        let line = lines.number();
+        *self = match (first, schema) {
+            (Some(b'['), _) => {
+                let file = lines.file().to_owned();
+                Self::Array(ArrayElements::new(lines.into_rest(), file, line))
+            }
+            (Some(b'{'), _) | (Some(_), None) => {
+                lines.unread();
+                Self::Lines(lines)
+            }
+            (Some(_), Some(schema)) => Self::Table(TableObjects::new(lines, schema)?),
+            (None, Some(schema)) => {
+                let what = format!(
+                    "is empty; expected JSON lines, or CSV with the columns {}",
+                    schema.required.join(", ")
+                );
+                return Err(Problem::new(lines.file(), None, &what));
+            }
+            (None, None) => Self::Ended(line),
+        };
+        Ok(())
+    }
+
+    fn next(&mut self) -> Option<Result<TextLine<'_>, Vec<Problem>>> {
+        let one = |problem| vec![problem];
+        match self {
+            Self::Unread(..) | Self::Ended(_) => None,
+            Self::Lines(lines) => lines.next().map(|line| line.map_err(one)),
+            Self::Array(elements) => elements.next().map(|line| line.map_err(one)),
+            Self::Table(rows) => rows.next(),
+        }
+    }
+
+    fn number(&self) -> u64 {
+        match self {
+            Self::Unread(..) => 0,
+            Self::Lines(lines) => lines.number(),
+            Self::Array(elements) => elements.number,
+            Self::Table(rows) => rows.number(),
+            Self::Ended(line) => *line,
+        }
+    }
+
+    /// A problem of the last record.
+    fn problem(&self, message: &str) -> Problem {
+        match self {
+            Self::Lines(lines) => lines.problem(message),
+            Self::Array(elements) => elements.problem(message),
+            Self::Table(rows) => rows.problem(message),
+            Self::Unread(..) | Self::Ended(_) => Problem::new("", None, message),
+        }
+    }
+}
+
+/// The elements of an array that is a whole file.
+struct ArrayElements<R> {
+    scan: JsonScanner<R>,
+    file: String,
+    value: Vec<u8>,
+    /// The line on which the last element begins.
+    number: u64,
+    place: ArrayPlace,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ArrayPlace {
+    Start,
+    First,
+    AfterElement,
+    AfterComma,
+    AfterArray,
+    Done,
+}
+
+impl<R: BufRead> ArrayElements<R> {
+    fn new(reader: R, file: String, line: u64) -> Self {
+        Self {
+            scan: JsonScanner::from_line(reader, line),
+            file,
+            value: Vec::new(),
+            number: line,
+            place: ArrayPlace::Start,
+        }
+    }
+
+    fn problem(&self, message: &str) -> Problem {
+        Problem::new(&self.file, Some(self.number), message)
+    }
+
+    /// The next element. Nothing follows a problem.
+    fn next(&mut self) -> Option<Result<TextLine<'_>, Problem>> {
+        match self.advance() {
+            Ok(true) => Some(Ok(TextLine {
+                number: self.number,
+                bytes: self.value.trim_ascii_end(),
+                last: false,
+            })),
+            Ok(false) => None,
+            Err(what) => {
+                self.place = ArrayPlace::Done;
+                self.number = self.scan.line();
+                Some(Err(self.problem(&what)))
+            }
+        }
+    }
+
+    /// Goes to the next element, and returns whether there is one.
+    fn advance(&mut self) -> Result<bool, String> {
+        while self.place != ArrayPlace::Done {
+            let next = match self.scan.peek() {
+                Ok(next) => next,
+                Err(ScanStop::End) if self.place == ArrayPlace::AfterArray => break,
+                Err(stop) => return Err(stopped(stop)),
+            };
+            self.place = match (self.place, next) {
+                (ArrayPlace::Start, _) => ArrayPlace::First,
+                (ArrayPlace::First | ArrayPlace::AfterElement, b']') => ArrayPlace::AfterArray,
+                (ArrayPlace::AfterElement, b',') => ArrayPlace::AfterComma,
+                (ArrayPlace::AfterElement, _) => {
+                    return Err(
+                        "broken JSON: expected `,` or `]` after an element of the array".to_owned(),
+                    );
+                }
+                (ArrayPlace::AfterComma, b']') => {
+                    return Err("broken JSON: a comma with no element after it".to_owned());
+                }
+                (ArrayPlace::First | ArrayPlace::AfterComma, _) => {
+                    self.number = self.scan.line();
+                    self.scan.value(&mut self.value).map_err(stopped)?;
+                    self.place = ArrayPlace::AfterElement;
+                    return Ok(true);
+                }
+                (ArrayPlace::AfterArray, _) => {
+                    return Err("broken JSON: more follows after the end of the array".to_owned());
+                }
+                (ArrayPlace::Done, _) => break,
+            };
+            self.scan.advance();
+        }
+        self.place = ArrayPlace::Done;
+        Ok(false)
+    }
+}
+
+fn stopped(stop: ScanStop) -> String {
+    match stop {
+        ScanStop::End => {
+            "the file is cut off inside the array; write or download it again".to_owned()
+        }
+        ScanStop::Unreadable(error) => format!("cannot read further: {error}"),
     }
 }

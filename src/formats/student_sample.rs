@@ -2,7 +2,7 @@
 
 use super::json::string;
 use super::jsonl;
-use super::lines::{TextLine, TextLines};
+use super::lines::TextLine;
 use super::problem::{Problem, quoted};
 use super::records::LineRecords;
 use crate::domain::corpus::{DocId, QueryId};
@@ -33,7 +33,11 @@ pub fn read_sample<R: BufRead>(
 ) -> impl Iterator<Item = Result<(u64, SampleLine), Problem>> {
     let parse = |line: &TextLine<'_>| {
         let read = |mut members: super::object::ObjectReader<'_, '_>| {
-            let (query, a, b) = (members.text("query"), members.text("a"), members.text("b"));
+            let (query, a, b) = (
+                members.identifier("query"),
+                members.identifier("a"),
+                members.identifier("b"),
+            );
             let side = members.required("side");
             let side = side.and_then(|value| {
                 members.read("side", value, |value| match string(value)?.as_str() {
@@ -52,7 +56,7 @@ pub fn read_sample<R: BufRead>(
         let found = jsonl::record(line, "pair", read)?;
         Ok(Some((line.number, found)))
     };
-    LineRecords::new(TextLines::new(reader, file), parse)
+    LineRecords::new(reader, file, parse)
 }
 
 #[cfg(test)]

@@ -1,24 +1,49 @@
-//! TREC's text files: qrels, runs, and lists of candidates. One record a line, columns between white space; those of candidates between tabs or commas too.
-//!
-//! | file | columns |
-//! | --- | --- |
-//! | qrels | query, iteration (unused), document, grade |
-//! | run | query, `Q0` (unused), document, rank (unused), score, name of the run |
-//! | candidates | query, document, then rank and score where there are any |
-//!
-//! A run's order is its scores', not its ranks' (SEEDS §5). Candidates are in the order of their lines.
+//! Writes TREC's qrels and runs, which [`super::columns`] reads.
 
-mod collect;
-mod read;
-mod row;
-mod write;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::Qrels;
+use crate::domain::sanitise::is_hazard;
+use std::io::{self, Write};
 
-#[cfg(test)]
-pub use collect::CandidateLists;
-pub use collect::{collect_candidates, collect_qrels, collect_run};
-pub(super) use read::{LONGEST, candidate_cells, columns, grade, in_columns, is_heading};
-pub use read::{read_candidates, read_qrels, read_run};
-pub use row::GradedDocument;
-#[cfg(any(test, feature = "fuzzing"))]
-pub use row::RankedDocument;
-pub use write::{cell, write_qrels, write_run};
+/// Writes labels as qrels. Buffer `out`.
+///
+/// # Errors
+/// An identifier that is empty or holds white space, which columns cannot.
+pub fn write_qrels(out: &mut impl Write, qrels: &Qrels) -> io::Result<()> {
+    for (query, grades) in qrels {
+        let query = cell(query.as_str())?;
+        for (document, grade) in grades {
+            writeln!(out, "{query} 0 {} {grade}", cell(document.as_str())?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes one query's ranking, best first, as lines of a run called `name`. Buffer `out`.
+///
+/// # Errors
+/// As for [`write_qrels`].
+pub fn write_run(
+    out: &mut impl Write,
+    query: &QueryId,
+    ranking: &[(DocId, f64)],
+    name: &str,
+) -> io::Result<()> {
+    let (query, name) = (cell(query.as_str())?, cell(name)?);
+    for (above, (document, score)) in ranking.iter().enumerate() {
+        let (document, rank) = (cell(document.as_str())?, above + 1);
+        writeln!(out, "{query} Q0 {document} {rank} {score} {name}")?;
+    }
+    Ok(())
+}
+
+/// An identifier as a column.
+pub fn cell(text: &str) -> io::Result<&str> {
+    if text.is_empty() || text.contains(|c: char| c.is_ascii_whitespace() || is_hazard(c)) {
+        let what = format!(
+            "the identifier {text:?} is empty or holds white space or control characters, which TREC's columns cannot"
+        );
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
+    Ok(text)
+}

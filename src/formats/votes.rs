@@ -1,10 +1,11 @@
-//! Other systems' pairwise judgments as JSON Lines, one vote of a model or a person a line.
+//! Other systems' pairwise judgments as JSON lines, one vote of a model or a person a line.
 //!
 //! `{"query":{"id","query"},"a":{"id","content"},"b":{"id","content"},"by","kind":"llm"|"human","score",`
 //! `"shown"?:"ab"|"ba","reasoning"?,"created_ms"?,"inclusion"?}`; the score is in −1..1, negative where `a` is better. A text
-//! may be left out once it is known, and must not change. `inclusion`, on a person's line, is the probability with which the
-//! pair was drawn for judging. Members the format does not know are passed over.
-//! The lines of `overrule export votes --format jsonl` are votes too.
+//! may be left out once it is known, and must not change. `inclusion`, on a person's line, is the
+//! probability with which the pair was drawn for judging. Members the format does not know are
+//! passed over. The rows of `overrule export votes` are votes too, as JSON lines and as CSV. The
+//! CSV has no texts: the project must know them.
 
 mod exported;
 #[cfg(test)]
@@ -16,14 +17,26 @@ pub use texts::{KnownTexts, text_hash};
 pub use vote::{ExternalAnswer, ExternalDocument, ExternalVote, RecordedFailure};
 
 use super::jsonl;
-use super::lines::{TextLine, TextLines};
+use super::lines::TextLine;
+use super::own_tables::VOTES;
 use super::records::{LineRecords, ParseLine};
+use super::table_objects::TableSchema;
 use std::collections::HashMap;
 use std::io::BufRead;
 use texts::TextRegistry;
 
-/// Reads votes from JSON Lines. A bad line gives its problems, up to five of them and a count, and the next line
-/// follows. Only one line is in memory at a time, with the hashes of the texts before it.
+/// The table of votes that Overrule exports; other tables of votes are not read.
+static SCHEMA: TableSchema = TableSchema {
+    columns: &VOTES,
+    required: &[
+        "query", "a", "b", "game", "judge", "provider", "model", "margin", "swapped",
+    ],
+    is_own: true,
+};
+
+/// Reads votes from JSON lines, or from a table that Overrule exported. A bad line gives its
+/// problems, up to five of them and a count, and the next line follows. Only one line is in memory
+/// at a time, with the hashes of the texts before it.
 ///
 /// `file` is what problems call the file. `known` gives the texts that a query has before this file, where it has any, or
 /// why they cannot be looked up.
@@ -32,7 +45,7 @@ where
     R: BufRead,
     K: FnMut(&str) -> Result<Option<KnownTexts>, String>,
 {
-    LineRecords::new(TextLines::new(reader, file), TextRegistry::new(known))
+    LineRecords::or_table(reader, file, &SCHEMA, TextRegistry::new(known))
 }
 
 impl<R, K> LineRecords<R, TextRegistry<K>> {

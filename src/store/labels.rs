@@ -133,7 +133,7 @@ impl Db {
             .query_map([], |row| row.try_into())?
             .collect::<rusqlite::Result<_>>()?;
         let mut statement = self.connection.prepare_cached(
-            "SELECT query, document, score FROM ranked WHERE ranking = ?1 ORDER BY query, score DESC, document",
+            "SELECT query, document, score FROM ranked WHERE ranking = ?1 ORDER BY query, score DESC, document DESC",
         )?;
         let mut rankings = Vec::new();
         for (id, name, empty) in names {

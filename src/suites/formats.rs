@@ -39,13 +39,13 @@ fn line_with(documents: &str) -> String {
 
 #[rstest]
 #[case::missing_all("{}", &["query: is missing", "documents: is missing"])]
-#[case::array("[{}]", &["expected an object, found an array; write one pool a line, without the brackets"])]
+#[case::array("[[{}]]", &["expected an object, found an array; write one pool a line, without the brackets"])]
 #[case::string("\"x\"", &["expected an object, found a string"])]
 #[case::number(" 7", &["expected an object, found a number"])]
 #[case::query_type(r#"{"query":"why","documents":[{"id":"d","content":"c"}]}"#,
     &["query: expected an object, found a string"])]
-#[case::query_members(r#"{"query":{"id":7},"documents":[{"id":"d","content":"c"}]}"#,
-    &["query.id: expected a string, found the number \"7\"; put it in quotes", "query.query: is missing"])]
+#[case::query_members(r#"{"query":{"id":7.5},"documents":[{"id":"d","content":"c"}]}"#,
+    &["query.id: expected a string, found the number \"7.5\"; put it in quotes", "query.query: is missing"])]
 #[case::query_empty(r#"{"query":{"id":"","query":" \t"},"documents":[{"id":"d","content":"c"}]}"#,
     &["query.id: is empty", "query.query: is empty"])]
 #[case::query_twice(r#"{"query":{"id":"a","id":"b","query":"why"},"documents":[{"id":"d","content":"c"}]}"#,
@@ -164,6 +164,65 @@ fn a_mark_crlf_and_blank_lines_are_fine() {
     let windows = format!("\u{feff}{}\r\n \r\n\r\n", good.trim_end());
     assert_eq!(pools(windows), pools(&good));
     assert!(pools("").is_empty());
+}
+
+#[test]
+fn an_array_of_pools_is_read_as_its_lines_are() {
+    let lines = [
+        r#"{"query":{"id":1048585,"query":"how, [long]?"},"documents":[{"id":7,"content":"]"}]}"#,
+        r#"{"query":{"qid":"2","text":"why"},"candidates":[{"docid":-7,"doc":"x"}]}"#,
+    ];
+    let expected = pools(lines.join("\n"));
+    assert_eq!(expected[0].query.id.as_str(), "1048585");
+    assert_eq!(expected[0].documents[0].id.as_str(), "7");
+    assert_eq!(expected[1].documents[0].id.as_str(), "-7");
+    let pretty: Vec<serde_json::Value> = lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .to_vec();
+    for array in [
+        format!("\u{feff}\r\n [{}]\r\n", lines.join(" , ")),
+        format!("[\n{}\n]", lines.join(",\n")),
+        serde_json::to_string_pretty(&pretty).unwrap(),
+    ] {
+        assert_eq!(pools(&array), expected, "{array}");
+    }
+    assert!(pools("[]").is_empty() && pools("\n[ ]\n").is_empty());
+    for (array, message) in [
+        (
+            "[7,\n{}]",
+            vec![
+                "q.jsonl:1: expected an object, found a number",
+                "q.jsonl:2: query: is missing",
+                "q.jsonl:2: documents: is missing",
+            ],
+        ),
+        (
+            "\n[\n",
+            vec!["q.jsonl:3: the file is cut off inside the array; write or download it again"],
+        ),
+        (
+            "[1",
+            vec!["q.jsonl:1: the file is cut off inside the array; write or download it again"],
+        ),
+        (
+            "[],",
+            vec!["q.jsonl:1: broken JSON: more follows after the end of the array"],
+        ),
+        (
+            "[,]",
+            vec!["q.jsonl:1: broken JSON at column 1: expected value"],
+        ),
+        (
+            "[{},]",
+            vec![
+                "q.jsonl:1: query: is missing",
+                "q.jsonl:1: documents: is missing",
+                "q.jsonl:1: broken JSON: a comma with no element after it",
+            ],
+        ),
+    ] {
+        assert_eq!(problems(array), message, "{array}");
+    }
 }
 
 #[test]

@@ -283,7 +283,7 @@ fn zbenchs_own_numbers_come_out() {
 #[rstest]
 #[case::swapped("run qrels", &["run: is a run, not labels; the file of labels comes first"])]
 #[case::two_labels("qrels qrels", &["qrels: holds labels, not a ranking"])]
-#[case::strange("qrels strange", &["strange:1: begins with \"a;b\"", "6 columns"])]
+#[case::strange("qrels strange", &["strange:1: has semicolons between its cells", "commas or tabs"])]
 #[case::no_file("nowhere run", &["nowhere: cannot be opened"])]
 #[case::no_scores("qrels bare.jsonl", &["bare.jsonl: holds no scores; `overrule annotate`"])]
 #[case::no_grades("bare.jsonl run", &["bare.jsonl: holds no labels", "--profile zbench"])]

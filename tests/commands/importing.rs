@@ -215,7 +215,7 @@ fn with_good_first(bad: &[u8]) -> Vec<u8> {
     "invalid UTF-8"
 )]
 #[case::number_as_id(
-    br#"{"query":{"id":7,"query":"y"},"documents":[{"id":"a","content":"1"}]}"#,
+    br#"{"query":{"id":7.5,"query":"y"},"documents":[{"id":"a","content":"1"}]}"#,
     "query.id"
 )]
 #[case::documents_as_object(

@@ -9,6 +9,7 @@ mod support;
 
 mod annotate;
 mod annotated;
+mod columns;
 mod comparing_methods;
 mod duel_answers;
 mod duel_blindness;

@@ -220,8 +220,8 @@ fn bad_usage_is_refused(#[case] more: &str, #[case] words: &[&str]) {
 }
 
 #[rstest]
-#[case("corpus.jsonl", "{\"_id\":\"d1\",\"text\":\"x\"}\n{\"_id\":7}\n",
-    &["corpus.jsonl:2: _id: expected a string, found the number \"7\"", "corpus.jsonl:2: text: is missing", "2 problems"])]
+#[case("corpus.jsonl", "{\"_id\":\"d1\",\"text\":\"x\"}\n{\"_id\":7.5}\n",
+    &["corpus.jsonl:2: _id: expected a string, found the number \"7.5\"", "corpus.jsonl:2: text: is missing", "2 problems"])]
 #[case("corpus.jsonl", "", &["corpus.jsonl: holds no document"])]
 #[case("queries.jsonl", "{\"_id\":\"2\",\"text\":\"\"}\n", &["queries.jsonl:1: text: is empty"])]
 #[case("queries.jsonl", "{\"_id\":\"x\",\"text\":\"y\"}\n", &["queries.jsonl: has no query of the labels"])]
@@ -236,4 +236,82 @@ fn broken_files_name_file_and_line(
     sandbox.write(&format!("beir/{file}"), content);
     sandbox.refused(&BUILD, 2, words);
     assert!(!sandbox.path("pools.jsonl").exists());
+}
+
+/// As in ArguAna and Quora, the queries are documents of the corpus.
+#[test]
+fn a_querys_own_document_is_in_no_pool_and_not_measured() {
+    let sandbox = Sandbox::new();
+    let records = |ids: &[&str]| -> String {
+        let line = |id: &&str| {
+            json!({"_id": id, "text": format!("speech in schools {id}")}).to_string() + "\n"
+        };
+        ids.iter().map(line).collect()
+    };
+    std::fs::create_dir_all(sandbox.path("beir/qrels")).unwrap();
+    sandbox.write(
+        "beir/corpus.jsonl",
+        records(&["arg", "con", "labelled", "other"]),
+    );
+    sandbox.write("beir/queries.jsonl", records(&["arg", "labelled"]));
+    sandbox.write(
+        "beir/qrels/test.tsv",
+        "query-id\tcorpus-id\tscore\narg\tcon\t1\nlabelled\tcon\t1\nlabelled\tlabelled\t1\n",
+    );
+    let told = "1 query with a document of the same id, which has no label: that document is left out, as BEIR does \
+                (ignore_identical_ids)";
+    sandbox.write(
+        "own.run",
+        "arg Q0 arg 1 9 r\narg Q0 con 2 8 r\nlabelled Q0 labelled 1 9 r\nlabelled Q0 con 2 8 r\n",
+    );
+    for more in ["--run-out found.run", "--candidates own.run"] {
+        let ran = sandbox.done(&format!("{BUILD} {more}"));
+        ran.says(told);
+        let pools = lines_of(&sandbox);
+        assert!(!pools[0].contains(&"arg".to_owned()), "{pools:?}");
+        assert!(pools[1].contains(&"labelled".to_owned()), "{pools:?}");
+    }
+    let found = sandbox.read("found.run");
+    assert!(
+        !found.contains("arg Q0 arg ") && found.contains("labelled Q0 labelled "),
+        "{found}"
+    );
+    let evaluate = "evaluate beir/qrels/test.tsv own.run --metrics mrr --json";
+    let measured = sandbox.json(evaluate);
+    assert_eq!(measured["metrics"]["mrr"]["mean"], 1.0);
+    assert!(measured["warnings"].to_string().contains(told));
+    let kept = sandbox.json(&format!("{evaluate} --keep-identical-ids"));
+    assert_eq!(kept["metrics"]["mrr"]["mean"], 0.75);
+    assert!(
+        !kept["warnings"]
+            .to_string()
+            .contains("ignore_identical_ids")
+    );
+
+    // A pool that somebody else built holds the document; methods do not measure it.
+    let pool = json!({"query": {"id": "arg", "query": "speech"}, "documents": [
+        {"id": "arg", "content": "speech"}, {"id": "con", "content": "schools"},
+    ]});
+    sandbox.write("in.jsonl", pool.to_string());
+    sandbox.write("q.qrels", "arg 0 con 1\n");
+    sandbox.done("import in.jsonl q.qrels");
+    sandbox.done("rerank --method original");
+    let methods = sandbox.json("methods --truth qrels --json");
+    assert!(methods["notes"].to_string().contains(told), "{methods}");
+    assert_eq!(
+        methods["methods"][0]["metrics"]["mrr@10"]["mean"], 1.0,
+        "{methods}"
+    );
+}
+
+/// The identifiers of each pool's documents.
+fn lines_of(sandbox: &Sandbox) -> Vec<Vec<String>> {
+    let pools = lines(sandbox);
+    let ids = |pool| {
+        shown(pool)
+            .into_iter()
+            .map(|(id, ..)| id.to_owned())
+            .collect()
+    };
+    pools.iter().map(ids).collect()
 }

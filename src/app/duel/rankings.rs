@@ -181,7 +181,7 @@ pub fn find_ranking(store: &Store, name: &str) -> Result<FoundRanking, AppError>
         ));
     }
     let mut notes = Vec::new();
-    let orders = read_ranking(path, &mut notes)?.into_iter().collect();
+    let orders = read_ranking(path, &mut notes)?;
     Ok(FoundRanking {
         name: stem(path),
         orders,

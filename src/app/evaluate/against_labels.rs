@@ -4,7 +4,7 @@ use super::report::{EvaluationReport, PerQuery, listed};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, read_labels, read_ranking};
 use crate::app::truth::{AGAINST_JUDGES, Truth};
-use crate::app::wording::UNTESTED;
+use crate::app::wording::{OWN_DOCUMENT, UNTESTED};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{
     Evaluation, EvaluationRules, Metric, Qrels, QueryValues, RankedRun, Resampling, ScoreWidth,
@@ -48,7 +48,14 @@ pub enum TruthInput<'a> {
 impl TruthInput<'_> {
     pub fn read(self) -> Result<Truth, AppError> {
         Ok(match self {
-            Self::File(path) => Truth::labels(display_name(path), read_labels(path)?),
+            Self::File(path) => {
+                let mut notes = Vec::new();
+                let labels = read_labels(path, &mut notes)?;
+                Truth {
+                    notes,
+                    ..Truth::labels(display_name(path), labels)
+                }
+            }
             Self::Project(truth) => truth.clone(),
         })
     }
@@ -86,6 +93,7 @@ pub fn evaluate_run(
             report.tested = false;
             warnings.push(UNTESTED.to_owned());
             let mut of_before = Vec::new();
+            of_before.extend(labels.notes.iter().cloned());
             let before = test.measure(&labels, &metrics, options, &mut of_before)?;
             let under = |warning| format!("under {}: {warning}", labels.name);
             warnings.extend(of_before.into_iter().map(under));
@@ -236,6 +244,10 @@ impl<'a> RankingFile<'a> {
         warn(
             &evaluation.tied,
             "with equal scores for documents of different grades: the document ids decide there",
+        );
+        warn(
+            &evaluation.own_left_out,
+            &format!("{OWN_DOCUMENT}; --keep-identical-ids measures it"),
         );
         warn(
             &changed(truth, run, rules, &evaluation)?,

@@ -9,6 +9,7 @@ use crate::domain::duel::{
     TaskKey, TaskKind, answers_of, schedule,
 };
 use crate::domain::sbr::SbrProfile;
+use crate::formats::own_tables::NINE;
 use crate::formats::table_file::{Column, TableFormat, TableWriter};
 use crate::store::duels::DuelKey;
 use crate::store::{Db, Store};
@@ -65,20 +66,6 @@ const EVENTS: [Column; 13] = [
     Column::whole("value").or_null(),
     Column::text("uid"),
     Column::text("undoes").or_null(),
-];
-
-const NINE: [Column; 11] = [
-    Column::text("qid"),
-    Column::text("query"),
-    Column::text("docno"),
-    Column::text("text").or_null(),
-    Column::whole("colbert_rank").or_null(),
-    Column::whole("sbr_rank").or_null(),
-    Column::text("source"),
-    Column::text("from"),
-    Column::whole("selected_in_turn"),
-    Column::number("semantic_sim").or_null(),
-    Column::whole("label").or_null(),
 ];
 
 /// Writes what was chosen for a duel, in the columns of the authors' script.

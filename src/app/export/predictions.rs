@@ -3,21 +3,12 @@
 use crate::app::error::AppError;
 use crate::app::student::known_student;
 use crate::domain::student::OutcomeProbabilities;
-use crate::formats::table_file::{Column, TableFormat, TableWriter};
+use crate::formats::own_tables::PREDICTIONS;
+use crate::formats::table_file::{TableFormat, TableWriter};
 use crate::store::corpus::QueryKey;
 use crate::store::{Store, StoreError};
 use serde_json::json;
 use std::io::Write;
-
-const COLUMNS: [Column; 7] = [
-    Column::text("query"),
-    Column::text("a"),
-    Column::text("b"),
-    Column::number("p_a"),
-    Column::number("p_b"),
-    Column::number("p_tie"),
-    Column::whole("step").or_null(),
-];
 
 /// Writes the predictions of all checkpoints of a student on some queries. A is the document that was shown first.
 pub fn write_predictions(
@@ -27,7 +18,7 @@ pub fn write_predictions(
     format: TableFormat,
     out: &mut (dyn Write + Send),
 ) -> Result<(), AppError> {
-    let mut rows = TableWriter::new(&COLUMNS, format, out)?;
+    let mut rows = TableWriter::new(&PREDICTIONS, format, out)?;
     for student in known_student(store, student)? {
         for key in keys {
             let (key, student_key) = (*key, student.key);

@@ -5,35 +5,13 @@ use crate::app::error::AppError;
 use crate::domain::corpus::Pool;
 use crate::domain::vote::JudgeId;
 use crate::formats::dataset::write_pool;
+use crate::formats::own_tables::VOTES;
 use crate::formats::table_file::{CellKind, Column, TableFormat, TableWriter};
 use crate::store::corpus::QueryKey;
 use crate::store::vote_details::VoteReasoning;
 use crate::store::{Store, StoreError};
 use serde_json::{Value, json};
 use std::io::Write;
-
-const COLUMNS: [Column; 20] = [
-    Column::text("query"),
-    Column::text("a"),
-    Column::text("b"),
-    Column::whole("game"),
-    Column::text("judge").or_null(),
-    Column::flag("counts"),
-    Column::text("provider").or_null(),
-    Column::text("model").or_null(),
-    Column::number("margin").or_null(),
-    Column::text("failure").or_null(),
-    Column::flag("swapped"),
-    Column::whole("attempt"),
-    Column::whole("tokens_input"),
-    Column::whole("tokens_output"),
-    Column::number("cost_usd").or_null(),
-    Column::number("latency_ms").or_null(),
-    Column::text("reasoning"),
-    Column::text("raw").or_null(),
-    Column::text("message").or_null(),
-    Column::of("asked", CellKind::Texts).or_null(),
-];
 
 /// Writes the votes of every judge on the battles of some queries; `counts` says whose count, `asked` for which judges a
 /// battle was meant where not for all. In JSON lines the first row of a query has its pool, so that `import votes` can
@@ -47,8 +25,8 @@ pub fn write_votes(
     let mut gone = 0;
     let pool = Column::of("pool", CellKind::Json).or_null();
     let columns = match format {
-        TableFormat::Jsonl => [&COLUMNS[..], &[pool]].concat(),
-        TableFormat::Csv | TableFormat::Parquet => COLUMNS.to_vec(),
+        TableFormat::Jsonl => [&VOTES[..], &[pool]].concat(),
+        TableFormat::Csv | TableFormat::Parquet => VOTES.to_vec(),
     };
     let mut rows = TableWriter::new(&columns, format, out)?;
     for key in keys {

@@ -1,6 +1,6 @@
 //! Queries with their documents, in zBench's JSON lines.
 
-use super::file_content::{FileContent, recognise};
+use super::file_content::{FileContent, recognize};
 use super::imported::PoolsImport;
 use super::preview::PoolCounts;
 use crate::app::error::{AppError, FileProblems, invalid};
@@ -36,8 +36,8 @@ pub fn check(path: &Path, skip_bad: bool) -> Result<CheckedDataset, AppError> {
             "{path}: is a folder, not a dataset; `overrule pool build --beir {path}` makes pools of a benchmark's folder"
         ));
     }
-    // What cannot be recognised is told as a dataset with a bad line.
-    if let Ok(other) = recognise(path)
+    // A file that is not recognized is reported as a dataset with an invalid line.
+    if let Ok(other) = recognize(path, None)
         && !matches!(other, FileContent::Dataset | FileContent::Requests)
     {
         return Err(invalid!(

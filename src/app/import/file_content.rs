@@ -1,12 +1,23 @@
-//! What a file holds, by its beginning.
+//! Recognizes the content of a file by its beginning, unless the user names it.
 
 use crate::app::error::{AppError, invalid};
-use crate::app::input_files::{display_name, open};
-use crate::formats::file_kind::{self, FileKind};
+use crate::app::input_files::{display_name, kind_as, open};
+use crate::formats::columns::TableContent;
+use crate::formats::file_kind::FileKind;
 use std::io::{self, BufRead as _};
 use std::path::Path;
 
+/// The content of a file, as the user names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContentKind {
+    Dataset,
+    AiScores,
+    Picks,
+    Labels,
+    Rankings,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FileContent {
     /// Queries with documents.
     Dataset,
@@ -16,25 +27,42 @@ pub(super) enum FileContent {
     AiScores,
     Picks,
     Labels(FileKind),
-    Ranking(FileKind),
+    Rankings(FileKind),
 }
 
 impl FileContent {
     /// What a file of it holds, for a sentence.
-    pub(super) fn describe(self) -> &'static str {
+    pub(super) fn describe(&self) -> &'static str {
         match self {
             Self::Dataset => FileKind::Dataset.describe(),
             Self::Requests => "reranking requests (RankLLM)",
             Self::AiScores => "recorded votes",
             Self::Picks => "picks",
-            Self::Labels(kind) | Self::Ranking(kind) => kind.describe(),
+            Self::Labels(FileKind::Dataset) => "labels in a dataset",
+            Self::Rankings(FileKind::Dataset) => "scores in a dataset",
+            Self::Labels(kind) | Self::Rankings(kind) => kind.describe(),
         }
     }
 }
 
-/// Looks at the first kilobytes: a dataset's line names its query, which is an object, or its documents, a pick its
-/// query's id, `ai_scores.json` its pairs.
-pub(super) fn recognise(path: &Path) -> Result<FileContent, AppError> {
+/// The content of the file: `said`, or recognized from its first kilobytes. In a dataset the first
+/// object has `documents`, or a `query` that is an object; in picks `query` is an identifier; and
+/// `ai_scores.json` has `scored_pairs`.
+pub(super) fn recognize(path: &Path, said: Option<ContentKind>) -> Result<FileContent, AppError> {
+    match said {
+        Some(ContentKind::Dataset) => return Ok(FileContent::Dataset),
+        Some(ContentKind::AiScores) => return Ok(FileContent::AiScores),
+        Some(ContentKind::Picks) => return Ok(FileContent::Picks),
+        Some(ContentKind::Labels) => {
+            let kind = kind_as(path, Some(TableContent::Labels))?;
+            return Ok(FileContent::Labels(kind));
+        }
+        Some(ContentKind::Rankings) => {
+            let kind = kind_as(path, Some(TableContent::Rankings))?;
+            return Ok(FileContent::Rankings(kind));
+        }
+        None => {}
+    }
     let mut reader = open(path)?;
     let start = reader.fill_buf().map_err(|error| {
         let what = format!("{}: cannot be read: {error}", display_name(path));
@@ -45,38 +73,49 @@ pub(super) fn recognise(path: &Path) -> Result<FileContent, AppError> {
     })?;
     let start = String::from_utf8_lossy(start);
     let bare = start.trim_start_matches('\u{feff}').trim_start();
-    let beginning: String = bare.chars().take(200).collect();
-    let Some(members) = beginning.strip_prefix('{') else {
-        let found = file_kind::recognise(reader, &display_name(path));
-        return Ok(of_kind(found.map_err(AppError::invalid)?));
+    let bare = bare.strip_prefix('[').unwrap_or(bare).trim_start();
+    if let Some(content) = of_object(bare, path)? {
+        return Ok(content);
+    }
+    let kind = kind_as(path, None)?;
+    Ok(match kind.content() {
+        None => FileContent::Dataset,
+        Some(TableContent::Labels) => FileContent::Labels(kind),
+        Some(TableContent::Rankings) => FileContent::Rankings(kind),
+    })
+}
+
+/// The content of a file that begins with an object; `None` if it may be a dataset, or is not
+/// recognized.
+fn of_object(text: &str, path: &Path) -> Result<Option<FileContent>, AppError> {
+    let beginning: String = text.chars().take(200).collect();
+    let Some(members) = beginning.strip_prefix('{').map(str::trim_start) else {
+        return Ok(None);
     };
-    let line = bare.lines().next().unwrap_or_default();
-    let requests = line.contains("\"candidates\"") && !line.contains("\"documents\"");
-    let members = members.trim_start();
+    let line = text.lines().next().unwrap_or_default();
+    let has = |name: &str| line.contains(&format!("\"{name}\""));
     if members.starts_with("\"_id\"") {
         let name = path.display();
         return Err(invalid!(
             "{name}: is a part of a BEIR folder; import the folder"
         ));
     }
-    let query = members.strip_prefix("\"query\"");
-    let value = query.and_then(|rest| rest.trim_start().strip_prefix(':'));
-    Ok(if beginning.contains("\"scored_pairs\"") {
-        FileContent::AiScores
-    } else if value.is_some_and(|value| value.trim_start().starts_with('"')) {
-        FileContent::Picks
-    } else if requests {
-        FileContent::Requests
-    } else {
-        let kind = file_kind::recognise(reader, &display_name(path));
-        of_kind(kind.map_err(AppError::invalid)?)
-    })
-}
-
-fn of_kind(kind: FileKind) -> FileContent {
-    match kind {
-        FileKind::Dataset => FileContent::Dataset,
-        FileKind::Qrels | FileKind::BeirQrels | FileKind::RanxQrels => FileContent::Labels(kind),
-        FileKind::Run | FileKind::Candidates | FileKind::RanxRun => FileContent::Ranking(kind),
+    let pairs = !has("documents") && !has("candidates") && has("a") && has("b");
+    if pairs && (has("score") || has("margin")) {
+        let name = path.display();
+        return Err(invalid!(
+            "{name}: holds votes on pairs; `overrule import votes {name}` reads them"
+        ));
     }
+    let query = members.strip_prefix("\"query\"").map(str::trim_start);
+    let value = query.and_then(|rest| rest.strip_prefix(':'));
+    Ok(if beginning.contains("\"scored_pairs\"") {
+        Some(FileContent::AiScores)
+    } else if value.is_some_and(|value| value.trim_start().starts_with('"')) {
+        Some(FileContent::Picks)
+    } else if has("candidates") && !has("documents") {
+        Some(FileContent::Requests)
+    } else {
+        None
+    })
 }

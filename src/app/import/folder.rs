@@ -1,6 +1,6 @@
 //! A folder's files, with what can be imported of them.
 
-use super::file_content::recognise;
+use super::file_content::recognize;
 use crate::app::error::{AppError, invalid};
 use crate::domain::sanitise;
 use crate::formats::file;
@@ -24,7 +24,7 @@ pub struct FolderEntry {
     pub name: String,
     pub folder: bool,
     pub bytes: u64,
-    /// What can be imported of it, for a sentence; `None` where it is not recognised.
+    /// Its content, for a sentence; `None` if it is not recognized.
     pub holds: Option<&'static str>,
 }
 
@@ -95,7 +95,7 @@ pub fn list_folder(folder: &Path, project: &Path) -> io::Result<Vec<FolderEntry>
                 true => is_benchmark(&path).then_some("a benchmark (BEIR)"),
                 false if file::same(&path, &real) => Some(THIS_PROJECT),
                 false if is_project_file(&path) => Some("an Overrule project"),
-                false => recognise(&path).ok().map(|found| found.describe()),
+                false => recognize(&path, None).ok().map(|found| found.describe()),
             },
         });
     }

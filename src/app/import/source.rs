@@ -71,8 +71,16 @@ pub fn preview(
             is_project: true,
         });
     }
-    let found = check(path, options)?.preview(store)?;
+    let checked = check(path, options)?;
+    let found = checked.preview(store)?;
     let mut holds = vec![format!("It holds {}: {}.", found.format, found.content)];
+    holds.extend(
+        checked
+            .sample
+            .iter()
+            .map(|sample| format!("Read as: {}.", sample.record)),
+    );
+    holds.extend(checked.notes.iter().map(|note| format!("Note: {note}.")));
     holds.extend(store.map(|_| match (found.queries_here, found.queries) {
         (0, _) => "Already here: none of them.".to_owned(),
         (here, all) if here == all => format!("Already here: all {}.", counted(all, "query")),

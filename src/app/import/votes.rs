@@ -1,6 +1,7 @@
 //! Other systems' and people's pairwise judgments, taken over vote by vote.
 
 use super::imported::VotesImport;
+use super::sample::RecordSample;
 use super::vote_importer::VotesImporter;
 use crate::app::error::{AppError, FileProblems};
 use crate::app::input_files::{InputReader, display_name, open, stem};
@@ -13,13 +14,23 @@ use std::path::{Path, PathBuf};
 /// Texts of queries and documents by query, as far as files have told them.
 pub type TextsByQuery = HashMap<String, KnownTexts>;
 
-/// What is wrong with a file of votes. `texts` are those of the files before, and then of this one too.
+/// The result of checking a file of votes.
+#[derive(Debug)]
+pub struct CheckedVotes {
+    /// A vote as it was read.
+    pub sample: Option<RecordSample>,
+    pub problems: FileProblems,
+}
+
+/// Checks a file of votes. `texts` holds the texts of the files before it, and is extended by the
+/// texts of this one.
 pub fn check(
     path: &Path,
     project: Option<&Store>,
     texts: &mut TextsByQuery,
-) -> Result<FileProblems, AppError> {
+) -> Result<CheckedVotes, AppError> {
     let mut problems = FileProblems::of(path);
+    let mut sample = None;
     let mut votes = read_votes(open(path)?, &display_name(path), |query: &str| {
         let id = query.to_owned();
         match (texts.get(query), project) {
@@ -31,19 +42,21 @@ pub fn check(
         }
     });
     let mut any = false;
-    for vote in votes.by_ref() {
+    while let Some(vote) = votes.next() {
         any = true;
-        problems.keep(vote);
+        let line = votes.line();
+        let vote = problems.keep(vote);
+        sample = sample.or_else(|| Some(RecordSample::of_vote(path, line, &vote?)));
     }
     if !any {
         return Err(AppError::file(
             path,
-            "holds no vote; expected one JSON object a line",
+            "holds no vote; expected one JSON object per line, or CSV of `overrule export votes`",
         ));
     }
     let told = votes.into_texts();
     texts.extend(told);
-    Ok(problems)
+    Ok(CheckedVotes { sample, problems })
 }
 
 /// Imports a file: all of it, or nothing. Bad lines are left out.

@@ -5,10 +5,10 @@ use super::report::{BaselineTest, MethodEntry, MethodsReport, ORIGINAL};
 use super::self_preference::ranks_without_own_votes;
 use crate::app::error::{AppError, invalid};
 use crate::app::truth::{AGAINST_JUDGES, Truth};
-use crate::app::wording::{counted, first_names};
+use crate::app::wording::{counted, first_names, own_documents};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::methods::{MethodEffort, MethodRow, MethodValues, holm, methods_on_front};
-use crate::domain::metrics::{Metric, Resampling, compare};
+use crate::domain::metrics::{Metric, Resampling, compare, ranked_with_own};
 use crate::store::Store;
 use crate::store::corpus::first_stage_order;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -105,6 +105,8 @@ fn measured(
             first_names(&unjudged)
         ));
     }
+    let ranked = rows.iter().map(|row| (&row.query, &row.order));
+    notes.extend(own_documents(&ranked_with_own(&truth.qrels, ranked)));
     let mut by_method: BTreeMap<String, Vec<MethodRow>> = BTreeMap::new();
     for row in rows {
         by_method.entry(row.method.clone()).or_default().push(row);

@@ -372,7 +372,9 @@ fn grades_of(
 ) -> Result<(Qrels, String, Vec<String>), AppError> {
     let judge = match source {
         GradeSource::File(path) => {
-            return Ok((read_labels(path)?, display_name(path), Vec::new()));
+            let mut notes = Vec::new();
+            let labels = read_labels(path, &mut notes)?;
+            return Ok((labels, display_name(path), notes));
         }
         GradeSource::Judge(judge) => Some(judge),
         GradeSource::Stored | GradeSource::Links => None,

@@ -8,22 +8,11 @@ use crate::app::wording::counted;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::one_scale::Offset;
 use crate::formats::csv_cell::SafeCsv;
+use crate::formats::own_tables::SCALED;
 use crate::formats::safe_json;
 use crate::store::Store;
 use serde_json::{Value, json};
 use std::io::Write;
-
-const COLUMNS: [&str; 9] = [
-    "query",
-    "document",
-    "zelo",
-    "se",
-    "zelo_linked",
-    "zelo_linked_se",
-    "grade",
-    "expected_grade",
-    "probabilities",
-];
 
 /// What the grades of anchors say of a project.
 #[derive(Clone, Debug)]
@@ -237,7 +226,7 @@ impl ScaleReport {
     pub fn write(&self, as_table: bool, out: &mut dyn Write) -> Result<(), AppError> {
         let mut table = SafeCsv::new(&mut *out);
         if as_table {
-            table.row(COLUMNS)?;
+            table.row(SCALED)?;
         }
         let mut lines = Vec::new();
         for query in &self.queries {
@@ -249,7 +238,7 @@ impl ScaleReport {
                     line.extend(more);
                 }
                 match as_table {
-                    true => table.row(COLUMNS.map(|name| cell(&line[name])))?,
+                    true => table.row(SCALED.map(|name| cell(&line[name])))?,
                     false => safe_json::write_line(&mut lines, &line)?,
                 }
             }

@@ -61,8 +61,9 @@ impl BenchmarkFolder {
         ]
     }
 
-    pub fn labels(&self) -> Result<Qrels, AppError> {
-        read_labels(&self.qrels)
+    /// The labels. Rows that are left out are added to `notes`.
+    pub fn labels(&self, notes: &mut Vec<String>) -> Result<Qrels, AppError> {
+        read_labels(&self.qrels, notes)
     }
 
     /// The queries that have labels, in the order of their numbers where all ids are numbers, else as they came.

@@ -106,6 +106,7 @@ impl<'a> DenseSearch<'a> {
                 let scores = ranking.into_iter();
                 scores.map(|(id, score)| (id, Some(score))).collect()
             };
+            let dense = stage.without_own(&query.id, dense, self.depth);
             let stages = [scored(stage.ranking(query, self.depth)), scored(dense)];
             rankings.push((query.id.clone(), reciprocal_rank_fusion(&stages, RRF_K)));
         }
@@ -137,7 +138,8 @@ impl<'a> DenseSearch<'a> {
     ) -> Result<Vec<Vec<(DocId, f64)>>, AppError> {
         let texts = self.query_texts();
         let queries = runtime.block_on(self.vectors.of(&texts))?;
-        let mut nearest = NearestDocuments::new(queries, self.depth);
+        // One of them may be the query's own document.
+        let mut nearest = NearestDocuments::new(queries, self.depth + 1);
         let embedder = self.vectors.embedder();
         let size = embedder.batch * embedder.concurrency * ROUNDS;
         let mut done = 0;

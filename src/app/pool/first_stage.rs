@@ -4,12 +4,12 @@ use super::benchmark_folder::BenchmarkFolder;
 use super::fused_rankings::FusedRankings;
 use crate::app::error::AppError;
 use crate::app::input_files::read_ranking;
-use crate::app::wording::counted;
+use crate::app::wording::{counted, own_documents};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::metrics::{EvaluationRules, Qrels, ranked_documents};
+use crate::domain::metrics::{Qrels, RankedRun, is_own_document};
 use crate::domain::retrieval::{AnalysisProfile, Bm25Index};
 use crate::formats::beir::BeirQuery;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// What was found for each query, and which documents there are.
@@ -18,14 +18,16 @@ pub struct FirstStage {
     documents: usize,
     /// The labelled and given documents that have a text.
     texts: HashSet<DocId>,
-    /// Given documents that cannot be shown.
-    unknown: usize,
+    /// Queries that are documents of the corpus themselves, as in ArguAna and Quora.
+    own: HashSet<QueryId>,
+    /// Notes on what was left out of a file of rankings.
+    notes: Vec<String>,
 }
 
 enum StageRankings {
     Index(Box<Bm25Index>),
     Hybrid(FusedRankings),
-    Given(HashMap<QueryId, Vec<(DocId, f64)>>),
+    Given(RankedRun),
 }
 
 impl FirstStage {
@@ -37,8 +39,9 @@ impl FirstStage {
     ) -> Result<Self, AppError> {
         let labelled: HashSet<&DocId> = qrels.values().flat_map(|grades| grades.keys()).collect();
         let mut index = Bm25Index::new(profile);
-        let mut texts = HashSet::new();
+        let (mut texts, mut own) = (HashSet::new(), HashSet::new());
         folder.for_each_document(|passage| {
+            own.extend(own_query(qrels, &passage.id));
             if labelled.contains(&passage.id) && !passage.content().is_empty() {
                 texts.insert(passage.id.clone());
             }
@@ -49,13 +52,15 @@ impl FirstStage {
             documents: index.documents(),
             found: StageRankings::Index(Box::new(index)),
             texts,
-            unknown: 0,
+            own,
+            notes: Vec::new(),
         })
     }
 
     /// Takes rankings from a file: a run, or a list of candidates.
     pub fn given(folder: &BenchmarkFolder, qrels: &Qrels, path: &Path) -> Result<Self, AppError> {
-        let mut rankings = rankings(path)?;
+        let mut notes = Vec::new();
+        let mut rankings = read_ranking(path, &mut notes)?;
         let given = rankings.values().flatten().map(|(document, _)| document);
         let wanted: HashSet<DocId> = qrels
             .values()
@@ -63,9 +68,10 @@ impl FirstStage {
             .chain(given)
             .cloned()
             .collect();
-        let (mut documents, mut texts) = (0, HashSet::new());
+        let (mut documents, mut texts, mut own) = (0, HashSet::new(), HashSet::new());
         folder.for_each_document(|passage| {
             documents += 1;
+            own.extend(own_query(qrels, &passage.id));
             if wanted.contains(&passage.id) && !passage.content().is_empty() {
                 texts.insert(passage.id);
             }
@@ -77,28 +83,49 @@ impl FirstStage {
             ranking.retain(|(document, _)| texts.contains(document));
             unknown += before - ranking.len();
         }
+        if unknown > 0 {
+            notes.push(format!(
+                "{} missing from the corpus, or empty there: left out",
+                counted(unknown, "candidate")
+            ));
+        }
         Ok(Self {
             found: StageRankings::Given(rankings),
             documents,
             texts,
-            unknown,
+            own,
+            notes,
         })
     }
 
-    /// The best documents of a query.
+    /// The best documents of a query, without its own document.
     pub(super) fn ranking(&self, question: &BeirQuery, depth: usize) -> Vec<(DocId, f64)> {
-        match &self.found {
+        let found = match &self.found {
             StageRankings::Index(index) => index
-                .search(&question.text, depth)
+                .search(&question.text, depth + 1)
                 .into_iter()
                 .filter_map(|hit| Some((index.id(hit.document)?, hit.score)))
                 .collect(),
             StageRankings::Hybrid(hybrid) => hybrid.ranking(&question.id, depth),
             StageRankings::Given(rankings) => {
-                let ranking = rankings.get(&question.id).map_or(&[][..], Vec::as_slice);
-                ranking[..ranking.len().min(depth)].to_vec()
+                rankings.get(&question.id).cloned().unwrap_or_default()
             }
+        };
+        self.without_own(&question.id, found, depth)
+    }
+
+    /// At most `depth` documents of a query's ranking, without its own document.
+    pub(super) fn without_own(
+        &self,
+        query: &QueryId,
+        mut ranking: Vec<(DocId, f64)>,
+        depth: usize,
+    ) -> Vec<(DocId, f64)> {
+        if self.own.contains(query) {
+            ranking.retain(|(document, _)| document.as_str() != query.as_str());
         }
+        ranking.truncate(depth);
+        ranking
     }
 
     /// Different terms of the index, where there is one.
@@ -131,22 +158,18 @@ impl FirstStage {
         self.documents
     }
 
-    pub(super) fn note(&self) -> Option<String> {
-        (self.unknown > 0).then(|| {
-            format!(
-                "{} missing from the corpus, or empty there: left out",
-                counted(self.unknown, "candidate")
-            )
-        })
+    /// Notes on the rankings of these queries.
+    pub(super) fn notes(&self, queries: &[BeirQuery]) -> Vec<String> {
+        let queries = queries.iter().map(|query| &query.id);
+        let own = queries.filter(|query| self.own.contains(query)).collect();
+        let own = own_documents(&own);
+        self.notes.iter().cloned().chain(own).collect()
     }
 }
 
-/// The rankings of a file, best first.
-fn rankings(path: &Path) -> Result<HashMap<QueryId, Vec<(DocId, f64)>>, AppError> {
-    let run = read_ranking(path, &mut Vec::new())?;
-    let sorted = run.iter().map(|(query, documents)| {
-        let ranked = ranked_documents(query, documents, EvaluationRules::default().scores)?;
-        Ok((query.clone(), ranked.into_iter().cloned().collect()))
-    });
-    sorted.collect()
+/// The query whose own document this is, if it has labels but none for the document.
+fn own_query(qrels: &Qrels, document: &DocId) -> Option<QueryId> {
+    let query = QueryId::new(document.as_str());
+    let labels = qrels.get(&query)?;
+    is_own_document(&query, document, labels).then_some(query)
 }

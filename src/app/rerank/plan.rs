@@ -235,12 +235,9 @@ impl RerankPlan {
     }
 }
 
-/// The documents of a run, best first; equal scores keep the order of the file.
+/// The documents of a run, which is already in order.
 pub(super) fn orders_of(run: RankedRun) -> super::prepared_method::Orders {
     run.into_iter()
-        .map(|(query, mut documents)| {
-            documents.sort_by(|x, y| y.1.total_cmp(&x.1));
-            (query, documents.into_iter().map(|(id, _)| id).collect())
-        })
+        .map(|(query, documents)| (query, documents.into_iter().map(|(id, _)| id).collect()))
         .collect()
 }

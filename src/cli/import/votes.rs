@@ -44,10 +44,13 @@ impl ImportVotesCommand {
         };
         let mut texts = votes::TextsByQuery::new();
         for path in &self.paths {
-            let problems = votes::check(path, project.as_ref(), &mut texts)?;
+            let checked = votes::check(path, project.as_ref(), &mut texts)?;
             match self.skip_bad {
-                true => output::problems(&problems),
-                false => problems.refuse(crate::app::import::REFUSED)?,
+                true => output::problems(&checked.problems),
+                false => checked.problems.refuse(crate::app::import::REFUSED)?,
+            }
+            if let Some(sample) = checked.sample {
+                output::message(&sample.to_string());
             }
         }
         drop(texts);

@@ -4,7 +4,8 @@ use super::measure::{GradedRanking, Metric};
 use super::significance::{Comparison, MeanEstimate, Resampling, compare, estimate, estimates};
 use crate::domain::corpus::{DocId, QueryId};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use thiserror::Error;
 
 /// Human grades by query and document. A document that is not listed is unjudged.
@@ -27,7 +28,8 @@ pub enum ScoreWidth {
     Double,
 }
 
-/// The conventions of an evaluation. The default is trec_eval's.
+/// The conventions of an evaluation. The defaults are those of trec_eval, except that a query's own
+/// document is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvaluationRules {
     /// From which grade on a document is relevant (trec_eval `-l`). NDCG uses the grades themselves.
@@ -36,6 +38,9 @@ pub struct EvaluationRules {
     pub scores: ScoreWidth,
     /// Whether a query with labels that the run lacks counts as an empty ranking (trec_eval `-c`) or is left out.
     pub count_missing: bool,
+    /// Whether a query's own document is measured like any other (trec_eval) or is left out; see
+    /// [`is_own_document`].
+    pub keep_own: bool,
 }
 
 impl Default for EvaluationRules {
@@ -44,6 +49,7 @@ impl Default for EvaluationRules {
             relevant_from: 1,
             scores: ScoreWidth::default(),
             count_missing: false,
+            keep_own: false,
         }
     }
 }
@@ -80,6 +86,8 @@ pub struct Evaluation {
     pub missing_from_qrels: Vec<QueryId>,
     /// Evaluated queries where documents of different grades tie, so that the values depend on the document ids.
     pub tied: Vec<QueryId>,
+    /// Evaluated queries whose own document was left out; see [`EvaluationRules::keep_own`].
+    pub own_left_out: Vec<QueryId>,
 }
 
 impl Evaluation {
@@ -163,6 +171,7 @@ pub fn evaluate_gains(
             .cloned()
             .collect(),
         tied: Vec::new(),
+        own_left_out: Vec::new(),
     };
     for (query, grades) in qrels {
         let documents = match run.get(query) {
@@ -174,6 +183,15 @@ pub fn evaluate_gains(
                 }
                 &[]
             }
+        };
+        let is_own = |(document, _): &(DocId, f64)| is_own_document(query, document, grades);
+        let others: Vec<(DocId, f64)>;
+        let documents = if !rules.keep_own && documents.iter().any(is_own) {
+            evaluation.own_left_out.push(query.clone());
+            others = documents.iter().filter(|of| !is_own(of)).cloned().collect();
+            &others
+        } else {
+            documents
         };
         let (order, grade_of) = ranked_with_grades(query, documents, grades, rules.scores)?;
         let ranked: Vec<Option<i32>> = order
@@ -241,17 +259,40 @@ pub fn evaluate_gains(
     Ok(evaluation)
 }
 
-/// The documents of one query, best first: by score, ties by document id, the larger bytes first (trec_eval).
-///
-/// # Errors
-/// A document twice, or a score that is not a number.
-pub fn ranked_documents<'a>(
-    query: &QueryId,
-    documents: &'a [(DocId, f64)],
-    scores: ScoreWidth,
-) -> Result<Vec<&'a (DocId, f64)>, EvaluationError> {
-    let (order, _) = ranked_with_grades(query, documents, &BTreeMap::new(), scores)?;
-    Ok(order.into_iter().map(|at| &documents[at]).collect())
+/// Whether a document is the query itself: it has the query's identifier, and nobody has labeled
+/// it. Benchmarks that take their queries from the corpus (ArguAna, Quora) do not measure it
+/// (BEIR's `ignore_identical_ids`).
+pub fn is_own_document(query: &QueryId, document: &DocId, labels: &BTreeMap<DocId, i32>) -> bool {
+    query.as_str() == document.as_str() && !labels.contains_key(document)
+}
+
+/// The queries whose rankings contain their own document.
+pub fn ranked_with_own<'a, D>(
+    qrels: &Qrels,
+    rankings: impl IntoIterator<Item = (&'a QueryId, D)>,
+) -> BTreeSet<&'a QueryId>
+where
+    D: IntoIterator<Item = &'a DocId>,
+{
+    let has_own = |query: &QueryId, documents: D| {
+        let labels = qrels.get(query);
+        let mut documents = documents.into_iter();
+        labels.is_some_and(|labels| documents.any(|id| is_own_document(query, id, labels)))
+    };
+    rankings
+        .into_iter()
+        .filter_map(|(query, documents)| has_own(query, documents).then_some(query))
+        .collect()
+}
+
+/// Sorts the documents of one query, best first: by score, and by descending identifier where
+/// scores are equal (trec_eval).
+pub fn sort_as_trec_eval(documents: &mut [(DocId, f64)], scores: ScoreWidth) {
+    documents.sort_by(|x, y| by_trec_eval(x, y, scores));
+}
+
+fn by_trec_eval(x: &(DocId, f64), y: &(DocId, f64), scores: ScoreWidth) -> Ordering {
+    compared(y.1, x.1, scores).then_with(|| y.0.cmp(&x.0))
 }
 
 /// The places of documents, best first, and the grade of the document at each place. Labels are few and documents many, so
@@ -281,10 +322,7 @@ fn ranked_with_grades(
         }
     }
     let mut order: Vec<usize> = (0..documents.len()).collect();
-    order.sort_unstable_by(|x, y| {
-        let (x, y) = (&documents[*x], &documents[*y]);
-        compared(y.1, x.1, scores).then_with(|| y.0.cmp(&x.0))
-    });
+    order.sort_unstable_by(|x, y| by_trec_eval(&documents[*x], &documents[*y], scores));
     Ok((order, grade_of))
 }
 
@@ -298,7 +336,7 @@ pub fn depends_on_width(documents: &[(DocId, f64)]) -> bool {
     })
 }
 
-fn compared(x: f64, y: f64, scores: ScoreWidth) -> std::cmp::Ordering {
+fn compared(x: f64, y: f64, scores: ScoreWidth) -> Ordering {
     // Adding zero makes −0 equal to 0.
     match scores {
         ScoreWidth::Single => (x as f32 + 0.0).total_cmp(&(y as f32 + 0.0)),

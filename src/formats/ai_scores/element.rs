@@ -34,7 +34,7 @@ fn pair(mut element: ObjectReader<'_, '_>, expected: ExpectedJudges) -> Option<Z
     let votes = votes(&mut element, expected);
     let mut pair = element.enter("pair", value?)?;
     let pair_id = pair.string("pair_id");
-    let query_id = pair.text("query_id");
+    let query_id = pair.identifier("query_id");
     let query = pair.string("query");
     let a = pair.object("document_a").and_then(document);
     let b = pair.object("document_b").and_then(document);
@@ -54,7 +54,10 @@ fn pair(mut element: ObjectReader<'_, '_>, expected: ExpectedJudges) -> Option<Z
 }
 
 fn document(mut document: ObjectReader<'_, '_>) -> Option<ScoredDocument> {
-    let (id, content) = (document.text("document_id"), document.string("content"));
+    let (id, content) = (
+        document.identifier("document_id"),
+        document.string("content"),
+    );
     let metadata = document.optional("metadata", object);
     Some(ScoredDocument {
         id: DocId::new(id?),

@@ -2,8 +2,8 @@
 
 use super::element::{self, ExpectedJudges};
 use super::pair::ZbenchPair;
-use super::scan::{JsonScanner, ScanStop};
 use crate::formats::json::reason;
+use crate::formats::json_scan::{JsonScanner, ScanStop};
 use crate::formats::lines::breaks;
 use crate::formats::problem::Problem;
 use serde_json::error::Category;

@@ -34,7 +34,7 @@ fn read(mut line: ObjectReader<'_, '_>, may_be_empty: bool) -> Option<Pool> {
 }
 
 fn query(mut query: ObjectReader<'_, '_>) -> Option<Query> {
-    let (id, text) = (query.text("id"), query.text("query"));
+    let (id, text) = (query.identifier("id"), query.text("query"));
     Some(Query {
         id: QueryId::new(id?),
         text: text?,
@@ -91,7 +91,7 @@ pub(super) fn check_ids(
 }
 
 fn document(mut document: ObjectReader<'_, '_>, may_be_empty: bool) -> Option<Document> {
-    let id = document.text("id");
+    let id = document.identifier("id");
     let content = match may_be_empty {
         true => document.string("content"),
         false => document.text("content"),

@@ -4,7 +4,6 @@ use super::line::{check_ids, title};
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
 use crate::formats::json::{kind, number, string};
 use crate::formats::object::ObjectReader;
-use serde_json::value::RawValue;
 
 /// What a document's text is called, the first of them that is there.
 const TEXTS: [&str; 7] = [
@@ -23,13 +22,26 @@ pub(super) fn pool(mut line: ObjectReader<'_, '_>) -> Option<Pool> {
 }
 
 fn query(mut query: ObjectReader<'_, '_>) -> Option<Query> {
-    let id = identifier(&mut query, "qid");
+    let id = query.identifier("qid");
     let text = query.text("text");
+    refuse_names(&mut query, &["id", "query"]);
     Some(Query {
         id: QueryId::new(id?),
         text: text?,
         extra: query.rest(),
     })
+}
+
+/// Refuses members whose names an exported dataset uses for its own members.
+fn refuse_names(object: &mut ObjectReader<'_, '_>, names: &[&str]) {
+    for name in names {
+        if object.has(name) {
+            object.note(
+                name,
+                "is a member of datasets and not of requests; rename or remove it",
+            );
+        }
+    }
 }
 
 fn candidates(line: &mut ObjectReader<'_, '_>) -> Option<Vec<Document>> {
@@ -58,8 +70,9 @@ fn candidates(line: &mut ObjectReader<'_, '_>) -> Option<Vec<Document>> {
 }
 
 fn candidate(mut candidate: ObjectReader<'_, '_>) -> Option<Document> {
-    let id = identifier(&mut candidate, "docid");
+    let id = candidate.identifier("docid");
     let input_score = candidate.nullable("score", number);
+    refuse_names(&mut candidate, &["id", "content", "metadata"]);
     let body = candidate.required("doc")?;
     let (content, metadata) = match kind(body) {
         "a string" => (candidate.read("doc", body, string), JsonObject::default()),
@@ -77,24 +90,13 @@ fn candidate(mut candidate: ObjectReader<'_, '_>) -> Option<Document> {
         candidate.note("doc", "is empty");
         return None;
     }
+    let extra = candidate.rest();
     Some(Document {
         id: DocId::new(id?),
-        title: title(&metadata),
+        title: title(&extra).or_else(|| title(&metadata)),
         content: content?,
         metadata,
-        extra: candidate.rest(),
+        extra,
         input_score,
-    })
-}
-
-/// An identifier, which may be a number.
-fn identifier(object: &mut ObjectReader<'_, '_>, key: &str) -> Option<String> {
-    let value = object.required(key)?;
-    object.read(key, value, |value: &RawValue| match kind(value) {
-        "a number" => Ok(value.get().to_owned()),
-        _ => match string(value)? {
-            text if text.trim().is_empty() => Err("is empty".to_owned()),
-            text => Ok(text),
-        },
     })
 }

@@ -11,7 +11,11 @@ use crate::formats::problem::quoted;
 use serde_json::value::RawValue;
 
 pub(super) fn exported(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
-    let (query, a, b) = (line.text("query"), line.text("a"), line.text("b"));
+    let (query, a, b) = (
+        line.identifier("query"),
+        line.identifier("a"),
+        line.identifier("b"),
+    );
     if a.is_some() && a == b {
         line.note("b", "is the same document as a");
     }

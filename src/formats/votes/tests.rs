@@ -65,7 +65,7 @@ fn what_is_left_out_has_a_meaning() {
 #[case::nobody("\"gpt\"", "\" \"", "by: is empty")]
 #[case::one_document("\"id\":\"y\"", "\"id\":\"x\"", "b.id: \"x\" meets itself")]
 #[case::no_id("\"id\":\"y\"", "\"id\":\"\"", "b.id: is empty")]
-#[case::number_as_id("\"id\":\"y\"", "\"id\":7", "b.id: expected a string")]
+#[case::number_as_id("\"id\":\"y\"", "\"id\":7.5", "b.id: expected a string")]
 #[case::no_text(
     ",\"content\":\"two\"",
     "",
@@ -93,7 +93,6 @@ fn what_is_left_out_has_a_meaning() {
     "created_ms: expected a number"
 )]
 #[case::twice("\"score\"", "\"score\":1,\"score\"", "score: occurs more than once")]
-#[case::an_array("{\"query\"", "[{\"query\"", "ends inside the JSON")]
 fn a_bad_line_is_named_and_the_next_is_read(
     #[case] from: &str,
     #[case] to: &str,
@@ -130,6 +129,76 @@ fn a_text_is_needed_once_and_may_not_change() {
     let refused = GOOD.replace("-0.5", "-1.5");
     let read_back = read(&format!("{refused}\n{bare}\n"));
     assert!(read_back[1].is_err());
+}
+
+#[test]
+fn an_array_and_whole_numbers_as_identifiers_are_read() {
+    let numbers = GOOD.replace("\"id\":\"y\"", "\"id\":7");
+    let array = read(&format!("[{GOOD},\n{numbers}]"));
+    let ids: Vec<&str> = array
+        .iter()
+        .map(|vote| vote.as_ref().unwrap().b.id.as_str())
+        .collect();
+    assert_eq!(ids, ["y", "7"]);
+    let cut = read(&format!("[{GOOD}\n{GOOD}"));
+    let error = cut[1].as_ref().unwrap_err();
+    assert_eq!(
+        error,
+        "f.jsonl:2: broken JSON: expected `,` or `]` after an element of the array"
+    );
+}
+
+#[test]
+fn a_table_that_was_exported_is_read_and_needs_texts() {
+    let header = "query,a,b,game,judge,counts,provider,model,margin,failure,swapped,attempt,tokens_input,tokens_output,cost_usd,\
+                  latency_ms,reasoning,raw,message,asked";
+    let rows = "q,'-x,\''=y,0,gpt,true,openai,m,-0.5,,true,1,7,2,,,\"two\nlines\",,,\"[\"\"gpt\"\"]\"\n\
+                q,'-x,\''=y,0,other,true,openai,m,,timed-out,false,1,0,0,,,,,no answer,\n";
+    let table = format!("{header}\n{rows}");
+    let known = |_: &str| {
+        Ok(Some(KnownTexts {
+            query: text_hash("which?"),
+            documents: ["-x", "'=y"]
+                .map(|id| (id.to_owned(), text_hash(id)))
+                .into(),
+        }))
+    };
+    let votes: Vec<ExternalVote> = read_votes(table.as_bytes(), "v.csv", known)
+        .map(Result::unwrap)
+        .collect();
+    let vote = &votes[0];
+    assert_eq!((vote.a.id.as_str(), vote.b.id.as_str()), ("-x", "'=y"));
+    assert_eq!(
+        vote.answer,
+        ExternalAnswer::Vote(Margin::new(-0.5).unwrap())
+    );
+    assert!(vote.swapped);
+    assert_eq!(vote.reasoning, "two\nlines");
+    let place = vote.exported.as_ref().unwrap();
+    assert_eq!(place.asked, Some(vec!["gpt".to_owned()]));
+    let failure = RecordedFailure {
+        cause: "timed-out".to_owned(),
+        message: "no answer".to_owned(),
+    };
+    assert_eq!(votes[1].answer, ExternalAnswer::Failure(failure));
+    let error = read(&table)[0].as_ref().unwrap_err().clone();
+    assert!(
+        error.contains("import its dataset first, or export the votes as JSON lines"),
+        "{error}"
+    );
+    let error = read(&table.replace(",-0.5,", ",\"-0,5\","))[0]
+        .as_ref()
+        .unwrap_err()
+        .clone();
+    assert_eq!(
+        error,
+        "f.jsonl:2: margin: expected a number, found \"-0,5\"; write it with a decimal point: -0.5"
+    );
+    let error = read("query,a,b\n")[0].as_ref().unwrap_err().clone();
+    assert!(
+        error.starts_with("f.jsonl:1: has no column game, judge"),
+        "{error}"
+    );
 }
 
 #[test]

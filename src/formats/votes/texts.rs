@@ -47,11 +47,18 @@ where
         }
         let known = self.known.get(id);
         let mut problems = Vec::new();
+        let remedy = match vote.exported {
+            Some(_) => {
+                "import its dataset first, or export the votes as JSON lines, which have the texts"
+            }
+            None => "write its text where it comes first",
+        };
         let query = settle(
             "query.query",
             id,
             known.map(|texts| &texts.query),
             vote.query_text.as_deref(),
+            remedy,
             &mut problems,
         );
         let mut document = |member: &str, document: &ExternalDocument| {
@@ -60,6 +67,7 @@ where
                 document.id.as_str(),
                 known.and_then(|texts| texts.documents.get(document.id.as_str())),
                 document.content.as_deref(),
+                remedy,
                 &mut problems,
             )
         };
@@ -110,6 +118,7 @@ fn settle(
     id: &str,
     known: Option<&[u8; 32]>,
     text: Option<&str>,
+    remedy: &str,
     problems: &mut Vec<String>,
 ) -> Option<[u8; 32]> {
     let given = text.map(text_hash);
@@ -125,7 +134,7 @@ fn settle(
         (None, Some(given)) => Some(given),
         (None, None) => {
             problems.push(format!(
-                "{member}: is missing, and {} has not been seen before; write its text where it comes first",
+                "{member}: is missing, and {} has not been seen before; {remedy}",
                 quoted(id)
             ));
             None

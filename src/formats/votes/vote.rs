@@ -142,7 +142,7 @@ fn named(
     text_key: &str,
 ) -> Option<(String, Option<String>)> {
     let mut object = line.object(key)?;
-    let id = object.text("id");
+    let id = object.identifier("id");
     let content = object.nullable(text_key, |value| match string(value)? {
         // An answer that came out empty is still an answer that was judged; a query without words is none.
         text if text.trim().is_empty() && key == "query" => Err("is empty".to_owned()),

@@ -124,8 +124,8 @@ fn other_ensembles_survive_and_a_silent_tie_stays_a_vote() {
 )]
 #[case(
     "\"document_id\": \"d1\"",
-    "\"document_id\": 1",
-    "9: scored_pairs[0].pair.document_a.document_id: expected a string, found the number \"1\"; put it in quotes"
+    "\"document_id\": 1.5",
+    "9: scored_pairs[0].pair.document_a.document_id: expected a string, found the number \"1.5\"; put it in quotes"
 )]
 #[case(
     "\"document_id\": \"d1\"",

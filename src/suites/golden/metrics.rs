@@ -6,7 +6,7 @@ mod statistics;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{
     EvaluationError, EvaluationRules, Metric, Qrels, RankedRun, ScoreWidth, evaluate,
-    ranked_documents,
+    sort_as_trec_eval,
 };
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -162,8 +162,8 @@ fn the_order_is_trec_evals() {
         let (Some(run), Some(order)) = (&of.run, &of.order) else {
             continue;
         };
-        let documents: Vec<(DocId, f64)> = run.clone().into_iter().collect();
-        let ranked = ranked_documents(query, &documents, ScoreWidth::Single).unwrap();
+        let mut ranked: Vec<(DocId, f64)> = run.clone().into_iter().collect();
+        sort_as_trec_eval(&mut ranked, ScoreWidth::Single);
         assert!(
             ranked
                 .iter()

@@ -1,6 +1,6 @@
 //! Cuts a stream of JSON into values without reading them, so that only one is in memory at a time.
 
-use crate::formats::lines::breaks;
+use super::lines::breaks;
 use std::io::{self, BufRead};
 
 /// Why there is no next byte or value.
@@ -16,7 +16,12 @@ pub(super) struct JsonScanner<R> {
 
 impl<R: BufRead> JsonScanner<R> {
     pub(super) fn new(reader: R) -> Self {
-        Self { reader, line: 1 }
+        Self::from_line(reader, 1)
+    }
+
+    /// Scans from the beginning of a line.
+    pub(super) fn from_line(reader: R, line: u64) -> Self {
+        Self { reader, line }
     }
 
     /// The line of the next byte, from 1.

@@ -1,4 +1,4 @@
-//! The rows of TREC's files.
+//! The content of one row of columns.
 
 use crate::domain::corpus::{DocId, QueryId};
 
@@ -15,6 +15,15 @@ pub struct RankedDocument {
     pub query: QueryId,
     pub document: DocId,
     pub rank: Option<i64>,
-    /// The score, where the line has one; larger is better.
+    /// The score, if the row has one; larger is better.
     pub score: Option<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoredText {
+    pub query: QueryId,
+    pub document: DocId,
+    pub score: f64,
+    /// `None` if the file has no column of texts.
+    pub text: Option<String>,
 }

@@ -1,0 +1,30 @@
+//! Labels and rankings in columns.
+//!
+//! The first line decides how the whole file is read. A file has one delimiter: tabs, commas, or
+//! white space if the first line has neither. A header names the columns; a file without a header
+//! is one of TREC's or is refused.
+//!
+//! | first line | the file holds |
+//! | --- | --- |
+//! | 4 columns: query, iteration, document, grade | TREC's qrels |
+//! | 6 or more columns: query, `Q0`, document, rank, score, name, ignored | a TREC run |
+//! | a header with a rating, relevance, label or grade | labels |
+//! | a header with query-id, corpus-id and score | BEIR's qrels |
+//! | another header with a score or a rank | rankings |
+//! | a header with query and document only | candidates, best first |
+//!
+//! A ranking is ordered by its scores, whatever its ranks are; by its ranks if it has no scores;
+//! and by its lines if it has neither.
+
+mod collect;
+mod header;
+mod layout;
+mod read;
+mod row;
+
+pub use collect::{collect_labels, collect_rankings};
+pub(super) use layout::{LONGEST, refused_delimiter};
+pub use layout::{Layout, TableContent};
+pub(super) use read::decimal_comma;
+pub use read::{read_labels, read_rankings, read_scored_texts};
+pub use row::ScoredText;

@@ -1,0 +1,128 @@
+//! Finds the roles of columns by the names in the header.
+
+/// The meaning of a column's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Word {
+    QueryId,
+    /// Identifies the query if there is no `QueryId`.
+    Query,
+    /// Comes before `DocumentId`: PyTerrier has an internal `docid` next to it.
+    DocNo,
+    DocumentId,
+    /// Identifies the document if there is no column of identifiers.
+    Document,
+    Grade,
+    Score,
+    Rank,
+    Text,
+    /// Known, and ignored.
+    Other,
+}
+
+/// The meaning of a name, in any case and with any separators between its parts.
+fn word(cell: &str) -> Option<Word> {
+    Some(match bare(cell).as_str() {
+        "queryid" | "qid" | "topic" | "topicid" => Word::QueryId,
+        "query" => Word::Query,
+        "docno" => Word::DocNo,
+        "documentid" | "docid" | "corpusid" | "passageid" | "pid" | "productid" | "itemid" => {
+            Word::DocumentId
+        }
+        "document" | "doc" => Word::Document,
+        "rating" | "relevance" | "label" | "grade" | "rel" | "judgment" | "judgement" => {
+            Word::Grade
+        }
+        "score" | "similarity" | "sim" => Word::Score,
+        "rank" | "position" => Word::Rank,
+        "text" | "content" => Word::Text,
+        "" | "title" | "contents" | "passage" | "body" | "url" | "querytext" | "iteration"
+        | "iter" | "q0" | "run" | "runid" | "runname" | "tag" | "name" | "system" | "note"
+        | "notes" | "comment" => Word::Other,
+        _ => return None,
+    })
+}
+
+fn bare(cell: &str) -> String {
+    let letters = cell.chars().filter(|ch| !matches!(ch, '-' | '_' | ' '));
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// The positions of the columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Roles {
+    pub(super) query: usize,
+    pub(super) document: usize,
+    pub(super) grade: Option<usize>,
+    pub(super) score: Option<usize>,
+    pub(super) rank: Option<usize>,
+    pub(super) text: Option<usize>,
+}
+
+/// The parsed first line of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) roles: Roles,
+    /// Whether the column `score` holds grades, as in BEIR's qrels.
+    pub(super) is_beir: bool,
+    /// Names that are not known.
+    pub(super) unknown: Vec<String>,
+}
+
+impl Header {
+    /// Parses the cells of a first line; `None` if they do not name a query and a document.
+    ///
+    /// # Errors
+    /// Two columns have the same meaning.
+    pub(super) fn of(cells: &[&str]) -> Result<Option<Self>, String> {
+        // A line with numbers is not a header.
+        if cells.iter().any(|cell| cell.parse::<f64>().is_ok()) {
+            return Ok(None);
+        }
+        let one = |words: &[Word]| one(cells, words);
+        let query = one(&[Word::QueryId, Word::Query])?;
+        let document = one(&[Word::DocNo, Word::DocumentId, Word::Document])?;
+        let (Some(query), Some(document)) = (query, document) else {
+            return Ok(None);
+        };
+        let roles = Roles {
+            query,
+            document,
+            grade: one(&[Word::Grade])?,
+            score: one(&[Word::Score])?,
+            rank: one(&[Word::Rank])?,
+            text: one(&[Word::Text])?,
+        };
+        let unknown = cells.iter().filter(|cell| word(cell).is_none());
+        Ok(Some(Self {
+            is_beir: bare(cells[document]) == "corpusid"
+                && roles.score.is_some()
+                && roles.rank.is_none(),
+            unknown: unknown.map(|cell| (*cell).to_owned()).collect(),
+            roles,
+        }))
+    }
+}
+
+/// Whether at least two cells are known names of columns.
+pub(super) fn has_words(cells: &[&str]) -> bool {
+    let known = |cell: &&&str| word(cell).is_some_and(|word| word != Word::Other);
+    cells.iter().filter(known).count() > 1
+}
+
+/// The column with the first of these meanings that the header has.
+fn one(cells: &[&str], words: &[Word]) -> Result<Option<usize>, String> {
+    for wanted in words {
+        let mut found = (0..)
+            .zip(cells)
+            .filter(|(_, cell)| word(cell) == Some(*wanted));
+        if let Some((at, first)) = found.next() {
+            return match found.next() {
+                None => Ok(Some(at)),
+                Some((_, second)) => Err(format!(
+                    "the columns {first} and {second} mean the same; remove or rename one of them"
+                )),
+            };
+        }
+    }
+    Ok(None)
+}

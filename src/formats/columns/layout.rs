@@ -1,0 +1,350 @@
+//! Decides from the first line how the lines of a file are read.
+
+use super::header::{Header, Roles, has_words};
+use crate::formats::own_tables::{self, is_own_header};
+use crate::formats::problem::quoted;
+use crate::formats::table_rows::{CellStyle, TableRows};
+
+/// The longest line without a header, and the longest header, in bytes.
+pub(in crate::formats) const LONGEST: u64 = 1 << 20;
+
+/// The columns of the CSV of `overrule sbr` that hold the score before and after boosting.
+const SBR_BEFORE: usize = 2;
+const SBR_AFTER: usize = 5;
+
+/// The content of the rows of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableContent {
+    Labels,
+    Rankings,
+}
+
+/// The separator of the cells of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Delimiter {
+    Tab,
+    Comma,
+    /// White space; the first line has no tab.
+    Spaces,
+}
+
+/// The form of a file, by its first line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// TREC's qrels.
+    Qrels,
+    /// TREC's run.
+    Run,
+    /// No header; the user says what the file holds.
+    Bare,
+    Headed(CellStyle),
+}
+
+/// How the rows of a file are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    pub content: TableContent,
+    pub(super) form: Form,
+    pub(super) delimiter: Delimiter,
+    /// Number of cells in a row.
+    pub(super) width: usize,
+    pub(super) roles: Roles,
+}
+
+impl Delimiter {
+    pub(super) fn byte(self) -> u8 {
+        match self {
+            Self::Tab => b'\t',
+            Self::Comma => b',',
+            Self::Spaces => b' ',
+        }
+    }
+
+    /// Splits a line that has no quoted cells.
+    pub(super) fn split(self, line: &str) -> Vec<&str> {
+        match self {
+            Self::Tab => line.split('\t').map(str::trim_ascii).collect(),
+            Self::Comma => line.split(',').map(str::trim_ascii).collect(),
+            Self::Spaces => line.split_ascii_whitespace().collect(),
+        }
+    }
+}
+
+impl Layout {
+    /// The layout of a file that begins with `line`; `wanted` is what the user says that it holds.
+    ///
+    /// # Errors
+    /// The line does not say what the file holds, or contradicts `wanted`.
+    pub(in crate::formats) fn of(line: &str, wanted: Option<TableContent>) -> Result<Self, String> {
+        refuse_feature_lists(line)?;
+        if line.trim_end_matches('\r').contains('\r') {
+            return Err(
+                "its lines end with carriage returns alone; save it with line feeds".to_owned(),
+            );
+        }
+        for delimiter in [Delimiter::Tab, Delimiter::Comma] {
+            let cells = header_cells(line, delimiter.byte());
+            let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+            if let Some(layout) = Self::headed(&cells, delimiter, wanted)? {
+                return Ok(layout);
+            }
+        }
+        refused_delimiter(line, |cells| Ok(Header::of(cells)?.is_some()))?;
+        match Self::headed(&Delimiter::Spaces.split(line), Delimiter::Spaces, wanted)? {
+            Some(layout) => Ok(layout),
+            None => Self::without_header(line, wanted).ok_or_else(|| not_told(line)),
+        }
+    }
+
+    /// The content of the file, for a sentence.
+    pub fn describe(&self) -> &'static str {
+        match (self.content, self.form) {
+            (TableContent::Labels, _) => "labels (qrels)",
+            (TableContent::Rankings, Form::Run) => "a run",
+            (TableContent::Rankings, _) if self.roles.score.is_some() => "rankings",
+            (TableContent::Rankings, _) => "a list of candidates",
+        }
+    }
+
+    /// For a table of labels that also has scores or ranks, the layout of its rankings.
+    pub fn rankings_too(&self) -> Option<Self> {
+        let Roles { score, rank, .. } = self.roles;
+        let has_both = matches!(self.form, Form::Headed(_)) && self.roles.grade != score;
+        (has_both && score.or(rank).is_some()).then(|| Self {
+            content: TableContent::Rankings,
+            ..self.clone()
+        })
+    }
+
+    /// Whether the file is a table of scores with a header, which may also have texts.
+    pub fn is_table_of_scores(&self) -> bool {
+        matches!(self.form, Form::Headed(_))
+            && self.content == TableContent::Rankings
+            && self.roles.score.is_some()
+    }
+
+    /// For a table that `overrule sbr` wrote, the layout with the scores before boosting.
+    pub(super) fn first_stage(&self) -> Self {
+        let mut layout = self.clone();
+        if self.form == Form::Headed(CellStyle::Ours) && self.roles.score == Some(SBR_AFTER) {
+            layout.roles.score = Some(SBR_BEFORE);
+        }
+        layout
+    }
+
+    /// The layout of a table with a header; `None` if the cells are not a header.
+    fn headed(
+        cells: &[&str],
+        delimiter: Delimiter,
+        wanted: Option<TableContent>,
+    ) -> Result<Option<Self>, String> {
+        let Some(header) = Header::of(cells)? else {
+            return Ok(None);
+        };
+        let mut roles = header.roles;
+        if cells == own_tables::SBR {
+            roles.score = Some(SBR_AFTER);
+        }
+        let is_labels = roles.grade.is_some() || header.is_beir;
+        let content = wanted.unwrap_or(if is_labels {
+            TableContent::Labels
+        } else {
+            TableContent::Rankings
+        });
+        if content == TableContent::Labels {
+            roles.grade = roles.grade.or(roles.score);
+            if roles.grade.is_none() {
+                return Err(
+                    "no column of the header is a rating, relevance, label or grade".to_owned(),
+                );
+            }
+        } else if roles.score.or(roles.rank).is_none() {
+            let grade = roles.grade.map(|at| cells[at].to_owned());
+            let unknown: Vec<String> = header.unknown.into_iter().chain(grade).collect();
+            if !unknown.is_empty() {
+                return Err(format!(
+                    "no column of the header is a score or a rank, and {} may be anything; name it score, rank or rating, \
+                     or remove it",
+                    unknown.join(", ")
+                ));
+            }
+        }
+        let is_own = delimiter == Delimiter::Comma && is_own_header(cells);
+        Ok(Some(Self {
+            content,
+            form: Form::Headed(if is_own {
+                CellStyle::Ours
+            } else {
+                CellStyle::Trimmed
+            }),
+            delimiter,
+            width: cells.len(),
+            roles,
+        }))
+    }
+
+    /// The layout of one of TREC's files, or of columns that the user names; `None` if the number
+    /// of columns does not fit.
+    fn without_header(line: &str, wanted: Option<TableContent>) -> Option<Self> {
+        let delimiter = if line.contains('\t') {
+            Delimiter::Tab
+        } else {
+            Delimiter::Spaces
+        };
+        let width = delimiter.split(line).len();
+        let trec = |content, form, width, roles| Self {
+            content,
+            form,
+            delimiter,
+            width,
+            roles: Roles {
+                document: 2,
+                ..roles
+            },
+        };
+        match (width, wanted) {
+            (4, None | Some(TableContent::Labels)) => {
+                let roles = Roles {
+                    grade: Some(3),
+                    ..Roles::default()
+                };
+                return Some(trec(TableContent::Labels, Form::Qrels, 4, roles));
+            }
+            (6.., None | Some(TableContent::Rankings)) => {
+                let roles = Roles {
+                    rank: Some(3),
+                    score: Some(4),
+                    ..Roles::default()
+                };
+                return Some(trec(TableContent::Rankings, Form::Run, 6, roles));
+            }
+            _ => {}
+        }
+        let by_words = Self::bare(line, delimiter, wanted?);
+        let by_commas = match delimiter {
+            Delimiter::Spaces => Self::bare(line, Delimiter::Comma, wanted?),
+            _ => None,
+        };
+        // A line that can be split both ways is ambiguous.
+        by_words.xor(by_commas)
+    }
+
+    /// The layout of columns without a header.
+    fn bare(line: &str, delimiter: Delimiter, content: TableContent) -> Option<Self> {
+        let width = delimiter.split(line).len();
+        let (grade, score, rank) = match (content, width) {
+            (TableContent::Labels, 3) => (Some(2), None, None),
+            (TableContent::Rankings, 2) => (None, None, None),
+            (TableContent::Rankings, 3) => (None, Some(2), None),
+            (TableContent::Rankings, 4) => (None, Some(3), Some(2)),
+            _ => return None,
+        };
+        Some(Self {
+            content,
+            form: Form::Bare,
+            delimiter,
+            width,
+            roles: Roles {
+                document: 1,
+                grade,
+                score,
+                rank,
+                ..Roles::default()
+            },
+        })
+    }
+}
+
+/// The cells of a header; empty if its quotes are broken.
+fn header_cells(line: &str, delimiter: u8) -> Vec<String> {
+    let mut rows = TableRows::new(line.as_bytes(), "", 1, delimiter, CellStyle::Trimmed);
+    match rows.next() {
+        Some(Ok(row)) => row.cells().map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Refuses a header with a delimiter other than tabs and commas; `is_header` recognizes a header.
+pub(in crate::formats) fn refused_delimiter(
+    line: &str,
+    is_header: impl Fn(&[&str]) -> Result<bool, String>,
+) -> Result<(), String> {
+    for (delimiter, name) in [(';', "semicolons"), ('|', "vertical bars")] {
+        let cells = line
+            .split(delimiter)
+            .map(|cell| cell.trim().trim_matches('"'));
+        if is_header(&cells.collect::<Vec<_>>())? {
+            return Err(format!(
+                "has {name} between its cells; save it with commas or tabs between them, and with decimal points"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses judgment lists for learning to rank, which are not columns.
+pub(super) fn refuse_feature_lists(line: &str) -> Result<(), String> {
+    let mut words = line.split_ascii_whitespace();
+    let first = words.next().unwrap_or_default();
+    let second = words.next().unwrap_or_default();
+    if second.starts_with("qid:") || first == "#" && !is_iteration(second) {
+        return Err(
+            "is a line of a judgment list for learning to rank (qid: and #), which is not read; \
+             write query_id, doc_id and rating in columns under a header"
+                .to_owned(),
+        );
+    }
+    Ok(())
+}
+
+/// Whether a cell may be the second of a line in TREC's files, which is never used: Q0, or a small
+/// number.
+pub(super) fn is_iteration(cell: &str) -> bool {
+    let number = cell.parse::<f64>();
+    cell.eq_ignore_ascii_case("q0") || number.is_ok_and(|number| (0.0..1000.0).contains(&number))
+}
+
+/// Why a first line without a header is refused.
+fn not_told(line: &str) -> String {
+    const NAMES: &str = "query_id, doc_id and score, rank or rating";
+    let delimiter = if line.contains('\t') {
+        Delimiter::Tab
+    } else if line.contains(',') && !line.trim().contains(' ') {
+        Delimiter::Comma
+    } else {
+        Delimiter::Spaces
+    };
+    let cells = delimiter.split(line);
+    let pairs = ["query", "a", "b"];
+    if pairs.iter().all(|name| cells.contains(name)) {
+        return "is a table of pairs; `overrule import votes`, `overrule student import` and `overrule gold import` \
+                read such tables"
+            .to_owned();
+    }
+    if line.contains(';') && cells.len() == 1 {
+        return "has semicolons between its cells; save it with commas or tabs between them, under a header, and with \
+                decimal points"
+            .to_owned();
+    }
+    if has_words(&cells) {
+        return format!(
+            "is a header that names no column of queries or none of documents; the first line must name {NAMES}"
+        );
+    }
+    // A line with more words may be prose.
+    let is_table = match delimiter {
+        Delimiter::Spaces => (2..4).contains(&cells.len()),
+        _ => cells.len() > 1,
+    };
+    if is_table {
+        let columns = cells.len();
+        return format!(
+            "has {columns} columns and no header; the first line must name them: {NAMES}"
+        );
+    }
+    format!(
+        "begins with {}, which is neither qrels (4 columns), a run (6 columns), a table whose first line names {NAMES}, \
+         nor JSON",
+        quoted(line.trim())
+    )
+}

@@ -1,0 +1,281 @@
+//! Parses rows of columns strictly into labels and ranked documents.
+
+use super::layout::{Delimiter, Form, LONGEST, Layout, is_iteration, refuse_feature_lists};
+use super::row::{GradedDocument, RankedDocument, ScoredText};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::formats::lines::{RestOfFile, TextLines};
+use crate::formats::problem::{Problem, quoted};
+use crate::formats::table_rows::TableRows;
+use std::io::BufRead;
+
+/// The rows of a file with their line numbers. Reading goes on after an invalid row.
+pub struct ColumnRows<R, T> {
+    rows: Rows<R>,
+    layout: Layout,
+    parse: ParseCells<T>,
+}
+
+type ParseCells<T> = fn(&Layout, &[&str]) -> Result<T, String>;
+
+enum Rows<R> {
+    Lines(TextLines<R>),
+    Table(TableRows<RestOfFile<R>>),
+}
+
+/// Reads labels; a row without a grade gives `None`. `file` is the file's name in problems.
+pub fn read_labels<R: BufRead>(
+    reader: R,
+    file: &str,
+    layout: &Layout,
+) -> ColumnRows<R, Option<GradedDocument>> {
+    ColumnRows::new(reader, file, layout, Layout::label)
+}
+
+/// Reads rankings.
+pub fn read_rankings<R: BufRead>(
+    reader: R,
+    file: &str,
+    layout: &Layout,
+) -> ColumnRows<R, RankedDocument> {
+    ColumnRows::new(reader, file, layout, Layout::ranked)
+}
+
+/// Reads rankings with their texts from a table of scores.
+pub fn read_scored_texts<R: BufRead>(
+    reader: R,
+    file: &str,
+    layout: &Layout,
+) -> ColumnRows<R, ScoredText> {
+    ColumnRows::new(reader, file, &layout.first_stage(), Layout::scored_text)
+}
+
+impl<R: BufRead, T> ColumnRows<R, T> {
+    fn new(reader: R, file: &str, layout: &Layout, parse: ParseCells<T>) -> Self {
+        let mut lines = TextLines::new(reader, file).at_most(LONGEST);
+        let Form::Headed(style) = layout.form else {
+            return Self::of(Rows::Lines(lines), layout, parse);
+        };
+        let header = lines.next().is_some_and(|line| line.is_ok());
+        if !header || layout.delimiter == Delimiter::Spaces {
+            return Self::of(Rows::Lines(lines), layout, parse);
+        }
+        let (line, delimiter) = (lines.number(), layout.delimiter.byte());
+        let mut rows = TableRows::new(lines.into_rest(), file, line, delimiter, style);
+        // Skip the header, which may be quoted.
+        rows.next();
+        Self::of(Rows::Table(rows), layout, parse)
+    }
+
+    fn of(rows: Rows<R>, layout: &Layout, parse: ParseCells<T>) -> Self {
+        Self {
+            rows,
+            layout: layout.clone(),
+            parse,
+        }
+    }
+}
+
+impl<R: BufRead, T> Iterator for ColumnRows<R, T> {
+    type Item = Result<(u64, T), Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (layout, parse) = (&self.layout, self.parse);
+        match &mut self.rows {
+            Rows::Lines(lines) => {
+                let parsed = match lines.next()? {
+                    Ok(line) => line
+                        .text()
+                        .and_then(|text| parse(layout, &layout.cells(text)?)),
+                    Err(problem) => return Some(Err(problem)),
+                };
+                let parsed = parsed.map_err(|what| lines.problem(&what));
+                Some(parsed.map(|row| (lines.number(), row)))
+            }
+            Rows::Table(rows) => {
+                let parsed = match rows.next()? {
+                    Ok(row) => parse(layout, &row.cells().collect::<Vec<_>>()),
+                    Err(problem) => return Some(Err(problem)),
+                };
+                let parsed = parsed.map_err(|what| rows.problem(&what));
+                Some(parsed.map(|row| (rows.number(), row)))
+            }
+        }
+    }
+}
+
+impl Layout {
+    /// Splits a line that has no quoted cells.
+    fn cells<'a>(&self, line: &'a str) -> Result<Vec<&'a str>, String> {
+        refuse_feature_lists(line)?;
+        if self.delimiter == Delimiter::Spaces && line.contains('\t') {
+            return Err(
+                "has a tab, and the first line has spaces between its columns; use one of them in the whole file"
+                    .to_owned(),
+            );
+        }
+        let cells = self.delimiter.split(line);
+        match self.form {
+            Form::Run => refuse_shifted_columns(&cells)?,
+            Form::Qrels if cells.len() != self.width => {
+                return Err(format!(
+                    "{}; a line of qrels has 4: query, iteration, document, grade",
+                    counted(cells.len())
+                ));
+            }
+            Form::Qrels => {
+                let iteration = cells.get(1).copied().unwrap_or_default();
+                if !is_iteration(iteration) {
+                    return Err(format!(
+                        "the second column of qrels is the iteration (0 or Q0), found {}; give other columns a header",
+                        quoted(iteration)
+                    ));
+                }
+            }
+            Form::Bare | Form::Headed(_) => {}
+        }
+        Ok(cells)
+    }
+
+    /// Refuses a row that does not have as many cells as the first line.
+    fn check_width(&self, cells: &[&str]) -> Result<(), String> {
+        if cells.len() == self.width || self.form == Form::Run {
+            return Ok(());
+        }
+        let decimals = if cells.len() > self.width && self.delimiter == Delimiter::Comma {
+            "; quote a cell that has a comma, and write decimal points"
+        } else {
+            ""
+        };
+        Err(format!(
+            "{} where the first line has {}{decimals}",
+            counted(cells.len()),
+            self.width
+        ))
+    }
+
+    fn ids(&self, cells: &[&str]) -> Result<(QueryId, DocId), String> {
+        let cell = |at: usize| cells.get(at).copied().unwrap_or_default();
+        let (query, document) = (cell(self.roles.query), cell(self.roles.document));
+        if query.is_empty() || document.is_empty() {
+            return Err("an identifier is empty".to_owned());
+        }
+        Ok((QueryId::new(query), DocId::new(document)))
+    }
+
+    fn label(&self, cells: &[&str]) -> Result<Option<GradedDocument>, String> {
+        let cell = |at: usize| cells.get(at).copied().unwrap_or_default();
+        let value = self.roles.grade.map_or("", cell);
+        let is_unrated = matches!(self.form, Form::Headed(_))
+            && self.roles.grade != self.roles.score
+            && value.is_empty()
+            && !cell(self.roles.query).is_empty();
+        // Quepid writes only the query of a row that nobody has rated.
+        if is_unrated && (cells.len() == 1 || cells.len() == self.width) {
+            return Ok(None);
+        }
+        self.check_width(cells)?;
+        let (query, document) = self.ids(cells)?;
+        Ok(Some(GradedDocument {
+            query,
+            document,
+            grade: grade(value)?,
+        }))
+    }
+
+    fn ranked(&self, cells: &[&str]) -> Result<RankedDocument, String> {
+        self.check_width(cells)?;
+        let cell = |at: usize| cells.get(at).copied().unwrap_or_default();
+        let (query, document) = self.ids(cells)?;
+        let score = self.roles.score.map(|at| number(cell(at))).transpose()?;
+        let rank = self.roles.rank.map(cell);
+        let rank = match (rank, score) {
+            (None, _) => None,
+            // Programs that write scores may not fill in the rank.
+            (Some(rank), Some(_)) => rank.parse().ok(),
+            (Some(rank), None) => Some(whole("rank", rank)?),
+        };
+        Ok(RankedDocument {
+            query,
+            document,
+            rank,
+            score,
+        })
+    }
+
+    fn scored_text(&self, cells: &[&str]) -> Result<ScoredText, String> {
+        let RankedDocument {
+            query,
+            document,
+            score,
+            ..
+        } = self.ranked(cells)?;
+        let text = self.roles.text.and_then(|at| cells.get(at));
+        Ok(ScoredText {
+            query,
+            document,
+            score: score
+                .filter(|score| score.is_finite())
+                .ok_or("the score is not a finite number")?,
+            text: text.map(|text| (*text).to_owned()),
+        })
+    }
+}
+
+/// Refuses a line of a run with too few columns, and one with too many if an identifier before the
+/// name may contain a space.
+fn refuse_shifted_columns(cells: &[&str]) -> Result<(), String> {
+    const EXPECTED: &str = "a line of a run has 6: query, Q0, document, rank, score, name";
+    let [_, iteration, _, rank, _, _, ..] = cells else {
+        return Err(format!("{}; {EXPECTED}", counted(cells.len())));
+    };
+    let is_certain = is_iteration(iteration) && rank.parse::<i64>().is_ok();
+    if cells.len() > 6 && !is_certain {
+        return Err(format!(
+            "{}; {EXPECTED}; separate identifiers with spaces by tabs",
+            counted(cells.len())
+        ));
+    }
+    Ok(())
+}
+
+fn counted(columns: usize) -> String {
+    match columns {
+        1 => "has 1 column".to_owned(),
+        columns => format!("has {columns} columns"),
+    }
+}
+
+fn grade(text: &str) -> Result<i32, String> {
+    text.parse().map_err(|_| {
+        let what = wrong_number("grade", "a whole number", text);
+        format!("{what}; scores belong in a run")
+    })
+}
+
+fn whole(name: &str, text: &str) -> Result<i64, String> {
+    text.parse()
+        .map_err(|_| wrong_number(name, "a whole number", text))
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| !number.is_nan());
+    number.ok_or_else(|| wrong_number("score", "a number", text))
+}
+
+fn wrong_number(name: &str, expected: &str, text: &str) -> String {
+    if text.is_empty() {
+        return format!("the {name} is empty");
+    }
+    let comma = decimal_comma(text);
+    format!("the {name} {} is not {expected}{comma}", quoted(text))
+}
+
+/// The remedy for a number with a decimal comma, or nothing.
+pub(in crate::formats) fn decimal_comma(text: &str) -> String {
+    let pointed = text.replacen(',', ".", 1);
+    if text.contains(',') && pointed.parse::<f64>().is_ok() {
+        format!("; write it with a decimal point: {pointed}")
+    } else {
+        String::new()
+    }
+}

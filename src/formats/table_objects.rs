@@ -1,0 +1,284 @@
+//! Reads the rows of a table as JSON objects, so that tables and JSON lines share one parser.
+
+use super::columns::{decimal_comma, refused_delimiter};
+use super::lines::{RestOfFile, TextLine, TextLines};
+use super::problem::{Problem, quoted};
+use super::table_file::{CellKind, Column};
+use super::table_rows::{CellStyle, TableRows};
+use serde_json::{Map, Number, Value};
+use std::io::BufRead;
+
+/// The columns of a kind of table.
+#[derive(Debug)]
+pub(super) struct TableSchema {
+    pub(super) columns: &'static [Column],
+    /// The columns that a table must have.
+    pub(super) required: &'static [&'static str],
+    /// Whether Overrule writes such tables, with all columns in their order.
+    pub(super) is_own: bool,
+}
+
+/// A column of a file.
+struct KnownColumn {
+    name: &'static str,
+    kind: CellKind,
+    may_be_empty: bool,
+}
+
+/// The rows of a table, each the text of an object.
+pub(super) struct TableObjects<R> {
+    rows: TableRows<R>,
+    /// The columns of the file; `None` for columns that are not in the schema, which are ignored.
+    columns: Vec<Option<KnownColumn>>,
+    object: Vec<u8>,
+}
+
+impl<R: BufRead> TableObjects<RestOfFile<R>> {
+    /// The rows after the header, which was read last.
+    pub(super) fn new(lines: TextLines<R>, schema: &TableSchema) -> Result<Self, Problem> {
+        let (file, line) = (lines.file().to_owned(), lines.number());
+        let rest = lines.into_rest();
+        let (first, _) = rest.get_ref();
+        let header = String::from_utf8_lossy(first.get_ref()).into_owned();
+        let wrong = |what: &str| Problem::new(&file, Some(line), what);
+        let cells = |delimiter| {
+            let mut rows = TableRows::new(
+                header.as_bytes(),
+                &file,
+                line,
+                delimiter,
+                CellStyle::Trimmed,
+            );
+            let row = rows.next().and_then(Result::ok);
+            row.map_or_else(Vec::new, |row| row.cells().map(str::to_owned).collect())
+        };
+        let missing = |cells: &[String]| -> Vec<&str> {
+            let names = schema.required.iter().copied();
+            names
+                .filter(|name| !cells.iter().any(|cell| cell == name))
+                .collect()
+        };
+        let (by_tab, by_comma) = (cells(b'\t'), cells(b','));
+        let (delimiter, names) = if missing(&by_tab).is_empty() {
+            (b'\t', by_tab)
+        } else {
+            (b',', by_comma)
+        };
+        let missing = missing(&names);
+        if !missing.is_empty() {
+            let is_header =
+                |cells: &[&str]| Ok(schema.required.iter().all(|name| cells.contains(name)));
+            refused_delimiter(header.trim(), is_header).map_err(|what| wrong(&what))?;
+            return Err(wrong(&schema.lacks(&missing)));
+        }
+        let is_own = schema.is_own
+            && names
+                .iter()
+                .eq(schema.columns.iter().map(|column| column.name));
+        let style = if is_own {
+            CellStyle::Ours
+        } else {
+            CellStyle::Trimmed
+        };
+        let known = |name: &String| {
+            let column = schema.columns.iter().find(|column| column.name == name)?;
+            Some(KnownColumn {
+                name: column.name,
+                kind: column.kind,
+                may_be_empty: column.is_optional || !schema.required.contains(&column.name),
+            })
+        };
+        let columns: Vec<Option<KnownColumn>> = names.iter().map(known).collect();
+        let twice = (1..)
+            .zip(&names)
+            .find(|(next, name)| names[*next..].contains(name));
+        if let Some((_, name)) = twice.filter(|(_, name)| known(name).is_some()) {
+            return Err(wrong(&format!(
+                "has two columns {name}; remove or rename one of them"
+            )));
+        }
+        let mut rows = TableRows::new(rest, &file, line, delimiter, style);
+        // Skip the header.
+        rows.next();
+        Ok(Self {
+            rows,
+            columns,
+            object: Vec::new(),
+        })
+    }
+}
+
+impl<R: BufRead> TableObjects<R> {
+    /// The line on which the last row begins.
+    pub(super) fn number(&self) -> u64 {
+        self.rows.number()
+    }
+
+    /// A problem of the last row.
+    pub(super) fn problem(&self, message: &str) -> Problem {
+        self.rows.problem(message)
+    }
+
+    /// The next row, or all of its problems.
+    pub(super) fn next(&mut self) -> Option<Result<TextLine<'_>, Vec<Problem>>> {
+        let object = match self.rows.next()? {
+            Ok(row) => object(&self.columns, &row.cells().collect::<Vec<_>>()),
+            Err(problem) => return Some(Err(vec![problem])),
+        };
+        Some(match object {
+            Ok(object) => {
+                self.object = Value::Object(object).to_string().into_bytes();
+                Ok(TextLine {
+                    number: self.rows.number(),
+                    bytes: &self.object,
+                    last: false,
+                })
+            }
+            Err(wrong) => Err(wrong.iter().map(|what| self.rows.problem(what)).collect()),
+        })
+    }
+}
+
+impl TableSchema {
+    fn lacks(&self, missing: &[&str]) -> String {
+        let names = self.columns.iter().map(|column| column.name);
+        let optional: Vec<&str> = names.filter(|name| !self.required.contains(name)).collect();
+        let optional = match optional.len() {
+            0..=3 => optional.join(" and "),
+            _ => "others".to_owned(),
+        };
+        format!(
+            "has no column {}; the first line names the columns {} and perhaps {optional}",
+            missing.join(", "),
+            self.required.join(", "),
+        )
+    }
+}
+
+/// A row as an object, or all of its problems.
+fn object(
+    columns: &[Option<KnownColumn>],
+    cells: &[&str],
+) -> Result<Map<String, Value>, Vec<String>> {
+    if cells.len() != columns.len() {
+        let noun = if cells.len() == 1 { "cell" } else { "cells" };
+        return Err(vec![format!(
+            "has {} {noun} where the header has {}",
+            cells.len(),
+            columns.len()
+        )]);
+    }
+    let (mut object, mut wrong) = (Map::new(), Vec::new());
+    for (column, cell) in columns.iter().zip(cells) {
+        let Some(column) = column else { continue };
+        let value = match (cell.trim().is_empty(), column.may_be_empty) {
+            (true, true) => continue,
+            (true, false) => Err("is empty".to_owned()),
+            (false, _) => value(column.kind, cell),
+        };
+        match value {
+            Ok(value) => drop(object.insert(column.name.to_owned(), value)),
+            Err(what) => wrong.push(format!("{}: {what}", column.name)),
+        }
+    }
+    if wrong.is_empty() {
+        Ok(object)
+    } else {
+        Err(wrong)
+    }
+}
+
+fn value(kind: CellKind, cell: &str) -> Result<Value, String> {
+    let expected = |what: &str| {
+        format!(
+            "expected {what}, found {}{}",
+            quoted(cell),
+            decimal_comma(cell)
+        )
+    };
+    match kind {
+        CellKind::Text => Ok(Value::from(cell)),
+        CellKind::Whole | CellKind::Number => match cell.parse::<i64>() {
+            Ok(whole) => Ok(Value::from(whole)),
+            Err(_) => {
+                let number = cell.parse::<f64>().ok().and_then(Number::from_f64);
+                number
+                    .map(Value::Number)
+                    .ok_or_else(|| expected("a number"))
+            }
+        },
+        CellKind::Flag => match cell {
+            "true" => Ok(Value::Bool(true)),
+            "false" => Ok(Value::Bool(false)),
+            _ => Err(expected("true or false")),
+        },
+        CellKind::Texts | CellKind::Messages | CellKind::Json => {
+            serde_json::from_str(cell).map_err(|_| expected("JSON"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    static SCHEMA: TableSchema = TableSchema {
+        columns: &[
+            Column::text("name"),
+            Column::number("value"),
+            Column::flag("is_new"),
+            Column::of("parts", CellKind::Texts).or_null(),
+        ],
+        required: &["name", "value"],
+        is_own: true,
+    };
+
+    fn objects(text: &str) -> Vec<Result<String, Vec<String>>> {
+        let mut lines = TextLines::new(text.as_bytes(), "f");
+        lines.next().unwrap().unwrap();
+        let mut table = match TableObjects::new(lines, &SCHEMA) {
+            Ok(table) => table,
+            Err(problem) => return vec![Err(vec![problem.to_string()])],
+        };
+        let mut found = Vec::new();
+        while let Some(row) = table.next() {
+            let told = |problems: Vec<Problem>| problems.iter().map(Problem::to_string).collect();
+            let object = |line: TextLine<'_>| {
+                let text = std::str::from_utf8(line.bytes).unwrap();
+                format!("{} {text}", line.number)
+            };
+            found.push(row.map(object).map_err(told));
+        }
+        found
+    }
+
+    #[rstest]
+    #[case::comma("\nmore, value ,name\n1,.5,\" x\"\n\n ,-2, y \r\n", &["3 {\"value\":0.5,\"name\":\" x\"}", "5 {\"value\":-2,\"name\":\"y\"}"])]
+    #[case::tab("name\tvalue\tis_new\na, b\t1\ttrue\n", &["2 {\"name\":\"a, b\",\"value\":1,\"is_new\":true}"])]
+    #[case::own("name,value,is_new,parts\n'=x ,1,,\"[\"\"p\"\"]\"\n", &["2 {\"name\":\"=x \",\"value\":1,\"parts\":[\"p\"]}"])]
+    #[case::not_own("value,name\n1,'=x\n", &["2 {\"value\":1,\"name\":\"'=x\"}"])]
+    fn rows_are_objects(#[case] text: &str, #[case] expected: &[&str]) {
+        let found: Vec<String> = objects(text).into_iter().map(Result::unwrap).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[rstest]
+    #[case::column("name\nx", &["f:1: has no column value; the first line names the columns name, value and perhaps is_new and parts"])]
+    #[case::semicolons("name;value\nx;1,5\n", &["f:1: has semicolons between its cells; save it with commas or tabs between them, and with decimal points"])]
+    #[case::twice("name,value,name\nx,1,y\n", &["f:1: has two columns name; remove or rename one of them"])]
+    #[case::every_cell("name,value,parts\n,1e999,x", &[
+        "f:2: name: is empty", "f:2: value: expected a number, found \"1e999\"", "f:2: parts: expected JSON, found \"x\"",
+    ])]
+    #[case::decimal_comma("name,value\nx,\"1,5\"\n", &["f:2: value: expected a number, found \"1,5\"; write it with a decimal point: 1.5"])]
+    #[case::width("name,value\nx\n\nx,1,2\n", &["f:2: has 1 cell where the header has 2", "f:4: has 3 cells where the header has 2"])]
+    #[case::open("name,value\n\"x,1\n", &["f:2: a quoted cell of this row is never closed; add the missing quote"])]
+    fn what_is_wrong_is_named_with_its_line(#[case] text: &str, #[case] expected: &[&str]) {
+        let told: Vec<String> = objects(text)
+            .into_iter()
+            .filter_map(Result::err)
+            .flatten()
+            .collect();
+        assert_eq!(told, expected);
+    }
+}

@@ -66,6 +66,7 @@ impl SbrInput {
                 sanitise::line(&name)
             ));
         }
+        refuse_infinite(&name, &orders)?;
         Self::with_texts(store, name, orders, notes)
     }
 
@@ -290,6 +291,28 @@ impl SbrInput {
             kept: all_kept,
         })
     }
+}
+
+/// Refuses rankings with scores that cannot be scaled. Files are checked when they are read, but
+/// earlier versions imported infinite scores.
+fn refuse_infinite(
+    name: &str,
+    orders: &BTreeMap<QueryId, Vec<(DocId, f64)>>,
+) -> Result<(), AppError> {
+    let scores = orders
+        .iter()
+        .flat_map(|(query, order)| order.iter().map(move |(id, score)| (query, id, score)));
+    for (query, document, score) in scores {
+        if !score.is_finite() {
+            return Err(invalid!(
+                "{}: the score of document {:?} of query {:?} is infinite; import the ranking again with finite scores",
+                sanitise::line(name),
+                sanitise::line(document.as_str()),
+                sanitise::line(query.as_str())
+            ));
+        }
+    }
+    Ok(())
 }
 
 impl SbrRanking<'_> {

@@ -131,9 +131,12 @@ pub(crate) fn boosted(scores: &[f64], similarities: &[f64], alpha: f64) -> Vec<S
     let rows = scores.iter().zip(similarities).enumerate();
     let mut rows: Vec<SbrRow> = rows
         .map(|(at, (score, similarity))| {
-            let normalized = match most > least {
-                true => (score - least) / (most - least),
-                false => 0.5,
+            let normalized = if most <= least {
+                0.5
+            } else if (most - least).is_finite() {
+                (score - least) / (most - least)
+            } else {
+                (score / 2.0 - least / 2.0) / (most / 2.0 - least / 2.0)
             };
             SbrRow {
                 at,
@@ -243,6 +246,14 @@ mod tests {
         };
         assert_eq!(order(0.0), [0, 1, 2, 3]);
         assert_eq!(order(1.0), [2, 0, 1, 3]);
+    }
+
+    #[test]
+    fn scores_at_the_ends_of_the_numbers_are_scaled() {
+        let scores = [f64::MAX, 0.0, -f64::MAX, f64::MIN_POSITIVE];
+        let rows = boosted(&scores, &[0.0; 4], 1.0);
+        let scaled: Vec<(usize, f64)> = rows.iter().map(|row| (row.at, row.normalized)).collect();
+        assert_eq!(scaled, [(0, 1.0), (1, 0.5), (3, 0.5), (2, 0.0)]);
     }
 
     proptest! {

@@ -116,6 +116,26 @@ const READ_A_RANKING: [&str; 7] = [
     "FILE:2: the score \"1,5\" is not a number; write it with a decimal point: 1.5"
 )]
 #[case::decimal_comma_in_a_run("q0 Q0 d0 1 1,5 r\n", "FILE:1: the score \"1,5\" is not a number")]
+#[case::infinite(
+    "q0 Q0 d1 1 2 r\nq0 Q0 d0 2 inf r\n",
+    "FILE:2: the score \"inf\" is infinite; write a finite score, or remove the row"
+)]
+#[case::too_large(
+    "qid,docno,score\nq0,d0,-1e999\n",
+    "FILE:2: the score \"-1e999\" is infinite"
+)]
+#[case::not_a_number(
+    "qid,docno,score,text\nq0,d0,nan,x\n",
+    "FILE:2: the score \"nan\" is not a number"
+)]
+#[case::null_in_ranx(
+    "{\"q0\": {\"d1\": 0.5,\n\"d0\": null}}",
+    "FILE:2: query \"q0\": the number of document \"d0\" is null; write a finite number"
+)]
+#[case::nan_in_ranx(
+    "{\"q0\":{\"d0\":NaN}}",
+    "FILE:1: query \"q0\": the number of document \"d0\" is NaN; write a finite number"
+)]
 #[case::no_header(
     "q0\td0\nq0\td1\n",
     "FILE:1: has 2 columns and no header; the first line must name them"
@@ -286,5 +306,24 @@ fn a_run_is_ordered_by_score_everywhere_and_ranks_that_differ_are_told() {
     assert_eq!(
         order(sandbox.done("export run --ranking r.run").text()),
         ["d2", "d1", "d0"]
+    );
+}
+
+#[test]
+fn infinite_scores_that_an_earlier_version_imported_are_named() {
+    let sandbox = project();
+    sandbox.write(
+        "r.tsv",
+        "query\tdoc\tscore\nred shoes\t+1\t2\nred shoes\t=a\t1\n",
+    );
+    sandbox.done("import r.tsv");
+    rusqlite::Connection::open(sandbox.project())
+        .unwrap()
+        .execute("UPDATE ranked SET score = 9e999 WHERE document = '=a'", [])
+        .unwrap();
+    sandbox.refused(
+        "sbr --run r --vectors v.jsonl --as other",
+        2,
+        &["r: the score of document \"=a\" of query \"red shoes\" is infinite"],
     );
 }

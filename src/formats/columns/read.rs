@@ -213,9 +213,7 @@ impl Layout {
         Ok(ScoredText {
             query,
             document,
-            score: score
-                .filter(|score| score.is_finite())
-                .ok_or("the score is not a finite number")?,
+            score: score.ok_or("has no score")?,
             text: text.map(|text| (*text).to_owned()),
         })
     }
@@ -258,8 +256,14 @@ fn whole(name: &str, text: &str) -> Result<i64, String> {
 }
 
 fn number(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|number| !number.is_nan());
-    number.ok_or_else(|| wrong_number("score", "a number", text))
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        Ok(number) if number.is_infinite() => Err(format!(
+            "the score {} is infinite; write a finite score, or remove the row",
+            quoted(text)
+        )),
+        _ => Err(wrong_number("score", "a number", text)),
+    }
 }
 
 fn wrong_number(name: &str, expected: &str, text: &str) -> String {

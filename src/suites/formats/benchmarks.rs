@@ -183,13 +183,13 @@ fn a_bad_label_says_what_is_wrong(#[case] input: &str, #[case] expected: &str) {
 #[test]
 fn a_run_is_ordered_by_its_scores_and_names_what_it_likes() {
     let (read, contradicted, problems) =
-        rankings("q2 Q0 b 1 0.5 x\nq1 Q0 a 7 -1e3 x\nq2 Q0 a - 1e999 x\nq2 Q0 c 3 0 x y, z\n");
+        rankings("q2 Q0 b 1 0.5 x\nq1 Q0 a 7 -1e3 x\nq2 Q0 a - 1e99 x\nq2 Q0 c 3 0 x y, z\n");
     assert_eq!((contradicted, problems), (Vec::new(), Vec::new()));
     assert_eq!(
         read[&QueryId::new("q2")],
         [
             (DocId::new("b"), 0.5),
-            (DocId::new("a"), f64::INFINITY),
+            (DocId::new("a"), 1e99),
             (DocId::new("c"), 0.0)
         ]
     );
@@ -243,6 +243,8 @@ fn a_header_says_what_orders_the_documents(#[case] input: &str, #[case] expected
 #[case("q Q0 my d 1 0.5 x\n", &[
     "f:1: has 7 columns; a line of a run has 6: query, Q0, document, rank, score, name; separate identifiers with spaces by tabs"])]
 #[case("q Q0 d 1 NaN x\n", &["f:1: the score \"NaN\" is not a number"])]
+#[case("q Q0 d 1 2 x\nq Q0 e 2 -inf x\n", &["f:2: the score \"-inf\" is infinite; write a finite score, or remove the row"])]
+#[case("qid,docno,score\nq,d,1e999\n", &["f:2: the score \"1e999\" is infinite; write a finite score, or remove the row"])]
 #[case("q Q0 d 1 1,5 x\n", &["f:1: the score \"1,5\" is not a number; write it with a decimal point: 1.5"])]
 #[case("q Q0 d 1 x x\nq Q0 d 1 1 x\n", &["f:1: the score \"x\" is not a number"])]
 #[case("4 qid:1 # 1271 300 Spartans\n", &[
@@ -458,7 +460,7 @@ proptest! {
     #[test]
     fn labels_and_runs_survive_writing_and_reading(
         labels in prop::collection::btree_map("[!-~é–]{1,4}", prop::collection::btree_map("[!-~é–]{1,4}", any::<i32>(), 1..4), 0..4),
-        scores in prop::collection::vec(any::<f64>().prop_filter("no NaN", |score| !score.is_nan()), 1..6),
+        scores in prop::collection::vec(any::<f64>().prop_filter("finite", |score| score.is_finite()), 1..6),
     ) {
         let labels: Qrels = labels.into_iter().map(|(query, grades)| {
             (QueryId::new(query), grades.into_iter().map(|(id, grade)| (DocId::new(id), grade)).collect())

@@ -419,7 +419,11 @@ fn a_dataset_is_all_that_is_ranked_of_a_project() {
     assert_eq!(json_of(&output)["methods"][0]["ranked"], json!(2));
     assert_eq!(desk.count("SELECT count(*) FROM rerank_result"), 2);
     // A file of candidates may hold more queries than are asked for.
-    std::fs::write(desk.path("three.tsv"), "q0\td3\nq0\td5\nq1\td2\nq2\td1\n").unwrap();
+    std::fs::write(
+        desk.path("three.tsv"),
+        "query\tdoc\nq0\td3\nq0\td5\nq1\td2\nq2\td1\n",
+    )
+    .unwrap();
     let one = [&two[..], &["--candidates", "three.tsv", "--query", "q0"]].concat();
     let output = desk.run(&one);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
@@ -514,7 +518,7 @@ fn a_run_file_is_a_method_and_a_file_says_which_documents_are_candidates() {
         "SELECT count(*) FROM rerank_result WHERE method = 'mine.trec' AND ranking = '[\"d5\",\"d3\",\"d9\"]' AND calls = 0",
     );
     assert_eq!(orders as usize, QUERIES);
-    std::fs::write(desk.path("strange.tsv"), "q0\td77\n").unwrap();
+    std::fs::write(desk.path("strange.tsv"), "query\tdoc\nq0\td77\n").unwrap();
     let output = rerank(
         &desk,
         &["--method", "rankgpt", "--candidates", "strange.tsv"],

@@ -13,6 +13,7 @@ pub mod embeddings;
 pub mod error;
 pub mod evaluate;
 pub mod export;
+pub mod failure_tally;
 pub mod fit;
 pub mod gold;
 pub mod import;

@@ -318,12 +318,23 @@ fn finish_run(
         ));
         return Err(CommandFailure::interrupted());
     }
-    if outcome.progress.nothing_succeeded() {
-        let failures = counted(outcome.progress.failures(), "call");
+    let over_budget = outcome.budget_reached || budget_reached;
+    let failed = outcome.progress.failures();
+    if outcome.has_no_vote() {
+        let failures = match failed {
+            0 => String::new(),
+            calls => format!(" ({} failed)", counted(calls, "call")),
+        };
         let unwritten = out.map(|out| format!("; {} was not written", output_name(out)));
+        let next = match over_budget {
+            true => "The budget is reached: continue with a larger --budget",
+            false if failed > 0 => {
+                "Correct the cause, then run the same command with --retry-failed"
+            }
+            false => "Run the same command again, with --retry-failed for calls that failed before",
+        };
         output::message(&format!(
-            "no call succeeded ({failures} failed, for the causes above){}. Correct the cause, then run the same command with \
-             --retry-failed",
+            "no call succeeded{failures}{}. {next}",
             unwritten.unwrap_or_default()
         ));
         return Err(CommandFailure::incomplete());
@@ -358,9 +369,9 @@ fn finish_run(
         };
     }
     let votes = outcome.missing.map(|votes| counted(votes, "vote"));
-    let why = if outcome.budget_reached || budget_reached {
+    let why = if over_budget {
         "the budget is reached; continue with a larger --budget"
-    } else if outcome.progress.failures() == 0 {
+    } else if failed == 0 {
         "run the same command again, with --retry-failed also for calls that failed before"
     } else {
         "ask again for calls that failed with --retry-failed"

@@ -237,10 +237,14 @@ pub(super) fn fetch_one(
         count(fetched.not_made),
         number_words::usd(fetched.cost_usd)
     ));
+    for line in fetched.tally.lines() {
+        output::message(&format!("  {line}"));
+    }
     if as_json {
         output::json_line(
             &json!({ "event": "fetched", "batch": number, "judge": who, "votes": fetched.votes,
-                     "failures": fetched.failures, "not_made": fetched.not_made, "cost_usd": fetched.cost_usd }),
+                     "failures": fetched.failures, "causes": fetched.tally.causes,
+                     "messages": fetched.tally.messages, "not_made": fetched.not_made, "cost_usd": fetched.cost_usd }),
         )?;
     }
     Ok(false)

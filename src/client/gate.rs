@@ -1,7 +1,8 @@
 //! What one attempt has to pass: a place in the window, the limits a minute, the health of the server.
 
-use super::health::Health;
+use super::health::{Consequence, Health};
 use super::pace::{Pace, TOO_LONG};
+use super::question::CaseId;
 use super::slots::ServerSlots;
 use super::window::{self, CallWindow};
 use crate::judge::{CallError, Exchange, FailureCause, JudgeEnsemble, JudgeLimits};
@@ -44,7 +45,7 @@ impl RateGate {
         Self {
             window: CallWindow::new(most, first, adapts),
             pace: Pace::new(limits, now),
-            health: Health::new(limits.give_up_after),
+            health: Health::new(limits),
             in_flight: 0,
             stopped: None,
             refusal: String::new(),
@@ -126,17 +127,18 @@ impl RateGate {
         self.pace.hear(&exchange.limits, in_flight, tokens, now);
     }
 
-    /// A call failed. Returns why the service has to stop, the first time it has to.
+    /// A call about `case` failed. That the service has to stop is said once.
     pub(crate) fn failed(
         &mut self,
         error: &CallError,
+        case: Option<CaseId>,
         tokens: u64,
         in_flight: usize,
         begun: BegunCall,
         now: Instant,
-    ) -> Option<String> {
+    ) -> Consequence {
         let limits = &error.exchange.limits;
-        let stop = if is_refusal(error) {
+        let consequence = if is_refusal(error) {
             let wait = limits.retry_after;
             self.refusal.clone_from(&error.message);
             self.window.refused();
@@ -144,7 +146,10 @@ impl RateGate {
             self.pace.refused(begun.number, wait, now);
             self.pace.hear(limits, in_flight, tokens, now);
             let since = *self.refused_since.get_or_insert(begun.at);
-            self.too_long(wait, now.saturating_duration_since(since))
+            match self.too_long(wait, now.saturating_duration_since(since)) {
+                Some(why) => Consequence::Stop(why),
+                None => Consequence::Nothing,
+            }
         } else {
             let reply = error.raw.is_some() && !error.no_answer;
             if reply
@@ -152,6 +157,7 @@ impl RateGate {
                     error.cause,
                     FailureCause::Malformed
                         | FailureCause::Truncated
+                        | FailureCause::TooLong
                         | FailureCause::Refused
                         | FailureCause::Filtered
                 )
@@ -167,11 +173,14 @@ impl RateGate {
                 self.window.timed_out();
             }
             self.pace.hear(limits, in_flight, tokens, now);
-            self.health.failed(error, begun.at, now)
+            self.health.failed(error, case, begun.at, now)
         };
-        let stop = stop.filter(|_| self.stopped.is_none())?;
-        self.stopped = Some(stop.clone());
-        Some(stop)
+        match &consequence {
+            Consequence::Stop(_) if self.stopped.is_some() => return Consequence::Nothing,
+            Consequence::Stop(why) => self.stopped = Some(why.clone()),
+            Consequence::SkipCase(..) | Consequence::Nothing => {}
+        }
+        consequence
     }
 
     /// Why a provider that asks for a wait, or has refused everything for `refused`, is not waited for.
@@ -249,14 +258,13 @@ mod tests {
         let now = Instant::now();
         let mut gate = RateGate::new(JudgeLimits::default(), 64, 64, true, now);
         let begun = gate.begin(1, now);
-        assert_eq!(gate.failed(&refusal(500), 1, 0, begun, now), None);
-        let why = gate.failed(&refusal(7_300), 1, 0, begun, now).unwrap();
+        let mut fail = |wait| gate.failed(&refusal(wait), None, 1, 0, begun, now);
+        assert_eq!(fail(500), Consequence::Nothing);
+        let Consequence::Stop(why) = fail(7_300) else {
+            panic!("it goes on");
+        };
         assert!(why.contains("2 h") && why.contains("slow down"), "{why}");
-        assert_eq!(
-            gate.failed(&refusal(7_300), 1, 0, begun, now),
-            None,
-            "said once"
-        );
+        assert_eq!(fail(7_300), Consequence::Nothing, "said once");
     }
 
     #[test]
@@ -276,7 +284,7 @@ mod tests {
         let mut gate = RateGate::new(JudgeLimits::default(), 64, 64, true, now);
         for _ in 0..8 {
             let begun = gate.begin(1, now);
-            gate.failed(&refusal(1), 1, 0, begun, now);
+            gate.failed(&refusal(1), None, 1, 0, begun, now);
         }
         assert_eq!(gate.places(64), 1);
         let later = now + Duration::from_secs(2);
@@ -284,7 +292,7 @@ mod tests {
         junk.exchange.latency = Duration::from_secs(1);
         for _ in 0..3 {
             let begun = gate.begin(1, later);
-            gate.failed(&junk, 1, 0, begun, later);
+            gate.failed(&junk, None, 1, 0, begun, later);
         }
         assert_eq!(gate.places(64), 4);
         assert_eq!(gate.health.answers, 3);
@@ -296,7 +304,7 @@ mod tests {
         let mut gate = RateGate::new(JudgeLimits::default(), 64, 64, true, now);
         for _ in 0..8 {
             let begun = gate.begin(1, now);
-            gate.failed(&refusal(45), 1, 0, begun, now);
+            gate.failed(&refusal(45), None, 1, 0, begun, now);
         }
         let (wait, why) = gate.waiting(now).unwrap();
         assert_eq!(wait, Duration::from_secs(45));

@@ -37,6 +37,10 @@ pub(crate) struct CallNeeds {
     pub(crate) sent: bool,
 }
 
+/// Identifies a case that many questions concern, such as a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct CaseId(pub(crate) i64);
+
 /// One question to a service.
 pub(crate) trait ServiceQuestion: Sized + Send + Sync + 'static {
     /// What comes back when all goes well.
@@ -65,6 +69,12 @@ pub(crate) trait ServiceQuestion: Sized + Send + Sync + 'static {
 
     /// What makes two questions the same; `None` where each is asked for itself.
     fn key(&self) -> Option<[u8; 32]> {
+        None
+    }
+
+    /// The case that this question shares with many others and that may be the reason for their failures; `None` if there is
+    /// no such case.
+    fn case(&self) -> Option<CaseId> {
         None
     }
 

@@ -14,7 +14,7 @@ use super::RunControl;
 use super::budget::{Budget, Reservation};
 use super::call_ledger::CallLedger;
 use super::gate::{BegunCall, RateGate};
-use super::question::{RecordOutcome, ServiceQuestion};
+use super::question::{CaseId, RecordOutcome, ServiceQuestion};
 use super::slots::SlotPlace;
 use super::{lock, now_ms};
 use crate::judge::{CallError, FailureCause, panic_message};
@@ -26,7 +26,7 @@ use futures::stream::{FuturesOrdered, FuturesUnordered};
 use futures::{FutureExt as _, StreamExt as _};
 use recent_keys::RecentKeys;
 use std::any::Any;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -48,6 +48,11 @@ pub(crate) enum WorkerEvent<Q: ServiceQuestion> {
     Again {
         charge: Charge,
         line: String,
+    },
+    /// The service skips a case because calls about it keep failing. Calls that were not made stay owed.
+    CaseSkipped {
+        case: CaseId,
+        why: String,
     },
     /// The service makes no more calls.
     Stopped(String),
@@ -185,6 +190,8 @@ pub(crate) struct Worker<Q: ServiceQuestion> {
     /// Questions that wait for the answer of the same one, by its key.
     same: HashMap<[u8; 32], Vec<Q>>,
     answered: RecentKeys,
+    /// Cases that are skipped.
+    skipped: HashSet<CaseId>,
     absence: Option<bool>,
     budget_reached: bool,
     failed: bool,
@@ -226,6 +233,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
             writing: FuturesUnordered::new(),
             same: HashMap::new(),
             answered: RecentKeys::default(),
+            skipped: HashSet::new(),
             absence: None,
             budget_reached: false,
             failed: false,

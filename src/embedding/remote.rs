@@ -146,7 +146,8 @@ impl RemoteEmbedder {
         if !received.is_ok() {
             return Err(error_response::from_response(&self.settings, received));
         }
-        serde_json::from_slice(&received.body).map_err(|_| error_response::not_json(received))
+        serde_json::from_slice(&received.body)
+            .map_err(|_| error_response::no_reply(&self.settings, received))
     }
 }
 

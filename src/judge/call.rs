@@ -5,15 +5,25 @@ use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
-use strum::Display;
+use strum::{Display, VariantArray};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JudgePrompt {
     /// Standing instructions, empty where there are none.
     pub system: String,
     pub user: String,
-    /// Whether the judge may write twice as much as usual, because its last answer was cut off.
-    pub longer: bool,
+    pub asking: Asking,
+}
+
+/// Whether a question is asked for the first time or again after an answer that was not usable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Asking {
+    #[default]
+    First,
+    /// The last answer could not be read: sample differently, because the same tokens would come again.
+    Again,
+    /// The last answer was cut off: sample differently and allow twice as many tokens.
+    Longer,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,7 +107,18 @@ pub struct Opinion {
 }
 
 #[derive(
-    Clone, Copy, Debug, Display, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Display,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    VariantArray,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureCause {
@@ -116,6 +137,9 @@ pub enum FailureCause {
     /// The provider refused the request as wrong.
     #[strum(serialize = "bad request")]
     BadRequest,
+    /// The texts do not fit into the model's context, or are more than the provider takes in one call.
+    #[strum(serialize = "prompt too long")]
+    TooLong,
     #[strum(serialize = "server error")]
     Server,
     #[strum(serialize = "refused")]
@@ -133,6 +157,39 @@ pub enum FailureCause {
     /// The judge had voted on the battle already: a second vote was paid for and does not count.
     #[strum(serialize = "voted before")]
     Duplicate,
+}
+
+impl FailureCause {
+    /// The cause that the text of an error begins with.
+    pub fn of_error(words: &str) -> Option<Self> {
+        let (cause, _) = words.split_once(": ")?;
+        let mut all = Self::VARIANTS.iter().copied();
+        all.find(|one| one.to_string() == cause)
+    }
+
+    /// A remedy for causes whose messages do not contain one.
+    pub fn remedy(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Connection => "check base_url and whether the server works",
+            Self::TimedOut => {
+                "raise first_byte_timeout_s and timeout_s, or lower max_output_tokens if a small model repeats itself"
+            }
+            Self::RateLimited | Self::Server => {
+                "try again later; a lower concurrency or requests_per_minute may help"
+            }
+            Self::Refused | Self::Filtered => {
+                "nothing is wrong with the judge; another model may answer"
+            }
+            Self::Malformed => "if many fail, try another prompt or a larger model",
+            Self::Crashed => "please report this",
+            Self::Duplicate => "its first vote counts",
+            Self::QuotaExhausted
+            | Self::Unauthorised
+            | Self::BadRequest
+            | Self::TooLong
+            | Self::Truncated => return None,
+        })
+    }
 }
 
 /// Whether a failed call may succeed if it is made again.
@@ -199,12 +256,12 @@ impl CallError {
         }
     }
 
-    /// The failure that a reply amounts to; it was paid for all the same, and nothing of it is lost.
+    /// The failure that a reply amounts to; it was paid for all the same, and nothing of it is lost. It is retried only if its
+    /// cause is transient.
     pub fn in_reply(cause: FailureCause, message: impl Into<String>, reply: JudgeReply) -> Self {
         Self {
             exchange: Box::new(reply.exchange()),
             raw: Some(reply.text),
-            retry: Retry::Never,
             ..Self::new(cause, message)
         }
     }

@@ -101,7 +101,7 @@ impl Judge for LexicalJudge {
         JudgePrompt {
             system: String::new(),
             user: format!("Query:\n{query}\n\nDocument A:\n{first}\n\nDocument B:\n{second}\n"),
-            longer: false,
+            ..JudgePrompt::default()
         }
     }
 

@@ -55,8 +55,10 @@ pub struct JudgeLimits {
     /// Tokens, in and out, a minute at most.
     pub tokens_per_minute: Option<u64>,
     pub batch_requests: Option<usize>,
-    /// How long the server may fail or stay silent before the judge stops.
+    /// How long the server may fail before the judge stops.
     pub give_up_after: Duration,
+    /// How long the server may be silent before the judge stops.
+    pub silent_after: Duration,
 }
 
 impl Default for JudgeLimits {
@@ -68,6 +70,7 @@ impl Default for JudgeLimits {
             tokens_per_minute: None,
             batch_requests: None,
             give_up_after: GIVE_UP_AFTER,
+            silent_after: GIVE_UP_AFTER,
         }
     }
 }

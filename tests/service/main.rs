@@ -5,6 +5,7 @@ mod desk;
 #[path = "../support/encrypted.rs"]
 mod encrypted;
 mod exporting;
+mod failing;
 #[path = "../support/fake_provider.rs"]
 mod fake_provider;
 mod first_file;

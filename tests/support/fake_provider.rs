@@ -76,6 +76,8 @@ struct State {
     latency: Latency,
     limit: Option<Limit>,
     books: Books,
+    /// Scripted answers to calls whose prompt contains certain words: words, status, body, and number of attempts per call.
+    marked: Vec<(String, u16, Value, usize)>,
     /// Forms of answer below this one are refused, as a server would that does not know them.
     first_form: u8,
     /// The one reasoning effort that is taken.
@@ -202,6 +204,28 @@ impl FakeProvider {
     /// Calls fail by chance, the same ones for the same seed whatever their order.
     pub(crate) fn fail_at_random(&self, faults: Faults) {
         self.state().faults = faults;
+    }
+
+    /// Answers calls whose prompt contains these words with this status and body.
+    pub(crate) fn answer_marked(&self, words: &str, status: u16, body: Value) {
+        self.answer_marked_at_first(words, status, body, usize::MAX);
+    }
+
+    /// Does the same for the first `times` attempts at each call.
+    pub(crate) fn answer_marked_at_first(
+        &self,
+        words: &str,
+        status: u16,
+        body: Value,
+        times: usize,
+    ) {
+        let marked = (words.to_owned(), status, body, times);
+        self.state().marked.push(marked);
+    }
+
+    /// Removes all scripted answers.
+    pub(crate) fn forget_marked(&self) {
+        self.state().marked.clear();
     }
 
     /// Every answer takes this long.
@@ -467,8 +491,17 @@ async fn handle(
         }
         let chance = state.faults.pick(&model, &case, attempt);
         let fault = state.queued.pop_front().or(chance);
-        let answer = match (wire::refusal(&state, dialect, &recorded), fault) {
-            (Some((status, error)), _) => Answer::refusal(status, &error),
+        let text = recorded.body.to_string();
+        let marked = state
+            .marked
+            .iter()
+            .find(|(words, .., times)| text.contains(words) && attempt <= *times);
+        let said = marked.map(|(_, status, body, _)| (*status, body.clone()));
+        let answer = match (
+            said.or_else(|| wire::refusal(&state, dialect, &recorded)),
+            fault,
+        ) {
+            (Some((status, body)), _) => Answer::refusal(status, &body),
             (None, Some(fault)) => fault::answer(fault, dialect, &recorded),
             (None, None) => wire::success(dialect, &recorded, state.limit.is_none()),
         };

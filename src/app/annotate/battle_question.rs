@@ -2,7 +2,9 @@
 
 use super::context::RunContext;
 use crate::client::now_ms;
-use crate::client::question::{AttemptEnd, CallNeeds, RecordJob, RecordOutcome, ServiceQuestion};
+use crate::client::question::{
+    AttemptEnd, CallNeeds, CaseId, RecordJob, RecordOutcome, ServiceQuestion,
+};
 use crate::judge::{
     CallError, Exchange, Judge, JudgePrompt, JudgeReply, Opinion, PresentedPair, opinion_of,
 };
@@ -146,6 +148,10 @@ impl ServiceQuestion for BattleQuestion {
 
     fn key(&self) -> Option<[u8; 32]> {
         self.call_key
+    }
+
+    fn case(&self) -> Option<CaseId> {
+        Some(CaseId(self.query.0))
     }
 
     fn name(&self) -> String {

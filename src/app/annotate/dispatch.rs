@@ -27,7 +27,7 @@ use crate::store::ledger::Spent;
 use crate::store::runs::{RunId, RunRow};
 use crate::store::summary_cache::KeptExtent;
 use crate::store::{Store, StoreError};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -76,6 +76,8 @@ struct Dispatcher {
     gone: Vec<bool>,
     /// Judges whose workers have ended.
     left: Vec<bool>,
+    /// Queries that a judge skips because its calls about them keep failing.
+    skipped_queries: HashSet<(usize, QueryKey)>,
     /// Judges that make no calls for now.
     away: Vec<bool>,
     /// Judges that a person has dropped and that have no call in flight.
@@ -186,6 +188,7 @@ pub(super) async fn run(
         store: store.clone(),
         gone: vec![false; judges.len()],
         left: vec![false; judges.len()],
+        skipped_queries: HashSet::new(),
         away: vec![false; judges.len()],
         resting: vec![false; judges.len()],
         said: vec![None; judges.len()],

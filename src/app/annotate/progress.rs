@@ -1,9 +1,10 @@
 //! How far a run is: counts, rate, time left, spend.
 
+use crate::app::failure_tally::FailureTally;
 use crate::app::wording::counted;
 use crate::domain::judge_report::{AnswerFinding, BothOrders, PositionCounts};
-use crate::domain::number_words::count;
-use crate::judge::{FailureCause, JudgeSpec, Usage};
+use crate::domain::number_words;
+use crate::judge::{CallError, FailureCause, JudgeSpec, Usage};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
@@ -29,6 +30,13 @@ pub enum RunPhase {
     Done,
 }
 
+/// A query that a judge skipped because its calls about it kept failing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SkippedQuery {
+    pub query: String,
+    pub why: String,
+}
+
 /// One judge's share.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct JudgeProgress {
@@ -41,7 +49,8 @@ pub struct JudgeProgress {
     /// Calls ended without one.
     pub failures: usize,
     /// Why they did, and how often.
-    pub causes: BTreeMap<FailureCause, usize>,
+    #[serde(flatten)]
+    pub tally: FailureTally,
     pub usage: Usage,
     /// Dollars spent, as far as prices are known.
     pub spent_usd: f64,
@@ -64,6 +73,8 @@ pub struct JudgeProgress {
     pub waiting_for: Option<String>,
     /// Why the judge makes no more calls.
     pub stopped: Option<String>,
+    /// Queries that it skipped because its calls about them kept failing.
+    pub skipped_queries: Vec<SkippedQuery>,
     pub dropped: bool,
     /// What its votes name, those of earlier runs on the same queries included.
     pub answers: PositionCounts,
@@ -79,25 +90,14 @@ pub struct JudgeProgress {
 
 impl JudgeProgress {
     /// Counts a call that ended without a vote.
-    pub fn failed(&mut self, cause: FailureCause) {
+    pub fn failed(&mut self, error: &CallError) {
         self.failures += 1;
-        *self.causes.entry(cause).or_default() += 1;
+        self.tally.add(error);
     }
 
     /// That its weights were replaced, in words that go on after its name.
     pub fn replaced_words(&self) -> Option<String> {
         (self.votes_by_other_weights > 0).then(|| replaced_weights(self.votes_by_other_weights))
-    }
-
-    /// The failures by cause in words, the most frequent first: `9 rate limited, 3 timed out`. `None` without failures.
-    pub fn failure_words(&self) -> Option<String> {
-        let mut causes: Vec<_> = self.causes.iter().collect();
-        causes.sort_by_key(|(_, count)| Reverse(**count));
-        let words: Vec<String> = causes
-            .into_iter()
-            .map(|(cause, count)| format!("{count} {cause}"))
-            .collect();
-        (!words.is_empty()).then(|| words.join(", "))
     }
 }
 
@@ -115,6 +115,8 @@ pub struct FailuresOfCause<'a> {
     pub count: usize,
     pub times: FailureTimes,
     pub judges: Vec<(&'a str, usize)>,
+    /// The message of the first failure of the first judge.
+    pub message: &'a str,
 }
 
 /// A run's state at one moment.
@@ -171,12 +173,12 @@ impl RunProgress {
     }
 
     /// Counts a call of a judge that ended without a vote now.
-    pub(super) fn failed(&mut self, judge: usize, cause: FailureCause) {
+    pub(super) fn failed(&mut self, judge: usize, error: &CallError) {
         if let Some(judge) = self.judges.get_mut(judge) {
-            judge.failed(cause);
+            judge.failed(error);
         }
         let now = self.elapsed_s;
-        let times = self.failed_at.entry(cause).or_insert(FailureTimes {
+        let times = self.failed_at.entry(error.cause).or_insert(FailureTimes {
             first_s: now,
             last_s: now,
         });
@@ -186,13 +188,19 @@ impl RunProgress {
     /// The failures by cause, the most frequent first; only judges that had some.
     pub fn failures_by_cause(&self) -> Vec<FailuresOfCause<'_>> {
         let each = self.failed_at.iter().map(|(cause, times)| {
-            let of = |judge: &JudgeProgress| judge.causes.get(cause).copied();
+            let of = |judge: &JudgeProgress| judge.tally.causes.get(cause).copied();
             let judges = self.judges.iter();
             let judges: Vec<(&str, usize)> = judges
                 .filter_map(|judge| Some((judge.name.as_str(), of(judge)?)))
                 .collect();
             let count = judges.iter().map(|(_, count)| count).sum();
+            let mut messages = self
+                .judges
+                .iter()
+                .map(|judge| judge.tally.messages.get(cause));
+            let message = messages.find_map(|message| message.map(String::as_str));
             FailuresOfCause {
+                message: message.unwrap_or_default(),
                 cause: *cause,
                 count,
                 times: *times,
@@ -237,11 +245,6 @@ impl RunProgress {
         let models = self.judges.iter().filter(|judge| !judge.offline);
         let mut findings = models.filter_map(|judge| judge.answers.finding());
         findings.any(AnswerFinding::is_void)
-    }
-
-    /// Whether calls failed and no vote is there, of this run or an earlier one.
-    pub fn nothing_succeeded(&self) -> bool {
-        self.failures() > 0 && self.votes() == 0 && self.already == 0
     }
 
     pub fn failures(&self) -> usize {
@@ -324,7 +327,7 @@ pub fn replaced_weights(votes: usize) -> String {
 /// Calls a second in words; where there are few, the seconds from one to the next.
 pub fn rate_in_words(per_s: f64) -> String {
     if per_s >= 9.5 {
-        format!("{} calls/s", count(per_s.round() as u64))
+        format!("{} calls/s", number_words::count(per_s.round() as u64))
     } else if per_s >= 0.95 {
         format!("{per_s:.1} calls/s")
     } else if per_s > 0.0 {
@@ -372,19 +375,6 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_told_by_cause_the_most_frequent_first() {
-        let mut judge = JudgeProgress::default();
-        assert_eq!(judge.failure_words(), None);
-        judge.failed(FailureCause::TimedOut);
-        for _ in 0..2 {
-            judge.failed(FailureCause::RateLimited);
-        }
-        assert_eq!(judge.failures, 3);
-        let words = judge.failure_words();
-        assert_eq!(words.as_deref(), Some("2 rate limited, 1 timed out"));
-    }
-
-    #[test]
     fn failures_are_grouped_by_cause_with_their_times() {
         let judge = |name: &str| JudgeProgress {
             name: name.to_owned(),
@@ -402,12 +392,13 @@ mod tests {
             (12.0, 1, FailureCause::RateLimited),
         ] {
             progress.elapsed_s = at;
-            progress.failed(judge, cause);
+            progress.failed(judge, &CallError::new(cause, format!("said at {at}")));
         }
         let [first, second] = progress.failures_by_cause().try_into().unwrap();
         assert_eq!((first.cause, first.count), (FailureCause::RateLimited, 3));
         assert_eq!((first.times.first_s, first.times.last_s), (3.0, 12.0));
         assert_eq!(first.judges, [("x", 1), ("y", 2)]);
+        assert_eq!(first.message, "said at 9");
         assert_eq!((second.cause, second.count), (FailureCause::TimedOut, 1));
         assert_eq!(progress.failures(), 4);
     }

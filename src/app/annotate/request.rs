@@ -134,3 +134,11 @@ pub struct RunOutcome {
     /// `None` where it was told to stop before everything was planned.
     pub missing: Option<usize>,
 }
+
+impl RunOutcome {
+    /// Whether votes are missing and none is there, of this run or an earlier one.
+    pub fn has_no_vote(&self) -> bool {
+        let progress = &self.progress;
+        self.missing != Some(0) && progress.votes() == 0 && progress.already == 0
+    }
+}

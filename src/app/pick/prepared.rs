@@ -92,7 +92,7 @@ impl PreparedPicks {
         let mut failed = None;
         while let Some(event) = events.recv().await {
             match event {
-                PickEvent::Recorded { record, last } => {
+                PickEvent::Recorded { record, last, .. } => {
                     self.answers.add(&record);
                     progress.count(&record, last);
                     outcome.progress = QuestionSetProgress {

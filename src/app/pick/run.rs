@@ -110,6 +110,8 @@ pub enum PickEvent {
     Recorded {
         record: Box<PickRecord>,
         last: bool,
+        /// The cause and message of a failed call.
+        failure: Option<(FailureCause, String)>,
     },
     /// An attempt is made again, in words.
     Again(String),
@@ -274,11 +276,12 @@ impl ServiceQuestion for PoolQuestion {
     }
 
     fn keep(&self, end: AttemptEnd<'_, PickReply>) -> Option<RecordJob> {
-        let (record, last) = match end {
+        let (record, last, failure) = match end {
             AttemptEnd::Answered(picked) => {
                 let raw = Some(picked.raw.clone());
                 let (result, thoughts) = (picked.result.clone(), picked.thoughts.clone());
-                (self.record(result, thoughts, raw, &picked.exchange), true)
+                let record = self.record(result, thoughts, raw, &picked.exchange);
+                (record, true, None)
             }
             AttemptEnd::Failed { error, again } => {
                 let result = lock(&self.invalid).take().map_or_else(
@@ -286,7 +289,8 @@ impl ServiceQuestion for PoolQuestion {
                     PickResult::Invalid,
                 );
                 let record = self.record(result, Vec::new(), error.raw.clone(), &error.exchange);
-                (PickRecord { again, ..record }, !again)
+                let failure = (error.cause, error.message.clone());
+                (PickRecord { again, ..record }, !again, Some(failure))
             }
         };
         let records = self.records.clone();
@@ -294,7 +298,11 @@ impl ServiceQuestion for PoolQuestion {
             db.add_pick(&record)?;
             // A transaction that fails ends the run with an error, and nothing of it is reported.
             let record = Box::new(record);
-            drop(records.send(PickEvent::Recorded { record, last }));
+            drop(records.send(PickEvent::Recorded {
+                record,
+                last,
+                failure,
+            }));
             Ok(RecordOutcome::Row)
         }))
     }
@@ -375,7 +383,9 @@ pub async fn run(
             worker::WorkerEvent::Stopped(why) => PickEvent::Stopped { seat, why },
             worker::WorkerEvent::BudgetReached => PickEvent::BudgetReached,
             worker::WorkerEvent::Failed(error) => PickEvent::Failed(error),
-            worker::WorkerEvent::Away { .. } | worker::WorkerEvent::Back => continue,
+            worker::WorkerEvent::Away { .. }
+            | worker::WorkerEvent::Back
+            | worker::WorkerEvent::CaseSkipped { .. } => continue,
         };
         drop(events.send(event));
     }

@@ -109,7 +109,9 @@ where
                 failure.get_or_insert(error);
                 continue;
             }
-            WorkerEvent::Away { .. } | WorkerEvent::Back => continue,
+            WorkerEvent::Away { .. } | WorkerEvent::Back | WorkerEvent::CaseSkipped { .. } => {
+                continue;
+            }
         };
         drop(events.send(event));
     }

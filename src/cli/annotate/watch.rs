@@ -19,6 +19,9 @@ use std::io::IsTerminal as _;
 use std::sync::Arc;
 use tokio::sync::watch;
 
+/// Maximum number of skipped queries named at the end of a run.
+const SKIPPED_QUERIES: usize = 3;
+
 /// The way to tell how many queries are written.
 pub(super) type WrittenSender = watch::Sender<usize>;
 
@@ -61,7 +64,7 @@ pub(super) fn watch(
             .end
             .await
             .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
-        if outcome.cancelled || outcome.progress.nothing_succeeded() {
+        if outcome.cancelled || outcome.has_no_vote() {
             display.finish(&outcome.progress);
             return Ok((outcome, 0));
         }
@@ -197,11 +200,30 @@ impl RunProgressDisplay {
             if let Some(why) = &judge.stopped {
                 output::message(&format!("{} stopped: {why}", judge.name));
             }
-            if let Some(causes) = judge.failure_words() {
+            for skipped in judge.skipped_queries.iter().take(SKIPPED_QUERIES) {
+                output::message(&format!(
+                    "{} skipped the rest of query {}: {}",
+                    judge.name, skipped.query, skipped.why
+                ));
+            }
+            if let more @ 1.. = judge.skipped_queries.len().saturating_sub(SKIPPED_QUERIES) {
+                let queries = counted(more, "more query");
+                output::message(&format!(
+                    "{} skipped the rest of {queries} likewise",
+                    judge.name
+                ));
+            }
+            if let Some(causes) = judge.tally.words() {
                 output::message(&format!(
                     "{}: {} failed: {causes}",
                     judge.name, judge.failures
                 ));
+                // The reason for the stop has been printed above.
+                let stopped = judge.stopped.as_deref().unwrap_or("\n");
+                let lines = judge.tally.lines().into_iter();
+                for line in lines.filter(|line| !line.ends_with(stopped)) {
+                    output::message(&format!("  {line}"));
+                }
             }
         }
         output::message(&format!(

@@ -1,5 +1,6 @@
 //! Picks on their way: progress on stderr, the end on a signal.
 
+use crate::app::failure_tally::FailureTally;
 use crate::app::pick::run::{self, PickEvent, PickSession};
 use crate::app::pick::{PickAnswers, PickPlan, PickProgress};
 use crate::cli::command::CommandFailure;
@@ -10,6 +11,7 @@ use crate::domain::sanitise;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use anyhow::anyhow;
+use std::collections::BTreeMap;
 use tokio::sync::{mpsc, watch};
 
 /// Puts the plan's questions, puts what comes into the project, and shows progress on stderr. A signal stops it in order,
@@ -33,14 +35,19 @@ pub(super) fn watch(
         };
         let run = tokio::spawn(run::run(picking, plan.tasks.clone(), events_to));
         let (mut ended, mut counts) = (RunEnd::default(), PickProgress::of(plan));
+        let mut failures: BTreeMap<String, FailureTally> = BTreeMap::new();
         let mut failed = None;
         let mut pace = ProgressPace::new();
         loop {
             tokio::select! {
                 event = events.recv() => match event {
                     None => break,
-                    Some(PickEvent::Recorded { record, last }) => {
+                    Some(PickEvent::Recorded { record, last, failure }) => {
                         counts.count(&record, last);
+                        if let Some((cause, message)) = failure.filter(|_| last) {
+                            let judge = failures.entry(record.judge.clone()).or_default();
+                            judge.add_words(cause, &message);
+                        }
                         answers.add(&record);
                         counts.spent_usd = answers.spent_usd();
                         if pace.is_due() {
@@ -69,6 +76,11 @@ pub(super) fn watch(
         }
         counts.spent_usd = answers.spent_usd();
         output::message(&counts.to_string());
+        for (judge, tally) in &failures {
+            for line in tally.lines() {
+                output::message(&format!("{}: {line}", clean(judge)));
+            }
+        }
         Ok(ended)
     });
     runtime.shutdown_background();

@@ -10,7 +10,7 @@ use crate::cli::output::{self, clean};
 use crate::cli::signals::RunEnd;
 use crate::cli::spending::{SpendingOptions, confirm_spending, usd};
 use crate::domain::methods::{MethodEffort, MethodRow};
-use crate::judge::{OFFLINE_LABEL, provider};
+use crate::judge::{FailureCause, OFFLINE_LABEL, provider};
 use crate::store::Store;
 use serde_json::json;
 use std::sync::Arc;
@@ -117,14 +117,18 @@ impl EndedRun {
         let queries = self.plan.queries();
         let missing: usize = summary.iter().map(|one| queries - one.effort.queries).sum();
         let failed: usize = summary.iter().map(|one| one.effort.failed).sum();
-        for one in summary.iter().filter(|one| one.effort.failed > 0) {
-            let queries = counted(one.effort.failed, "query");
-            let why = one.first_failure.as_deref();
-            let why = clean(why.unwrap_or_default());
-            output::message(&format!(
-                "{}: {queries} failed, the first one with: {why}",
-                clean(&one.method)
-            ));
+        for one in summary {
+            for failures in &one.failures {
+                let queries = counted(failures.queries, "query");
+                let remedy = failures.cause.and_then(FailureCause::remedy);
+                let remedy = remedy.map(|remedy| format!("; {remedy}"));
+                output::message(&format!(
+                    "{}: {queries} failed, the first one with: {}{}",
+                    clean(&one.method),
+                    clean(&failures.first),
+                    remedy.unwrap_or_default()
+                ));
+            }
         }
         let left = counted(missing, self.noun);
         if self.ended.interrupted && missing > 0 {
@@ -202,16 +206,43 @@ fn describe(plan: &RerankPlan, estimates: &[MethodEstimate], noun: &str) -> Stri
 pub(in crate::cli) struct MethodSummary {
     pub(in crate::cli) method: String,
     pub(in crate::cli) effort: MethodEffort,
-    first_failure: Option<String>,
+    failures: Vec<FailuresOfMethod>,
+}
+
+/// Queries of a method that failed for the same cause.
+struct FailuresOfMethod {
+    /// `None` if no call was at fault.
+    cause: Option<FailureCause>,
+    queries: usize,
+    /// The message of the first failure.
+    first: String,
+}
+
+impl FailuresOfMethod {
+    fn json(&self) -> serde_json::Value {
+        json!({ "cause": self.cause, "queries": self.queries, "first": self.first })
+    }
 }
 
 impl MethodSummary {
     fn new(method: &str, rows: &[MethodRow]) -> Self {
         let own = || rows.iter().filter(|row| row.method == method);
+        let mut failures: Vec<FailuresOfMethod> = Vec::new();
+        for failure in own().filter_map(|row| row.failure.as_ref()) {
+            let cause = FailureCause::of_error(failure);
+            match failures.iter_mut().find(|known| known.cause == cause) {
+                Some(known) => known.queries += 1,
+                None => failures.push(FailuresOfMethod {
+                    cause,
+                    queries: 1,
+                    first: failure.clone(),
+                }),
+            }
+        }
         Self {
             method: method.to_owned(),
             effort: MethodEffort::of(own()),
-            first_failure: own().find_map(|row| row.failure.clone()),
+            failures,
         }
     }
 
@@ -230,7 +261,8 @@ impl MethodSummary {
             "method": self.method,
             "ranked": self.ranked(),
             "failed": effort.failed,
-            "first_failure": self.first_failure,
+            "first_failure": self.failures.first().map(|failures| &failures.first),
+            "failures": self.failures.iter().map(FailuresOfMethod::json).collect::<Vec<_>>(),
             "calls": effort.calls,
             "failed_calls": effort.failed_calls,
             "tokens": effort.tokens_in + effort.tokens_out,

@@ -131,7 +131,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
                     }
                 },
             };
-            if !call.question.is_wanted() {
+            if !self.is_wanted(&call) {
                 self.release_twins(&call);
                 continue;
             }
@@ -227,19 +227,28 @@ impl<Q: ServiceQuestion> Worker<Q> {
         }
     }
 
+    /// Whether somebody waits for the answer to a call and its case is not skipped.
+    fn is_wanted(&self, call: &CallTask<Q>) -> bool {
+        let skipped = call
+            .question
+            .case()
+            .is_some_and(|case| self.skipped.contains(&case));
+        call.question.is_wanted() && !skipped
+    }
+
     /// Takes out what was asked before and what was written down, where nobody waits for its answer any more.
     async fn drop_unwanted(&mut self) {
-        let unwanted = |call: &CallTask<Q>| !call.question.is_wanted();
-        let late = self.later.iter().filter(|(_, call)| unwanted(call));
+        let late = self.later.iter();
+        let late = late.filter(|(_, call)| !self.is_wanted(call));
         let late: Vec<_> = late.map(|(at, _)| *at).collect();
-        if late.is_empty() && !self.ready.iter().any(unwanted) {
+        if late.is_empty() && self.ready.iter().all(|call| self.is_wanted(call)) {
             return;
         }
         let late = late.into_iter().filter_map(|at| self.later.remove(&at));
         let mut dropped: Vec<CallTask<Q>> = late.collect();
         let mut unsent = Vec::new();
         for call in std::mem::take(&mut self.ready) {
-            if !unwanted(&call) {
+            if self.is_wanted(&call) {
                 self.ready.push_back(call);
                 continue;
             }

@@ -2,7 +2,7 @@
 
 use super::{CallTask, QuestionEnd, RecordedCall, ReturnedCall, SentCall, Worker, WorkerEvent};
 use crate::client::gate::is_refusal;
-use crate::client::health::is_broken;
+use crate::client::health::{Consequence, is_broken};
 use crate::client::lock;
 use crate::client::pace::{back_off, named};
 use crate::client::question::{AttemptEnd, RecordJob, RecordOutcome, ServiceQuestion};
@@ -88,6 +88,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
     ) {
         let charge = charge_of(&error, sent.worst_usd);
         let tokens = call.question.needs().tokens;
+        let case = call.question.case();
         let failure = AttemptFailure::Failed(error.cause);
         let refusal = is_refusal(&error);
         // Taken before this failure is told to the gate: whether it is the call's own fault is a matter of how the
@@ -157,17 +158,24 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 }
             }
         }
-        let stop = {
+        let consequence = {
             let mut gate = lock(&self.gate);
             if error.cause == FailureCause::Malformed && !Q::JUNK_STOPS {
                 gate.health.useful();
             }
-            gate.failed(&error, tokens, in_flight, begun, now)
+            gate.failed(&error, case, tokens, in_flight, begun, now)
         };
-        if let Some(why) = stop {
-            // A server that answers nobody is not waited for; others may still answer what is in flight.
-            self.abandon = is_broken(&error) && !error.stops_judge;
-            self.tell(WorkerEvent::Stopped(why)).await;
+        match consequence {
+            Consequence::Nothing => {}
+            Consequence::SkipCase(case, why) => {
+                self.skipped.insert(case);
+                self.tell(WorkerEvent::CaseSkipped { case, why }).await;
+            }
+            Consequence::Stop(why) => {
+                // A server that answers nobody is not waited for; others may still answer what is in flight.
+                self.abandon = is_broken(&error) && !error.stops_judge;
+                self.tell(WorkerEvent::Stopped(why)).await;
+            }
         }
     }
 

@@ -32,6 +32,8 @@ enum ServerFate {
     Silent,
     /// An answer, after so long, that cannot be read.
     Junk(Duration),
+    /// A refusal of the request as wrong.
+    Wrong,
     /// A page of some server in between, which may be gone at the next try.
     Page,
     /// A refusal of the request's form, which the client has changed since.
@@ -78,6 +80,7 @@ struct ServerQuestion {
     number: usize,
     key: Option<[u8; 32]>,
     worst_usd: Option<f64>,
+    case: Option<CaseId>,
     once_more: bool,
 }
 
@@ -184,6 +187,10 @@ impl SimulatedServer {
                     error
                 })
             }
+            ServerFate::Wrong => {
+                exchange.status = Some(400);
+                fail(exchange, FailureCause::BadRequest, "not this")
+            }
             ServerFate::Adapted => {
                 exchange.status = Some(400);
                 let refused = fail(exchange, FailureCause::BadRequest, "not in this form");
@@ -233,6 +240,10 @@ impl ServiceQuestion for ServerQuestion {
         self.key
     }
 
+    fn case(&self) -> Option<CaseId> {
+        self.case
+    }
+
     fn name(&self) -> String {
         self.number.to_string()
     }
@@ -258,6 +269,7 @@ struct WorkerSetup {
     control: Arc<watch::Sender<RunControl>>,
     judge_index: usize,
     key: fn(usize) -> Option<[u8; 32]>,
+    case: fn(usize) -> Option<CaseId>,
 }
 
 impl WorkerSetup {
@@ -276,6 +288,7 @@ impl WorkerSetup {
             control: Arc::new(watch::Sender::new(control)),
             judge_index: 0,
             key: |_| None,
+            case: |_| None,
         }
     }
 }
@@ -291,6 +304,7 @@ struct WorkerResult {
     assumed_usd: f64,
     unpriced: usize,
     stopped: Option<String>,
+    skipped: Vec<i64>,
     budget_reached: bool,
     away: Vec<bool>,
     back: usize,
@@ -342,6 +356,7 @@ async fn play(server: &Arc<SimulatedServer>, calls: usize, setup: WorkerSetup) -
                 number,
                 key: (setup.key)(number),
                 worst_usd: setup.worst_usd,
+                case: (setup.case)(number),
                 once_more: false,
             };
             if questions.send(question).await.is_err() {
@@ -376,6 +391,7 @@ async fn play(server: &Arc<SimulatedServer>, calls: usize, setup: WorkerSetup) -
                 assert_eq!(played.stopped, None, "said once");
                 played.stopped = Some(why);
             }
+            WorkerEvent::CaseSkipped { case, .. } => played.skipped.push(case.0),
             WorkerEvent::BudgetReached => played.budget_reached = true,
             WorkerEvent::Away { dropped } => played.away.push(dropped),
             WorkerEvent::Back => played.back += 1,

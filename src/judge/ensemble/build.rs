@@ -3,7 +3,7 @@
 use super::config::JudgeConfig;
 use super::endpoint::address;
 use super::provider_profile::{LOCAL_GIVE_UP_AFTER, ProviderProfile, profile_of, unknown_provider};
-use super::reach::{BuildError, reach, seconds};
+use super::reach::{BuildError, patience, reach};
 use super::sources::JudgeSources;
 use crate::domain::adjudication::PickMode;
 use crate::formats::file;
@@ -15,8 +15,7 @@ use crate::judge::prompt::{self, AnswerForm, DocumentCut, Template};
 use crate::judge::provider::http::Http;
 use crate::judge::provider::{ApiConnection, JudgeSettings, Learnt, RemoteJudge};
 use crate::judge::spec::{JudgeLimits, JudgeSpec};
-use serde_json::{Value, json};
-use std::time::Duration;
+use serde_json::{Map, Value, json};
 
 /// What is set by us; parameters of these names are refused.
 const RESERVED: &[&str] = &[
@@ -66,6 +65,11 @@ pub(super) fn judge(
     let reached = reach(config, &profile.access, sources, http)?;
     let template = template(config, sources, task)?;
     let cap = config.max_output_tokens.unwrap_or(profile.cap);
+    // A verdict on each document of a pool needs more tokens.
+    let needs_room = is_told_to_think(&config.params) || template.answer == AnswerForm::Verdicts;
+    let short_cap = profile
+        .short_cap
+        .filter(|_| cap == profile.cap && !needs_room);
     let by_tokens = config
         .max_document_tokens
         .map(|tokens| tokens.saturating_mul(CHARS_PER_TOKEN));
@@ -95,6 +99,12 @@ pub(super) fn judge(
         .base_model
         .clone()
         .unwrap_or_else(|| config.model.clone());
+    let usual = match is_told_to_think(&config.params) {
+        true => profile.access.give_up_after.max(LOCAL_GIVE_UP_AFTER),
+        false => profile.access.give_up_after,
+    };
+    let first_byte = reached.connection.http.timeouts().first_byte;
+    let patience = patience(config.give_up_after_s, usual, first_byte)?;
     let mut settings = JudgeSettings {
         spec: JudgeSpec {
             name: config.name.clone(),
@@ -106,6 +116,7 @@ pub(super) fn judge(
         template,
         cut: DocumentCut { chars },
         cap,
+        short_cap,
         params: config.params.clone(),
         seed: None,
         price: price(config, &profile, &base_model, reached.is_free, own, sources),
@@ -116,8 +127,8 @@ pub(super) fn judge(
             requests_per_minute: config.requests_per_minute,
             tokens_per_minute: config.tokens_per_minute,
             batch_requests: config.batch_requests,
-            give_up_after: seconds("give_up_after_s", config.give_up_after_s)?
-                .unwrap_or_else(|| give_up_after(config, &profile)),
+            give_up_after: patience.0,
+            silent_after: patience.1,
         },
         key_env: reached.key_env,
     };
@@ -132,24 +143,23 @@ pub(super) fn judge(
     Ok(RemoteJudge::new(settings, wire, connection, profile.batch))
 }
 
-/// A model that is told to think may be silent for minutes before its first answer.
-fn give_up_after(config: &JudgeConfig, profile: &ProviderProfile) -> Duration {
-    let thinks = |name: &String| {
-        ["effort", "thinking", "reasoning"]
+/// Whether the parameters tell the model to think. It may then be silent for minutes and write many tokens before its answer.
+fn is_told_to_think(params: &Map<String, Value>) -> bool {
+    let thinks = |(name, value): (&String, &Value)| {
+        let of_thinking = ["effort", "thinking", "reasoning"]
             .iter()
-            .any(|word| name.contains(word))
+            .any(|word| name.contains(word));
+        let off = match value {
+            Value::Bool(on) => !on,
+            Value::Number(budget) => budget.as_f64() == Some(0.0),
+            Value::String(level) => matches!(level.as_str(), "" | "none" | "off" | "disabled"),
+            Value::Object(inner) => inner.get("type").is_some_and(|kind| kind == "disabled"),
+            _ => false,
+        };
+        (of_thinking || name == "think") && !off
     };
-    let told = config.params.keys().any(thinks)
-        || config
-            .params
-            .values()
-            .filter_map(Value::as_object)
-            .any(|inner| inner.keys().any(thinks));
-    if told {
-        profile.access.give_up_after.max(LOCAL_GIVE_UP_AFTER)
-    } else {
-        profile.access.give_up_after
-    }
+    let inner = params.values().filter_map(Value::as_object).flatten();
+    params.iter().chain(inner).any(thinks)
 }
 
 fn template(

@@ -1,7 +1,9 @@
 //! The documented `overrule.toml`: every setting, with its default from the code.
 
 use super::config::DEFAULT;
-use super::provider_profile::{LOCAL_GIVE_UP_AFTER, ProviderProfile, profile_of, provider_names};
+use super::provider_profile::{
+    LOCAL_GIVE_UP_AFTER, ProviderProfile, SHORT_CAP, profile_of, provider_names,
+};
 use super::reach::LOCAL_PATIENCE;
 use super::{build, reranker};
 use crate::judge::provider::http::Timeouts;
@@ -79,6 +81,7 @@ fn defaults() -> Vec<DocumentedDefault> {
         ("document_tokens_elsewhere", of_other_providers(tokens)),
         ("output_tokens", of_provider(cap)),
         ("output_tokens_elsewhere", of_other_providers(cap)),
+        ("short_output_tokens", SHORT_CAP.to_string()),
         ("connect_timeout", connect.to_string()),
         ("first_byte_timeout", first_byte.to_string()),
         ("first_byte_timeout_of_local", for_local(first_byte)),

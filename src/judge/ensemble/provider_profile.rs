@@ -18,6 +18,9 @@ use std::time::Duration;
 /// Servers on one's own machine load models for minutes and are started by hand.
 pub(super) const LOCAL_GIVE_UP_AFTER: Duration = Duration::from_secs(300);
 
+/// Limit of answers of models on the user's own machine, in tokens. Six points with quotations take about half of it.
+pub(super) const SHORT_CAP: u64 = 1024;
+
 /// How a service is reached.
 pub(super) struct ServiceAccess {
     pub(super) keys: Vec<&'static str>,
@@ -36,6 +39,8 @@ pub(super) struct ProviderProfile {
     pub(super) priced: &'static str,
     pub(super) access: ServiceAccess,
     pub(super) cap: u64,
+    /// The limit of answers until one needs more.
+    pub(super) short_cap: Option<u64>,
     pub(super) document_chars: usize,
     pub(super) concurrency: Option<usize>,
     pub(super) batch: Option<&'static dyn BatchFormat>,
@@ -54,6 +59,7 @@ pub(super) fn profile_of(provider: &str) -> Option<ProviderProfile> {
                 give_up_after: GIVE_UP_AFTER,
             },
             cap: 4096,
+            short_cap: None,
             document_chars: 24_000,
             concurrency: None,
             batch: None,
@@ -123,6 +129,7 @@ pub(super) fn profile_of(provider: &str) -> Option<ProviderProfile> {
                     ..usual.access
                 },
                 cap: 2048,
+                short_cap: Some(SHORT_CAP),
                 document_chars: 16_000,
                 concurrency: Some(4),
                 ..usual
@@ -136,12 +143,13 @@ pub(super) fn profile_of(provider: &str) -> Option<ProviderProfile> {
             ProviderProfile {
                 access: ServiceAccess {
                     needs_key: !preset.keys.is_empty(),
-                    give_up_after: match preset.name {
-                        "vllm" | "llamacpp" | "lmstudio" => LOCAL_GIVE_UP_AFTER,
-                        _ => GIVE_UP_AFTER,
+                    give_up_after: match preset.own_machine {
+                        true => LOCAL_GIVE_UP_AFTER,
+                        false => GIVE_UP_AFTER,
                     },
                     ..usual.access
                 },
+                short_cap: preset.own_machine.then_some(SHORT_CAP),
                 document_chars: if preset.keys.is_empty() {
                     16_000
                 } else {

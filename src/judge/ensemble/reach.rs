@@ -15,6 +15,8 @@ use std::time::Duration;
 const LONGEST_S: f64 = 86_400.0;
 /// How many times as long a server on one's own machine may take.
 pub(super) const LOCAL_PATIENCE: u32 = 3;
+/// Added to the timeout of a call, so that the call times out before its server is given up.
+const MARGIN: Duration = Duration::from_secs(10);
 
 pub(super) enum BuildError {
     NoKey(String),
@@ -133,6 +135,20 @@ fn timeouts(
         )?,
         whole: or("timeout_s", config.timeout_s, usual.whole)?,
         ..usual
+    })
+}
+
+/// How long a server may fail and how long it may be silent before it is given up: the time that the user gives, else the usual
+/// time, in which silence never ends a call before its own timeout.
+pub(super) fn patience(
+    given: Option<f64>,
+    usual: Duration,
+    first_byte: Duration,
+) -> Result<(Duration, Duration), String> {
+    let given = seconds("give_up_after_s", given)?;
+    Ok(match given.filter(|given| *given != usual) {
+        Some(given) => (given, given),
+        None => (usual, usual.max(first_byte + MARGIN)),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::config::{JudgeConfig, RerankerConfig};
 use super::provider_profile::{LOCAL_GIVE_UP_AFTER, ServiceAccess};
-use super::reach::{BuildError, key, reach, seconds};
+use super::reach::{BuildError, key, patience, reach};
 use super::sources::{EnsembleError, JudgeSources};
 use crate::judge::price::{PriceTable, RerankPrice};
 use crate::judge::prompt::{self, DocumentCut, Template};
@@ -105,7 +105,9 @@ fn connected(
         .or_else(|| reached.is_free.then_some(RerankPrice::Free));
     let template =
         Template::parse(prompt::SCORE).map_err(|error| format!("the embedded prompt: {error}"))?;
-    let give_up_after = seconds("give_up_after_s", config.give_up_after_s)?;
+    let first_byte = reached.connection.http.timeouts().first_byte;
+    let (give_up_after, silent_after) =
+        patience(config.give_up_after_s, access.give_up_after, first_byte)?;
     Ok(RerankerConnection {
         service,
         settings: JudgeSettings {
@@ -121,6 +123,7 @@ fn connected(
                 chars: config.max_document_chars.unwrap_or(CHARS),
             },
             cap: 0,
+            short_cap: None,
             params: config.params.clone(),
             seed: None,
             base_model: config.model.clone(),
@@ -129,7 +132,8 @@ fn connected(
                 concurrency: config.concurrency,
                 requests_per_minute: config.requests_per_minute,
                 tokens_per_minute: config.tokens_per_minute,
-                give_up_after: give_up_after.unwrap_or(access.give_up_after),
+                give_up_after,
+                silent_after,
                 ..JudgeLimits::default()
             },
             key_env: reached.key_env,

@@ -559,15 +559,60 @@ fn time_outs_are_the_judges_own_and_no_part_of_who_it_is() {
         "provider = \"openai\"\nmodel = \"m\"\nconnect_timeout_s = 3\nfirst_byte_timeout_s = 20.5\ntimeout_s = 40\ngive_up_after_s = 90",
     );
     assert_eq!(plain.spec(), timed.spec());
-    assert_eq!(plain.limits().give_up_after.as_secs(), 60);
-    assert_eq!(timed.limits().give_up_after.as_secs(), 90);
+    let patience = |judge: &Arc<dyn crate::judge::Judge>| {
+        let limits = judge.limits();
+        (
+            limits.give_up_after.as_secs(),
+            limits.silent_after.as_secs(),
+        )
+    };
+    // A call times out by itself before silence ends it, unless that is asked for.
+    assert_eq!(patience(&plain), (60, 310));
+    assert_eq!(patience(&timed), (90, 90));
+    let slow = made("provider = \"openai\"\nmodel = \"m\"\nfirst_byte_timeout_s = 900");
+    assert_eq!(patience(&slow), (60, 910));
     let shown = format!("{timed:?}");
     for part in ["connect: 3s", "first_byte: 20.5s", "whole: 40s"] {
         assert!(shown.contains(part), "{part} in {shown}");
     }
     for local in ["ollama", "vllm", "llamacpp", "lmstudio"] {
         let judge = made(&format!("provider = {local:?}\nmodel = \"m\""));
-        assert_eq!(judge.limits().give_up_after.as_secs(), 300, "{local}");
+        assert_eq!(patience(&judge), (300, 910), "{local}");
+    }
+}
+
+#[test]
+fn models_on_the_users_own_machine_begin_with_short_answers_unless_they_think_or_somebody_chose() {
+    for local in ["ollama", "vllm", "llamacpp", "lmstudio"] {
+        for (more, short) in [
+            ("", true),
+            ("max_output_tokens = 3000", false),
+            ("params = { reasoning_effort = \"high\" }", false),
+            ("params = { think = true }", false),
+            (
+                "params = { chat_template_kwargs = { enable_thinking = true } }",
+                false,
+            ),
+            (
+                "params = { chat_template_kwargs = { enable_thinking = false } }",
+                true,
+            ),
+            ("params = { thinking = { type = \"disabled\" } }", true),
+            ("params = { reasoning_effort = \"none\" }", true),
+        ] {
+            let (ensemble, _) = make(
+                &one(&format!("provider = {local:?}\nmodel = \"m\"\n{more}")),
+                &[],
+                "",
+            )
+            .unwrap();
+            let shown = format!("{:?}", ensemble[0]);
+            assert_eq!(
+                shown.contains("short_cap: Some(1024)"),
+                short,
+                "{local}, {more}"
+            );
+        }
     }
 }
 

@@ -10,6 +10,11 @@ const LINEUP: &[&str] = &["query", "documents", "task", "mark"];
 const LINK: &[&str] = &["query_a", "a", "query_b", "b", "mark", "cut_a", "cut_b"];
 const SINGLE: &[&str] = &["query", "document", "mark", "cut"];
 
+/// Maximum number of thoughts and maximum number of characters of each, for servers that take bounds in a schema. The prompts ask
+/// for two to six short points.
+const THOUGHTS: usize = 8;
+const THOUGHT: usize = 400;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum AnswerForm {
@@ -122,6 +127,21 @@ impl AnswerForm {
             "required": required,
             "additionalProperties": false,
         }))
+    }
+
+    /// The schema with bounds on the thoughts, for servers of small models, which tend to repeat a point or a character forever.
+    /// Servers that refuse the bounds get the plain schema.
+    pub fn bounded_schema(self, refused: bool) -> Option<Value> {
+        let mut schema = self.schema()?;
+        let thoughts = schema.pointer_mut("/properties/thoughts");
+        if let Some(thoughts) = thoughts.filter(|_| !refused) {
+            *thoughts = json!({
+                "type": "array",
+                "items": {"type": "string", "maxLength": THOUGHT},
+                "maxItems": THOUGHTS,
+            });
+        }
+        Some(schema)
     }
 
     /// What may stand in a case.

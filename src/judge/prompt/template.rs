@@ -4,7 +4,7 @@ use super::answer_form::AnswerForm;
 use super::document::{DocumentCut, clean};
 use crate::domain::adjudication::PickRequest;
 use crate::domain::reranking::GradeScale;
-use crate::judge::call::JudgePrompt;
+use crate::judge::call::{Asking, JudgePrompt};
 use crate::judge::presented::{PresentedPair, PresentedPool, PresentedQuestion, RerankAsk};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -192,7 +192,7 @@ impl Template {
         JudgePrompt {
             system: self.system.clone(),
             user,
-            longer: false,
+            ..JudgePrompt::default()
         }
     }
 
@@ -200,6 +200,7 @@ impl Template {
     pub fn remind(&self, prompt: &JudgePrompt) -> JudgePrompt {
         JudgePrompt {
             user: format!("{}\n\n{}", prompt.user, self.answer.reminder()),
+            asking: Asking::Again,
             ..prompt.clone()
         }
     }

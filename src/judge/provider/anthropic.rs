@@ -4,7 +4,9 @@ use super::error_response;
 use super::json::{merge, text_at};
 use super::learnt::{Learnt, StepsLeft};
 use super::response::HttpResponse;
-use super::settings::{AnswerFields, JudgeSettings, cut_off, failure_in_reply, odd_stop};
+use super::settings::{
+    AnswerFields, JudgeSettings, context_full, cut_off, failure_in_reply, odd_stop,
+};
 use super::token_counts::TokenCounts;
 use super::wire_format::WireFormat;
 use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
@@ -30,7 +32,7 @@ impl WireFormat for Anthropic {
     ) -> Value {
         let mut body = json!({
             "model": settings.spec.model,
-            "max_tokens": settings.cap(prompt),
+            "max_tokens": settings.cap(prompt, learnt.needs_room()),
             "system": [{"type": "text", "text": prompt.system, "cache_control": {"type": "ephemeral"}}],
             "messages": [{"role": "user", "content": prompt.user}],
         });
@@ -115,11 +117,7 @@ impl WireFormat for Anthropic {
         match stop.as_deref() {
             Some("end_turn" | "stop_sequence") => Ok(reply),
             Some("max_tokens") => Err(cut_off(settings, reply)),
-            Some("model_context_window_exceeded") => Err(failure_in_reply(
-                FailureCause::Truncated,
-                "the model's context is full; lower max_document_chars",
-                reply,
-            )),
+            Some("model_context_window_exceeded") => Err(context_full(reply)),
             Some("refusal") => {
                 let category = text_at(value, "/stop_details/category")
                     .unwrap_or_else(|| "no category given".to_owned());
@@ -164,7 +162,7 @@ mod tests {
         let prompt = JudgePrompt {
             system: "You are a judge. RUBRIC".to_owned(),
             user: "...".to_owned(),
-            longer: false,
+            ..JudgePrompt::default()
         };
         assert_eq!(
             Anthropic
@@ -228,7 +226,7 @@ mod tests {
             (json!("max_tokens"), FailureCause::Truncated),
             (
                 json!("model_context_window_exceeded"),
-                FailureCause::Truncated,
+                FailureCause::TooLong,
             ),
             (json!("refusal"), FailureCause::Refused),
             (json!("tool_use"), FailureCause::Malformed),

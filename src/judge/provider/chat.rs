@@ -1,18 +1,18 @@
 //! The chat-completions format, which OpenAI, Azure and every compatible server speak.
 
-use super::error_response::{self, ErrorBody};
+use super::error_response;
 use super::json::{merge, text_at};
 use super::learnt::{Learnt, Refusal};
 use super::response::HttpResponse;
 use super::settings::{
-    AnswerFields, JudgeSettings, broken_off, cut_off, filtered, odd_stop, refused,
+    AnswerFields, JudgeSettings, broken_off, context_full, cut_off, filtered, odd_stop, refused,
+    seed, temperature,
 };
 use super::token_counts::{ChargedTokens, TokenCounts};
 use crate::judge::call::{
-    AnswerProbabilities, CallError, FailureCause, JudgePrompt, JudgeReply, Usage,
+    AnswerProbabilities, Asking, CallError, FailureCause, JudgePrompt, JudgeReply, Usage,
 };
 use crate::judge::parse::{AnswerWord, answer_word};
-use crate::judge::prompt::AnswerForm;
 use serde_json::{Map, Value, json};
 
 /// Likeliest tokens asked for beside each one written.
@@ -55,10 +55,13 @@ pub struct Dialect {
 
 /// The form of the answer after so many steps down: a schema, a JSON object with the schema beside it, a JSON object, text
 /// with the form described in the prompt only.
-pub fn format_at(rung: u8, answer: AnswerForm) -> Option<Value> {
-    let schema = answer.schema()?;
+pub fn format_at(rung: u8, schema: Option<Value>) -> Option<Value> {
+    let schema = schema?;
     match rung {
-        0 => strict_format(answer),
+        0 => Some(json!({
+            "type": "json_schema",
+            "json_schema": {"name": "judgement", "strict": true, "schema": schema},
+        })),
         1 => Some(json!({"type": "json_object", "schema": schema})),
         2 => Some(json!({"type": "json_object"})),
         _ => None,
@@ -67,15 +70,6 @@ pub fn format_at(rung: u8, answer: AnswerForm) -> Option<Value> {
 
 /// The last step down, at which no form is asked for.
 pub const PLAIN: u8 = 3;
-
-/// The form that strict servers keep to.
-pub fn strict_format(answer: AnswerForm) -> Option<Value> {
-    let schema = answer.schema()?;
-    Some(json!({
-        "type": "json_schema",
-        "json_schema": {"name": "judgement", "strict": true, "schema": schema},
-    }))
-}
 
 pub fn request(settings: &JudgeSettings, prompt: &JudgePrompt, dialect: &Dialect) -> Value {
     let learnt = dialect.learnt;
@@ -102,7 +96,8 @@ pub fn request(settings: &JudgeSettings, prompt: &JudgePrompt, dialect: &Dialect
         .effort
         .as_deref()
         .is_some_and(|effort| effort != "none");
-    let short = logprobs && !thinks && !prompt.longer && !learnt.has(Refusal::ShortAnswer);
+    let longer = prompt.asking == Asking::Longer;
+    let short = logprobs && !thinks && !longer && !learnt.needs_room();
     let cap = match learnt.has(Refusal::CapField) {
         true if dialect.cap == MAX_TOKENS => MAX_COMPLETION_TOKENS,
         true => MAX_TOKENS,
@@ -112,7 +107,7 @@ pub fn request(settings: &JudgeSettings, prompt: &JudgePrompt, dialect: &Dialect
         cap,
         match short {
             true => json!(LETTER_CAP.min(settings.cap)),
-            false => json!(settings.cap(prompt)),
+            false => json!(settings.cap(prompt, learnt.needs_room())),
         },
     );
     if let Some(effort) = &dialect.effort {
@@ -129,10 +124,10 @@ pub fn request(settings: &JudgeSettings, prompt: &JudgePrompt, dialect: &Dialect
         put("top_logprobs", json!(TOP));
     }
     if dialect.temperature && !learnt.has(Refusal::Temperature) {
-        put("temperature", json!(0));
+        put("temperature", temperature(prompt));
     }
     if let Some(seed) = dialect.seed.filter(|_| !learnt.has(Refusal::Seed)) {
-        put(seed, json!(0));
+        put(seed, self::seed(prompt, 0));
     }
     let mut body = Value::Object(body);
     merge(&mut body, &dialect.extra);
@@ -147,18 +142,14 @@ pub fn reply(
     value: &Value,
     received: &HttpResponse,
 ) -> Result<JudgeReply, CallError> {
-    // Some servers report errors under a status of success.
-    for error in [value.get("error"), value.pointer("/choices/0/error")]
-        .into_iter()
-        .flatten()
-    {
-        if !error.is_null() {
-            return Err(inner(settings, error, received));
-        }
-    }
     let Some(choice) = value.pointer("/choices/0") else {
         return Err(error_response::not_json(received));
     };
+    if let Some(mut error) = error_response::inner(settings, choice, received) {
+        // The answer had begun and may be charged.
+        error.exchange.status = Some(received.status);
+        return Err(error);
+    }
     let stop = text_at(choice, "/finish_reason");
     let refusal = text_at(choice, "/message/refusal").filter(|refusal| !refusal.is_empty());
     let (text, outside) = written(choice.get("message").unwrap_or(&Value::Null));
@@ -195,11 +186,48 @@ pub fn reply(
         {
             Ok(reply)
         }
-        Some("length" | "model_length") => Err(cut_off(settings, reply)),
-        Some("content_filter") => Err(filtered(None, reply)),
-        Some("error") => Err(broken_off(FailureCause::Server, reply)),
+        Some("length" | "model_length" | "max_tokens") => Err(cut_off(settings, reply)),
+        Some("model_context_window_exceeded") => Err(context_full(reply)),
+        Some(reason) if is_filter(reason) => Err(filtered(Some(reason), reply)),
+        Some(reason) if is_transient(reason) => {
+            Err(broken_off(FailureCause::Server, Some(reason), reply))
+        }
         other => Err(odd_stop(other, reply)),
     }
+}
+
+/// Whether a stop reason is that of a filter, such as Zhipu's `sensitive`.
+fn is_filter(reason: &str) -> bool {
+    const FILTERS: [&str; 9] = [
+        "content_filter",
+        "sensitive",
+        "safety",
+        "guardrail",
+        "moderation",
+        "censor",
+        "toxic",
+        "recitation",
+        "prohibited",
+    ];
+    let reason = reason.to_ascii_lowercase();
+    FILTERS.iter().any(|filter| reason.contains(filter))
+}
+
+/// Whether a stop reason is a transient state of the server, such as DeepSeek's `insufficient_system_resource`.
+fn is_transient(reason: &str) -> bool {
+    const TRANSIENT: [&str; 10] = [
+        "error",
+        "insufficient_system_resource",
+        "network_error",
+        "server_error",
+        "overloaded",
+        "abort",
+        "cancelled",
+        "canceled",
+        "timeout",
+        "unavailable",
+    ];
+    TRANSIENT.contains(&reason.to_ascii_lowercase().as_str())
 }
 
 /// The model that answered, with the fingerprint of its weights and server where one is given.
@@ -231,14 +259,6 @@ fn has_grammar(settings: &JudgeSettings) -> bool {
     ]
     .iter()
     .any(|field| settings.params.contains_key(*field))
-}
-
-/// An error inside a success: its own code counts as the status.
-fn inner(settings: &JudgeSettings, error: &Value, received: &HttpResponse) -> CallError {
-    let complaint = ErrorBody::of(error);
-    let status = complaint.code.parse().unwrap_or(502);
-    let error = error_response::classify(settings, status, &complaint);
-    error_response::with_response(error, received)
 }
 
 /// The text of a message: its content or, if that is empty, the text of another field with the name

@@ -4,11 +4,11 @@
 use super::chat;
 use super::error_response;
 use super::json::text_at;
-use super::learnt::{Learnt, StepsLeft};
+use super::learnt::{Learnt, Refusal, StepsLeft};
 use super::response::HttpResponse;
 use super::settings::{AnswerFields, JudgeSettings};
 use super::wire_format::WireFormat;
-use crate::judge::call::{CallError, JudgePrompt, JudgeReply};
+use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply};
 use serde_json::{Map, Value, json};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct Preset {
     rung: u8,
     /// The field of the seed.
     seed: &'static str,
+    /// Whether it usually runs on the user's own machine, with small models.
+    pub own_machine: bool,
 }
 
 const fn preset(name: &'static str, base: &'static str, keys: &'static [&'static str]) -> Preset {
@@ -33,15 +35,23 @@ const fn preset(name: &'static str, base: &'static str, keys: &'static [&'static
         cap: chat::MAX_TOKENS,
         rung: SCHEMA,
         seed: "seed",
+        own_machine: false,
+    }
+}
+
+const fn own(name: &'static str, base: &'static str) -> Preset {
+    Preset {
+        own_machine: true,
+        ..preset(name, base, &[])
     }
 }
 
 /// The servers known by name; `compatible` is any other.
 pub const PRESETS: &[Preset] = &[
     preset("compatible", "", &[]),
-    preset("vllm", "http://127.0.0.1:8000/v1", &[]),
-    preset("llamacpp", "http://127.0.0.1:8080/v1", &[]),
-    preset("lmstudio", "http://127.0.0.1:1234/v1", &[]),
+    own("vllm", "http://127.0.0.1:8000/v1"),
+    own("llamacpp", "http://127.0.0.1:8080/v1"),
+    own("lmstudio", "http://127.0.0.1:1234/v1"),
     preset(
         "openrouter",
         "https://openrouter.ai/api/v1",
@@ -98,6 +108,10 @@ impl WireFormat for Compatible {
         learnt: Learnt,
     ) -> Value {
         let answer = settings.template.answer;
+        let schema = match self.0.own_machine {
+            true => answer.bounded_schema(learnt.has(Refusal::Bounds)),
+            false => answer.schema(),
+        };
         let mut extra = Map::new();
         if self.0.name == "openrouter" {
             // Otherwise a request may reach a server that ignores the schema.
@@ -106,7 +120,7 @@ impl WireFormat for Compatible {
         let dialect = chat::Dialect {
             role: "system",
             cap: self.0.cap,
-            format: chat::format_at(self.rung(learnt), answer),
+            format: chat::format_at(self.rung(learnt), schema),
             logprobs: true,
             temperature: true,
             seed: Some(self.0.seed),
@@ -135,7 +149,9 @@ impl WireFormat for Compatible {
     ) -> Result<JudgeReply, CallError> {
         let value = error_response::json(settings, received);
         match value.and_then(|value| self.parse_reply(settings, &value, received)) {
-            Err(error) if error.exchange.status == Some(400) => {
+            Err(error)
+                if error.exchange.status == Some(400) && error.cause != FailureCause::Truncated =>
+            {
                 failed_generation(settings, received).ok_or(error)
             }
             other => other,
@@ -159,7 +175,6 @@ fn failed_generation(settings: &JudgeSettings, received: &HttpResponse) -> Optio
 mod tests {
     use super::super::testing::{received, settings};
     use super::*;
-    use crate::judge::call::FailureCause;
     use crate::judge::prompt::{LETTER, Template};
 
     fn error(status: u16, body: Value) -> CallError {

@@ -1,290 +1,199 @@
-//! What an answer that is no reply means, in one table for all providers: cause, whether to try again, whether the
-//! judge is to stop, and the remedy in words.
+//! Turns error responses into failures: the cause, whether to retry, whether the judge stops, and a remedy.
 
-use super::rate_limits::{self, until};
+use super::complaint::Complaint;
+pub(crate) use super::error_body::ErrorBody;
+use super::rate_limits;
 use super::response::{HttpResponse, beginning};
 use super::settings::JudgeSettings;
 use crate::judge::call::{CallError, FailureCause, Retry, catch_panic};
 use serde_json::Value;
 
-/// The most characters of a server's own words that are repeated.
-const SHOWN: usize = 300;
-
-/// Codes and types that mean that no money or quota is left.
-const EXHAUSTED: &[&str] = &[
-    "insufficient_quota",
-    "credit_balance_exhausted",
-    "organization_spend_limit_exceeded",
-    "project_spend_limit_exceeded",
-    "organization_usage_limit_exceeded",
-    "contract_spend_limit_reached",
-    "enforced_spend_limit_reached",
-    "linked_organization_spend_limit_reached",
-    "billing_unavailable",
-    "billing_error",
-    "organization_on_hold",
+/// Words of a refusal that concerns the caller rather than the texts.
+const ABOUT_ACCESS: &[&str] = &[
+    "key",
+    "permi",
+    "auth",
+    "forbid",
+    "denied",
+    "access",
+    "allow",
+    "token",
+    "credential",
+    "country",
+    "region",
+    "location",
+    "territory",
+    "subscri",
+    "plan",
+    "project",
+    "organi",
+    "account",
+    "model",
+    "enabled",
 ];
-
-/// Words of a message that mean the same, in lower case.
-const EXHAUSTED_WORDS: &[&str] = &[
-    "spend limit",
-    "spending limit",
-    "credit balance",
-    "prepaid credits",
-    "prepayment credits",
-    "insufficient balance",
-    "billing account",
-];
-
-/// Codes of a request that no case would make right.
-const UNKNOWN_PARAMETER: &[&str] = &[
-    "unsupported_parameter",
-    "unsupported_value",
-    "unknown_parameter",
-    "invalid_json_schema",
-];
-
-/// An error body in any of the shapes that occur.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ErrorBody {
-    pub message: String,
-    /// `type` or `status`.
-    pub kind: String,
-    /// `code`, `details.error_code` or the reason in Google's details.
-    pub code: String,
-    pub param: String,
-    /// Google's `retryDelay`.
-    delay: Option<String>,
-    /// Google's quota ids.
-    quota: String,
-}
-
-impl ErrorBody {
-    pub(crate) fn read(body: &[u8]) -> Self {
-        match serde_json::from_slice::<Value>(body) {
-            Ok(value) => Self::of(&value),
-            Err(_) => Self {
-                message: String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]).into_owned(),
-                ..Self::default()
-            },
-        }
-    }
-
-    pub(crate) fn of(value: &Value) -> Self {
-        let value = value.get(0).unwrap_or(value);
-        let error = value
-            .get("error")
-            .filter(|error| !error.is_null())
-            .unwrap_or(value);
-        let field = |name: &str| match error.get(name) {
-            Some(Value::String(text)) => text.clone(),
-            Some(Value::Number(number)) => number.to_string(),
-            _ => String::new(),
-        };
-        let mut complaint = Self {
-            message: match error {
-                Value::String(text) => text.clone(),
-                _ => field("message"),
-            },
-            kind: [field("type"), field("status")]
-                .into_iter()
-                .find(|text| !text.is_empty())
-                .unwrap_or_default(),
-            code: field("code"),
-            param: field("param"),
-            ..Self::default()
-        };
-        if complaint.message.is_empty() {
-            complaint.message = value
-                .get("detail")
-                .map(|detail| {
-                    detail
-                        .as_str()
-                        .map_or_else(|| detail.to_string(), str::to_owned)
-                })
-                .unwrap_or_default();
-        }
-        match error.get("details") {
-            Some(Value::Array(details)) => {
-                details.iter().for_each(|detail| complaint.google(detail))
-            }
-            Some(details) => {
-                if let Some(code) = details.get("error_code").and_then(Value::as_str) {
-                    complaint.code = code.to_owned();
-                }
-            }
-            None => {}
-        }
-        complaint
-    }
-
-    fn google(&mut self, detail: &Value) {
-        if let Some(reason) = detail.get("reason").and_then(Value::as_str) {
-            self.code = reason.to_owned();
-        }
-        if let Some(delay) = detail.get("retryDelay").and_then(Value::as_str) {
-            self.delay = Some(delay.to_owned());
-        }
-        let violations = detail.get("violations").and_then(Value::as_array);
-        for violation in violations.into_iter().flatten() {
-            if let Some(id) = violation.get("quotaId").and_then(Value::as_str) {
-                self.quota.push_str(id);
-                self.quota.push(' ');
-            }
-        }
-    }
-
-    fn is(&self, names: &[&str]) -> bool {
-        names.contains(&self.code.as_str()) || names.contains(&self.kind.as_str())
-    }
-
-    fn says(&self, words: &[&str]) -> bool {
-        let message = self.message.to_lowercase();
-        words.iter().any(|words| message.contains(words))
-    }
-
-    fn shown(&self) -> String {
-        let text: String = self
-            .message
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ");
-        let mut shown: String = text
-            .chars()
-            .filter(|c| !c.is_control())
-            .take(SHOWN)
-            .collect();
-        if shown.is_empty() {
-            shown = [self.code.as_str(), &self.kind]
-                .into_iter()
-                .find(|text| !text.is_empty())
-                .unwrap_or("no reason given")
-                .to_owned();
-        }
-        shown
-    }
-}
 
 /// The failure in an answer whose status is no success.
 pub(crate) fn from_response(settings: &JudgeSettings, received: &HttpResponse) -> CallError {
-    let complaint = ErrorBody::read(&received.body);
-    let mut error = classify(settings, received.status, &complaint);
-    let limits = rate_limits::read(received);
-    let delay = complaint
-        .delay
-        .as_deref()
-        .and_then(|delay| until(delay, received.at));
+    let body = ErrorBody::read(&received.body);
+    let error = classify(settings, Some(received.status), &body);
+    with_wait(with_response(error, received), &body, received)
+}
+
+/// The failure that a response with a status of success reports instead of an answer. The status in the error counts.
+pub(crate) fn inner(
+    settings: &JudgeSettings,
+    value: &Value,
+    received: &HttpResponse,
+) -> Option<CallError> {
+    let is_error = |error: &&Value| match error {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        _ => true,
+    };
+    let failed = |status: &&Value| status.as_i64().is_some_and(|status| status != 0);
+    value
+        .get("error")
+        .filter(is_error)
+        .or_else(|| value.pointer("/base_resp/status_code").filter(failed))?;
+    let body = ErrorBody::of(value);
+    let mut error = classify(settings, body.status(), &body);
+    error = with_wait(with_response(error, received), &body, received);
+    error.exchange.status = Some(body.status().unwrap_or(502));
+    Some(error)
+}
+
+/// Adds the wait that the server asks for in its headers, in the details of the error or in its message.
+fn with_wait(mut error: CallError, body: &ErrorBody, received: &HttpResponse) -> CallError {
+    let mut limits = rate_limits::read(received);
     match received.header("x-should-retry") {
         Some("false") => error.retry = Retry::Never,
         Some("true") if !error.stops_judge => error.retry = Retry::After(None),
         _ => {}
     }
     if let Retry::After(wait) = &mut error.retry {
-        *wait = limits.retry_after.or(delay);
+        let delay = body.delay.as_deref();
+        limits.retry_after = limits
+            .retry_after
+            .or_else(|| rate_limits::until(delay?, received.at))
+            .or_else(|| rate_limits::told(&body.words()));
+        *wait = limits.retry_after;
     }
     error.exchange.limits = limits;
-    with_response(error, received).with_raw(beginning(&received.body))
+    error.with_raw(beginning(&received.body))
 }
 
-/// The failure that a status and a complaint amount to.
-pub(crate) fn classify(settings: &JudgeSettings, status: u16, complaint: &ErrorBody) -> CallError {
-    let said = complaint.shown();
-    let model = &settings.spec.model;
-    let key = if settings.key_env.is_empty() {
-        "the key"
-    } else {
-        &settings.key_env
+/// The failure for an error body; `status` is the HTTP status, or `None` if it is not known.
+pub(crate) fn classify(
+    settings: &JudgeSettings,
+    status: Option<u16>,
+    body: &ErrorBody,
+) -> CallError {
+    use FailureCause::{
+        BadRequest, Filtered, QuotaExhausted, RateLimited, Server, TimedOut, TooLong, Truncated,
+        Unauthorised,
     };
+    let said = body.shown();
+    let key = match settings.key_env.as_str() {
+        "" => "the key",
+        name => name,
+    };
+    let provider = &settings.spec.provider;
+    let model = &settings.spec.model;
     let error = |cause, text: String| CallError::new(cause, text);
     let no_money = || {
-        error(
-            FailureCause::QuotaExhausted,
-            format!(
-                "{said}; add credit or raise the limit at {}, then go on",
-                settings.spec.provider
-            ),
-        )
-        .stopping()
+        let place = match provider.as_str() {
+            "compatible" => "at the provider or gateway".to_owned(),
+            name => format!("at {name}"),
+        };
+        let text = format!("{said}; add credit or raise the limit {place}, then go on");
+        error(QuotaExhausted, text).stopping()
     };
-    let filtered = complaint.is(&["content_filter", "ResponsibleAIPolicyViolation"])
-        || complaint.says(&["content management policy"]);
-    if complaint.is(EXHAUSTED)
-        || complaint.says(EXHAUSTED_WORDS) && matches!(status, 400 | 402 | 403 | 429)
-    {
-        return no_money();
-    }
-    match status {
-        400 if complaint.is(&["API_KEY_INVALID"]) || complaint.says(&["api key not valid"]) => {
-            error(FailureCause::Unauthorised, format!("{said}; check {key}")).stopping()
+    let unknown = |status: u16| {
+        let advice = "if `overrule doctor` meets it too, correct the judge in overrule.toml";
+        error(BadRequest, format!("status {status}: {said}; {advice}"))
+    };
+    let of_judge = |advice: String| error(BadRequest, format!("{said}; {advice}")).stopping();
+    match Complaint::of(settings, status.unwrap_or(400), body) {
+        Complaint::NoMoney => return no_money(),
+        Complaint::NoQuota => {
+            let advice = "the quota is used up: go on when it is renewed, or raise it";
+            return error(QuotaExhausted, format!("{said}; {advice}")).stopping();
         }
-        400 if complaint.kind == "FAILED_PRECONDITION" => error(
-            FailureCause::Unauthorised,
-            format!("{said}; check the account's region and billing"),
-        )
-        .stopping(),
-        400 | 403 if filtered => error(
-            FailureCause::Filtered,
-            format!("the provider's filter withheld the answer: {said}"),
-        ),
-        403 if complaint.says(&["moderation", "flagged"]) => error(FailureCause::Filtered, said),
-        400 | 413 | 422 if too_long(complaint) => error(
-            FailureCause::BadRequest,
-            format!("{said}; the prompt does not fit: lower max_document_chars"),
-        ),
-        400 | 422 if complaint.is(UNKNOWN_PARAMETER) => error(
-            FailureCause::BadRequest,
-            format!("{said}; take it out of the judge's params"),
-        )
-        .stopping(),
+        Complaint::Account => {
+            let text = format!("{said}; see to the account at {provider}");
+            return error(Unauthorised, text).stopping();
+        }
+        Complaint::Key => {
+            return error(Unauthorised, format!("{said}; check {key}")).stopping();
+        }
+        Complaint::Content => {
+            let text = format!("the provider's filter withheld the answer: {said}");
+            return error(Filtered, text);
+        }
+        Complaint::CutOff => {
+            let cap = settings.cap;
+            return error(
+                Truncated,
+                format!("{said}; raise max_output_tokens, now {cap}"),
+            );
+        }
+        Complaint::CapTooLarge => {
+            let cap = settings.cap;
+            return of_judge(format!("lower max_output_tokens, now {cap}"));
+        }
+        Complaint::NoRoom => {
+            let cap = settings.cap;
+            return of_judge(format!(
+                "max_output_tokens ({cap}) fills the whole context and leaves no room for a prompt: lower it, or serve the \
+                 model with a longer context"
+            ));
+        }
+        Complaint::TooLong { with_cap } => {
+            let advice = match with_cap {
+                false => "the prompt does not fit: lower max_document_chars".to_owned(),
+                true => format!(
+                    "the prompt and max_output_tokens ({}) do not fit together: lower max_document_chars or max_output_tokens",
+                    settings.cap
+                ),
+            };
+            return error(TooLong, format!("{said}; {advice}"));
+        }
+        Complaint::Model => return of_judge(format!("check the model {model:?}")),
+        Complaint::Parameter(own) => {
+            return of_judge(match own {
+                Some(name) => format!("take {name:?} out of the judge's params"),
+                None => "take it out of the judge's params".to_owned(),
+            });
+        }
+        Complaint::Other => {}
+    }
+    let Some(status) = status else {
+        return error(Server, said);
+    };
+    match status {
+        400 if body.kind == "FAILED_PRECONDITION" => {
+            let advice = "check the account's region and billing";
+            error(Unauthorised, format!("{said}; {advice}")).stopping()
+        }
+        // A refusal that does not mention access may concern the texts, as the page of a firewall does.
+        403 if !body.is_json || !(body.says(ABOUT_ACCESS) || body.is_silent()) => unknown(403),
         401 | 403 | 407 => error(
-            FailureCause::Unauthorised,
+            Unauthorised,
             format!("{said}; check {key} and what it may do"),
         )
         .stopping(),
         402 => no_money(),
-        404 => error(
-            FailureCause::BadRequest,
-            format!("{said}; check the model {model:?} and base_url"),
-        )
-        .stopping(),
-        408 => error(FailureCause::TimedOut, said),
-        409 => error(FailureCause::Server, said),
-        429 if complaint.quota.contains("PerDay") => error(
-            FailureCause::QuotaExhausted,
-            format!("{said}; the quota of the day is used up: go on tomorrow or raise it"),
-        )
-        .stopping(),
-        429 if complaint.says(&["request too large"]) => error(
-            FailureCause::BadRequest,
-            format!(
-                "{said}; one call is larger than the limit of a minute: lower max_document_chars"
-            ),
-        ),
-        429 => error(FailureCause::RateLimited, said),
-        503 if complaint.says(&["no provider", "no allowed providers"]) => error(
-            FailureCause::BadRequest,
-            format!("{said}; loosen the judge's params"),
-        )
-        .stopping(),
-        500..=599 => error(FailureCause::Server, format!("status {status}: {said}")),
-        _ => error(FailureCause::BadRequest, format!("status {status}: {said}")),
+        404 | 405 | 410 => of_judge(format!("check the model {model:?} and base_url")),
+        408 => error(TimedOut, said),
+        409 => error(Server, said),
+        429 => error(RateLimited, said),
+        503 if body.says(&["no provider", "no allowed providers"]) => {
+            of_judge("loosen the judge's params".to_owned())
+        }
+        500..=599 => error(Server, format!("status {status}: {said}")),
+        _ => unknown(status),
     }
-}
-
-fn too_long(complaint: &ErrorBody) -> bool {
-    complaint.is(&[
-        "context_length_exceeded",
-        "request_too_large",
-        "exceed_context_size_error",
-    ]) || complaint.says(&[
-        "context size",
-        "context length",
-        "context window",
-        "prompt is too long",
-        "too many tokens",
-        "maximum context",
-        "input length exceeds",
-    ])
 }
 
 /// A failure in an answer, which has been sent for and may be charged.
@@ -341,10 +250,20 @@ pub(crate) fn not_json(received: &HttpResponse) -> CallError {
     with_response(error, received).with_raw(beginning(&received.body))
 }
 
-/// The JSON of a successful answer, or the failure.
+/// The failure for a successful response that is not a reply: the error that it reports, if it reports one.
+pub(crate) fn no_reply(settings: &JudgeSettings, received: &HttpResponse) -> CallError {
+    let value = serde_json::from_slice(&received.body).unwrap_or_default();
+    inner(settings, &value, received).unwrap_or_else(|| not_json(received))
+}
+
+/// The JSON of a successful answer, or the failure. Some servers report errors under a status of success.
 pub(crate) fn json(settings: &JudgeSettings, received: &HttpResponse) -> Result<Value, CallError> {
     if !received.is_ok() {
         return Err(from_response(settings, received));
     }
-    serde_json::from_slice(&received.body).map_err(|_| not_json(received))
+    let value = serde_json::from_slice(&received.body).map_err(|_| not_json(received))?;
+    match inner(settings, &value, received) {
+        Some(error) => Err(error),
+        None => Ok(value),
+    }
 }

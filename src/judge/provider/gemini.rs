@@ -5,7 +5,9 @@ use super::error_response;
 use super::json::{merge, text_at};
 use super::learnt::{Learnt, Refusal};
 use super::response::HttpResponse;
-use super::settings::{AnswerFields, JudgeSettings, cut_off, filtered, odd_stop};
+use super::settings::{
+    AnswerFields, JudgeSettings, cut_off, filtered, odd_stop, seed, temperature,
+};
 use super::token_counts::TokenCounts;
 use super::wire_format::WireFormat;
 use crate::judge::call::{AnswerProbabilities, CallError, JudgePrompt, JudgeReply, Usage};
@@ -41,7 +43,10 @@ impl WireFormat for Gemini {
             generation.insert("responseMimeType".to_owned(), json!("application/json"));
             generation.insert("responseJsonSchema".to_owned(), schema);
         }
-        generation.insert("maxOutputTokens".to_owned(), json!(settings.cap(prompt)));
+        generation.insert(
+            "maxOutputTokens".to_owned(),
+            json!(settings.cap(prompt, learnt.needs_room())),
+        );
         let own = settings
             .params
             .get("generationConfig")
@@ -51,10 +56,10 @@ impl WireFormat for Gemini {
             generation.insert("logprobs".to_owned(), json!(TOP));
         }
         if !learnt.has(Refusal::Temperature) {
-            generation.insert("temperature".to_owned(), json!(0));
+            generation.insert("temperature".to_owned(), temperature(prompt));
         }
         if !learnt.has(Refusal::Seed) {
-            generation.insert("seed".to_owned(), json!(0));
+            generation.insert("seed".to_owned(), seed(prompt, 0));
         }
         let level = takes_level(&settings.base_model) && !learnt.has(Refusal::Thinking);
         if level && own.is_none() {
@@ -196,7 +201,7 @@ mod tests {
         let prompt = JudgePrompt {
             system: "You are a judge. RUBRIC".to_owned(),
             user: "...".to_owned(),
-            longer: false,
+            ..JudgePrompt::default()
         };
         assert_eq!(
             Gemini

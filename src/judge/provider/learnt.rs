@@ -2,7 +2,9 @@
 //! words of their own. A request that was refused for one of ours is sent again without it; what the user asked for is left
 //! alone, so that its refusal is an error.
 
-use super::error_response::ErrorBody;
+use super::complaint::NOT_TAKEN;
+use super::error_body::ErrorBody;
+use super::repetition::repeats_itself;
 use super::settings::JudgeSettings;
 use crate::judge::call::{CallError, FailureCause};
 use serde_json::Value;
@@ -28,14 +30,16 @@ pub(crate) enum Refusal {
     Thinking,
     /// A wish not to have the call kept.
     Store,
-    /// A letter in a few tokens: the model thinks before it answers.
+    /// An answer in few tokens: the model thinks first, or needs more words.
     ShortAnswer,
     /// Log-probabilities that were asked for, were not refused, and did not come.
     SilentLogprobs,
+    /// Bounds of lists and texts in the schema of an answer.
+    Bounds,
 }
 
 /// Every refusal with what is said of it.
-const REFUSALS: [(Refusal, &str); 9] = [
+const REFUSALS: [(Refusal, &str); 10] = [
     (
         Refusal::Logprobs,
         "gives no log-probabilities: each letter counts as a whole vote",
@@ -54,11 +58,15 @@ const REFUSALS: [(Refusal, &str); 9] = [
     (Refusal::Store, "does not know `store`"),
     (
         Refusal::ShortAnswer,
-        "thinks before it names a letter: the limit of an answer is raised",
+        "needs more room for an answer than most models: the limit is raised",
     ),
     (
         Refusal::SilentLogprobs,
         "answered without the log-probabilities asked for: such a letter counts as a whole vote",
+    ),
+    (
+        Refusal::Bounds,
+        "has a server that does not bound the length of answers",
     ),
 ];
 
@@ -88,6 +96,11 @@ impl Learnt {
     #[must_use]
     pub(crate) fn with(self, refusal: Refusal) -> Self {
         Self(self.0 | 1 << refusal as u32)
+    }
+
+    /// Whether answers need more tokens than those of most models.
+    pub(crate) fn needs_room(self) -> bool {
+        self.has(Refusal::ShortAnswer)
     }
 
     /// Steps down in the form of the answer, 0 to 3.
@@ -147,8 +160,10 @@ pub(crate) fn learn(
     error: &CallError,
 ) -> Option<Learnt> {
     if error.cause == FailureCause::Truncated {
-        let letter = settings.template.answer.is_word();
-        return (letter && !learnt.has(Refusal::ShortAnswer))
+        // With more room the answer would only repeat itself further.
+        let looped = error.raw.as_deref().is_some_and(repeats_itself);
+        let short = settings.template.answer.is_word() || settings.least_cap() < settings.cap;
+        return (short && !looped && !learnt.needs_room())
             .then(|| learnt.with(Refusal::ShortAnswer));
     }
     let status = error.exchange.status?;
@@ -158,7 +173,8 @@ pub(crate) fn learn(
     let body = ErrorBody::read(error.raw.as_deref()?.as_bytes());
     let start: String = body.message.chars().take(COMPLAINT).collect();
     let complaint = Complaint {
-        words: format!("{start} {} {}", body.param, body.code).to_lowercase(),
+        // The server refuses the field that it names first; the rest often explains when it would accept that field.
+        words: format!("{} {start} {}", body.param, body.code).to_lowercase(),
         request,
         params: &settings.params,
     };
@@ -193,32 +209,39 @@ pub(crate) fn learn(
     {
         return without_output_config(learnt, left, &complaint);
     }
-    if complaint.says("reasoning_effort") || complaint.says("reasoning.effort") {
+    // An error of the server itself, unless it names the field: some servers fail over what they do not know.
+    let named = ["response_format", "json_schema", "json_object", "grammar"];
+    let own_error = status == 500 && !named.iter().any(|name| complaint.says(name));
+    let fields: [(&str, &[&str], Refusal); 4] = [
+        ("think", &["think", "thinkingConfig"], Refusal::Thinking),
+        ("temperature", &["temperature"], Refusal::Temperature),
+        ("seed", &["seed", "random_seed"], Refusal::Seed),
+        ("store", &["store"], Refusal::Store),
+    ];
+    let fields = fields
+        .into_iter()
+        .filter(|(_, names, _)| !own_error && complaint.is_ours(names))
+        .filter_map(|(word, _, refusal)| Some((complaint.place(word)?, learnt.with(refusal))));
+    let efforts = ["reasoning_effort", "reasoning.effort"];
+    let effort = efforts.iter().find_map(|word| complaint.place(word));
+    let effort = effort.and_then(|place| {
         let refused = match complaint.is_unknown() && body.code != "unsupported_value" {
             // The field itself is unknown.
             true => left.efforts,
             false => (learnt.efforts() + 1).min(left.efforts),
         };
-        return (learnt.efforts() < refused).then(|| learnt.with_efforts(refused));
+        (learnt.efforts() < refused).then(|| (place, learnt.with_efforts(refused)))
+    });
+    if let Some((_, next)) = fields.chain(effort).min_by_key(|(place, _)| *place) {
+        return Some(next);
     }
-    // An error of the server itself, unless it names the field: some servers fail over what they do not know.
-    let named = ["response_format", "json_schema", "json_object", "grammar"];
-    if status == 500 && !named.iter().any(|name| complaint.says(name)) {
+    if own_error || !complaint.about_form() {
         return None;
     }
-    if complaint.says("think") && complaint.is_ours(&["think", "thinkingConfig"]) {
-        return Some(learnt.with(Refusal::Thinking));
+    if complaint.is_about_bounds() && !learnt.has(Refusal::Bounds) {
+        return Some(learnt.with(Refusal::Bounds));
     }
-    for (word, names, refusal) in [
-        ("temperature", &["temperature"][..], Refusal::Temperature),
-        ("seed", &["seed", "random_seed"], Refusal::Seed),
-        ("store", &["store"], Refusal::Store),
-    ] {
-        if complaint.says(word) && complaint.is_ours(names) {
-            return Some(learnt.with(refusal));
-        }
-    }
-    (complaint.about_form() && left.rung).then(|| learnt.with_next_rung())
+    left.rung.then(|| learnt.with_next_rung())
 }
 
 /// Without the part of Anthropic's `output_config` that is refused; without both where neither is named.
@@ -271,34 +294,36 @@ impl Complaint<'_> {
         names.iter().any(sent)
     }
 
+    /// Where a word stands first.
+    fn place(&self, word: &str) -> Option<usize> {
+        self.words.find(word)
+    }
+
     /// Whether a field as such is refused, and not its value.
     fn is_unknown(&self) -> bool {
-        [
-            "unrecognized",
-            "unrecognised",
-            "unknown",
-            "unsupported",
-            "not supported",
-            "not permitted",
-            "extra",
-            "use 'max",
-            "use max",
-            "instead",
-        ]
-        .iter()
-        .any(|words| self.says(words))
+        NOT_TAKEN.iter().any(|words| self.says(words))
     }
 
     fn about_form(&self) -> bool {
-        const FORM: [&str; 6] = [
+        const FORM: [&str; 8] = [
             "response_format",
             "json_schema",
             "json_object",
             "schema",
             "grammar",
             "structured",
+            "maxitems",
+            "maxlength",
         ];
         FORM.iter().any(|word| self.says(word))
+    }
+
+    /// Whether the bounds of lists and texts in the schema are refused, and not schemas as such.
+    fn is_about_bounds(&self) -> bool {
+        let named = self.says("maxitems") || self.says("maxlength");
+        let schema = self.says("schema") || self.says("grammar");
+        let sent = self.request.to_string().contains("\"maxItems\"");
+        sent && (named || schema && !self.is_unknown())
     }
 
     /// The next thing to do without, where a gateway does not say which of them nobody offers.

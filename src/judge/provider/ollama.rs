@@ -7,7 +7,7 @@ use super::json::{count_at, merge, text_at};
 use super::learnt::{Learnt, Refusal};
 use super::response::HttpResponse;
 use super::settings::{
-    AnswerFields, JudgeSettings, broken_off, cut_off, failure_in_reply, odd_stop,
+    AnswerFields, JudgeSettings, broken_off, cut_off, failure_in_reply, odd_stop, seed, temperature,
 };
 use super::token_counts::TokenCounts;
 use super::wire_format::WireFormat;
@@ -45,12 +45,17 @@ impl WireFormat for Ollama {
             "model": settings.spec.model,
             "stream": false,
             "messages": messages,
-            "format": settings.template.answer.schema(),
+            "format": settings.template.answer.bounded_schema(learnt.has(Refusal::Bounds)),
             "think": false,
             "keep_alive": "30m",
             "truncate": false,
             "shift": false,
-            "options": {"num_ctx": CONTEXT, "num_predict": settings.cap(prompt), "temperature": 0, "seed": 1},
+            "options": {
+                "num_ctx": CONTEXT,
+                "num_predict": settings.cap(prompt, learnt.needs_room()),
+                "temperature": temperature(prompt),
+                "seed": seed(prompt, 1),
+            },
         });
         if let Value::Object(body) = &mut body {
             if body.get("format").is_some_and(Value::is_null) {
@@ -88,10 +93,6 @@ impl WireFormat for Ollama {
         value: &Value,
         received: &HttpResponse,
     ) -> Result<JudgeReply, CallError> {
-        if let Some(error) = value.get("error") {
-            let complaint = error_response::ErrorBody::of(error);
-            return Err(error_response::classify(settings, 500, &complaint));
-        }
         let Some(message) = value.get("message").filter(|message| message.is_object()) else {
             return Err(error_response::not_json(received));
         };
@@ -126,12 +127,16 @@ impl WireFormat for Ollama {
                 "the server read {read} tokens of a context of {context}, the mark of a prompt cut silently; raise \
                  params.options.num_ctx or lower max_document_chars"
             );
-            return Err(failure_in_reply(FailureCause::BadRequest, message, reply));
+            return Err(failure_in_reply(FailureCause::TooLong, message, reply));
         }
         match stop.as_deref() {
             Some("stop") | None => Ok(reply),
             Some("length") => Err(cut_off(settings, reply)),
-            Some("") => Err(broken_off(FailureCause::Connection, reply)),
+            Some("") => Err(broken_off(FailureCause::Connection, None, reply)),
+            // The model is being loaded or unloaded.
+            Some(reason @ ("load" | "unload")) => {
+                Err(broken_off(FailureCause::Server, Some(reason), reply))
+            }
             other => Err(odd_stop(other, reply)),
         }
     }
@@ -168,6 +173,7 @@ pub fn host(text: &str) -> Option<Url> {
 mod tests {
     use super::super::testing::{received, settings};
     use super::*;
+    use crate::judge::call::Retry;
 
     fn reply(status: u16, body: Value) -> Result<JudgeReply, CallError> {
         Ollama.parse_response(&settings("ollama", "qwen3:8b"), &received(status, &body))
@@ -178,7 +184,7 @@ mod tests {
         let prompt = JudgePrompt {
             system: "s".to_owned(),
             user: "u".to_owned(),
-            longer: false,
+            ..JudgePrompt::default()
         };
         assert_eq!(
             Ollama
@@ -186,7 +192,7 @@ mod tests {
                 .to_string(),
             concat!(
                 r#"{"model":"qwen3:8b","stream":false,"messages":[{"role":"system","content":"s"},{"role":"user","content":"u"}],"#,
-                r#""format":{"type":"object","properties":{"thoughts":{"type":"array","items":{"type":"string"}},"score":{"type":"number"}},"#,
+                r#""format":{"type":"object","properties":{"thoughts":{"type":"array","items":{"type":"string","maxLength":400},"maxItems":8},"score":{"type":"number"}},"#,
                 r#""required":["thoughts","score"],"additionalProperties":false},"#,
                 r#""think":false,"keep_alive":"30m","truncate":false,"shift":false,"#,
                 r#""options":{"num_ctx":16384,"num_predict":2048,"temperature":0,"seed":1}}"#
@@ -211,7 +217,7 @@ mod tests {
         for read in [16_384, 8194, 8193, 20_000] {
             assert_eq!(
                 reply(200, body(read, "stop")).unwrap_err().cause,
-                FailureCause::BadRequest,
+                FailureCause::TooLong,
                 "{read}"
             );
         }
@@ -230,8 +236,9 @@ mod tests {
             FailureCause::Connection
         );
         assert_eq!(
-            reply(200, body(1000, "load")).unwrap_err().cause,
-            FailureCause::Malformed
+            reply(200, body(1000, "load")).unwrap_err().retry,
+            Retry::After(None),
+            "it passes"
         );
         let overflow = reply(
             400,
@@ -239,7 +246,7 @@ mod tests {
         )
         .unwrap_err();
         assert!(
-            overflow.cause == FailureCause::BadRequest
+            overflow.cause == FailureCause::TooLong
                 && !overflow.stops_judge
                 && overflow.message.contains("max_document_chars")
         );

@@ -45,7 +45,7 @@ pub(super) fn dialect(settings: &JudgeSettings, learnt: Learnt) -> Dialect {
         cap: chat::MAX_COMPLETION_TOKENS,
         effort: effort.map(str::to_owned),
         private: true,
-        format: chat::format_at(learnt.rung(), settings.template.answer),
+        format: chat::format_at(learnt.rung(), settings.template.answer.schema()),
         logprobs: true,
         temperature: plain,
         seed: Some("seed"),
@@ -93,8 +93,7 @@ fn reasons(model: &str) -> bool {
 mod tests {
     use super::super::testing::{received, settings};
     use super::*;
-    use crate::judge::call::FailureCause;
-    use crate::judge::call::{CallError, JudgeReply};
+    use crate::judge::call::{Asking, CallError, FailureCause, JudgeReply};
     use serde_json::json;
 
     fn reply(status: u16, body: Value) -> Result<JudgeReply, CallError> {
@@ -107,7 +106,7 @@ mod tests {
         let prompt = JudgePrompt {
             system: "You are a judge.".to_owned(),
             user: "...".to_owned(),
-            longer: false,
+            ..JudgePrompt::default()
         };
         let settings = settings("openai", "gpt-6.1-terra");
         let body = OpenAi.build_request(&settings, &prompt, Learnt::default());
@@ -123,7 +122,7 @@ mod tests {
             )
         );
         let longer = JudgePrompt {
-            longer: true,
+            asking: Asking::Longer,
             ..prompt
         };
         assert_eq!(

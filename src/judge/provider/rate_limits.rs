@@ -7,6 +7,17 @@ use std::time::Duration;
 
 /// The longest time that is believed.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// Numbers from this many seconds on, about thirty years, are Unix times rather than waits.
+const UNIX: f64 = 1e9;
+/// Units of time in words, in seconds.
+const UNITS: [(&str, f64); 6] = [
+    ("ms", 1e-3),
+    ("millisecond", 1e-3),
+    ("sec", 1.0),
+    ("min", 60.0),
+    ("hour", 3600.0),
+    ("s", 1.0),
+];
 
 /// What the headers of an answer say, at the time when it came.
 pub(crate) fn read(received: &HttpResponse) -> RateLimits {
@@ -57,22 +68,34 @@ pub(crate) fn read(received: &HttpResponse) -> RateLimits {
     }
 }
 
-/// `retry-after-ms`, else `retry-after` in seconds or as a date.
+/// `retry-after-ms`, else `retry-after` in seconds, as a date or as Unix time. For a 429 without either, the time until the
+/// server's window of requests is reset.
 fn retry_after(received: &HttpResponse, now: Timestamp) -> Option<Duration> {
     let milliseconds = received
         .header("retry-after-ms")
-        .and_then(|text| number(text, 1e-3));
-    milliseconds.or_else(|| {
-        let text = received.header("retry-after")?.trim();
-        number(text, 1.0).or_else(|| {
-            let date = jiff::fmt::rfc2822::parse(text).ok()?;
-            from_now(date.timestamp(), now)
+        .and_then(|text| number(text, 1e-3, now));
+    milliseconds
+        .or_else(|| until(received.header("retry-after")?.trim(), now))
+        .or_else(|| {
+            let names = ["x-ratelimit-reset", "ratelimit-reset"];
+            let reset = names.iter().find_map(|name| received.header(name))?;
+            until(reset.trim(), now).filter(|_| received.status == 429)
         })
-    })
 }
 
-fn number(text: &str, unit: f64) -> Option<Duration> {
-    seconds(text.trim().parse::<f64>().ok()? * unit)
+/// A number of seconds or of another unit. A number that is far too large for a wait is a Unix time in seconds or milliseconds.
+fn number(text: &str, unit: f64, now: Timestamp) -> Option<Duration> {
+    let number = text.parse::<f64>().ok()?;
+    if (UNIX..1e6 * UNIX).contains(&number) {
+        let seconds = if number < 1e3 * UNIX {
+            number
+        } else {
+            number / 1e3
+        };
+        let then = Timestamp::from_millisecond((seconds * 1e3) as i64).ok()?;
+        return from_now(then, now);
+    }
+    seconds(number * unit)
 }
 
 /// Seconds from 0, a day at most: whoever adds them to a moment gets a moment.
@@ -86,12 +109,46 @@ fn from_now(then: Timestamp, now: Timestamp) -> Option<Duration> {
     Some(until.min(LONGEST))
 }
 
-/// An RFC 3339 time, or a duration as Go writes it, `6m0s`, or plain seconds.
+/// An RFC 3339 time, a date of HTTP, a Unix time, a duration as Go writes it, `6m0s`, or plain seconds.
 pub(crate) fn until(text: &str, now: Timestamp) -> Option<Duration> {
     if let Ok(then) = text.parse::<Timestamp>() {
         return from_now(then, now);
     }
-    number(text, 1.0).or_else(|| go_duration(text))
+    if let Ok(date) = jiff::fmt::rfc2822::parse(text) {
+        return from_now(date.timestamp(), now);
+    }
+    number(text, 1.0, now).or_else(|| go_duration(text))
+}
+
+/// The wait that a message in lower case names, such as `please try again in 6m0s`. Gateways often drop the header and the
+/// details and only repeat the provider's message.
+pub(crate) fn told(words: &str) -> Option<Duration> {
+    const BEFORE: [&str; 8] = [
+        "try again in ",
+        "try again after ",
+        "retry in ",
+        "retry after ",
+        "retrying in ",
+        "please wait ",
+        "reset in ",
+        "retrydelay",
+    ];
+    BEFORE.iter().find_map(|before| {
+        let (_, after) = words.split_once(before)?;
+        let after = after.trim_start_matches([' ', '"', '\\', ':', '\'']);
+        let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+        let (first, rest) = after.split_at(end.unwrap_or(after.len()));
+        let first = first.trim_end_matches('.');
+        go_duration(first).or_else(|| {
+            let number: f64 = first.parse().ok()?;
+            let unit = rest.trim_start();
+            let unit = UNITS
+                .iter()
+                .find(|(name, _)| unit.starts_with(name))
+                .map(|(_, unit)| unit)?;
+            seconds(number * unit)
+        })
+    })
 }
 
 fn go_duration(text: &str) -> Option<Duration> {

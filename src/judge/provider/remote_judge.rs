@@ -5,12 +5,15 @@ mod batches;
 use super::batch::format::BatchFormat;
 use super::connection::ApiConnection;
 use super::learnt::{Learnt, Refusal};
+use super::repetition::repeats_itself;
 use super::response::HttpResponse;
 use super::settings::JudgeSettings;
 use super::wire_format::WireFormat;
 use super::{error_response, output_cap, weights};
 use crate::judge::batch::BatchApi;
-use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Retry, Usage};
+use crate::judge::call::{
+    Asking, CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Retry, Usage,
+};
 use crate::judge::judge_trait::Judge;
 use crate::judge::parse::{self, ParseError};
 use crate::judge::presented::{PresentedPair, PresentedPool, PresentedQuestion, RerankAsk};
@@ -165,7 +168,7 @@ impl RemoteJudge {
     ) -> Option<u64> {
         // The texts change nothing about it.
         let bare = JudgePrompt {
-            longer: prompt.longer,
+            asking: prompt.asking,
             ..JudgePrompt::default()
         };
         let request = self.wire.build_request(settings, &bare, learnt);
@@ -192,16 +195,20 @@ impl RemoteJudge {
     ) -> (Usage, Option<f64>) {
         let places = self.wire.caps();
         if places.is_empty() {
-            return settings.worst(prompt, Some(settings.cap(prompt)));
+            return settings.worst(
+                prompt,
+                Some(settings.cap(prompt, self.learnt().needs_room())),
+            );
         }
         let of = |learnt: Learnt| self.allowed(settings, prompt, learnt);
-        let mut output = of(self.learnt());
-        // A server that refuses everything that can be refused gets a letter without probabilities, which may be longer.
-        if settings.template.answer.is_word() {
-            output = output
-                .zip(of(Learnt::EVERYTHING))
-                .map(|(now, then)| now.max(then));
-        }
+        // A model may turn out to need more room, and a server that refuses everything that can be refused gets a letter without
+        // probabilities, which may be longer.
+        let then = match settings.template.answer.is_word() {
+            true => Learnt::EVERYTHING,
+            false => self.learnt().with(Refusal::ShortAnswer),
+        };
+        let output = of(self.learnt()).zip(of(then));
+        let output = output.map(|(now, then)| now.max(then));
         settings.worst(prompt, output)
     }
 }
@@ -286,12 +293,24 @@ impl Judge for RemoteJudge {
         match cause {
             FailureCause::Malformed => Some(self.settings.template.remind(prompt)),
             // A cut answer is never fed back: the same message again, with room for twice as much.
-            FailureCause::Truncated if !prompt.longer => Some(JudgePrompt {
-                longer: true,
+            FailureCause::Truncated if prompt.asking != Asking::Longer => Some(JudgePrompt {
+                asking: Asking::Longer,
                 ..prompt.clone()
             }),
             _ => None,
         }
+    }
+
+    fn ask_again(&self, prompt: &JudgePrompt, error: &CallError) -> Option<JudgePrompt> {
+        if error.no_answer {
+            return Some(prompt.clone());
+        }
+        let mut again = self.reask(prompt, error.cause)?;
+        // With more room the answer would only repeat itself further.
+        if error.raw.as_deref().is_some_and(repeats_itself) {
+            again.asking = Asking::Again;
+        }
+        Some(again)
     }
 
     fn truncated(&self, case: &PresentedPair) -> bool {

@@ -5,6 +5,7 @@
 mod tests;
 
 use super::address::join;
+use super::error_body::ErrorBody;
 use super::error_response;
 use super::json::{merge, text_at, whole};
 use super::rate_limits;
@@ -162,8 +163,7 @@ impl RerankService {
         if !received.is_ok() {
             return Err(self.refusal(settings, received));
         }
-        let value: Value = serde_json::from_slice(&received.body)
-            .map_err(|_| error_response::not_json(received))?;
+        let value = error_response::json(settings, received)?;
         let tokens = tokens(&value);
         let exchange = Exchange {
             sent: true,
@@ -201,6 +201,7 @@ impl RerankService {
     fn refusal(self, settings: &JudgeSettings, received: &HttpResponse) -> CallError {
         let mut error = error_response::from_response(settings, received);
         let wait = error.exchange.limits.retry_after;
+        let said = || ErrorBody::read(&received.body).shown();
         match (self, received.status) {
             (Self::Cohere, 498) => {
                 error.cause = FailureCause::Unauthorised;
@@ -217,17 +218,14 @@ impl RerankService {
                 error.message = format!(
                     "{}; send fewer or shorter documents in one call: lower batch or max_document_chars (the server tells its \
                      max_client_batch_size at /info)",
-                    error.message
+                    said()
                 );
                 error
             }
-            // llama.cpp says 500 for a pair that does not fit in one batch, which no other try makes fit.
             (Self::Compatible, _) if error.message.contains(LLAMA_TOO_LARGE) => {
-                error.cause = FailureCause::BadRequest;
-                error.retry = Retry::Never;
                 error.message = format!(
                     "{}; lower max_document_chars, or start the server with larger --batch-size and --ubatch-size",
-                    error.message
+                    said()
                 );
                 error
             }

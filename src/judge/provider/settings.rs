@@ -1,13 +1,14 @@
 //! What the user set for one judge, and what follows from it: identity, size, price.
 
 use super::rate_limits;
+use super::repetition::repeats_itself;
 use super::response::HttpResponse;
 use super::token_counts::ChargedTokens;
-use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
+use crate::judge::call::{Asking, CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
 use crate::judge::price::Price;
 use crate::judge::prompt::{AnswerForm, DocumentCut, Template};
 use crate::judge::spec::{JudgeLimits, JudgeSpec};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// What is said wherever estimated tokens are shown.
 pub const ESTIMATE: &str = "tokens are estimated: four ASCII characters or one and a half others each, times 1.3 for Claude";
@@ -32,6 +33,8 @@ pub struct JudgeSettings {
     pub cut: DocumentCut,
     /// Tokens it may write, thinking included.
     pub cap: u64,
+    /// Tokens it may write until an answer needs more, if the user set no limit: small models tend to repeat themselves forever.
+    pub short_cap: Option<u64>,
     pub params: Map<String, Value>,
     /// The seed that is sent, `none` if none is, where the temperature is not 0 and answers are drawn at random.
     pub seed: Option<String>,
@@ -61,13 +64,21 @@ pub(crate) struct AnswerFields {
 }
 
 impl JudgeSettings {
-    /// Tokens that may be written in answer to `prompt`.
-    pub fn cap(&self, prompt: &JudgePrompt) -> u64 {
-        if prompt.longer {
-            self.cap.saturating_mul(2)
-        } else {
-            self.cap
+    /// Tokens that may be written in answer to `prompt`; `needs_room` says that the model needs more than most do.
+    pub fn cap(&self, prompt: &JudgePrompt, needs_room: bool) -> u64 {
+        let cap = match needs_room {
+            true => self.cap,
+            false => self.least_cap(),
+        };
+        match prompt.asking {
+            Asking::First | Asking::Again => cap,
+            Asking::Longer => cap.saturating_mul(2),
         }
+    }
+
+    /// Tokens that may be written while nothing says that the model needs more.
+    pub fn least_cap(&self) -> u64 {
+        self.short_cap.unwrap_or(self.cap)
     }
 
     pub(crate) fn param(&self, name: &str) -> Option<&str> {
@@ -134,7 +145,7 @@ impl JudgeSettings {
         };
         let usage = Usage {
             input: (prompt.system.len() + prompt.user.len() + added) as u64 + ENVELOPE,
-            output: output.unwrap_or_else(|| self.cap(prompt)),
+            output: output.unwrap_or_else(|| self.cap(prompt, true)),
             ..Usage::default()
         };
         let limited = |price: &Price| price.is_free() || output.is_some();
@@ -176,9 +187,24 @@ pub(crate) fn filtered(reason: Option<&str>, reply: JudgeReply) -> CallError {
     failure_in_reply(FailureCause::Filtered, message, reply)
 }
 
-/// The failure of an answer that the server itself did not end.
-pub(crate) fn broken_off(cause: FailureCause, reply: JudgeReply) -> CallError {
-    failure_in_reply(cause, "the server broke off the answer", reply)
+/// The failure of an answer that the server itself broke off. It is retried like a 502.
+pub(crate) fn broken_off(
+    cause: FailureCause,
+    reason: Option<&str>,
+    reply: JudgeReply,
+) -> CallError {
+    let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+    failure_in_reply(
+        cause,
+        format!("the server broke off the answer{reason}"),
+        reply,
+    )
+}
+
+/// The failure of an answer that did not fit into the model's context.
+pub(crate) fn context_full(reply: JudgeReply) -> CallError {
+    let message = "the model's context is full; lower max_document_chars";
+    failure_in_reply(FailureCause::TooLong, message, reply)
 }
 
 /// The failure of an answer that stopped for a reason that no answer stops for.
@@ -190,9 +216,36 @@ pub(crate) fn odd_stop(reason: Option<&str>, reply: JudgeReply) -> CallError {
 
 /// The failure of an answer that was cut off by the cap.
 pub(crate) fn cut_off(settings: &JudgeSettings, reply: JudgeReply) -> CallError {
-    let message = format!(
-        "the answer was cut off after {} tokens, thinking included; raise max_output_tokens, now {}",
-        reply.usage.output, settings.cap
-    );
+    let written = match reply.usage.output {
+        0 => String::new(),
+        tokens => format!(" after {tokens} tokens, thinking included"),
+    };
+    let message = if repeats_itself(&reply.text) {
+        format!(
+            "the answer repeats itself and was cut off{written}; a larger limit would not help: set a temperature in params, \
+             try prompt = \"letter\", or take a larger model"
+        )
+    } else {
+        format!(
+            "the answer was cut off{written}; raise max_output_tokens, now {}",
+            settings.cap
+        )
+    };
     failure_in_reply(FailureCause::Truncated, message, reply)
+}
+
+/// The temperature for a prompt: 0, and more if the likeliest tokens led to no answer before.
+pub(crate) fn temperature(prompt: &JudgePrompt) -> Value {
+    match prompt.asking {
+        Asking::First => json!(0),
+        Asking::Again | Asking::Longer => json!(0.3),
+    }
+}
+
+/// The seed for a prompt; `first` is the seed of the first time.
+pub(crate) fn seed(prompt: &JudgePrompt, first: u64) -> Value {
+    match prompt.asking {
+        Asking::First => json!(first),
+        Asking::Again | Asking::Longer => json!(first + 1),
+    }
 }

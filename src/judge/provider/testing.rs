@@ -35,6 +35,7 @@ pub(crate) fn settings(provider: &str, model: &str) -> JudgeSettings {
             "ollama" => 2048,
             _ => 4096,
         },
+        short_cap: None,
         params: Map::new(),
         seed: None,
         base_model: model.to_owned(),

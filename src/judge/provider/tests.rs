@@ -1,3 +1,4 @@
+mod complaints;
 mod cost;
 mod learning;
 mod written;

@@ -3,6 +3,7 @@
 use super::trouble::BatchTrouble;
 use super::{PolledBatch, api, judge_of, line_number, passes, patiently};
 use crate::app::annotate::error::RunError;
+use crate::app::failure_tally::FailureTally;
 use crate::client::now_ms;
 use crate::judge::batch::{BatchAnswer, BatchApi};
 use crate::judge::{
@@ -17,11 +18,13 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 /// Results written together.
 const TOGETHER: usize = 256;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchFetch {
     pub votes: usize,
     /// Calls that failed.
     pub failures: usize,
+    /// Why they did.
+    pub tally: FailureTally,
     /// Calls that were never made, and can be made anew.
     pub not_made: usize,
     /// US dollars that are known to be charged.
@@ -134,6 +137,7 @@ async fn take_in(
             .await?;
         fetched.votes += news.votes;
         fetched.failures += news.failures;
+        fetched.tally.merge(news.tally);
         fetched.cost_usd += news.cost_usd;
     }
     Ok((fetched, strangers, unreadable))
@@ -168,6 +172,9 @@ fn record_all(
         db.batch_call_done(row.id, call.number)?;
         fetched.votes += usize::from(is_vote);
         fetched.failures += usize::from(!is_vote);
+        if let CallOutcome::Failure { cause, message } = &record.result {
+            fetched.tally.add_words(*cause, message);
+        }
         fetched.cost_usd += record.cost_usd.unwrap_or(0.0);
     }
     Ok(fetched)

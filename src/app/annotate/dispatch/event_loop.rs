@@ -215,7 +215,7 @@ impl Dispatcher {
             if count == 0 {
                 continue;
             }
-            if self.gone[judge_index] {
+            if self.gone[judge_index] || self.skipped_queries.contains(&(judge_index, query)) {
                 open.short = true;
                 continue;
             }
@@ -274,11 +274,9 @@ impl Dispatcher {
         query: QueryKey,
         calls: usize,
     ) -> Result<(), RunError> {
-        if let Some(open) = self
-            .open
-            .get_mut(&query)
-            .filter(|_| !self.gone[judge_index])
-        {
+        if let Some(open) = self.open.get_mut(&query).filter(|_| {
+            !self.gone[judge_index] && !self.skipped_queries.contains(&(judge_index, query))
+        }) {
             // What is on disk decides: since the plan was counted, votes may have come from elsewhere.
             self.waited_for -= std::mem::replace(&mut open.calls[judge_index], calls);
             self.waited_for += calls;

@@ -3,6 +3,7 @@
 use super::Dispatcher;
 use crate::app::annotate::battle_question::{BattleQuestion, VoteReply};
 use crate::app::annotate::error::RunError;
+use crate::app::annotate::progress::SkippedQuery;
 use crate::app::annotate::question_source::SourceEvent;
 use crate::client::lock;
 use crate::client::question::ServiceQuestion as _;
@@ -52,6 +53,9 @@ impl Dispatcher {
                     self.progress.say(line);
                 }
             }
+            WorkerEvent::CaseSkipped { case, why } => {
+                self.skip_query(judge_index, QueryKey(case.0), why).await?;
+            }
             WorkerEvent::BudgetReached => self.reach_budget(),
             WorkerEvent::Away { dropped } => {
                 (self.away[judge_index], self.resting[judge_index]) = (true, dropped);
@@ -72,6 +76,30 @@ impl Dispatcher {
             WorkerEvent::Failed(error) => return Ok(Some(error.into())),
         }
         Ok(None)
+    }
+
+    /// Skips a query for a judge whose calls about it keep failing.
+    async fn skip_query(
+        &mut self,
+        judge_index: usize,
+        query: QueryKey,
+        why: String,
+    ) -> Result<(), RunError> {
+        let id = self.store.read(move |db| Ok(db.query(query)?.id)).await?;
+        self.skipped_queries.insert((judge_index, query));
+        let judge = &mut self.progress.judges[judge_index];
+        let line = format!("{} skips the rest of query {id}: {why}", judge.name);
+        judge.skipped_queries.push(SkippedQuery {
+            query: id.to_string(),
+            why,
+        });
+        self.progress.say(line);
+        if let Some(open) = self.open.get_mut(&query) {
+            self.waited_for -= std::mem::take(&mut open.calls[judge_index]);
+            open.short = true;
+            self.settle(query).await?;
+        }
+        Ok(())
     }
 
     /// Takes in what a question source tells; returns what ends the run.
@@ -158,7 +186,7 @@ impl Dispatcher {
             }
             QuestionEnd::Failed(error) => {
                 self.used(judge_index, error.exchange.usage, error.exchange.latency);
-                self.progress.failed(judge_index, error.cause);
+                self.progress.failed(judge_index, &error);
                 let judge = &self.progress.judges[judge_index];
                 let line = format!("{}: {error}", judge.name);
                 self.progress.say(line);

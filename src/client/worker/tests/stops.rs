@@ -77,7 +77,7 @@ async fn junk_alone_stops_the_worker() {
     let server = Arc::new(SimulatedServer::new(|_| ServerFate::Junk(ms(50))));
     let played = play(&server, 500, WorkerSetup::new(1)).await;
     let why = played.stopped.unwrap();
-    assert!(why.contains("25 answers in a row"), "{why}");
+    assert!(why.contains("25 calls in a row"), "{why}");
     assert_eq!(server.books().requests, 25);
     assert!((played.known_usd - 0.025).abs() < 1e-9, "each is paid for");
     // Some answers between, and nothing stops.
@@ -89,6 +89,51 @@ async fn junk_alone_stops_the_worker() {
     assert_eq!(played.stopped, None);
     assert_eq!((played.answered.len(), played.failed.len()), (10, 90));
     assert_eq!(server.books().requests, 190, "each is asked once more");
+}
+
+/// Of three hundred questions, a hundred are about each case.
+fn hundreds(number: usize) -> Option<CaseId> {
+    Some(CaseId(number as i64 / 100))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_case_that_keeps_failing_is_skipped_and_the_others_are_asked() {
+    for fate in [
+        ServerFate::Wrong,
+        ServerFate::Junk(ms(50)),
+        ServerFate::Broken(ms(50)),
+    ] {
+        for places in [1, 2, 64] {
+            let server = Arc::new(SimulatedServer::new(move |request| {
+                match request.number / 100 {
+                    0 => fate,
+                    _ => ServerFate::Answer(ms(50)),
+                }
+            }));
+            let setup = WorkerSetup {
+                case: hundreds,
+                ..WorkerSetup::new(places)
+            };
+            let played = play(&server, 300, setup).await;
+            assert_eq!(played.stopped, None, "{fate:?}");
+            assert_eq!(played.skipped, [0], "{fate:?}");
+            assert_eq!(played.answered.len(), 200, "{fate:?}");
+            assert!(played.failed.len() < 25 + places, "{fate:?}");
+        }
+    }
+    // All of it is the judge's fault.
+    let server = Arc::new(SimulatedServer::new(|_| ServerFate::Wrong));
+    let setup = WorkerSetup {
+        case: hundreds,
+        ..WorkerSetup::new(1)
+    };
+    let played = play(&server, 300, setup).await;
+    assert!(
+        played
+            .stopped
+            .is_some_and(|why| why.contains("25 calls in a row"))
+    );
+    assert_eq!((played.skipped, played.failed.len()), (vec![0, 1], 75));
 }
 
 #[tokio::test(start_paused = true)]

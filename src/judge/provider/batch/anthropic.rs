@@ -43,16 +43,7 @@ impl BatchFormat for AnthropicBatches {
             "succeeded" => read(&as_received(200, value.pointer("/result/message")?)).into(),
             "errored" => {
                 let complaint = ErrorBody::of(value.pointer("/result/error")?);
-                let status = match complaint.kind.as_str() {
-                    "invalid_request_error" => 400,
-                    "authentication_error" => 401,
-                    "billing_error" => 402,
-                    "permission_error" => 403,
-                    "not_found_error" => 404,
-                    "request_too_large" => 413,
-                    "rate_limit_error" => 429,
-                    _ => 500,
-                };
+                let status = complaint.status().or(Some(500));
                 BatchAnswer::Failed(classify(settings, status, &complaint))
             }
             "expired" | "canceled" => BatchAnswer::NotMade,

@@ -56,7 +56,7 @@ impl BatchFormat for GeminiBatches {
             (Some(response), _) => read(&as_received(200, response)),
             (None, Some(error)) => Err(classify(
                 settings,
-                status_of(count_at(error, "/code")),
+                Some(status_of(count_at(error, "/code"))),
                 &ErrorBody::of(error),
             )),
             (None, None) => return None,

@@ -42,7 +42,11 @@ impl BatchFormat for OpenAiBatches {
             let complaint = ErrorBody::of(error);
             let answer = match complaint.code.as_str() {
                 "batch_expired" | "batch_cancelled" => BatchAnswer::NotMade,
-                _ => BatchAnswer::Failed(classify(settings, 500, &complaint)),
+                _ => BatchAnswer::Failed(classify(
+                    settings,
+                    complaint.status().or(Some(500)),
+                    &complaint,
+                )),
             };
             return Some((id, answer));
         }

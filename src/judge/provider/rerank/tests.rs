@@ -219,9 +219,14 @@ fn what_is_no_answer_of_a_reranker_is_said_to_be_none() {
 #[case(RerankService::Voyage, 503, json!({"detail": "down"}), FailureCause::Server, false)]
 #[case(RerankService::Tei, 424, json!({"error": "backend", "error_type": "Backend"}), FailureCause::Server, false)]
 #[case(RerankService::Tei, 429, json!({"error": "overloaded", "error_type": "Overloaded"}), FailureCause::RateLimited, false)]
-#[case(RerankService::Tei, 413, json!({"error": "batch size 64 > maximum allowed batch size 32", "error_type": "Validation"}), FailureCause::BadRequest, false)]
+#[case(RerankService::Tei, 413, json!({"error": "batch size 64 > maximum allowed batch size 32", "error_type": "Validation"}), FailureCause::TooLong, false)]
 #[case(RerankService::Tei, 422, json!({"error": "tokenizer", "error_type": "Tokenizer"}), FailureCause::BadRequest, false)]
-#[case(RerankService::Compatible, 500, json!({"error": {"code": 500, "message": "input is too large to process. increase the physical batch size", "type": "server_error"}}), FailureCause::BadRequest, false)]
+#[case(RerankService::Compatible, 500, json!({"error": {"code": 500, "message": "input is too large to process. increase the physical batch size", "type": "server_error"}}), FailureCause::TooLong, false)]
+#[case(RerankService::Compatible, 200, json!({"error": {"type": "overloaded_error", "message": "overloaded"}}), FailureCause::Server, false)]
+#[case(RerankService::Compatible, 200, json!({"error": {"code": 429, "message": "Budget has been exceeded!"}}), FailureCause::QuotaExhausted, true)]
+#[case(RerankService::Cohere, 400, json!({"message": "too many tokens: total number of tokens cannot exceed 4081 - received 9000"}), FailureCause::TooLong, false)]
+#[case(RerankService::Cohere, 429, json!({"message": "You are using a Trial key, which is limited to 1000 API calls / month"}), FailureCause::QuotaExhausted, true)]
+#[case(RerankService::Voyage, 400, json!({"detail": "The max allowed tokens per submitted batch is 120000. Your batch has 200000 tokens."}), FailureCause::TooLong, false)]
 #[case(RerankService::Compatible, 503, json!({"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}}), FailureCause::Server, false)]
 fn every_refusal_has_its_cause(
     #[case] service: RerankService,

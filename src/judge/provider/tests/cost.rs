@@ -2,7 +2,7 @@
 
 use super::super::testing::{KEY, case, network, received, settings};
 use super::*;
-use crate::judge::call::AnswerProbabilities;
+use crate::judge::call::{AnswerProbabilities, Asking};
 use crate::judge::price::{Price, TokenRates};
 use crate::judge::prompt::{LETTER, Template};
 use crate::judge::{Judge, opinion_of};
@@ -228,7 +228,7 @@ fn at_most_holds_the_call_and_the_dearest_one_after_it() {
     let judge = network(priced("openai"), Box::new(OpenAi), None);
     let worst = |prompt: &JudgePrompt| judge.worst(prompt).1.unwrap();
     let longer = JudgePrompt {
-        longer: true,
+        asking: Asking::Longer,
         ..prompt.clone()
     };
     let most = judge.worst_with_reask(&prompt).unwrap();

@@ -10,6 +10,7 @@ use super::super::openai::OpenAi;
 use super::super::testing::{received, settings};
 use super::super::{JudgeSettings, WireFormat};
 use crate::judge::JudgePrompt;
+use crate::judge::call::Asking;
 use crate::judge::prompt::{LETTER, Template};
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -37,7 +38,7 @@ fn after(
     let prompt = JudgePrompt {
         system: "Judge.".to_owned(),
         user: "Which?".to_owned(),
-        longer: false,
+        ..JudgePrompt::default()
     };
     (
         wire.build_request(settings, &prompt, learnt),
@@ -306,4 +307,131 @@ fn one_probability_alone_says_nothing_about_the_others() {
         .parse_response(&judge, &received(200, &answer))
         .unwrap();
     assert_eq!(reply.odds, None);
+}
+
+#[test]
+fn the_parameter_that_a_gateway_names_first_is_left_out() {
+    let refusal = |message: &str| {
+        let message = format!(
+            "litellm.UnsupportedParamsError: {message}\n\nLiteLLM: model group 'gpt' failed with the error above."
+        );
+        (
+            400,
+            json!({"error": {"message": message, "type": "invalid_request_error", "param": null, "code": "400"}}),
+        )
+    };
+    let (request, notes) = after(
+        &compatible("compatible"),
+        &settings("compatible", "gpt"),
+        &[
+            refusal(
+                "gpt-6.1-terra doesn't support temperature=0 while reasoning is active. Only temperature=1 is supported unless reasoning_effort resolves to 'none', either set explicitly on the request or declared as the model's default_reasoning_effort.",
+            ),
+            refusal(
+                "anthropic does not support parameters: ['seed'], for model=claude-sonnet-5-5. To drop these, set `litellm.drop_params=True`",
+            ),
+        ],
+    );
+    assert_eq!(
+        (request.get("temperature"), request.get("seed")),
+        (None, None)
+    );
+    assert_eq!(notes, ["takes no temperature", "takes no seed"]);
+    assert_eq!(request["max_tokens"], 4096);
+    let thinking = refusal("`temperature` may only be set to 1 when thinking is enabled.");
+    let (request, _) = after(
+        &compatible("compatible"),
+        &settings("compatible", "claude"),
+        &[thinking],
+    );
+    assert_eq!(request.get("temperature"), None);
+}
+
+#[rstest]
+#[case::named(json!({"error": "Invalid schema for response_format 'judgement': 'maxLength' is not permitted."}))]
+#[case::grammar(json!({"error": {"code": 400, "message": "failed to parse grammar", "type": "invalid_request_error"}}))]
+fn bounds_that_a_server_does_not_know_are_left_out_and_the_schema_stays(#[case] body: Value) {
+    let bounded = |request: &Value| request.to_string().contains("maxItems");
+    for (provider, wire) in [
+        ("vllm", &compatible("vllm") as &dyn WireFormat),
+        ("llamacpp", &compatible("llamacpp")),
+        ("ollama", &Ollama),
+    ] {
+        let settings = settings(provider, "qwen");
+        let (request, _) = after(wire, &settings, &[]);
+        assert!(bounded(&request), "{request}");
+        let (request, notes) = after(wire, &settings, &[(400, body.clone())]);
+        assert!(
+            !bounded(&request) && request.to_string().contains("additionalProperties"),
+            "{request}"
+        );
+        assert_eq!(notes.len(), 1);
+    }
+    let (request, _) = after(&OpenAi, &settings("openai", "gpt-6.1-terra"), &[]);
+    assert!(!bounded(&request), "strict servers refuse them");
+}
+
+#[test]
+fn a_model_that_does_not_think_gets_little_room_until_it_needs_more() {
+    let mut settings = settings("llamacpp", "qwen");
+    settings.short_cap = Some(1024);
+    let wire = compatible("llamacpp");
+    let cap = |learnt, asking| {
+        let prompt = JudgePrompt {
+            asking,
+            ..JudgePrompt::default()
+        };
+        wire.build_request(&settings, &prompt, learnt)["max_tokens"].clone()
+    };
+    let first = Learnt::default();
+    assert_eq!(
+        (cap(first, Asking::First), cap(first, Asking::Longer)),
+        (json!(1024), json!(2048))
+    );
+    let cut = |text: &str| {
+        let body = json!({"choices": [{"finish_reason": "length", "message": {"content": text}}]});
+        wire.parse_response(&settings, &received(200, &body))
+            .unwrap_err()
+    };
+    let long = wire
+        .adapt(&settings, first, &cut("{\"thoughts\": [\"A says"))
+        .unwrap();
+    assert_eq!(
+        (cap(long, Asking::First), cap(long, Asking::Longer)),
+        (json!(4096), json!(8192))
+    );
+    // One that repeats itself would fill any room.
+    let looped = cut(&"A says so. ".repeat(60));
+    assert!(looped.message.contains("repeats itself"), "{looped}");
+    assert_eq!(wire.adapt(&settings, first, &looped), None);
+}
+
+#[test]
+fn a_question_that_is_asked_again_is_not_answered_by_the_same_tokens() {
+    for (wire, provider, place) in [
+        (&compatible("llamacpp") as &dyn WireFormat, "llamacpp", ""),
+        (&Ollama, "ollama", "/options"),
+        (&Gemini, "gemini", "/generationConfig"),
+    ] {
+        let settings = settings(provider, "m");
+        let sampling = |asking| {
+            let prompt = JudgePrompt {
+                asking,
+                ..JudgePrompt::default()
+            };
+            let request = wire.build_request(&settings, &prompt, Learnt::default());
+            let at = |name: &str| {
+                request
+                    .pointer(&format!("{place}/{name}"))
+                    .unwrap()
+                    .as_f64()
+                    .unwrap()
+            };
+            (at("temperature"), at("seed"))
+        };
+        let (first, again) = (sampling(Asking::First), sampling(Asking::Again));
+        assert_eq!(first.0, 0.0);
+        assert!(again.0 > 0.2 && again.1 != first.1, "{provider}");
+        assert_eq!(again, sampling(Asking::Longer));
+    }
 }

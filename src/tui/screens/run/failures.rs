@@ -22,8 +22,8 @@ pub(super) fn lines(progress: &RunProgress, theme: &Theme, columns: usize) -> Ve
         line(
             found.count,
             &found.cause.to_string(),
-            &when,
-            &found.judges,
+            &format!("{when} · {}", judges_in_words(&found.judges)),
+            found.message,
             theme,
             columns,
         )
@@ -57,8 +57,8 @@ pub(super) fn earlier(run: &LastRun, theme: &Theme, columns: usize) -> Vec<Line<
         line(
             count(cause),
             &cause.to_string(),
-            &when,
-            &judges,
+            &format!("{when} · {}", judges_in_words(&judges)),
+            "",
             theme,
             columns,
         )
@@ -66,22 +66,28 @@ pub(super) fn earlier(run: &LastRun, theme: &Theme, columns: usize) -> Vec<Line<
     each.collect()
 }
 
+fn judges_in_words(judges: &[(&str, usize)]) -> String {
+    let words =
+        |(name, count): &(&str, usize)| format!("{} {}", sanitise::line(name), text::count(*count));
+    judges.iter().map(words).collect::<Vec<_>>().join(", ")
+}
+
+/// `message` is that of the first failure, empty if it is not known.
 fn line(
     count: usize,
     cause: &str,
-    when: &str,
-    judges: &[(&str, usize)],
+    circumstances: &str,
+    message: &str,
     theme: &Theme,
     columns: usize,
 ) -> Line<'static> {
     let count = text::count(count);
     let indent = " ".repeat(6_usize.saturating_sub(count.len()));
     let lead = format!("{count} {cause}");
-    let judges = judges.iter();
-    let judges =
-        judges.map(|(name, count)| format!("{} {}", sanitise::line(name), text::count(count)));
-    let judges = judges.collect::<Vec<_>>().join(", ");
-    let rest = format!(" · {when} · {judges}");
+    let rest = match message {
+        "" => format!(" · {circumstances}"),
+        message => format!(" · {circumstances} · {}", sanitise::line(message)),
+    };
     let room = columns.saturating_sub(indent.len() + text::width(&lead));
     Line::from(vec![
         Span::raw(indent),

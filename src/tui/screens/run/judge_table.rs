@@ -252,7 +252,7 @@ fn state_words(judge: &JudgeProgress, shape: &Shape) -> String {
     if judge.stopped.is_some() {
         words.push("stopped".to_owned());
     }
-    if let Some(causes) = judge.failure_words() {
+    if let Some(causes) = judge.tally.words() {
         words.push(format!("failed: {causes}"));
     }
     if let Some(seconds) = judge.held_s {
@@ -298,7 +298,7 @@ fn state_words(judge: &JudgeProgress, shape: &Shape) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::FailureCause;
+    use crate::judge::{CallError, FailureCause};
     use crate::tui::screens::Screen;
     use crate::tui::screens::testing::model;
     use crate::tui::theme::ColourDepth;
@@ -312,7 +312,7 @@ mod tests {
                 name: name.to_owned(),
                 ..JudgeProgress::default()
             };
-            judge.failed(FailureCause::TimedOut);
+            judge.failed(&CallError::new(FailureCause::TimedOut, "no answer"));
             judge
         });
         let mut progress = RunProgress::default();

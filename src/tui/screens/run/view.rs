@@ -369,7 +369,7 @@ fn log_lines(
 mod tests {
     use super::*;
     use crate::app::annotate::progress::JudgeProgress;
-    use crate::judge::FailureCause;
+    use crate::judge::{CallError, FailureCause};
     use crate::tui::screens::testing::model;
     use crate::tui::testing;
     use crate::tui::theme::ColourDepth;
@@ -412,7 +412,7 @@ mod tests {
             name: "gpt".to_owned(),
             ..JudgeProgress::default()
         };
-        judge.failed(FailureCause::TimedOut);
+        judge.failed(&CallError::new(FailureCause::TimedOut, "no answer"));
         let mut progress = RunProgress::default();
         progress.judges = vec![judge];
         let page = drawn(progress);

@@ -278,6 +278,23 @@ fn picks_and_rankings_tell_why_they_failed_and_go_on_with_other_queries() {
 }
 
 #[test]
+fn calls_of_a_method_about_one_query_cost_no_other_query_its_ranking() {
+    let junk = json!({"choices": [{"finish_reason": "stop", "message": {"content": "No."}}]});
+    for (status, body) in [(400, openai("Das geht nicht.", "nein")), (200, junk)] {
+        let desk = two_queries_of(40, "");
+        desk.server.answer_marked("BLOCKED", status, body);
+        assert_eq!(desk.run(&["import", "in.jsonl"]).status.code(), Some(0));
+        let method = ["--method", "pointwise@40", "--judges", "gpt", "--yes"];
+        let output = desk.run(&[&["rerank"][..], &method].concat());
+        let words = told(&output);
+        assert_eq!(output.status.code(), Some(3), "{words}");
+        let ranked = "SELECT count(*) FROM rerank_result WHERE failure IS NULL";
+        assert_eq!(desk.count(ranked), 1, "{words}");
+        assert!(!words.contains("stopped"), "{words}");
+    }
+}
+
+#[test]
 fn a_wait_until_a_moment_is_a_wait_of_seconds() {
     let desk = Desk::new("");
     let started = std::time::Instant::now();

@@ -190,7 +190,7 @@ async fn ask_all(
                 (None, None)
             }
             None => {
-                let question = RerankQuestion::new(target, key, tell, Arc::clone(&failed));
+                let question = RerankQuestion::new(target, None, key, tell, Arc::clone(&failed));
                 (Some(question), senders.get(service).cloned())
             }
         };

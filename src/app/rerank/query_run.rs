@@ -5,6 +5,7 @@ use super::prepared_method::PreparedMethod;
 use super::question::{FailedCalls, GivenAnswer, RerankQuestion, Told};
 use crate::client::lock::lock;
 use crate::client::now_ms;
+use crate::client::question::CaseId;
 use crate::domain::corpus::DocId;
 use crate::domain::methods::MethodRow;
 use crate::domain::reranking::{Answer, Call, Question, Ranking};
@@ -81,15 +82,22 @@ pub(super) async fn rank(
     retry: bool,
 ) -> Result<QueryEnd, StoreError> {
     let begun = Instant::now();
+    let case = CaseId(candidates.key.0);
     let failed = Arc::new(Mutex::new(FailedCalls::default()));
     let mut totals = Totals::default();
     let mut strategy = method.strategy(candidates);
     let mut waiting = FuturesUnordered::new();
     // Scores that come in batches, and how many batches are still to come.
     let mut scores: HashMap<usize, (usize, Vec<f64>)> = HashMap::new();
+    let mut cut_short = false;
     let failure = 'asking: loop {
         let mut own = None;
-        for Call { id, question } in strategy.next() {
+        let asked = if cut_short {
+            Vec::new()
+        } else {
+            strategy.next()
+        };
+        for Call { id, question } in asked {
             if let Some(answer) = method.own_answer(candidates, &question) {
                 own = Some((id, answer));
                 continue;
@@ -117,7 +125,8 @@ pub(super) async fn rank(
                         drop(tell.send(Ok(given)));
                     }
                     (None, Some(worker)) => {
-                        let question = RerankQuestion::new(target, key, tell, Arc::clone(&failed));
+                        let question =
+                            RerankQuestion::new(target, Some(case), key, tell, Arc::clone(&failed));
                         // A worker that is gone drops the question, and with it the sender.
                         drop(worker.send(question).await);
                     }
@@ -139,10 +148,17 @@ pub(super) async fn rank(
             }
         }
         let Some(part) = waiting.next().await else {
+            if cut_short {
+                return Ok(QueryEnd::CutShort);
+            }
             break None;
         };
         let given = match part.told {
-            Err(_) => return Ok(QueryEnd::CutShort),
+            // A call in flight may still fail the query, perhaps the reason why no more are made.
+            Err(_) => {
+                cut_short = true;
+                continue;
+            }
             Ok(Err(why)) => break Some(why),
             Ok(Ok(given)) => given,
         };

@@ -4,7 +4,9 @@ use super::candidates::hash_part;
 use crate::client::call_key::key_of;
 use crate::client::lock::lock;
 use crate::client::now_ms;
-use crate::client::question::{AttemptEnd, CallNeeds, RecordJob, RecordOutcome, ServiceQuestion};
+use crate::client::question::{
+    AttemptEnd, CallNeeds, CaseId, RecordJob, RecordOutcome, ServiceQuestion,
+};
 use crate::domain::numeric::best_first;
 use crate::domain::reranking::Answer;
 use crate::judge::reranker::{RerankCandidate, Reranker};
@@ -141,6 +143,8 @@ pub(super) type Told = Result<GivenAnswer, String>;
 /// A question on its way.
 pub(super) struct RerankQuestion {
     target: Arc<Target>,
+    /// The query that it is about, `None` if there are two.
+    case: Option<CaseId>,
     prompt: Option<JudgePrompt>,
     key: [u8; 32],
     kept: bool,
@@ -162,6 +166,7 @@ pub(super) struct RerankReply {
 impl RerankQuestion {
     pub(super) fn new(
         target: Target,
+        case: Option<CaseId>,
         key: [u8; 32],
         waiting: oneshot::Sender<Told>,
         failed: Arc<Mutex<FailedCalls>>,
@@ -169,6 +174,7 @@ impl RerankQuestion {
         Self {
             kept: target.is_kept(),
             target: Arc::new(target),
+            case,
             prompt: None,
             key,
             once_more: false,
@@ -396,6 +402,7 @@ impl ServiceQuestion for RerankQuestion {
         let prompt = judge.ask_again(prompt, error)?;
         Some(Self {
             target: Arc::clone(&self.target),
+            case: self.case,
             prompt: Some(prompt),
             key: self.key,
             kept: self.kept,
@@ -408,6 +415,10 @@ impl ServiceQuestion for RerankQuestion {
 
     fn key(&self) -> Option<[u8; 32]> {
         self.kept.then_some(self.key)
+    }
+
+    fn case(&self) -> Option<CaseId> {
+        self.case
     }
 
     fn name(&self) -> String {

@@ -29,6 +29,7 @@ pub mod methods;
 pub mod new_project;
 pub mod one_scale;
 pub mod output_file;
+pub mod permissions;
 pub mod pick;
 pub mod pool;
 pub mod project;

@@ -1,6 +1,7 @@
 //! The command line: one file a command. stdout is data, stderr is people.
 
 mod adjudication;
+mod allow;
 mod annotate;
 mod batch;
 mod battles;
@@ -12,6 +13,7 @@ mod bench_student;
 mod command;
 mod compare;
 mod config;
+mod consent;
 mod cycles;
 mod demo;
 mod doctor;
@@ -49,7 +51,8 @@ mod student;
 mod undo;
 mod vector_options;
 
-use crate::config::{Config, ConfigError};
+use crate::app::permissions::AskedUser;
+use crate::config::{Config, ConfigError, user_file};
 use crate::store::upgrade::tell_upgrades;
 use crate::tui::keymap;
 use clap::builder::NonEmptyStringValueParser;
@@ -57,6 +60,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use command::{CommandContext, CommandResult, usage};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 #[derive(Debug, Parser)]
 #[command(
@@ -189,6 +193,8 @@ enum CliCommand {
     Keys(keys::KeysCommand),
     /// Show the configuration; show or change the project's own settings
     Config(config::ConfigCommand),
+    /// Allow overrule.toml to send keys to servers and to run programs
+    Allow(allow::AllowCommand),
     /// Check the installation, the terminal, the project and the judges
     Doctor(doctor::DoctorCommand),
     /// Print shell completions
@@ -234,7 +240,13 @@ fn run(arguments: Arguments) -> CommandResult {
             message: error.to_string(),
         })?;
     }
+    let consent = AskedUser::new(
+        config.permissions.clone(),
+        config_file.clone().or_else(user_file),
+        consent::dialog(),
+    );
     let context = CommandContext {
+        consent: Arc::new(consent),
         named_project: arguments.project,
         named_annotator: arguments.annotator,
         config,
@@ -282,6 +294,7 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Manual(command)) => command.run(),
         Some(CliCommand::Keys(command)) => command.run(),
         Some(CliCommand::Config(command)) => command.run(&context),
+        Some(CliCommand::Allow(command)) => command.run(&context),
         Some(CliCommand::Doctor(command)) => command.run(&context),
         Some(CliCommand::Completions { shell }) => {
             let mut script = Vec::new();

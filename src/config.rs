@@ -2,10 +2,12 @@
 
 pub mod keymap;
 
+use crate::domain::permission::{PermissionRequest, Permissions};
 use crate::domain::priority::Policy;
 use crate::domain::ranking::RankingSettings;
 use crate::domain::sampling::adaptive::{self, AdaptivePlan, Sampler, Strategy};
 use serde::{Deserialize, Serialize};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 pub const DEFAULT: &str = include_str!("../assets/config.toml");
@@ -19,6 +21,8 @@ pub struct Config {
     pub run: RunConfig,
     pub judging: JudgingConfig,
     pub keys: KeysConfig,
+    /// What the user has allowed, or refused, the `overrule.toml` files of projects.
+    pub permissions: Permissions,
     /// Keys of the workbench that are bound otherwise.
     pub keymap: keymap::KeymapConfig,
     /// The text that this was read from, for the lines of what is wrong with it.
@@ -31,7 +35,7 @@ pub struct Config {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct KeysConfig {
-    /// Servers, beside a vendor's own, that may have the keys of well-known variables.
+    /// Servers, in addition to a vendor's own, that may be sent any key.
     pub trusted_hosts: Vec<String>,
 }
 
@@ -260,6 +264,41 @@ impl Config {
     }
 }
 
+/// Adds the answer to a permission request at the end of the configuration file `path`, which is
+/// created if it does not exist.
+///
+/// # Errors
+/// The file cannot be written, or would no longer be a configuration.
+pub fn remember(path: &Path, request: PermissionRequest, allow: bool) -> Result<(), String> {
+    #[derive(Serialize)]
+    struct Section {
+        permissions: Permissions,
+    }
+    let now = match crate::formats::file::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error.to_string()),
+    };
+    let mut permissions = Permissions::default();
+    permissions.add(request, allow);
+    let section = toml::to_string(&Section { permissions }).map_err(|error| error.to_string())?;
+    let gap = match now.is_empty() || now.ends_with('\n') {
+        true => "\n",
+        false => "\n\n",
+    };
+    let added = format!("{gap}{section}");
+    // The file may hold the answers in a form that cannot be continued at its end.
+    toml::from_str::<Config>(&format!("{now}{added}"))
+        .map_err(|error| error.to_string().trim_end().to_owned())?;
+    let written = || {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        crate::formats::file::append(path)?.write_all(added.as_bytes())
+    };
+    written().map_err(|error: std::io::Error| error.to_string())
+}
+
 /// Where the user's own configuration is looked for.
 pub fn user_file() -> Option<PathBuf> {
     directories::ProjectDirs::from("", "", "overrule")
@@ -269,6 +308,7 @@ pub fn user_file() -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::permission::ProgramUse;
 
     #[test]
     fn the_commented_defaults_are_the_defaults() {
@@ -321,6 +361,32 @@ mod tests {
             let error = error(&format!("[keys]\ntrusted_hosts = [{bad:?}]\n"));
             assert!(error.contains("[keys] trusted_hosts"), "{error}");
         }
+    }
+
+    #[test]
+    fn an_answer_is_added_to_the_file_and_leaves_the_rest_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("overrule/config.toml");
+        let request = PermissionRequest::Program(ProgramUse {
+            folder: "/a b".into(),
+            command: vec!["sh".to_owned(), "\"x\"\n".to_owned()],
+        });
+        let answer = || {
+            let (config, _) = Config::load(Some(&path)).unwrap();
+            config.permissions.answer(&request)
+        };
+        remember(&path, request.clone(), false).unwrap();
+        assert_eq!(answer(), Some(false));
+        let mine = "# mine\n[run]\ncycles = 3 # three";
+        std::fs::write(&path, mine).unwrap();
+        remember(&path, request.clone(), true).unwrap();
+        remember(&path, request.clone(), true).unwrap();
+        assert_eq!(answer(), Some(true));
+        assert!(std::fs::read_to_string(&path).unwrap().starts_with(mine));
+        let inline = "permissions = { programs = [] }\n";
+        std::fs::write(&path, inline).unwrap();
+        assert!(remember(&path, request.clone(), true).is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), inline);
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub mod number_words;
 pub(crate) mod numeric;
 pub mod one_scale;
 mod parallel;
+pub mod permission;
 pub mod priority;
 pub mod ranking;
 pub mod rating;

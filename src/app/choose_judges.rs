@@ -1,14 +1,16 @@
 //! Which judges a command works with: those of `overrule.toml` that have their keys, or else the offline ones.
 
 use super::error::{AppError, invalid};
+use super::permissions::{Consent, RecordedRequests};
 use crate::config::Config;
 use crate::domain::adjudication::PickMode;
 use crate::domain::named::did_you_mean;
+use crate::domain::permission::PermissionRequest;
 use crate::domain::sanitise;
 use crate::embedding::Embedder;
 use crate::judge::ensemble::{
-    Dotenv, EnsembleError, FILE, JudgeSources, JudgesFile, MissingKey, ensemble_from, own_prices,
-    pickers_from, rerank_judges_from,
+    Dotenv, EnsembleError, FILE, JudgeSources, JudgesFile, KeyProblem, MissingKey, RerankerConfig,
+    ensemble_from, own_prices, pickers_from, rerank_judges_from,
 };
 use crate::judge::provider::http::Timeouts;
 use crate::judge::reranker::Reranker;
@@ -46,10 +48,12 @@ impl ChosenJudges {
 pub struct JudgeConfiguration<'a> {
     /// The project, whose folder may hold `overrule.toml` and `.env`.
     pub project: &'a Path,
-    /// Who may be sent a key.
+    /// Which servers may be sent any key.
     pub config: &'a Config,
     /// Let keys travel unencrypted to other machines.
     pub insecure_http: bool,
+    /// Who allows what only the user can allow.
+    pub consent: &'a dyn Consent,
 }
 
 /// An embedder by its name, or what is wrong with it.
@@ -122,11 +126,7 @@ impl JudgeConfiguration<'_> {
 
     /// The embedder of that name in `overrule.toml`.
     pub fn embedder(&self, name: &str) -> Result<Embedder, AppError> {
-        let timeouts = Timeouts {
-            reply_bytes: VECTORS,
-            ..Timeouts::default()
-        };
-        self.read(timeouts, |file, _, sources| {
+        self.read(with_replies(VECTORS), |file, _, sources| {
             let all = &file.embedders;
             let Some(config) = all.iter().find(|embedder| embedder.name == name) else {
                 let known: Vec<&str> = all.iter().map(|embedder| embedder.name.as_str()).collect();
@@ -146,11 +146,7 @@ impl JudgeConfiguration<'_> {
 
     /// Every embedder of `overrule.toml` by name, or what is wrong with it.
     pub fn embedders(&self) -> Result<Vec<NamedEmbedder>, AppError> {
-        let timeouts = Timeouts {
-            reply_bytes: VECTORS,
-            ..Timeouts::default()
-        };
-        self.read(timeouts, |file, found, sources| {
+        self.read(with_replies(VECTORS), |file, found, sources| {
             // The commented default names some that nobody has asked for.
             let configs = file.embedders.iter().filter(|_| found);
             Ok(configs
@@ -162,29 +158,70 @@ impl JudgeConfiguration<'_> {
         })
     }
 
+    /// The names of the rerankers of `overrule.toml`.
+    pub fn reranker_names(&self) -> Result<Vec<String>, AppError> {
+        self.read(with_replies(RANKED), |file, _, _| {
+            Ok(file
+                .rerankers
+                .iter()
+                .map(|config| config.name.clone())
+                .collect())
+        })
+    }
+
+    /// The reranker of that name in `overrule.toml`, where there is one. No program is started.
+    ///
+    /// # Errors
+    /// Something is wrong with it.
+    pub fn reranker(&self, name: &str) -> Result<Option<Reranker>, AppError> {
+        let found = self.rerankers_named(|known| known == name)?;
+        found.into_iter().next().map(|(_, made)| made).transpose()
+    }
+
     /// Every reranker of `overrule.toml` by name, or what is wrong with it. No program is started.
     pub fn rerankers(&self) -> Result<Vec<NamedReranker>, AppError> {
-        let timeouts = Timeouts {
-            reply_bytes: RANKED,
-            ..Timeouts::default()
-        };
-        self.read(timeouts, |file, _, sources| {
+        self.rerankers_named(|_| true)
+    }
+
+    fn rerankers_named(
+        &self,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<Vec<NamedReranker>, AppError> {
+        self.read(with_replies(RANKED), |file, _, sources| {
             let own = own_prices(file, sources).map_err(AppError::invalid)?;
-            let mut made: Vec<NamedReranker> = Vec::new();
-            for config in &file.rerankers {
-                let reranker = match made.iter().any(|(name, _)| *name == config.name) {
-                    true => Err(invalid!(
+            let made = |config: &RerankerConfig| {
+                let same = file.rerankers.iter().filter(|of| of.name == config.name);
+                match same.count() {
+                    1 => Reranker::new(config, own.as_ref(), sources).map_err(AppError::invalid),
+                    _ => Err(invalid!(
                         "reranker {:?}: the name is used twice; give every reranker its own",
                         config.name
                     )),
-                    false => {
-                        Reranker::new(config, own.as_ref(), sources).map_err(AppError::invalid)
-                    }
-                };
-                made.push((config.name.clone(), reranker));
-            }
-            Ok(made)
+                }
+            };
+            let configs = file.rerankers.iter().filter(|config| wanted(&config.name));
+            Ok(configs
+                .map(|config| (config.name.clone(), made(config)))
+                .collect())
         })
+    }
+
+    /// What `overrule.toml` needs the user's permission for, with the names of those that need it: keys that are set and sent
+    /// to servers, and programs.
+    pub fn permission_requests(&self) -> Result<Vec<(String, PermissionRequest)>, AppError> {
+        let recorded = RecordedRequests::default();
+        let all = JudgeConfiguration {
+            consent: &recorded,
+            ..*self
+        };
+        all.available()?;
+        all.embedders()?;
+        for (name, reranker) in all.rerankers()? {
+            if let Ok(Some(program)) = reranker.as_ref().map(Reranker::program) {
+                recorded.allows(&PermissionRequest::Program(program.clone()), &name);
+            }
+        }
+        Ok(recorded.into_inner())
     }
 
     fn chosen(
@@ -199,10 +236,19 @@ impl JudgeConfiguration<'_> {
             }
         }
         let names = &with_offline(names);
-        let timeouts = Timeouts::default();
-        let ((network, missing), found) = self.read(timeouts, |file, found, sources| {
-            Ok((make(file, sources).map_err(AppError::invalid)?, found))
-        })?;
+        // Nobody is asked about a judge that is not named.
+        let allows = |request: &PermissionRequest, judge: &str| {
+            (names.is_empty() || names.iter().any(|name| name == judge))
+                && self.consent.allows(request, judge)
+        };
+        let ((network, missing), found) =
+            self.read(Timeouts::default(), |file, found, sources| {
+                let sources = JudgeSources {
+                    allows: &allows,
+                    ..*sources
+                };
+                Ok((make(file, &sources).map_err(AppError::invalid)?, found))
+            })?;
         if names.is_empty() {
             return Ok(all(network, missing, found));
         }
@@ -225,7 +271,7 @@ impl JudgeConfiguration<'_> {
         let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         let (file, found) = JudgesFile::load(folder).map_err(AppError::invalid)?;
-        let dotenv = Dotenv::load(folder).map_err(|error| invalid!("{error}"))?;
+        let dotenv = Dotenv::load(folder).map_err(AppError::invalid)?;
         let sources = JudgeSources {
             env: &|name| {
                 let value = std::env::var(name).ok();
@@ -237,8 +283,17 @@ impl JudgeConfiguration<'_> {
             insecure_http: self.insecure_http,
             timeouts,
             trusted_hosts: &self.config.keys.trusted_hosts,
+            allows: &|request, asked_by| self.consent.allows(request, asked_by),
         };
         work(&file, found.is_some(), &sources)
+    }
+}
+
+/// Calls whose answers may have so many bytes.
+fn with_replies(reply_bytes: usize) -> Timeouts {
+    Timeouts {
+        reply_bytes,
+        ..Timeouts::default()
     }
 }
 
@@ -269,7 +324,10 @@ fn all(network: JudgeEnsemble, missing: Vec<MissingKey>, configured: bool) -> Ch
     }
     let notes = match network.is_empty() {
         true => {
-            let keys = missing.iter().map(|missing| missing.key_env.as_str());
+            let keys = missing.iter().filter_map(|missing| match &missing.problem {
+                KeyProblem::NotSet(variables) => Some(variables.as_str()),
+                KeyProblem::NotAllowed(_) => None,
+            });
             let keys: Vec<&str> = keys.collect();
             vec![format!(
                 "no key is set ({}), so the offline judges are used",
@@ -279,8 +337,8 @@ fn all(network: JudgeEnsemble, missing: Vec<MissingKey>, configured: bool) -> Ch
         false => missing
             .iter()
             .map(|missing| {
-                let (judge, key) = (&missing.judge, &missing.key_env);
-                format!("{judge} is left out: it wants {key}")
+                let (judge, problem) = (&missing.judge, &missing.problem);
+                format!("{judge} is left out: it {problem}")
             })
             .collect(),
     };
@@ -325,16 +383,15 @@ fn able(
     Ok(chosen)
 }
 
-/// Which judges of the user's file want which keys, and what can be done.
+/// Which judges of `overrule.toml` lack their keys, and what can be done.
 fn keys_missing(missing: &[MissingKey]) -> String {
-    let wants = missing.iter().map(|missing| {
+    let problems = missing.iter().map(|missing| {
         let name = sanitise::line(&missing.judge);
-        format!("judge {name:?} wants {}", missing.key_env)
+        format!("judge {name:?} {}", missing.problem)
     });
     format!(
-        "{}. Set it, or put it into .env beside the project; --judges NAME,… chooses judges that need none, and --judges \
-         offline the embedded ones.",
-        wants.collect::<Vec<_>>().join("; ")
+        "{}; --judges NAME,… chooses judges that need none, and --judges offline the embedded ones",
+        problems.collect::<Vec<_>>().join("; ")
     )
 }
 
@@ -347,10 +404,7 @@ fn named(
         return Ok(Arc::clone(judge));
     }
     if let Some(missing) = missing.iter().find(|missing| missing.judge == name) {
-        let key = &missing.key_env;
-        return Err(invalid!(
-            "judge {name:?} needs a key: set {key}, or put it into .env beside the project"
-        ));
+        return Err(invalid!("judge {name:?} {}", missing.problem));
     }
     offline::judge(name).ok_or_else(|| {
         let mut known: Vec<&str> = network

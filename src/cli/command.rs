@@ -3,10 +3,12 @@
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::AppError;
 use crate::app::output_file::{ProtectedFiles, is_standard_output};
+use crate::app::permissions::AskedUser;
 use crate::app::project;
 use crate::config::{Config, ConfigError};
 use crate::store::{Store, StoreError};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where a project is looked for when nothing else is said.
@@ -101,6 +103,7 @@ pub(super) struct CommandContext {
     pub(super) named_annotator: Option<String>,
     pub(super) config: Config,
     pub(super) config_file: Option<PathBuf>,
+    pub(super) consent: Arc<AskedUser>,
 }
 
 /// Whether the standard output is one of the files that the command writes.
@@ -137,12 +140,21 @@ impl CommandContext {
         Ok(project::open_or_create(self.project(), &self.config)?)
     }
 
-    /// Where judges and their keys come from.
+    /// Where judges and their keys come from. The user is asked for permission where that is needed.
     pub(super) fn judges(&self, insecure_http: bool) -> JudgeConfiguration<'_> {
         JudgeConfiguration {
             project: self.project(),
             config: &self.config,
             insecure_http,
+            consent: &*self.consent,
+        }
+    }
+
+    /// The same, with the permissions that the user has given before.
+    pub(super) fn judges_without_asking(&self, insecure_http: bool) -> JudgeConfiguration<'_> {
+        JudgeConfiguration {
+            consent: &self.config.permissions,
+            ..self.judges(insecure_http)
         }
     }
 

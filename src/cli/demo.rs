@@ -158,7 +158,7 @@ fn show_one(
             missing: Vec::new(),
         }
     } else {
-        context.judges(false).available()?
+        context.judges_without_asking(false).available()?
     };
     let options = TuiOptions {
         paid: chosen.ensemble.iter().any(|judge| is_paid(judge.as_ref())),

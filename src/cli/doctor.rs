@@ -24,7 +24,7 @@ pub(super) struct DoctorCommand {
     /// Make no call
     #[arg(long)]
     offline: bool,
-    /// Start the programs among the rerankers too, which whoever wrote overrule.toml has chosen
+    /// Start the programs among the rerankers too, chosen by whoever wrote overrule.toml, without asking for permission
     #[arg(long, conflicts_with = "offline")]
     programs: bool,
     /// Let keys travel unencrypted to other machines
@@ -60,9 +60,13 @@ impl HealthCheck {
 
 impl DoctorCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        let chosen = context.judges(self.insecure_http).available()?;
-        let embedders = context.judges(self.insecure_http).embedders()?;
-        let rerankers = context.judges(self.insecure_http).rerankers()?;
+        let judges = match self.offline {
+            false => context.judges(self.insecure_http),
+            true => context.judges_without_asking(self.insecure_http),
+        };
+        let chosen = judges.available()?;
+        let embedders = judges.embedders()?;
+        let rerankers = judges.rerankers()?;
         let names = chosen.ensemble.iter().map(|judge| &judge.spec().name);
         let names = names.chain(chosen.missing.iter().map(|missing| &missing.judge));
         let judges = names.map(|name| clean(name).width() + "judge ".len());
@@ -82,9 +86,9 @@ impl DoctorCommand {
         }
         printer.add(terminal())?;
         for missing in &chosen.missing {
-            let found = format!("wants {}", missing.key_env);
-            let check = HealthCheck::new(format!("judge {}", missing.judge), false, found);
-            printer.add(check.remedy("set it, or put it into .env beside the project"))?;
+            let found = missing.problem.to_string();
+            let name = format!("judge {}", missing.judge);
+            printer.add(HealthCheck::new(name, false, found))?;
         }
         for note in chosen.notes {
             printer.add(HealthCheck::new("keys", true, note))?;
@@ -131,7 +135,11 @@ impl DoctorCommand {
                     reranker_check::configured(reranker)
                         .remedy("overrule doctor --programs starts it and asks it")
                 }
-                Ok(reranker) => runtime.block_on(reranker_check::examine(reranker)),
+                Ok(reranker) => {
+                    // --programs allows this one start.
+                    reranker.permit();
+                    runtime.block_on(reranker_check::examine(reranker))
+                }
             };
             let name = format!("reranker {name}");
             printer.add(HealthCheck { name, result })?;

@@ -200,10 +200,39 @@ fn standard_input() -> io::Result<Arc<[u8]>> {
 }
 
 pub fn read_to_string(path: &Path) -> io::Result<String> {
-    io::read_to_string(open(path)?).map_err(|error| match error.kind() {
+    text_of(open(path)?)
+}
+
+fn text_of(file: File) -> io::Result<String> {
+    io::read_to_string(file).map_err(|error| match error.kind() {
         io::ErrorKind::InvalidData => io::Error::new(error.kind(), "is not text in UTF-8"),
         _ => error,
     })
+}
+
+/// The text of a regular file that has this one name only: a symbolic or hard link could lead to any other file.
+pub fn read_to_string_unlinked(path: &Path) -> io::Result<String> {
+    let refused = |words: &str| {
+        let words = format!("is {words}; copy the file here instead");
+        io::Error::new(io::ErrorKind::InvalidInput, words)
+    };
+    if std::fs::symlink_metadata(path)?.is_symlink() {
+        return Err(refused("a symbolic link"));
+    }
+    let file = open(path)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let (opened, named) = (file.metadata()?, std::fs::symlink_metadata(path)?);
+        // Nobody has put another file in its place meanwhile.
+        if (opened.dev(), opened.ino()) != (named.dev(), named.ino()) {
+            return Err(refused("a symbolic link"));
+        }
+        if opened.nlink() > 1 {
+            return Err(refused("a file with several names (hard links)"));
+        }
+    }
+    text_of(file)
 }
 
 /// Creates a file, or empties one, that only its owner may read and write, whatever the umask.

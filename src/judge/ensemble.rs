@@ -19,7 +19,7 @@ pub use dotenv::Dotenv;
 pub use embedder::connect;
 pub use provider_profile::key_variables;
 pub use reranker::{RerankerConnection, connect_reranker};
-pub use sources::{EnsembleError, JudgeSources, MissingKey};
+pub use sources::{EnsembleError, JudgeSources, KeyProblem, MissingKey, NotAllowed};
 
 use super::judge_trait::JudgeEnsemble;
 use super::offline;
@@ -98,6 +98,13 @@ fn judges_from(
                 "the name is empty or used twice; give every judge its own".to_owned(),
             ));
         }
+        let is_embedded = config.provider == OFFLINE && config.model == config.name;
+        let reserved = config.name == OFFLINE || offline::NAMES.contains(&config.name.as_str());
+        if reserved && !is_embedded {
+            return Err(wrong(
+                "the name belongs to the offline judges; give this judge another name".to_owned(),
+            ));
+        }
         if config.provider == OFFLINE {
             let known = offline::NAMES.join(", ");
             let judge = offline::judge(&config.model);
@@ -111,9 +118,9 @@ fn judges_from(
         }
         match build::judge(config, sources, task, own.as_ref(), &http) {
             Ok(judge) => ensemble.push(Arc::new(judge)),
-            Err(BuildError::NoKey(key_env)) => missing.push(MissingKey {
+            Err(BuildError::Key(problem)) => missing.push(MissingKey {
                 judge: config.name.clone(),
-                key_env,
+                problem,
             }),
             Err(BuildError::Invalid(message)) => return Err(wrong(message)),
         }

@@ -12,9 +12,12 @@ use super::call::{CallError, Usage};
 use super::ensemble::{
     DocumentedDefault, EnsembleError, JudgeSources, RerankerConfig, connect_reranker,
 };
+use super::offline;
 use super::price::{PriceTable, RerankPrice};
 use super::spec::JudgeLimits;
 use crate::domain::corpus::DocId;
+use crate::domain::permission::{ProgramUse, command_line};
+use crate::domain::reranking::{Method, MethodKind};
 use program::ProgramReranker;
 use remote::RemoteReranker;
 use std::ops::Range;
@@ -78,6 +81,15 @@ impl Reranker {
         if config.name.trim().is_empty() {
             return Err(wrong("the name is empty; give every reranker its own"));
         }
+        let method = config.name.parse::<Method>().map(|method| method.kind);
+        if offline::NAMES.contains(&config.name.as_str())
+            || !matches!(method, Ok(MethodKind::Named(name)) if name == config.name)
+        {
+            return Err(wrong(
+                "--method cannot mean it by that name, which belongs to a method or an offline judge, or holds a space, @ or :; \
+                 give it another name",
+            ));
+        }
         if config.command.is_empty() {
             let reached = connect_reranker(config, own, sources)?;
             let remote = RemoteReranker::new(reached, config.batch);
@@ -102,7 +114,7 @@ impl Reranker {
             .map_err(|message| wrong(&message))?;
         Ok(Self {
             name: config.name.clone(),
-            model: format!("program {}", config.command.join(" ")),
+            model: format!("program {}", command_line(&config.command)),
             identity: program.identity(),
             concurrency,
             chars: config.max_document_chars.unwrap_or(usize::MAX),
@@ -112,6 +124,21 @@ impl Reranker {
 
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The program that it runs, for which it needs [permission](Self::permit).
+    pub fn program(&self) -> Option<&ProgramUse> {
+        match &self.backend {
+            RerankerBackend::Service(_) => None,
+            RerankerBackend::Program(program) => Some(program.used()),
+        }
+    }
+
+    /// Lets it start its program, which the user has allowed.
+    pub fn permit(&self) {
+        if let RerankerBackend::Program(program) = &self.backend {
+            program.permit();
+        }
     }
 
     /// Service and model, or the program, in words.

@@ -51,6 +51,7 @@ fn with_sources<T>(work: impl FnOnce(&JudgeSources<'_>) -> T) -> T {
             reply_bytes: 100_000,
         },
         trusted_hosts: &[],
+        allows: &|_, _| false,
     };
     work(&sources)
 }

@@ -13,6 +13,7 @@ mod handed_over;
 mod identity;
 mod ledger;
 mod pair;
+mod permissions;
 mod picks;
 mod position;
 mod ready_blocks;

@@ -475,6 +475,8 @@ fn services_score_in_batches_and_a_missing_program_fails_its_queries() {
     // Batches of 8, 8 and 4.
     assert_eq!(row["calls"], json!(3 * QUERIES), "{row}");
     assert_eq!(best_are_found(&desk, "ranker@20"), QUERIES);
+    let allowed = desk.run(&["allow", "--yes"]);
+    assert!(allowed.status.success(), "{}", told(&allowed));
     let output = rerank(&desk, &["--method", "mine@20", "--json"]);
     assert_eq!(output.status.code(), Some(3), "{}", told(&output));
     let row = &json_of(&output)["methods"][0];

@@ -9,13 +9,8 @@ fn a_foreign_file_does_not_lead_the_users_own_key_away() {
     std::fs::write(desk.path("overrule.toml"), foreign).unwrap();
     let doctor = desk.run(&["doctor", "--offline"]);
     let (code, said) = (doctor.status.code(), told(&doctor));
-    assert_eq!(code, Some(2), "{said}");
-    for part in [
-        "OPENAI_API_KEY",
-        "gw.example.com",
-        "key_env",
-        "trusted_hosts",
-    ] {
+    assert_eq!(code, Some(3), "{said}");
+    for part in ["OPENAI_API_KEY", "gw.example.com", "overrule allow"] {
         assert!(said.contains(part), "{part} in {said}");
     }
     assert!(!said.contains(KEY), "{said}");
@@ -23,7 +18,7 @@ fn a_foreign_file_does_not_lead_the_users_own_key_away() {
     let trust = "[keys]\ntrusted_hosts = [\"gw.example.com\"]\n";
     std::fs::write(desk.path("config.toml"), trust).unwrap();
     std::fs::write(desk.path(".env"), "OVERRULE_CONFIG=config.toml\n").unwrap();
-    assert_eq!(desk.run(&["doctor", "--offline"]).status.code(), Some(2));
+    assert_eq!(desk.run(&["doctor", "--offline"]).status.code(), Some(3));
     let embedder = foreign.replace("[[judge]]", "[[embedder]]");
     std::fs::write(desk.path("overrule.toml"), &embedder).unwrap();
     let embed = ["pool", "build", ".", "out.jsonl", "--embed", "gpt"];
@@ -33,7 +28,7 @@ fn a_foreign_file_does_not_lead_the_users_own_key_away() {
     std::fs::write(desk.path("overrule.toml"), foreign).unwrap();
     let trusting = ["--config", "config.toml", "doctor", "--offline"];
     let trusted = told(&desk.run(&trusting));
-    assert!(!trusted.contains("is not sent"), "{trusted}");
+    assert!(!trusted.contains("may not"), "{trusted}");
 }
 
 #[test]

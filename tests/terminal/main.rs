@@ -8,6 +8,7 @@ mod duel;
 mod fake_provider;
 mod init;
 mod leaving;
+mod permissions;
 mod review;
 mod sampling;
 

@@ -1,6 +1,6 @@
 //! What there is to judge with: keys by the names of their variables, and model servers by asking them what they have.
 
-use crate::app::error::{AppError, invalid};
+use crate::app::error::AppError;
 use crate::judge::ensemble::{Dotenv, key_variables};
 use crate::judge::provider::http::{Http, Timeouts};
 use crate::judge::provider::{compatible, ollama};
@@ -101,7 +101,7 @@ pub fn found_keys(
     folder: &Path,
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Vec<FoundKey>, AppError> {
-    let dotenv = Dotenv::load(folder).map_err(|error| invalid!("{error}"))?;
+    let dotenv = Dotenv::load(folder).map_err(AppError::invalid)?;
     let set = |variable: &str| env(variable).is_some() || dotenv.get(variable).is_some();
     let found = key_variables().filter(|(variable, _)| set(variable));
     Ok(found

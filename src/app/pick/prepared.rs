@@ -156,6 +156,7 @@ mod tests {
             project: store.path(),
             config: &config,
             insecure_http: false,
+            consent: &config.permissions,
         };
         let judges = ["offline".to_owned()];
         PreparedPicks::of_project(store, configuration, &judges, way, 0).unwrap()

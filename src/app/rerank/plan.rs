@@ -9,11 +9,13 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::methods::MethodRow;
 use crate::domain::metrics::RankedRun;
 use crate::domain::sanitise;
+use crate::judge::reranker::Reranker;
 use crate::store::corpus::QueryKey;
 use crate::store::reranking::StoredResult;
 use crate::store::{Db, Store, StoreError};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A query that a method has not ranked.
 #[derive(Clone, Copy, Debug)]
@@ -227,6 +229,12 @@ impl RerankPlan {
             .iter()
             .filter(unpriced)
             .map(RerankService::name)
+    }
+
+    /// The rerankers that run programs, each of which needs the user's permission.
+    pub fn programs(&self) -> impl Iterator<Item = Arc<Reranker>> {
+        let rerankers = self.services.iter().filter_map(RerankService::reranker);
+        rerankers.filter(|reranker| reranker.program().is_some())
     }
 
     /// Whether anything that is still to be done may be sent to a server.

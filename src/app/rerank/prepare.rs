@@ -3,7 +3,7 @@
 use super::plan::{CandidateSource, RerankPlan, RerankScope, orders_of};
 use super::prepared_method::{Asks, Orders, PreparedMethod};
 use super::service::RerankService;
-use crate::app::choose_judges::{ChosenJudges, JudgeConfiguration, NamedReranker, check_budget};
+use crate::app::choose_judges::{ChosenJudges, JudgeConfiguration, check_budget};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::read_ranking;
 use crate::app::wording::counted;
@@ -146,27 +146,31 @@ struct Preparing<'a> {
 
 /// What a method can be called by: read once, when the first name is looked up.
 struct KnownNames {
-    /// Rerankers, those that no method has asked for yet.
-    rerankers: Vec<NamedReranker>,
+    rerankers: Vec<String>,
     rankings: Vec<(String, Arc<Orders>)>,
-    /// All of them by name.
-    all: Vec<String>,
 }
 
 impl KnownNames {
     fn read(store: &Store, configuration: &JudgeConfiguration<'_>) -> Result<Self, AppError> {
-        let rerankers = configuration.rerankers()?;
         let rankings = store.read_blocking(|db| db.rankings())?.into_iter();
-        let rankings: Vec<_> = rankings
-            .map(|(name, run)| (name, Arc::new(orders_of(run))))
-            .collect();
-        let names = rerankers.iter().map(|(name, _)| name);
-        let all = names.chain(rankings.iter().map(|(name, _)| name));
         Ok(Self {
-            all: all.cloned().collect(),
-            rerankers,
-            rankings,
+            rerankers: configuration.reranker_names()?,
+            rankings: rankings
+                .map(|(name, run)| (name, Arc::new(orders_of(run))))
+                .collect(),
         })
+    }
+
+    /// What the name stands for apart from a reranker, in words; `overrule.toml`, which somebody else may have written,
+    /// must not change what it means.
+    fn other_meaning(&self, name: &str) -> Option<&'static str> {
+        if self.rankings.iter().any(|(of, _)| of == name) {
+            Some("a ranking of the project")
+        } else if Path::new(name).is_file() {
+            Some("a file")
+        } else {
+            None
+        }
     }
 }
 
@@ -305,12 +309,20 @@ impl<'a> Preparing<'a> {
             Some(known) => known,
             unread => unread.insert(KnownNames::read(self.store, self.configuration)?),
         };
-        if let Some(at) = known.rerankers.iter().position(|(of, _)| of == name) {
-            let reranker = Arc::new(known.rerankers.swap_remove(at).1?);
-            let service = self.services.len();
-            self.services
-                .push(RerankService::Reranker(Arc::clone(&reranker)));
-            return Ok(Asks::Reranker { service, reranker });
+        if known.rerankers.iter().any(|of| of == name) {
+            if let Some(other) = known.other_meaning(name) {
+                let name = sanitise::line(name);
+                return Err(invalid!(
+                    "--method: {name:?} is a reranker of {FILE} and {other}; give the reranker another name"
+                ));
+            }
+            if let Some(reranker) = self.configuration.reranker(name)? {
+                let reranker = Arc::new(reranker);
+                let service = self.services.len();
+                self.services
+                    .push(RerankService::Reranker(Arc::clone(&reranker)));
+                return Ok(Asks::Reranker { service, reranker });
+            }
         }
         if let Some((_, orders)) = known.rankings.iter().find(|(of, _)| of == name) {
             return Ok(Asks::Orders(Arc::clone(orders)));
@@ -320,12 +332,16 @@ impl<'a> Preparing<'a> {
             let run = read_ranking(path, &mut self.notes)?;
             return Ok(Asks::Orders(Arc::new(orders_of(run))));
         }
-        let there = match known.all.is_empty() {
+        let rankings = known.rankings.iter().map(|(name, _)| name);
+        let all: Vec<_> = known
+            .rerankers
+            .iter()
+            .chain(rankings)
+            .map(|name| sanitise::line(name))
+            .collect();
+        let there = match all.is_empty() {
             true => format!("{FILE} has no [[reranker]] and the project no ranking"),
-            false => {
-                let all = known.all.iter().map(|name| sanitise::line(name));
-                format!("there are {}", all.collect::<Vec<_>>().join(", "))
-            }
+            false => format!("there are {}", all.join(", ")),
         };
         Err(invalid!(
             "--method: no method, reranker, ranking or file is called {:?}; {there}. The methods are rankgpt, prp, tourrank, \

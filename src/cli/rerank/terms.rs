@@ -2,17 +2,20 @@
 
 use super::watch;
 use crate::app::choose_judges::is_paid;
+use crate::app::permissions::{AskedUser, Consent as _};
 use crate::app::rerank::estimate::{CallVolume, MethodEstimate};
 use crate::app::rerank::{PreparedRun, RerankPlan};
 use crate::app::wording::counted;
-use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output::{self, clean};
 use crate::cli::signals::RunEnd;
 use crate::cli::spending::{SpendingOptions, confirm_spending, usd};
 use crate::domain::methods::{MethodEffort, MethodRow};
+use crate::domain::permission::{PermissionRequest, ProgramUse};
+use crate::judge::ensemble::NotAllowed;
 use crate::judge::{FailureCause, OFFLINE_LABEL, provider};
 use crate::store::Store;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// What a person allows a run.
@@ -63,8 +66,20 @@ impl RankingTerms<'_> {
             false => Vec::new(),
         };
         if self.spending.dry_run {
-            self.print_estimate(&plan, &estimates, &notes)?;
+            self.print_estimate(&plan, &estimates, &notes, &context.consent)?;
             return Ok(None);
+        }
+        if plan.rankings() > 0 {
+            for program in plan.programs() {
+                if let Some(used) = program.program() {
+                    let request = PermissionRequest::Program(used.clone());
+                    if !context.consent.allows(&request, program.name()) {
+                        let name = clean(program.name());
+                        return Err(usage!("reranker {name:?} {}", NotAllowed(request)));
+                    }
+                    program.permit();
+                }
+            }
         }
         if offline {
             output::message(OFFLINE_LABEL);
@@ -95,19 +110,44 @@ impl RankingTerms<'_> {
         plan: &RerankPlan,
         estimates: &[MethodEstimate],
         notes: &[String],
+        consent: &AskedUser,
     ) -> CommandResult {
+        let programs = plan.programs().filter_map(|reranker| {
+            let request = PermissionRequest::Program(reranker.program()?.clone());
+            let allowed = consent.answer(&request) == Some(true);
+            Some((reranker.name().to_owned(), request, allowed))
+        });
+        let programs: Vec<_> = programs.collect();
         if self.json {
             return output::json(&json!({
                 "queries": plan.queries(),
                 "rankings": plan.rankings(),
                 "already": plan.already,
                 "methods": estimates,
+                "programs": programs.iter().filter_map(program_json).collect::<Vec<_>>(),
                 "warnings": notes,
             }));
         }
         output::text(&describe(plan, estimates, self.noun))?;
+        for (name, request, allowed) in &programs {
+            let name = clean(name);
+            let state = if *allowed {
+                ""
+            } else {
+                "; you have not allowed it yet"
+            };
+            output::text(&format!("{name} would {request}{state}\n"))?;
+        }
         output::text("dry run: nothing was called and nothing was changed\n")
     }
+}
+
+/// A program that would be run, and whether the user has allowed it.
+fn program_json((name, request, allowed): &(String, PermissionRequest, bool)) -> Option<Value> {
+    let PermissionRequest::Program(ProgramUse { folder, command }) = request else {
+        return None;
+    };
+    Some(json!({"method": name, "folder": folder, "command": command, "allowed": allowed}))
 }
 
 impl EndedRun {

@@ -1,8 +1,9 @@
 //! `.env`: lines of `NAME=value`, read into memory only. No interpolation, no multi-line values.
 
+use crate::formats::file;
 use secrecy::{ExposeSecret, SecretString};
-use std::fmt;
 use std::path::Path;
+use std::{fmt, io};
 
 /// The variables of a `.env` file. They hold keys, so only their names are ever printed.
 #[derive(Clone, Default)]
@@ -17,12 +18,20 @@ impl fmt::Debug for Dotenv {
 }
 
 impl Dotenv {
-    /// Reads `.env` in `folder`; there being none is as good as an empty one.
-    pub fn load(folder: &Path) -> Result<Self, std::io::Error> {
-        match crate::formats::file::read_to_string(&folder.join(".env")) {
+    /// Reads `.env` in `folder`; a missing one is as good as an empty one.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not a regular file with one name: a link could lead to the user's other secrets, which
+    /// `overrule.toml` would then send to a server.
+    pub fn load(folder: &Path) -> io::Result<Self> {
+        let path = folder.join(".env");
+        match file::read_to_string_unlinked(&path) {
             Ok(text) => Ok(Self::parse(&text)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(error),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(io::Error::new(
+                error.kind(),
+                format!("{}: {error}", path.display()),
+            )),
         }
     }
 
@@ -92,5 +101,25 @@ mod tests {
         assert!(Dotenv::load(folder.path()).unwrap().get("A").is_none());
         std::fs::write(folder.path().join(".env"), "A=1").unwrap();
         assert!(Dotenv::load(folder.path()).unwrap().get("A").is_some());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn only_a_regular_file_in_the_folder_itself_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, secret) = (folder.path().join(".env"), folder.path().join("secret"));
+        std::fs::write(&secret, "A=1").unwrap();
+        let refusal = || Dotenv::load(folder.path()).unwrap_err().to_string();
+        for target in ["secret", "../secret", "nowhere"] {
+            std::os::unix::fs::symlink(target, &path).unwrap();
+            let why = refusal();
+            assert!(why.contains(".env: is a symbolic link"), "{target}: {why}");
+            std::fs::remove_file(&path).unwrap();
+        }
+        std::fs::hard_link(&secret, &path).unwrap();
+        assert!(refusal().contains("several names (hard links)"));
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        assert!(refusal().contains("is a folder"));
     }
 }

@@ -3,7 +3,7 @@
 use super::build::{self, JudgeTask};
 use super::config::{EmbedderConfig, JudgeConfig};
 use super::reach::BuildError;
-use super::sources::{EnsembleError, JudgeSources};
+use super::sources::{EnsembleError, JudgeSources, KeyProblem};
 use crate::judge::provider::http::Http;
 use crate::judge::provider::{ApiConnection, JudgeSettings};
 
@@ -56,16 +56,17 @@ pub fn connect(
     let build = |judge: &JudgeConfig| build::judge(judge, sources, JudgeTask::Battle, None, &http);
     let mut built = build(&judge);
     // Whoever gives an address and no key has a server that speaks like OpenAI's and wants none.
-    let keyless = matches!(built, Err(BuildError::NoKey(_))) && judge.key_env.is_none();
+    let keyless =
+        matches!(built, Err(BuildError::Key(KeyProblem::NotSet(_)))) && judge.key_env.is_none();
     if keyless && judge.provider == "openai" && own_server {
         judge.provider = "compatible".to_owned();
         built = build(&judge);
     }
-    let judge = built.map_err(|error| match error {
-        BuildError::NoKey(key) => wrong(format!(
-            "needs a key: set {key}, or put it into .env beside the project"
-        )),
-        BuildError::Invalid(message) => wrong(message),
+    let judge = built.map_err(|error| {
+        wrong(match error {
+            BuildError::Key(problem) => problem.to_string(),
+            BuildError::Invalid(message) => message,
+        })
     })?;
     Ok((judge.settings, judge.connection))
 }

@@ -1,11 +1,13 @@
-//! Where a key may go. The key of a well-known variable goes to its vendor's servers only, unless the user's own
-//! configuration trusts another: a folder that somebody else made must not lead the user's keys away.
+//! Where a key may go. Without asking the user, the key of a well-known variable goes to its vendor's servers, and any
+//! key goes to this machine. Every other combination of a variable and a server needs the user's permission, because
+//! somebody else may have written the folder's `overrule.toml`.
 
+use crate::domain::permission::{KeyUse, PermissionRequest};
 use crate::judge::provider::address::{is_loopback, place};
 use reqwest::Url;
 
 /// Well-known variables with their vendors' servers; a name that begins with a dot stands for all servers below it.
-/// Variables without a server hold secrets that no judge wants.
+/// Only servers that the vendor itself runs are listed: anyone can rent a machine below `.endpoints.huggingface.cloud`.
 const KNOWN: &[(&[&str], &[&str])] = &[
     (
         &["OPENAI_API_KEY", "OPENAI_ADMIN_KEY"],
@@ -72,36 +74,7 @@ const KNOWN: &[(&[&str], &[&str])] = &[
             "HUGGING_FACE_HUB_TOKEN",
             "HUGGINGFACEHUB_API_TOKEN",
         ],
-        &[
-            "router.huggingface.co",
-            "api-inference.huggingface.co",
-            ".endpoints.huggingface.cloud",
-        ],
-    ),
-    (
-        &[
-            "AWS_ACCESS_KEY_ID",
-            "AWS_SECRET_ACCESS_KEY",
-            "AWS_SESSION_TOKEN",
-            "AWS_BEARER_TOKEN_BEDROCK",
-            "AZURE_CLIENT_SECRET",
-            "GITHUB_TOKEN",
-            "GH_TOKEN",
-            "GITLAB_TOKEN",
-            "NPM_TOKEN",
-            "CARGO_REGISTRY_TOKEN",
-            "PYPI_TOKEN",
-            "SLACK_TOKEN",
-            "SLACK_BOT_TOKEN",
-            "STRIPE_SECRET_KEY",
-            "STRIPE_API_KEY",
-            "DATABASE_URL",
-            "PGPASSWORD",
-            "SSH_AUTH_SOCK",
-            "VAULT_TOKEN",
-            "KUBECONFIG",
-        ],
-        &[],
+        &["router.huggingface.co", "api-inference.huggingface.co"],
     ),
 ];
 
@@ -109,8 +82,6 @@ const KNOWN: &[(&[&str], &[&str])] = &[
 pub(super) struct KeyDestination<'a> {
     /// The variable that it is in.
     pub(super) variable: &'a str,
-    /// Whether it lies in the `.env` beside the project, whose keys are that project's.
-    pub(super) beside_project: bool,
     pub(super) to: &'a Url,
     /// Whether the user's own environment names the address, for keys of this provider.
     pub(super) address_is_users: bool,
@@ -120,79 +91,77 @@ pub(super) struct KeyDestination<'a> {
     pub(super) insecure_http: bool,
 }
 
+/// Whether a key may be sent to its destination.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum KeyDecision {
+    Send,
+    /// Only the user can allow it.
+    Ask(PermissionRequest),
+    /// Never, for this reason.
+    Refuse(String),
+}
+
 impl KeyDestination<'_> {
-    /// Says why the key may not go there, and what to do.
-    pub(super) fn check(&self) -> Result<(), String> {
-        // Some systems find variables whatever the case of their names.
-        let names = |(variables, _): &&(&[&str], &[&str])| {
-            let mut variables = variables.iter();
-            variables.any(|known| known.eq_ignore_ascii_case(self.variable))
-        };
-        let Some((_, hosts)) = KNOWN.iter().find(names) else {
-            return Ok(());
-        };
+    pub(super) fn decide(&self) -> KeyDecision {
         let host = self.to.host_str().unwrap_or_default();
         let trusted = || {
             let mut trusted = self.trusted.iter();
             trusted.any(|trusted| trusted.eq_ignore_ascii_case(host))
         };
-        if self.beside_project || self.address_is_users || is_loopback(self.to) || trusted() {
-            return Ok(());
-        }
-        let is_vendors = hosts.iter().any(|vendors| match vendors.strip_prefix('.') {
-            Some(_) => host.ends_with(vendors),
-            None => host == *vendors,
-        });
-        let (variable, place) = (self.variable, place(self.to));
-        if is_vendors && (self.to.scheme() == "https" || self.insecure_http) {
-            return Ok(());
-        }
-        if is_vendors {
-            return Err(format!(
+        let is_encrypted = self.to.scheme() == "https" || self.insecure_http;
+        let is_vendors = is_vendors(self.variable, host);
+        if is_loopback(self.to)
+            || is_encrypted && (is_vendors || self.address_is_users || trusted())
+        {
+            KeyDecision::Send
+        } else if is_vendors {
+            let (variable, place) = (self.variable, place(self.to));
+            KeyDecision::Refuse(format!(
                 "{variable} is not sent to {place} unencrypted; use https"
-            ));
+            ))
+        } else {
+            KeyDecision::Ask(PermissionRequest::Key(KeyUse {
+                variable: self.variable.to_owned(),
+                server: self.to.origin().ascii_serialization(),
+            }))
         }
-        let only = match hosts {
-            [] => "it is no key of a judge".to_owned(),
-            hosts => format!("it goes only to {}", shown(hosts)),
-        };
-        Err(format!(
-            "{variable} is not sent to {place}: {only}; put that server's own key into another variable and name it with \
-             key_env, or, if you trust {host} with this one, add it to [keys] trusted_hosts in your own configuration \
-             (`overrule config default` shows how)"
-        ))
     }
 }
 
-fn shown(hosts: &[&str]) -> String {
-    let shown = hosts.iter().map(|host| match host.strip_prefix('.') {
-        Some(_) => format!("*{host}"),
-        None => (*host).to_owned(),
-    });
-    shown.collect::<Vec<_>>().join(", ")
+fn is_vendors(variable: &str, host: &str) -> bool {
+    // Some systems find variables whatever the case of their names.
+    let named = |known: &&str| known.eq_ignore_ascii_case(variable);
+    KNOWN
+        .iter()
+        .filter(|(variables, _)| variables.iter().any(named))
+        .flat_map(|(_, hosts)| *hosts)
+        .any(|vendors| match vendors.starts_with('.') {
+            true => host.ends_with(vendors),
+            false => host == *vendors,
+        })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(variable: &str, to: &str) -> Result<(), String> {
+    fn decide(variable: &str, to: &str) -> KeyDecision {
         KeyDestination {
             variable,
-            beside_project: false,
             to: &Url::parse(to).unwrap(),
             address_is_users: false,
             trusted: &["Gateway.example.com".to_owned()],
             insecure_http: false,
         }
-        .check()
+        .decide()
     }
 
     #[test]
-    fn a_well_known_key_goes_to_its_vendor_to_this_machine_and_to_whom_the_user_trusts() {
+    fn without_asking_a_key_goes_to_its_vendor_to_this_machine_and_to_trusted_servers() {
         for (variable, to) in [
             ("OPENAI_API_KEY", "https://api.openai.com/v1"),
             ("OPENAI_API_KEY", "https://eu.api.openai.com/v1"),
+            ("openai_api_key", "https://api.openai.com/v1"),
             ("OPENAI_API_KEY", "http://127.0.0.1:8000/v1"),
             ("OPENAI_API_KEY", "http://localhost:8000/v1"),
             ("OPENAI_API_KEY", "https://gateway.example.com/v1"),
@@ -202,38 +171,94 @@ mod tests {
                 "GEMINI_API_KEY",
                 "https://generativelanguage.googleapis.com",
             ),
-            ("MY_KEY", "https://anywhere.example.org/v1"),
+            ("HF_TOKEN", "https://router.huggingface.co/v1"),
+            ("MY_KEY", "http://[::1]:8000/v1"),
         ] {
-            assert_eq!(check(variable, to), Ok(()), "{variable} {to}");
+            assert_eq!(decide(variable, to), KeyDecision::Send, "{variable} {to}");
         }
     }
 
     #[test]
-    fn it_goes_nowhere_else_and_the_refusal_names_variable_host_and_remedy() {
-        for (variable, to) in [
-            ("OPENAI_API_KEY", "https://gw.example.com/v1"),
-            ("OPENAI_API_KEY", "https://api.openai.com.example.com/v1"),
-            ("OPENAI_API_KEY", "https://evilapi.openai.com/v1"),
-            ("OPENAI_API_KEY", "https://api.openai.com./v1"),
-            ("OPENAI_API_KEY", "https://mine.openai.azure.com"),
-            ("OPENAI_API_KEY", "https://api.anthropic.com"),
-            ("OPENAI_API_KEY", "https://127.0.0.1.example.com"),
+    fn every_other_combination_needs_permission() {
+        for (variable, to, server) in [
+            (
+                "OPENAI_API_KEY",
+                "https://gw.example.com/v1",
+                "https://gw.example.com",
+            ),
+            (
+                "OPENAI_API_KEY",
+                "https://api.openai.com.example.com/v1",
+                "https://api.openai.com.example.com",
+            ),
+            (
+                "OPENAI_API_KEY",
+                "https://evilapi.openai.com/v1",
+                "https://evilapi.openai.com",
+            ),
+            (
+                "OPENAI_API_KEY",
+                "https://api.openai.com./v1",
+                "https://api.openai.com.",
+            ),
+            (
+                "OPENAI_API_KEY",
+                "https://api.anthropic.com",
+                "https://api.anthropic.com",
+            ),
+            (
+                "OPENAI_API_KEY",
+                "https://127.0.0.1.example.com",
+                "https://127.0.0.1.example.com",
+            ),
+            (
+                "OPENAI_API_KEY",
+                "http://gateway.example.com/v1",
+                "http://gateway.example.com",
+            ),
             (
                 "AZURE_OPENAI_API_KEY",
                 "https://openai.azure.com.example.com",
+                "https://openai.azure.com.example.com",
             ),
-            ("ANTHROPIC_API_KEY", "https://api.openai.com/v1"),
-            ("AWS_SECRET_ACCESS_KEY", "https://api.openai.com/v1"),
-            ("openai_api_key", "https://gw.example.com/v1"),
+            (
+                "HF_TOKEN",
+                "https://x.eu-west-1.aws.endpoints.huggingface.cloud/v1",
+                "https://x.eu-west-1.aws.endpoints.huggingface.cloud",
+            ),
+            (
+                "aws_secret_access_key",
+                "http://10.0.0.7:8443/v1",
+                "http://10.0.0.7:8443",
+            ),
+            ("MYSQL_PWD", "http://0.0.0.0:80/v1", "http://0.0.0.0"),
+            (
+                "MY_KEY",
+                "https://anywhere.example.org:443/v1",
+                "https://anywhere.example.org",
+            ),
+            (
+                "AWS_SECRET_ACCESS_KEY",
+                "https://api.openai.com/v1",
+                "https://api.openai.com",
+            ),
         ] {
-            let why = check(variable, to).unwrap_err();
-            let host = Url::parse(to).unwrap();
-            let host = host.host_str().unwrap();
-            for part in [variable, host, "trusted_hosts", "key_env"] {
-                assert!(why.contains(part), "{part:?} in {why:?}");
-            }
+            let asked = KeyDecision::Ask(PermissionRequest::Key(KeyUse {
+                variable: variable.to_owned(),
+                server: server.to_owned(),
+            }));
+            assert_eq!(decide(variable, to), asked, "{variable} {to}");
         }
-        let open = check("OPENAI_API_KEY", "http://api.openai.com/v1").unwrap_err();
-        assert!(open.contains("use https"), "{open}");
+    }
+
+    #[test]
+    fn a_vendors_key_is_never_sent_unencrypted() {
+        let KeyDecision::Refuse(why) = decide("OPENAI_API_KEY", "http://api.openai.com/v1") else {
+            panic!("not refused");
+        };
+        assert!(
+            why.contains("OPENAI_API_KEY") && why.contains("use https"),
+            "{why}"
+        );
     }
 }

@@ -2,9 +2,9 @@
 
 use super::config::JudgeConfig;
 use super::endpoint::{base, headers};
-use super::key_destination::KeyDestination;
+use super::key_destination::{KeyDecision, KeyDestination};
 use super::provider_profile::{LOCAL_GIVE_UP_AFTER, ServiceAccess};
-use super::sources::JudgeSources;
+use super::sources::{JudgeSources, KeyProblem, NotAllowed};
 use crate::judge::provider::ApiConnection;
 use crate::judge::provider::address::{check_address, is_loopback};
 use crate::judge::provider::http::{Http, Timeouts};
@@ -19,7 +19,7 @@ pub(super) const LOCAL_PATIENCE: u32 = 3;
 const MARGIN: Duration = Duration::from_secs(10);
 
 pub(super) enum BuildError {
-    NoKey(String),
+    Key(KeyProblem),
     Invalid(String),
 }
 
@@ -53,34 +53,39 @@ pub(super) fn reach(
         .find_map(|name| Some((*name, key(name, sources)?)));
     let timeouts = timeouts(config, access, sources)?;
     if found.is_none() && (access.needs_key || own_key.is_some()) {
-        return Err(BuildError::NoKey(wanted.join(" or ")));
+        return Err(BuildError::Key(KeyProblem::NotSet(wanted.join(" or "))));
     }
     // The usual key of Ollama's cloud is not for a server on this machine.
     let local_ollama = config.provider == "ollama" && is_loopback(&base);
     let found = found.filter(|_| own_key.is_some() || !local_ollama);
-    let journey = found.as_ref().map(|(variable, key)| {
+    let decision = found.as_ref().map(|(variable, _)| {
         KeyDestination {
             variable,
-            beside_project: key.beside_project,
             to: &base,
             address_is_users: from_env && access.keys.contains(variable),
             trusted: sources.trusted_hosts,
             insecure_http: sources.insecure_http,
         }
-        .check()
+        .decide()
     });
-    let found = match journey {
-        // A key that nobody asked for stays at home, and the server is asked without one.
-        Some(Err(_)) if own_key.is_none() && !access.needs_key => None,
-        Some(Err(why)) => return Err(why.into()),
-        Some(Ok(())) | None => found,
+    let is_optional = own_key.is_none() && !access.needs_key;
+    let (found, request) = match decision {
+        None | Some(KeyDecision::Send) => (found, None),
+        // A key that overrule.toml did not ask for is not sent, and the server is asked without one.
+        Some(_) if is_optional => (None, None),
+        Some(KeyDecision::Ask(request)) => (found, Some(request)),
+        Some(KeyDecision::Refuse(why)) => return Err(why.into()),
     };
-    let found = found.map(|(name, key)| (name, key.secret));
     check_address(
         &base,
         found.is_some(),
         config.insecure_http || sources.insecure_http,
     )?;
+    if let Some(request) = request
+        && !(sources.allows)(&request, &config.name)
+    {
+        return Err(BuildError::Key(KeyProblem::NotAllowed(NotAllowed(request))));
+    }
     Ok(ReachedService {
         key_env: wanted.join(" or "),
         is_free: found.is_none() && is_loopback(&base),
@@ -94,23 +99,14 @@ pub(super) fn reach(
     })
 }
 
-/// A key and where it lies.
-pub(super) struct FoundKey {
-    pub(super) secret: SecretString,
-    beside_project: bool,
-}
-
 /// The environment comes before the file, and an empty variable is none.
-pub(super) fn key(name: &str, sources: &JudgeSources<'_>) -> Option<FoundKey> {
-    let found = |text: &str, beside_project| {
+pub(super) fn key(name: &str, sources: &JudgeSources<'_>) -> Option<SecretString> {
+    let trimmed = |text: &str| {
         let text = Some(text.trim()).filter(|text| !text.is_empty())?;
-        Some(FoundKey {
-            secret: SecretString::from(text.to_owned()),
-            beside_project,
-        })
+        Some(SecretString::from(text.to_owned()))
     };
-    let here = (sources.env)(name).and_then(|text| found(&text, false));
-    here.or_else(|| found(sources.dotenv.get(name)?.expose_secret(), true))
+    let here = (sources.env)(name).and_then(|text| trimmed(&text));
+    here.or_else(|| trimmed(sources.dotenv.get(name)?.expose_secret()))
 }
 
 /// How long calls may take.

@@ -40,9 +40,7 @@ pub fn connect_reranker(
     made.map_err(|error| EnsembleError::Reranker {
         reranker: config.name.clone(),
         message: match error {
-            BuildError::NoKey(key) => {
-                format!("needs a key: set {key}, or put it into .env beside the project")
-            }
+            BuildError::Key(problem) => problem.to_string(),
             BuildError::Invalid(message) => message,
         },
     })
@@ -91,7 +89,7 @@ fn connected(
             config.key_env.as_deref().unwrap_or("VOYAGE_API_KEY"),
             sources,
         );
-        key.is_some_and(|key| key.secret.expose_secret().starts_with(VOYAGE_ELSEWHERE.0))
+        key.is_some_and(|key| key.expose_secret().starts_with(VOYAGE_ELSEWHERE.0))
     };
     if service == RerankService::Voyage && judge.base_url.is_none() && elsewhere() {
         judge.base_url = Some(VOYAGE_ELSEWHERE.1.to_owned());

@@ -1,15 +1,23 @@
 use super::*;
 use crate::domain::adjudication::PickMode;
+use crate::domain::permission::PermissionRequest;
 use crate::judge::JudgePrompt;
 use crate::judge::provider::http::Timeouts;
 
 const KEY: &str = "sk-test-0123456789";
 
-fn make(
+type Made = Result<(JudgeEnsemble, Vec<MissingKey>), String>;
+
+fn make(text: &str, env: &[(&str, &str)], dotenv: &str) -> Made {
+    make_asking(text, env, dotenv, &|_, _| true)
+}
+
+fn make_asking(
     text: &str,
     env: &[(&str, &str)],
     dotenv: &str,
-) -> Result<(JudgeEnsemble, Vec<MissingKey>), String> {
+    allows: &dyn Fn(&PermissionRequest, &str) -> bool,
+) -> Made {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(
         folder.path().join("own.md"),
@@ -34,6 +42,7 @@ fn make(
         insecure_http: false,
         timeouts: Timeouts::default(),
         trusted_hosts: &[],
+        allows,
     };
     ensemble_from(&JudgesFile::parse(text)?, &sources).map_err(|error| error.to_string())
 }
@@ -59,7 +68,7 @@ fn the_default_is_one_judge_of_each_provider_and_keys_come_from_both_places() {
         missing,
         [MissingKey {
             judge: "claude".to_owned(),
-            key_env: "ANTHROPIC_API_KEY".to_owned()
+            problem: KeyProblem::NotSet("ANTHROPIC_API_KEY".to_owned())
         }]
     );
     for judge in &ensemble {
@@ -299,6 +308,7 @@ fn picks_are_asked_for_in_ones_own_words() {
             insecure_http: false,
             timeouts: Timeouts::default(),
             trusted_hosts: &[],
+            allows: &|_, _| false,
         };
         let made = pickers_from(&JudgesFile::parse(&text).unwrap(), &sources, way);
         made.map(|(judges, _)| judges[0].spec().prompt_hash.clone())
@@ -373,12 +383,8 @@ fn wrong_judges_say_what_is_wrong() {
             "in the open",
         ),
         (
-            "provider = \"openai\"\nmodel = \"m\"\nbase_url = \"https://gpu.lan/v1\"",
-            "OPENAI_API_KEY is not sent to gpu.lan",
-        ),
-        (
-            "provider = \"compatible\"\nmodel = \"m\"\nkey_env = \"AZURE_OPENAI_API_KEY\"\nbase_url = \"https://gpu.lan/v1\"",
-            "AZURE_OPENAI_API_KEY is not sent to gpu.lan",
+            "provider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://api.openai.com/v1\"\ninsecure_http = true",
+            "OPENAI_API_KEY is not sent to api.openai.com unencrypted",
         ),
         (
             "provider = \"openai\"\nmodel = \"m\"\nprice = { input = -1, output = 1 }",
@@ -480,7 +486,7 @@ fn local_servers_need_no_key_and_cost_nothing() {
     .unwrap();
     assert_eq!(ensemble[0].estimate(&JudgePrompt::default()).1, None);
     let (_, missing) = make(&one("provider = \"compatible\"\nmodel = \"m\"\nbase_url = \"https://gpu.lan/v1\"\nkey_env = \"MINE\""), &[], "").unwrap();
-    assert_eq!(missing[0].key_env, "MINE");
+    assert_eq!(missing[0].problem, KeyProblem::NotSet("MINE".to_owned()));
 }
 
 #[test]
@@ -526,26 +532,93 @@ fn an_address_is_not_taken_from_a_file_beside_the_project() {
     assert!(format!("{:?}", ensemble[0]).contains("https://eu.api.openai.com/v1/chat/completions"));
 }
 
+/// The judges and what they lack, with the requests made of a user who answers `allow`.
+fn asked(text: &str, env: &[(&str, &str)], dotenv: &str, allow: bool) -> (Made, Vec<String>) {
+    let requests = std::cell::RefCell::<Vec<String>>::default();
+    let made = make_asking(text, env, dotenv, &|request, judge| {
+        requests.borrow_mut().push(format!("{judge}: {request}"));
+        allow
+    });
+    (made, requests.into_inner())
+}
+
 #[test]
-fn a_key_beside_the_project_goes_where_the_project_says_and_a_spare_one_stays_at_home() {
-    let elsewhere = one("provider = \"openai\"\nmodel = \"m\"\nbase_url = \"https://gpu.lan/v1\"");
-    let beside = format!("OPENAI_API_KEY={KEY}\n");
-    assert!(make(&elsewhere, &[], &beside).is_ok());
-    assert!(make(&elsewhere, &[("OPENAI_API_KEY", KEY)], &beside).is_err());
+fn a_variable_and_a_server_that_are_no_pair_need_permission_wherever_the_key_lies() {
+    let gateway = "provider = \"openai\"\nmodel = \"m\"\nbase_url = \"https://gpu.lan/v1\"";
+    let open = "provider = \"compatible\"\nmodel = \"m\"\nbase_url = \"http://gpu.lan:8000/v1\"\ninsecure_http = true";
+    let named = |name: &str| format!("{open}\nkey_env = {name:?}");
+    for (lines, variable, request) in [
+        (
+            gateway.to_owned(),
+            "OPENAI_API_KEY",
+            "j: send the key in OPENAI_API_KEY to https://gpu.lan",
+        ),
+        (
+            named("aws_secret_access_key"),
+            "aws_secret_access_key",
+            "j: send the key in aws_secret_access_key to http://gpu.lan:8000, unencrypted",
+        ),
+        (
+            named("MYSQL_PWD"),
+            "MYSQL_PWD",
+            "j: send the key in MYSQL_PWD to http://gpu.lan:8000, unencrypted",
+        ),
+    ] {
+        let text = one(&lines);
+        for (env, dotenv) in [
+            (vec![(variable, KEY)], String::new()),
+            (vec![], format!("{variable}={KEY}\n")),
+        ] {
+            let (refused, requests) = asked(&text, &env, &dotenv, false);
+            let (judges, missing) = refused.unwrap();
+            assert_eq!(requests, [request]);
+            assert!(judges.is_empty());
+            assert!(
+                matches!(missing[0].problem, KeyProblem::NotAllowed(_)),
+                "{missing:?}"
+            );
+            let (allowed, _) = asked(&text, &env, &dotenv, true);
+            assert_eq!(allowed.unwrap().0.len(), 1);
+        }
+    }
+}
+
+#[test]
+fn nobody_is_asked_about_a_key_that_is_not_sent() {
     // The user's own environment may name a gateway for this provider's key, and for no other.
     let gateway = ("OPENAI_BASE_URL", "https://gateway.lan/v1");
     let usual = one("provider = \"openai\"\nmodel = \"m\"");
-    assert!(make(&usual, &[("OPENAI_API_KEY", KEY), gateway], "").is_ok());
+    let (made, requests) = asked(&usual, &[("OPENAI_API_KEY", KEY), gateway], "", false);
+    assert_eq!((made.unwrap().0.len(), requests.len()), (1, 0));
     let other = format!("{usual}\nkey_env = \"GROQ_API_KEY\"");
-    let error = make(&other, &[("GROQ_API_KEY", KEY), gateway], "").unwrap_err();
-    assert!(
-        error.contains("GROQ_API_KEY is not sent to gateway.lan"),
-        "{error}"
+    let (_, requests) = asked(&other, &[("GROQ_API_KEY", KEY), gateway], "", false);
+    assert_eq!(
+        requests,
+        ["j: send the key in GROQ_API_KEY to https://gateway.lan"]
     );
-    // Ollama in the house wants no key: that of its cloud is not for it.
+    // A local Ollama needs no key: that of its cloud is not for it.
     let ollama = one("provider = \"ollama\"\nmodel = \"m\"\nbase_url = \"http://gpu.lan:11434\"");
-    let (ensemble, _) = make(&ollama, &[("OLLAMA_API_KEY", KEY)], "").unwrap();
-    assert_eq!(ensemble.len(), 1);
+    let (made, requests) = asked(&ollama, &[("OLLAMA_API_KEY", KEY)], "", false);
+    assert_eq!((made.unwrap().0.len(), requests.len()), (1, 0));
+    // Unencrypted, and overrule.toml does not even say that it is meant.
+    let open = one(
+        "provider = \"compatible\"\nmodel = \"m\"\nkey_env = \"K\"\nbase_url = \"http://gpu.lan/v1\"",
+    );
+    let (made, requests) = asked(&open, &[("K", KEY)], "", false);
+    assert!(made.unwrap_err().contains("in the open") && requests.is_empty());
+}
+
+#[test]
+fn no_judge_takes_the_name_of_an_offline_one() {
+    for name in ["bm25", "proximity", "ngram", "offline"] {
+        let text = format!(
+            "[[judge]]\nname = {name:?}\nprovider = \"compatible\"\nmodel = \"bm25\"\nbase_url = \"https://gpu.lan/v1\""
+        );
+        let error = make(&text, &[], "").unwrap_err();
+        assert!(error.contains("belongs to the offline judges"), "{error}");
+    }
+    let own = "[[judge]]\nname = \"bm25\"\nprovider = \"offline\"\nmodel = \"bm25\"";
+    assert!(make(own, &[], "").is_ok());
 }
 
 #[test]

@@ -1,18 +1,20 @@
 //! Programs that rank: one line of JSON in, one line out, from processes that live as long as they answer.
 //!
 //! A process is asked one thing at a time. Where it crashes, is late, or writes what is no answer, it is ended, the query
-//! that it was asked has failed, and the next query gets a new process.
+//! that it was asked has failed, and the next query gets a new process. None starts before the user has allowed it.
 
 mod answer;
 mod process;
 
 use super::scores::RerankScores;
+use crate::domain::permission::ProgramUse;
 use crate::judge::call::{CallError, Exchange, FailureCause};
 use crate::judge::ensemble::RerankerConfig;
 use process::{AskFailure, ProgramProcess};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -30,8 +32,8 @@ const DOCUMENT_BYTES: usize = 64;
 #[derive(Debug)]
 pub(super) struct ProgramReranker {
     name: String,
-    command: Vec<String>,
-    folder: PathBuf,
+    program: ProgramUse,
+    permitted: AtomicBool,
     timeout: Duration,
     identity: String,
     /// As many as may run at the same time.
@@ -64,8 +66,14 @@ impl ProgramReranker {
         }
         Ok(Self {
             name: config.name.clone(),
-            command: config.command.clone(),
-            folder: folder.to_owned(),
+            program: ProgramUse {
+                // Permission is given for a place, by whatever links one comes there.
+                folder: folder
+                    .canonicalize()
+                    .map_err(|error| format!("{}: {error}", folder.display()))?,
+                command: config.command.clone(),
+            },
+            permitted: AtomicBool::new(false),
             timeout,
             identity: identity(config, folder),
             places: Semaphore::new(processes.min(Semaphore::MAX_PERMITS)),
@@ -75,6 +83,14 @@ impl ProgramReranker {
 
     pub(super) fn identity(&self) -> String {
         self.identity.clone()
+    }
+
+    pub(super) fn used(&self) -> &ProgramUse {
+        &self.program
+    }
+
+    pub(super) fn permit(&self) {
+        self.permitted.store(true, Ordering::Relaxed);
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<ProgramProcess>> {
@@ -115,7 +131,7 @@ impl ProgramReranker {
             *error.exchange = exchange.clone();
             error
         };
-        let program = self.command.first().map_or("", String::as_str);
+        let program = self.program.command.first().map_or("", String::as_str);
         let (process, answer) = match asked {
             Ok(Ok(answered)) => answered,
             Ok(Err(AskFailure::NotStarted(why))) => {
@@ -169,7 +185,10 @@ impl ProgramReranker {
                 other => return other,
             }
         }
-        let process = ProgramProcess::start(&self.name, &self.command, &self.folder)?;
+        if !self.permitted.load(Ordering::Relaxed) {
+            return Err(AskFailure::NotStarted("it is not allowed".to_owned()));
+        }
+        let process = ProgramProcess::start(&self.name, &self.program)?;
         process.ask(line, most).await
     }
 }

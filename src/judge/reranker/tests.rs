@@ -14,6 +14,10 @@ const KEY: &str = "key-0123456789abcdef";
 
 fn made_in(folder: &Path, text: &str) -> Result<Reranker, String> {
     let file = JudgesFile::parse(&format!("[[reranker]]\nname = \"r\"\n{text}"))?;
+    made_of(&file, folder)
+}
+
+fn made_of(file: &JudgesFile, folder: &Path) -> Result<Reranker, String> {
     let sources = JudgeSources {
         env: &|name| (name.ends_with("_KEY") && name != "JINA_API_KEY").then(|| KEY.to_owned()),
         dotenv: &Dotenv::parse(""),
@@ -22,6 +26,7 @@ fn made_in(folder: &Path, text: &str) -> Result<Reranker, String> {
         insecure_http: false,
         timeouts: Timeouts::default(),
         trusted_hosts: &[],
+        allows: &|_, _| false,
     };
     Reranker::new(&file.rerankers[0], None, &sources).map_err(|error| error.to_string())
 }
@@ -78,7 +83,7 @@ fn a_service_needs_its_name_its_key_and_a_model() {
         ),
         (
             "provider = \"cohere\"\nmodel = \"m\"\nkey_env = \"CO_API_KEY\"\nbase_url = \"https://gw.example.com\"",
-            "is not sent to gw.example.com",
+            "may not send the key in CO_API_KEY to https://gw.example.com: overrule.toml asks for it",
         ),
         (
             "command = [\"x\"]\nprovider = \"cohere\"",
@@ -92,6 +97,25 @@ fn a_service_needs_its_name_its_key_and_a_model() {
             found.starts_with("reranker \"r\": ") && found.contains(why),
             "{text}: {found}"
         );
+    }
+}
+
+#[test]
+fn no_reranker_takes_the_name_of_a_method_or_an_offline_judge() {
+    for name in [
+        "bm25",
+        "ngram",
+        "original",
+        "prp",
+        "rankgpt_sliding_window",
+        "a@20",
+        "a:b",
+        "a b",
+    ] {
+        let text = format!("[[reranker]]\nname = {name:?}\ncommand = [\"true\"]");
+        let file = JudgesFile::parse(&text).unwrap();
+        let why = made_of(&file, Path::new(".")).unwrap_err();
+        assert!(why.contains("give it another name"), "{name}: {why}");
     }
 }
 
@@ -198,6 +222,7 @@ mod programs {
     use super::*;
 
     async fn ask(program: &Reranker) -> Result<RerankScores, CallError> {
+        program.permit();
         program.score("q", &candidates(&["one", "two"])).await
     }
 
@@ -271,6 +296,19 @@ mod programs {
                 assert!(error.message.contains(why), "{error}");
             }
         }
+    }
+
+    #[tokio::test]
+    async fn none_starts_without_permission() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = made_in(folder.path(), "command = [\"touch\", \"started\"]").unwrap();
+        let asked = program.score("q", &candidates(&["one", "two"])).await;
+        let error = asked.unwrap_err();
+        assert!(
+            error.stops_judge && error.message.contains("it is not allowed"),
+            "{error}"
+        );
+        assert!(!folder.path().join("started").exists());
     }
 
     #[tokio::test]

@@ -166,6 +166,7 @@ fn anchors_are_priced_asked_and_kept_by_what_the_screen_offers() {
         project: bench.store.path(),
         config: &config,
         insecure_http: false,
+        consent: &config.permissions,
     };
     let prepared = PreparedScale::anchors(&bench.store, &configuration, "bm25").unwrap();
     let price = prepared.price();

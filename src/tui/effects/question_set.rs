@@ -32,6 +32,7 @@ impl Prepared {
             project: store.path(),
             config: &options.config,
             insecure_http: false,
+            consent: &options.config.permissions,
         };
         let seed = options.request.seed;
         let scale = |prepared| Self::Scale(Box::new(prepared));

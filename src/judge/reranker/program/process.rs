@@ -1,5 +1,6 @@
 //! One process of a program: a line is written, a line is read, and what it complains about goes to the log.
 
+use crate::domain::permission::ProgramUse;
 use crate::domain::sanitise;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -37,8 +38,9 @@ pub(super) struct ProgramProcess {
 }
 
 impl ProgramProcess {
-    pub(super) fn start(name: &str, command: &[String], folder: &Path) -> Result<Self, AskFailure> {
+    pub(super) fn start(name: &str, used: &ProgramUse) -> Result<Self, AskFailure> {
         let not = |why: &dyn std::fmt::Display| AskFailure::NotStarted(why.to_string());
+        let ProgramUse { folder, command } = used;
         let (program, arguments) = command.split_first().ok_or_else(|| not(&"no command"))?;
         let mut command = Command::new(found(program, folder));
         command

@@ -1,0 +1,134 @@
+//! Who decides whether `overrule.toml` may send a key to a server or run a program: the user, asked once for each combination.
+
+use crate::config::remember;
+use crate::domain::permission::{PermissionRequest, Permissions};
+use crate::domain::sanitise;
+use crate::judge::ensemble::FILE;
+use std::cell::RefCell;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Answers permission requests.
+pub trait Consent: fmt::Debug {
+    /// Whether the user allows what the judge, embedder or reranker `asked_by` needs.
+    fn allows(&self, request: &PermissionRequest, asked_by: &str) -> bool;
+}
+
+/// Answers as the user's configuration does, and asks nobody.
+impl Consent for Permissions {
+    fn allows(&self, request: &PermissionRequest, _: &str) -> bool {
+        self.answer(request) == Some(true)
+    }
+}
+
+/// Answers as the user does: what is in the configuration file, else what the user says now.
+pub struct AskedUser {
+    /// Where answers are kept; `None` where the system has no place for a configuration file.
+    file: Option<PathBuf>,
+    /// The answers in the file, and those of this call.
+    known: Mutex<Permissions>,
+    /// `None` where nobody can be asked.
+    dialog: Option<Box<dyn Dialog>>,
+}
+
+/// How a person is asked.
+pub trait Dialog: Send + Sync {
+    /// Whether the person allows it; `None` if neither that nor the contrary is to be kept.
+    fn ask(&self, question: &str) -> Option<bool>;
+
+    fn tell(&self, words: &str);
+}
+
+impl fmt::Debug for AskedUser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AskedUser")
+            .field("file", &self.file)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Consent for AskedUser {
+    fn allows(&self, request: &PermissionRequest, asked_by: &str) -> bool {
+        let known = self.answer(request);
+        known.unwrap_or_else(|| self.ask(request, asked_by))
+    }
+}
+
+impl AskedUser {
+    pub fn new(known: Permissions, file: Option<PathBuf>, dialog: Option<Box<dyn Dialog>>) -> Self {
+        Self {
+            file,
+            known: Mutex::new(known),
+            dialog,
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Permissions> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn answer(&self, request: &PermissionRequest) -> Option<bool> {
+        self.known().answer(request)
+    }
+
+    /// Whether somebody can be asked.
+    pub fn is_there(&self) -> bool {
+        self.dialog.is_some()
+    }
+
+    /// Asks for permission, whatever was answered before; nobody there is a refusal for now.
+    pub fn ask(&self, request: &PermissionRequest, asked_by: &str) -> bool {
+        let Some(dialog) = &self.dialog else {
+            return false;
+        };
+        let place = self.file.as_ref();
+        let place = place.map_or(String::new(), |file| format!(" in {}", file.display()));
+        let answer = dialog.ask(&format!(
+            "{FILE} asks to {request} (for {}).\nAllow it? y: yes, n: no; the answer is kept{place}. Enter alone: not this time.",
+            sanitise::line(asked_by)
+        ));
+        let Some(allow) = answer else {
+            self.known().add(request.clone(), false);
+            return false;
+        };
+        if let Err(why) = self.keep(request, allow) {
+            dialog.tell(&format!("the answer counts for this command only: {why}"));
+        }
+        allow
+    }
+
+    /// Keeps an answer in the configuration file.
+    ///
+    /// # Errors
+    /// It can be kept for this call only.
+    pub fn keep(&self, request: &PermissionRequest, allow: bool) -> Result<(), String> {
+        self.known().add(request.clone(), allow);
+        let file = self.file.as_ref();
+        let file =
+            file.ok_or("there is no folder for a configuration file; name one with --config")?;
+        remember(file, request.clone(), allow).map_err(|why| format!("{}: {why}", file.display()))
+    }
+}
+
+/// Records the requests. It allows them, so the judges that it is given for must not be called.
+#[derive(Debug, Default)]
+pub(super) struct RecordedRequests(RefCell<Vec<(String, PermissionRequest)>>);
+
+impl RecordedRequests {
+    /// The requests in the order in which they came, each once with the names of those that need it.
+    pub(super) fn into_inner(self) -> Vec<(String, PermissionRequest)> {
+        self.0.into_inner()
+    }
+}
+
+impl Consent for RecordedRequests {
+    fn allows(&self, request: &PermissionRequest, asked_by: &str) -> bool {
+        let mut recorded = self.0.borrow_mut();
+        match recorded.iter_mut().find(|(_, known)| known == request) {
+            Some((names, _)) => *names += &format!(", {asked_by}"),
+            None => recorded.push((asked_by.to_owned(), request.clone())),
+        }
+        true
+    }
+}

@@ -69,6 +69,9 @@ pub(crate) const LOGGED: usize = 500;
 /// A wait longer than this is announced.
 const NOTICE_AFTER: Duration = Duration::from_millis(500);
 
+/// A write that takes longer than this is announced: the disk or another program's lock holds it up.
+const LONG_WRITE: Duration = Duration::from_secs(1);
+
 /// How long whoever leaves waits for readers that were told to stop. Those that compute need longer, and end with the process.
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -170,13 +173,21 @@ impl Runner {
         let (writes, complaint) = (effect.writes(), Complaint::of(&effect));
         let reasoning = Arc::clone(&self.reasoning);
         let work = move |db: &mut Db| answer(db, effect, &annotator, asked_ms, &reasoning);
-        let answered = if writes {
+        let mut answered = if writes {
             self.store.write(work).boxed()
         } else {
             self.store.read(work).boxed()
         };
         let told = tokio::spawn(async move {
-            let (msg, wrong) = match answered.await {
+            let soon = tokio::time::timeout(LONG_WRITE, &mut answered).await;
+            if writes && soon.is_err() {
+                drop(results.send(Msg::StillWriting).await);
+            }
+            let answer = match soon {
+                Ok(answer) => answer,
+                Err(_) => answered.await,
+            };
+            let (msg, wrong) = match answer {
                 Ok(msg) => (msg, None),
                 Err(error) => {
                     let (msg, wrong) = complaint.about(&error.to_string());

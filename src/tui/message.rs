@@ -89,6 +89,10 @@ pub enum Msg {
     Queued(u64, Vec<QueueItem>, AnnotatorStatistics),
     /// How many queries the queue of the given generation still waits for.
     QueueWaits(u64, usize),
+    /// What was to be stored takes long.
+    StillWriting,
+    /// Why the queue of this generation cannot be worked out.
+    QueueFailed(u64, String),
     PairDescribed(QueryKey, Pair, PairDescription),
     PairTitles(HashMap<(QueryKey, Pair), PairTitles>),
     /// The titles of these pairs could not be read, and why.

@@ -77,7 +77,15 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::QueueWaits(generation, left) if generation == model.queue.generation => {
             model.queue.waits_for = Some(left);
         }
-        Msg::QueueWaits(..) => {}
+        Msg::StillWriting => model.say(
+            Level::Warn,
+            "still storing: waiting for the disk, or for another program that has locked the project",
+        ),
+        Msg::QueueFailed(generation, why) if generation == model.queue.generation => {
+            model.say(Level::Error, &why);
+            model.queue.failed = Some(why);
+        }
+        Msg::QueueWaits(..) | Msg::QueueFailed(..) => {}
         Msg::PairTitles(titles) => {
             let titles = titles.into_iter().map(|(pair, found)| (pair, Some(found)));
             model.queue.titles.extend(titles);

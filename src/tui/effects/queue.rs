@@ -34,8 +34,8 @@ impl Runner {
             .await;
             let msg = match found {
                 Ok(Ok(msg)) => msg,
-                Ok(Err(error)) => Msg::Failed(error.to_string()),
-                Err(error) => Msg::Failed(error.to_string()),
+                Ok(Err(error)) => Msg::QueueFailed(generation, error.to_string()),
+                Err(error) => Msg::QueueFailed(generation, error.to_string()),
             };
             drop(results.send(msg).await);
         });

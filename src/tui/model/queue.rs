@@ -33,6 +33,8 @@ pub struct QueueScreen {
     pub loaded: bool,
     /// How many queries are still to be looked at before it is.
     pub waits_for: Option<usize>,
+    /// Why it cannot be worked out.
+    pub failed: Option<String>,
     /// What was asked for last, so that an overtaken answer is dropped.
     pub generation: u64,
     pub stats: AnnotatorStatistics,

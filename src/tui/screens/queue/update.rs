@@ -50,6 +50,7 @@ pub(crate) fn queued(
     model.queue.items = items;
     model.queue.stats = stats;
     model.queue.loaded = true;
+    model.queue.failed = None;
     let last = model.shown_items().len().saturating_sub(1);
     model.queue.cursor = model.queue.cursor.min(last);
     if model.screen() == Screen::Review && model.queue.current.is_none() {
@@ -172,6 +173,7 @@ fn ask_anew(model: &mut Model) -> Vec<Effect> {
     model.queue.cursor = 0;
     model.queue.loaded = false;
     model.queue.waits_for = None;
+    model.queue.failed = None;
     model.queue.items.clear();
     model.queue.titles.clear();
     requests::queue(model)

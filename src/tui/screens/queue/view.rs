@@ -312,6 +312,7 @@ fn headline(model: &Model) -> String {
         parts.push("one judge against the others".to_owned());
     }
     match queue.items.len() {
+        _ if queue.failed.is_some() => parts.push("not available".to_owned()),
         _ if !queue.loaded => parts.push("calculating …".to_owned()),
         LISTED => parts.push(format!("the first {}", text::count(LISTED))),
         _ => {}
@@ -363,6 +364,9 @@ fn about(model: &Model) -> Vec<String> {
 
 fn empty(model: &Model) -> String {
     let key = |command| key_on(command, Screen::Queue);
+    if let Some(why) = &model.queue.failed {
+        return sanitise::line(why).into_owned();
+    }
     match (model.queue.loaded, model.queue.filter.is_empty()) {
         (true, true) if model.queue.conflicts => format!(
             "No conflicts: no two people decided a pair differently. Press {} to list all pairs.",

@@ -175,6 +175,13 @@ fn a_queue_that_is_not_there_yet_says_how_much_is_left() {
     update(&mut model, Msg::QueueWaits(generation + 1, 9_999), now);
     let page = flat(&mut model, (80, 24));
     assert!(page.contains("4,312 queries to go"), "{page}");
+    for (generation, shown) in [(generation + 1, false), (generation, true)] {
+        let failed = Msg::QueueFailed(generation, "p.db-wal: was deleted".to_owned());
+        update(&mut model, failed, now);
+        let page = flat(&mut model, (80, 24));
+        assert_eq!(page.contains("p.db-wal: was deleted"), shown, "{page}");
+        assert_eq!(page.contains("calculating"), !shown, "{page}");
+    }
 }
 
 #[test]

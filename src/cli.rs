@@ -3,6 +3,7 @@
 mod adjudication;
 mod allow;
 mod annotate;
+mod backup;
 mod batch;
 mod battles;
 mod bench_duel;
@@ -14,6 +15,7 @@ mod command;
 mod compare;
 mod config;
 mod consent;
+mod crash;
 mod cycles;
 mod demo;
 mod doctor;
@@ -53,6 +55,7 @@ mod vector_options;
 
 use crate::app::permissions::AskedUser;
 use crate::config::{Config, ConfigError, user_file};
+use crate::store::file::tell_waits;
 use crate::store::upgrade::tell_upgrades;
 use crate::tui::keymap;
 use clap::builder::NonEmptyStringValueParser;
@@ -124,6 +127,8 @@ enum CliCommand {
     Import(import::ImportCommand),
     /// Write what the project holds: annotated, ai-scores, votes, verdicts, run, qrels, rulings, picks, duel
     Export(export::ExportCommand),
+    /// Copy the project into one file, also while it is in use
+    Backup(backup::BackupCommand),
     /// Add what is new in another analyst's project file
     Merge(merge::MergeCommand),
     /// Show how far the project is
@@ -209,6 +214,8 @@ enum CliCommand {
 
 /// Runs the command line and says how the process is to end.
 pub fn main() -> ExitCode {
+    crash::log_panics();
+    signals::report_size_limits();
     let command = help::with_negative_numbers(Arguments::command());
     let matches = help::flowing(command, help::columns()).try_get_matches();
     let arguments = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
@@ -232,6 +239,7 @@ fn run(arguments: Arguments) -> CommandResult {
         .map(output::start_log)
         .transpose()?;
     tell_upgrades(output::upgrade);
+    tell_waits(output::waiting);
     let (config, config_file) = Config::load(arguments.config.as_deref())?;
     if let Some(path) = &config_file {
         let keys = config.keymap.bound(&config.text);
@@ -252,50 +260,55 @@ fn run(arguments: Arguments) -> CommandResult {
         config,
         config_file,
     };
-    match arguments.command {
-        None => demo::open(&context),
-        Some(CliCommand::Demo(command)) => command.run(&context),
-        Some(CliCommand::Init(command)) => command.run(&context),
-        Some(CliCommand::Annotate(command)) => command.run(&context),
-        Some(CliCommand::Batch(command)) => command.run(&context),
-        Some(CliCommand::Import(command)) => command.run(&context),
-        Some(CliCommand::Export(command)) => command.run(&context),
-        Some(CliCommand::Merge(command)) => command.run(&context),
-        Some(CliCommand::Status(command)) => command.run(&context),
-        Some(CliCommand::Queries(command)) => command.run(&context),
-        Some(CliCommand::Matrix(command)) => command.run(&context),
-        Some(CliCommand::Battles(command)) => command.run(&context),
-        Some(CliCommand::Queue(command)) => command.run(&context),
-        Some(CliCommand::Cycles(command)) => command.run(&context),
-        Some(CliCommand::Judges(command)) => command.run(&context),
-        Some(CliCommand::BenchSampler(command)) => command.run(&context),
+    crash::caught(&context, |context| dispatch(arguments.command, context))
+}
+
+fn dispatch(command: Option<CliCommand>, context: &CommandContext) -> CommandResult {
+    match command {
+        None => demo::open(context),
+        Some(CliCommand::Demo(command)) => command.run(context),
+        Some(CliCommand::Init(command)) => command.run(context),
+        Some(CliCommand::Annotate(command)) => command.run(context),
+        Some(CliCommand::Batch(command)) => command.run(context),
+        Some(CliCommand::Import(command)) => command.run(context),
+        Some(CliCommand::Export(command)) => command.run(context),
+        Some(CliCommand::Backup(command)) => command.run(context),
+        Some(CliCommand::Merge(command)) => command.run(context),
+        Some(CliCommand::Status(command)) => command.run(context),
+        Some(CliCommand::Queries(command)) => command.run(context),
+        Some(CliCommand::Matrix(command)) => command.run(context),
+        Some(CliCommand::Battles(command)) => command.run(context),
+        Some(CliCommand::Queue(command)) => command.run(context),
+        Some(CliCommand::Cycles(command)) => command.run(context),
+        Some(CliCommand::Judges(command)) => command.run(context),
+        Some(CliCommand::BenchSampler(command)) => command.run(context),
         Some(CliCommand::BenchOverride(command)) => command.run(),
         Some(CliCommand::BenchMethods(command)) => command.run(),
         Some(CliCommand::BenchDuel(command)) => command.run(),
         Some(CliCommand::BenchStudent(command)) => command.run(),
-        Some(CliCommand::Override(command)) => command.run(&context),
-        Some(CliCommand::Undo(command)) => command.run(&context),
-        Some(CliCommand::Log(command)) => command.run(&context),
-        Some(CliCommand::Gold(command)) => command.run(&context),
+        Some(CliCommand::Override(command)) => command.run(context),
+        Some(CliCommand::Undo(command)) => command.run(context),
+        Some(CliCommand::Log(command)) => command.run(context),
+        Some(CliCommand::Gold(command)) => command.run(context),
         Some(CliCommand::Fit(command)) => command.run(),
-        Some(CliCommand::Pool(command)) => command.run(&context),
-        Some(CliCommand::Pick(command)) => command.run(&context),
-        Some(CliCommand::Rerank(command)) => command.run(&context),
-        Some(CliCommand::Adjudication(command)) => command.run(&context),
-        Some(CliCommand::Rule(command)) => command.run(&context),
-        Some(CliCommand::Scale(command)) => command.run(&context),
-        Some(CliCommand::Evaluate(command)) => command.run(&context),
-        Some(CliCommand::Compare(command)) => command.run(&context),
-        Some(CliCommand::Methods(command)) => command.run(&context),
-        Some(CliCommand::Student(command)) => command.run(&context),
-        Some(CliCommand::Sbr(command)) => command.run(&context),
-        Some(CliCommand::Nine(command)) => command.run(&context),
-        Some(CliCommand::Duel(command)) => command.run(&context),
+        Some(CliCommand::Pool(command)) => command.run(context),
+        Some(CliCommand::Pick(command)) => command.run(context),
+        Some(CliCommand::Rerank(command)) => command.run(context),
+        Some(CliCommand::Adjudication(command)) => command.run(context),
+        Some(CliCommand::Rule(command)) => command.run(context),
+        Some(CliCommand::Scale(command)) => command.run(context),
+        Some(CliCommand::Evaluate(command)) => command.run(context),
+        Some(CliCommand::Compare(command)) => command.run(context),
+        Some(CliCommand::Methods(command)) => command.run(context),
+        Some(CliCommand::Student(command)) => command.run(context),
+        Some(CliCommand::Sbr(command)) => command.run(context),
+        Some(CliCommand::Nine(command)) => command.run(context),
+        Some(CliCommand::Duel(command)) => command.run(context),
         Some(CliCommand::Manual(command)) => command.run(),
         Some(CliCommand::Keys(command)) => command.run(),
-        Some(CliCommand::Config(command)) => command.run(&context),
-        Some(CliCommand::Allow(command)) => command.run(&context),
-        Some(CliCommand::Doctor(command)) => command.run(&context),
+        Some(CliCommand::Config(command)) => command.run(context),
+        Some(CliCommand::Allow(command)) => command.run(context),
+        Some(CliCommand::Doctor(command)) => command.run(context),
         Some(CliCommand::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "overrule", &mut script);

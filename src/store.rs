@@ -6,9 +6,11 @@
 
 pub mod append;
 pub mod assignments;
+pub mod backup;
 pub mod batches;
 mod call_totals;
 mod columns;
+mod completeness;
 pub mod contents;
 pub mod corpus;
 mod db;

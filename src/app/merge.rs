@@ -12,8 +12,8 @@ use crate::store::{Db, Result, Store};
 /// reported.
 pub fn merge(db: &mut Db, from: &Snapshot, keep: bool) -> Result<MergeCounts> {
     match keep {
-        true => db.atomically(|db| unite(db, from.db()?)),
-        false => db.rehearsed(|db| unite(db, from.db()?)),
+        true => db.atomically(|db| unite(db, from.db())),
+        false => db.rehearsed(|db| unite(db, from.db())),
     }
 }
 

@@ -303,7 +303,12 @@ pub fn write_whole<T>(
     let moved = written
         .map_err(|error| match error.is_disk_full() {
             true => cannot(&"the disk is full; free some space and repeat the command"),
-            false => error,
+            false => match error {
+                AppError::Io(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
+                    cannot(&"the limit of file sizes for this process is reached (`ulimit -f`); raise it and repeat the command")
+                }
+                error => error,
+            },
         })
         .and_then(|done| {
             std::fs::rename(&part, &target).map_err(|error| cannot(&error))?;

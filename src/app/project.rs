@@ -17,7 +17,8 @@ const SAMPLES: [&str; 2] = ["scifact", "zbench_example"];
 
 /// Opens a project, creating it with the configured rating settings where there is none.
 pub fn open_or_create(path: &Path, config: &Config) -> Result<Store, AppError> {
-    let fresh = !path.exists();
+    let fresh =
+        !Store::may_exist(path) || std::fs::metadata(path).is_ok_and(|found| found.len() == 0);
     let store = Store::open(path)?;
     if fresh {
         let settings = config.rating;

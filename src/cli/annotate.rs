@@ -141,7 +141,7 @@ impl AnnotateCommand {
         };
         let campaign = self.sampling.plan(&dataset, &ensemble, &request, usual)?;
         if campaign.is_some_and(|campaign| campaign.student) {
-            let project = context.project().exists().then(|| context.open());
+            let project = context.has_project().then(|| context.open());
             let named = match project.transpose()? {
                 Some(store) => store.read_blocking(|db| db.named_student())?,
                 None => None,
@@ -161,7 +161,7 @@ impl AnnotateCommand {
             ..request
         };
         let estimate = || -> Result<CostEstimate, CommandFailure> {
-            let project = context.project().exists().then(|| context.open());
+            let project = context.has_project().then(|| context.open());
             let project = project.transpose()?;
             if let Some(project) = &project {
                 dataset.refuse_edited(project)?;
@@ -198,7 +198,7 @@ impl AnnotateCommand {
                 ),
             });
         }
-        let project = context.project().exists().then(|| context.open());
+        let project = context.has_project().then(|| context.open());
         let project = project.transpose()?;
         let budget = self.spending.budget(context, project.as_ref())?;
         if let Some(budget) = budget {

@@ -77,6 +77,8 @@ impl<E: Into<anyhow::Error>> From<E> for CommandFailure {
                     | StoreError::Outdated { .. }
                     | StoreError::Linked { .. }
                     | StoreError::ReadOnly { .. }
+                    | StoreError::Unreadable { .. }
+                    | StoreError::Incomplete { .. }
             )
         );
         let misconfigured = error.downcast_ref::<ConfigError>().is_some();
@@ -123,6 +125,13 @@ impl CommandContext {
     pub(super) fn project(&self) -> &Path {
         let named = self.named_project.as_deref();
         named.unwrap_or(Path::new(DEFAULT_PROJECT))
+    }
+
+    /// Whether there is a project, or may be one: opening it says why that is not known. An empty file
+    /// is none yet.
+    pub(super) fn has_project(&self) -> bool {
+        let is_empty = std::fs::metadata(self.project()).is_ok_and(|found| found.len() == 0);
+        Store::may_exist(self.project()) && !is_empty
     }
 
     /// Who gives verdicts.

@@ -49,7 +49,7 @@ impl DemoCommand {
 
 /// The workbench on the project in this folder, or, where there is none, on the sample that is kept for this user.
 pub(super) fn open(context: &CommandContext) -> CommandResult {
-    if context.named_project.is_some() || context.project().exists() {
+    if context.named_project.is_some() || Store::may_exist(context.project()) {
         let store = context.open_or_create()?;
         return show(context, store, false, Start::Queries);
     }

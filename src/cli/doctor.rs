@@ -8,8 +8,8 @@ use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output;
 use crate::cli::output::clean;
-use crate::store::Store;
 use crate::store::integrity::Integrity;
+use crate::store::{Store, StoreError};
 use clap::Args;
 use serde::Serialize;
 use std::io::IsTerminal as _;
@@ -81,7 +81,8 @@ impl DoctorCommand {
             json: self.json,
         };
         printer.add(configuration(context))?;
-        for check in project(context) {
+        let (checks, store) = project(context);
+        for check in checks {
             printer.add(check)?;
         }
         printer.add(terminal())?;
@@ -96,9 +97,6 @@ impl DoctorCommand {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let project = context.project();
-        let store = project.exists().then(|| Store::open_existing(project).ok());
-        let store = store.flatten();
         for judge in chosen.ensemble {
             let uncalled = self.offline && !judge.spec().is_offline();
             let mut result = match uncalled {
@@ -106,8 +104,9 @@ impl DoctorCommand {
                 false => runtime.block_on(judge_check::examine(judge.as_ref())),
             };
             if let Some(store) = store.as_ref().filter(|_| !uncalled) {
-                let votes = runtime.block_on(votes_by_other_weights(store, judge.as_ref()))?;
-                if votes > 0 {
+                // Where the project is damaged, that has been said.
+                let votes = runtime.block_on(votes_by_other_weights(store, judge.as_ref()));
+                if let Some(votes) = votes.ok().filter(|votes| *votes > 0) {
                     result.found += &format!("; {}", replaced_weights(votes));
                 }
             }
@@ -189,55 +188,108 @@ fn configuration(context: &CommandContext) -> HealthCheck {
     HealthCheck::new("configuration", true, found)
 }
 
-fn project(context: &CommandContext) -> Vec<HealthCheck> {
+/// Checks of the project's file, with the project where it can be opened.
+fn project(context: &CommandContext) -> (Vec<HealthCheck>, Option<Store>) {
     let path = context.project();
     let check = |ok, found: String| HealthCheck::new("project", ok, found);
-    if !path.exists() {
+    if !Store::may_exist(path) {
         let remedy = "overrule demo, overrule import FILE or overrule annotate DATASET makes one";
         let found = format!("none at {}", path.display());
-        return vec![check(true, found).remedy(remedy)];
+        return (vec![check(true, found).remedy(remedy)], None);
     }
-    let looked = Store::open_existing(path).and_then(|store| {
-        let (queries, integrity) =
-            store.read_blocking(|db| Ok((db.queries()?.len(), db.integrity()?)))?;
-        Ok((store.is_read_only(), queries, integrity))
-    });
-    let (read_only, queries, integrity) = match looked {
+    let store = match Store::open_existing(path) {
+        Ok(store) => store,
+        Err(error) => {
+            let check = check(false, error.to_string());
+            let check = match error {
+                StoreError::NotAProject { .. } => check.remedy("name another file with --project"),
+                // The others say what to do.
+                _ => check,
+            };
+            return (vec![check], None);
+        }
+    };
+    let looked = store.read_blocking(|db| Ok((db.queries()?.len(), db.integrity()?)));
+    let (queries, integrity) = match looked {
         Ok(looked) => looked,
         Err(error) => {
-            let remedy = "name another file with --project";
-            return vec![check(false, error.to_string()).remedy(remedy)];
+            let mut checks = vec![check(false, error.to_string())];
+            checks.extend(exportable(&store));
+            return (checks, Some(store));
         }
     };
     let queries = counted(queries, "query");
     let found = format!("{} with {queries}", path.display());
-    let mut checks = vec![match read_only {
+    let mut checks = vec![match store.is_read_only() {
         false => check(true, found),
         true => check(false, format!("{found}, which can only be read"))
             .remedy("copy it to a folder where you may write"),
     }];
     checks.push(soundness(&integrity));
+    if !integrity.damage.is_empty() {
+        checks.extend(exportable(&store));
+    }
     checks.extend(room(path, integrity.bytes));
-    checks
+    (checks, Some(store))
 }
 
 fn soundness(found: &Integrity) -> HealthCheck {
-    if found.damage.is_empty() && found.dangling == 0 {
+    if found.damage.is_empty() {
         let log = match found.journal_mode.as_str() {
             "wal" => ", write-ahead log",
             _ => "",
         };
         let megabytes = found.bytes as f64 / 1e6;
-        return HealthCheck::new("integrity", true, format!("sound, {megabytes:.1} MB{log}"));
+        return HealthCheck::new(
+            "integrity",
+            true,
+            format!("sound, {megabytes:.1} MB{log}; overrule backup FILE copies it"),
+        );
     }
-    let mut words = found.damage.clone();
-    if found.dangling > 0 {
-        let rows = counted(found.dangling, "row");
-        words.push(format!("{rows} without the row that they belong to"));
-    }
-    HealthCheck::new("integrity", false, words.join("; ")).remedy(
-        "keep a copy, go back to a backup, and have `overrule merge` take over what can still be read",
+    HealthCheck::new("integrity", false, found.damage.join("; ")).remedy(
+        "keep a copy of the file, go back to the latest backup (overrule backup FILE makes them), and merge into it what can still be read",
     )
+}
+
+/// What can still be exported of a damaged project.
+fn exportable(store: &Store) -> Option<HealthCheck> {
+    /// Queries that are named.
+    const NAMED: usize = 5;
+    let queries = match store.read_blocking(|db| db.readable_queries()) {
+        Ok(queries) => queries,
+        Err(error) => {
+            let found = format!("the queries cannot be listed: {error}");
+            return Some(HealthCheck::new("export", false, found));
+        }
+    };
+    let all = queries.len();
+    let (readable, lost): (Vec<_>, Vec<_>) =
+        queries.into_iter().partition(|query| query.fault.is_none());
+    let mut found = format!(
+        "{} of {} can be exported",
+        readable.len(),
+        counted(all, "query")
+    );
+    if !lost.is_empty() {
+        let names: Vec<&str> = lost
+            .iter()
+            .take(NAMED)
+            .map(|lost| lost.name.as_str())
+            .collect();
+        let more = match lost.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        found += &format!(", all but {}{more}", names.join(", "));
+    }
+    let check = HealthCheck::new("export", lost.is_empty(), found);
+    Some(match readable.first() {
+        Some(first) => check.remedy(format!(
+            "overrule export votes --query {} --out votes.csv, and so on for verdicts and each query",
+            first.name
+        )),
+        None => check,
+    })
 }
 
 /// Whether there is room for the project to grow, where the system tells.

@@ -85,6 +85,17 @@ pub(super) fn upgrade(project: &Path, progress: UpgradeProgress) {
     message(&format!("{}: {words}", project.display()));
 }
 
+/// Says on the standard error that another program has locked the project. The workbench owns the
+/// terminal, and says it there.
+pub(super) fn waiting(project: &Path) {
+    if !crate::tui::terminal::is_active() {
+        message(&format!(
+            "{}: waiting for another program that has locked it",
+            project.display()
+        ));
+    }
+}
+
 /// When the next plain line of progress is due: one every two seconds.
 pub(super) struct ProgressPace {
     last: Instant,

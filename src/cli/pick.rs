@@ -81,7 +81,7 @@ impl PickCommand {
         let judges = context.judges(self.spending.insecure_http);
         let chosen = judges.choose_pickers(&self.judges, way)?;
         let ensemble = chosen.ensemble;
-        let (dataset, exists) = (self.dataset.as_deref(), context.project().exists());
+        let (dataset, exists) = (self.dataset.as_deref(), context.has_project());
         // Opened before the lock is taken: an upgrade asks whether another version holds it.
         let project = (exists || dataset.is_none()).then(|| context.open());
         let project = project.transpose()?;

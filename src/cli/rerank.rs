@@ -77,7 +77,7 @@ pub(super) struct RerankCommand {
 
 impl RerankCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        let exists = context.project().exists();
+        let exists = context.has_project();
         if !exists && self.dataset.is_none() {
             // Says what is missing and how to get it.
             context.open()?;

@@ -80,7 +80,7 @@ impl SbrCommand {
         let input = match (&self.run, &self.input) {
             (Some(name), _) => SbrInput::of_project(&context.open()?, name)?,
             (None, Some(path)) => {
-                let store = context.project().exists().then(|| context.open());
+                let store = context.has_project().then(|| context.open());
                 SbrInput::of_file(path, store.transpose()?.as_ref())?
             }
             (None, None) => return Err(usage!("name a ranking with --run, or a file with --in")),

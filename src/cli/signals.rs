@@ -3,8 +3,22 @@
 use super::command::CommandFailure;
 use super::output;
 use crate::client::RunControl;
+#[cfg(unix)]
+use std::sync::Arc;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
+
+/// Has a write beyond the limit of file sizes (`ulimit -f`) fail, instead of ending the process.
+pub(super) fn report_size_limits() {
+    #[cfg(unix)]
+    {
+        use signal_hook::consts::SIGXFSZ;
+        let ignored = signal_hook::flag::register(SIGXFSZ, Arc::default());
+        if let Err(error) = ignored {
+            tracing::warn!(%error, "a limit of file sizes would end the process");
+        }
+    }
+}
 
 /// How a run of questions ended.
 #[derive(Clone, Copy, Debug, Default)]

@@ -48,7 +48,7 @@ impl EmbeddingTerms {
         let beside = context.project().with_file_name("embeddings.db");
         let cache = vector_cache(cache.unwrap_or(&beside), self.dry_run)?;
         // What calls cost goes into the project, where there is one.
-        let project = context.project().exists() && !self.dry_run;
+        let project = context.has_project() && !self.dry_run;
         let project = project.then(|| context.open()).transpose()?;
         let lock = project.as_ref().filter(|_| embedder.is_paid());
         let lock = lock

@@ -278,6 +278,18 @@ fn private(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// Lets only its owner read and write a file that is there.
+#[cfg(unix)]
+pub fn make_private(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+pub fn make_private(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
 #[cfg(not(unix))]
 fn private(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     options.open(path)

@@ -305,6 +305,7 @@ impl Db {
 
     /// A query's documents without their texts, in pool order. Snippets have at most 160 characters.
     pub fn documents(&self, key: QueryKey) -> Result<Vec<DocumentInfo>> {
+        self.check_positions(key)?;
         let mut statement = self.connection.prepare_cached(
             "SELECT document.name, title, metadata, iif(packed IS NULL, substr(text, 1, 160), text), dictionary, packed
              FROM document JOIN content ON content.id = document.content WHERE query = ?1 ORDER BY position",
@@ -366,6 +367,7 @@ impl Db {
 
     /// A query with its documents, as imported.
     pub fn pool(&self, key: QueryKey) -> Result<Pool> {
+        self.check_positions(key)?;
         let (query, extra) = self
             .maybe(
                 "SELECT name, text, extra, line FROM query WHERE id = ?1",
@@ -412,6 +414,7 @@ impl Db {
 
     /// The identifiers of a query's documents, in pool order.
     pub fn document_ids(&self, key: QueryKey) -> Result<Vec<DocId>> {
+        self.check_positions(key)?;
         self.all(
             "SELECT name FROM document WHERE query = ?1 ORDER BY position",
             [key.0],
@@ -421,6 +424,7 @@ impl Db {
 
     /// Characters of each document of a query.
     pub(crate) fn document_lengths(&self, query: QueryKey) -> Result<Vec<usize>> {
+        self.check_positions(query)?;
         self.all(
             "SELECT coalesce(chars, length(text)) FROM document JOIN content ON content.id = document.content
              WHERE query = ?1 ORDER BY position",

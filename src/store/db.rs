@@ -1,17 +1,23 @@
 //! One connection to the project, and work that is kept whole or not at all.
 
 use super::error::{Result, StoreError};
+use super::file;
 use super::replies::Replies;
 use super::schema;
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 /// One connection to the project.
 #[derive(Debug)]
 pub struct Db {
     pub(crate) connection: Connection,
     pub(super) replies: Replies,
+    /// Keys of queries whose rows were found to belong together.
+    pub(super) checked: RefCell<HashSet<i64>>,
 }
 
 impl Db {
@@ -19,6 +25,7 @@ impl Db {
         Self {
             connection,
             replies: Replies::default(),
+            checked: RefCell::default(),
         }
     }
 
@@ -77,18 +84,33 @@ impl Db {
         Ok(rows.collect::<rusqlite::Result<C>>()?)
     }
 
-    /// [`Db::atomically`] for work that may panic: the thread and the connection outlive it.
+    /// [`Db::atomically`] for work that may panic: the thread and the connection outlive it. An error
+    /// names its cause where the file tells it.
     pub(super) fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let result = catch_unwind(AssertUnwindSafe(|| self.atomically(work)));
-        result.unwrap_or_else(|_| {
+        let result = result.unwrap_or_else(|_| {
             drop(
                 self.connection
                     .execute_batch("ROLLBACK TO step; RELEASE step"),
             );
-            Err(StoreError::Corrupt(
-                "a request to the project failed; the log has more".to_owned(),
-            ))
-        })
+            Err(self.damage_or(StoreError::Internal(
+                "a request to the project failed; the log (--log-file) has more".to_owned(),
+            )))
+        });
+        match self.connection.path() {
+            Some(path) => result.map_err(|error| file::narrowed(Path::new(path), error)),
+            None => result,
+        }
+    }
+
+    /// What is damaged in the project, or else `error`: rows that contradict each other can lead to what
+    /// no code expects.
+    fn damage_or(&self, error: StoreError) -> StoreError {
+        match self.damage() {
+            Ok(damage) if damage.is_empty() => error,
+            Ok(damage) => StoreError::Corrupt(damage.join("; ")),
+            Err(damaged) => damaged,
+        }
     }
 
     /// A project in memory, for trying something out.

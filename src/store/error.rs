@@ -56,14 +56,51 @@ pub enum StoreError {
         /// Why.
         reason: String,
     },
+    /// The file cannot be read at all.
+    #[error("{}: cannot be read: {reason}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why, and what to do about it.
+        reason: String,
+    },
+    /// A part of the project is missing, or the parts that are there do not belong together.
+    #[error("{}: {reason}", path.display())]
+    Incomplete {
+        /// The file.
+        path: PathBuf,
+        /// What is missing, and what to do about it.
+        reason: String,
+    },
+    /// Another program has locked the file.
+    #[error(
+        "{0} is locked by another program, such as a database browser, a backup or a cloud client; close the project there and repeat the command"
+    )]
+    Locked(String),
     /// There is no room for what was to be written; nothing of it was kept.
     #[error(
         "the disk is full: free some space and repeat the command; what was confirmed before is kept"
     )]
     DiskFull,
+    /// A file has reached the size that this process may write; nothing of the change was kept.
+    #[error(
+        "the project has reached the limit of file sizes for this process, {0} bytes (`ulimit -f`); raise the limit and repeat the command; what was confirmed before is kept"
+    )]
+    TooLarge(u64),
+    /// The disk failed to read or write.
+    #[error(
+        "the disk reports an error ({0}); check the disk or the network drive, and keep a copy of the project before repeating the command"
+    )]
+    Disk(String),
     /// The file is not where it was when it was opened.
     #[error("{}: the project was moved, deleted or replaced while it was open, and nothing more is written to it; move it back, with the files beside it whose names begin alike, or name another one with --project, and repeat the command", path.display())]
     Gone {
+        /// Where it was.
+        path: PathBuf,
+    },
+    /// The log is not where it was when the project was opened.
+    #[error("{}: was deleted or replaced while the project was open; close every overrule that has the project open, so that what is still in memory is written into the project, then repeat the command", path.display())]
+    LogGone {
         /// Where it was.
         path: PathBuf,
     },
@@ -75,9 +112,12 @@ pub enum StoreError {
     /// SQLite refused.
     #[error("project database: {0}")]
     Sql(#[source] rusqlite::Error),
-    /// A row holds what no version of Overrule wrote.
-    #[error("project database: {0}")]
+    /// Rows that no version of Overrule wrote, or that miss the rows that they refer to.
+    #[error("the project is damaged: {0}; `overrule doctor` says what can be exported")]
     Corrupt(String),
+    /// A part of the program failed.
+    #[error("internal error: {0}")]
+    Internal(String),
     /// The transaction did not reach the disk; nothing of it was kept.
     #[error("project database: could not be written: {0}")]
     Uncommitted(String),
@@ -88,20 +128,64 @@ pub enum StoreError {
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
-        // Where the room for the log's index is missing, SQLite speaks of an error of input and output.
-        let extended = error.sqlite_error().map(|error| error.extended_code);
+        use rusqlite::Error as Sqlite;
+        tracing::debug!(?error, "SQLite");
         match &error {
-            rusqlite::Error::FromSqlConversionFailure(_, _, why) => Self::Corrupt(why.to_string()),
-            // A number that is out of range, and nothing where something must be: a row, not a statement, is wrong.
-            rusqlite::Error::IntegralValueOutOfRange(..)
-            | rusqlite::Error::InvalidColumnType(..) => Self::Corrupt(error.to_string()),
-            _ if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => Self::DiskFull,
+            Sqlite::FromSqlConversionFailure(_, _, why) => return Self::Corrupt(why.to_string()),
+            // The statements are right, so a table or a column is missing, or a value is not JSON.
+            Sqlite::SqlInputError { msg, .. } | Sqlite::SqliteFailure(_, Some(msg))
+                if ["no such ", "malformed JSON"]
+                    .iter()
+                    .any(|start| msg.starts_with(start)) =>
+            {
+                return Self::Corrupt(msg.clone());
+            }
+            Sqlite::QueryReturnedNoRows => return Self::Corrupt("a row is missing".to_owned()),
+            Sqlite::IntegralValueOutOfRange(..) => {
+                return Self::Corrupt("a number is out of range".to_owned());
+            }
+            Sqlite::InvalidColumnType(_, column, _) => {
+                return Self::Corrupt(format!("a value of {column} is of another kind"));
+            }
+            Sqlite::Utf8Error(..) => return Self::Corrupt("a text is not UTF-8".to_owned()),
+            Sqlite::SqliteFailure(failure, Some(msg))
+                if failure.code == ErrorCode::ConstraintViolation =>
+            {
+                return Self::Corrupt(format!("rows contradict each other ({msg})"));
+            }
+            _ => {}
+        }
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Self::DiskFull,
             // Only readers are interrupted, and only where nobody waits for them any more.
-            _ if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => Self::Closed,
-            _ if extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => Self::DiskFull,
+            Some(ErrorCode::OperationInterrupted) => Self::Closed,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                Self::Locked("the project".to_owned())
+            }
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Self::Corrupt("parts of its file are not readable".to_owned())
+            }
+            Some(ErrorCode::SystemIoFailure) => io_failure(&error),
             _ => Self::Sql(error),
         }
     }
+}
+
+fn io_failure(error: &rusqlite::Error) -> StoreError {
+    use rusqlite::ffi;
+    let did = match error.sqlite_error().map(|error| error.extended_code) {
+        Some(ffi::SQLITE_IOERR_SHMSIZE) => "the index of the log could not grow",
+        Some(ffi::SQLITE_IOERR_READ | ffi::SQLITE_IOERR_SHORT_READ) => "reading failed",
+        Some(ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_TRUNCATE) => "writing failed",
+        Some(ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC) => {
+            "it did not confirm what was written"
+        }
+        Some(ffi::SQLITE_IOERR_LOCK | ffi::SQLITE_IOERR_RDLOCK | ffi::SQLITE_IOERR_UNLOCK) => {
+            "locking failed"
+        }
+        _ => "reading or writing failed",
+    };
+    StoreError::Disk(did.to_owned())
 }
 
 impl From<serde_json::Error> for StoreError {
@@ -111,18 +195,26 @@ impl From<serde_json::Error> for StoreError {
 }
 
 impl StoreError {
+    /// Why the project cannot be written, for [`StoreError::ReadOnly`].
+    pub(super) fn into_reason(self) -> String {
+        match self {
+            Self::ReadOnly { reason, .. } => reason,
+            Self::DiskFull => "the disk is full".to_owned(),
+            Self::TooLarge(limit) => {
+                format!("the limit of file sizes for this process is {limit} bytes (`ulimit -f`)")
+            }
+            Self::Disk(why) => format!("the disk reports an error ({why})"),
+            other => other.to_string(),
+        }
+    }
+
     /// Whether the project could be read all the same.
     pub(super) fn hinders_only_writing(&self) -> bool {
         match self {
-            Self::ReadOnly { .. } | Self::DiskFull => true,
+            Self::ReadOnly { .. } | Self::DiskFull | Self::TooLarge(_) | Self::Disk(_) => true,
             Self::Sql(error) => matches!(
                 error.sqlite_error_code(),
-                Some(
-                    ErrorCode::ReadOnly
-                        | ErrorCode::CannotOpen
-                        | ErrorCode::PermissionDenied
-                        | ErrorCode::SystemIoFailure
-                )
+                Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied)
             ),
             _ => false,
         }
@@ -172,6 +264,8 @@ mod tests {
             .connection
             .execute("SELECT * FROM nowhere", [])
             .unwrap_err();
-        assert!(matches!(StoreError::from(missing), StoreError::Sql(_)));
+        assert!(matches!(StoreError::from(missing), StoreError::Corrupt(_)));
+        let failed = db.connection.execute("SELECT FROM gold", []).unwrap_err();
+        assert!(matches!(StoreError::from(failed), StoreError::Sql(_)));
     }
 }

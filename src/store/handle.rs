@@ -1,8 +1,9 @@
 //! A handle on the project: opens it, and hands work over to its threads.
 
+use super::completeness::{self, LogState};
 use super::db::Db;
 use super::error::{Result, StoreError};
-use super::file::{self, FileIdentity};
+use super::file::{self, FileIdentity, OpenFile};
 use super::reading::{Readers, Wanted};
 use super::schema;
 use super::threads::{self, Durability, LogSync, StoreThread, WriterState};
@@ -25,6 +26,7 @@ struct Threads {
     writer: Writer,
     reader: StoreThread,
     readers: Arc<Readers>,
+    _open: OpenFile,
 }
 
 #[derive(Debug)]
@@ -67,13 +69,26 @@ impl Store {
 
     pub(super) fn open_with(path: &Path, sync: LogSync) -> Result<Self> {
         let canonical = file::canonical(path)?;
+        file::check_kind(&canonical)?;
         let there = canonical.exists();
+        let (open, log) = OpenFile::after(&canonical, || completeness::check(&canonical))?;
+        if log == Some(LogState::LeftBehind) {
+            schema::check_left_log(&canonical)?;
+        }
         let connection = match schema::open(&canonical) {
             Ok(connection) => connection,
             Err(why) if there && why.hinders_only_writing() => {
-                return Self::open_reading(path, &canonical, why);
+                return Self::open_reading(path, &canonical, open, why);
             }
-            Err(error) => return Err(error),
+            Err(error) => {
+                if !there {
+                    // Half of a new project is none.
+                    for suffix in ["", "-wal", "-shm"] {
+                        drop(std::fs::remove_file(file::beside(&canonical, suffix)));
+                    }
+                }
+                return Err(error);
+            }
         };
         let identity = FileIdentity::of(path).map_err(|_| StoreError::Gone {
             path: path.to_owned(),
@@ -83,37 +98,40 @@ impl Store {
         // After the writer's, which has made the log and brought the schema up to date.
         let reader = connection_for_reading(&canonical, false, &readers)?;
         let writer = StoreThread::writer(Db::new(connection), Arc::clone(&state), sync)?;
-        let of = Arc::clone(&readers);
+        let (of, known) = (Arc::clone(&readers), Arc::clone(&state));
         Ok(Self::of(Threads {
             path: path.to_owned(),
             writer: Writer::Ready(writer, state),
             reader: StoreThread::readers(reader, &readers, move || {
                 connection_for_reading(&canonical, false, &of)
+                    .map_err(|error| known.explained(error))
             })?,
             readers,
+            _open: open,
         }))
     }
 
-    fn open_reading(path: &Path, canonical: &Path, why: StoreError) -> Result<Self> {
+    fn open_reading(
+        path: &Path,
+        canonical: &Path,
+        open: OpenFile,
+        why: StoreError,
+    ) -> Result<Self> {
         let readers = Arc::<Readers>::default();
         let reader = match connection_for_reading(canonical, true, &readers) {
             Ok(reader) => reader,
             Err(error) if error.hinders_only_writing() => return Err(why),
             Err(error) => return Err(error),
         };
-        let reason = match why {
-            StoreError::ReadOnly { reason, .. } => reason,
-            StoreError::DiskFull => "the disk is full".to_owned(),
-            other => other.to_string(),
-        };
         let (canonical, of) = (canonical.to_owned(), Arc::clone(&readers));
         Ok(Self::of(Threads {
             path: path.to_owned(),
-            writer: Writer::Missing(reason),
+            writer: Writer::Missing(why.into_reason()),
             reader: StoreThread::readers(reader, &readers, move || {
                 connection_for_reading(&canonical, true, &of)
             })?,
             readers,
+            _open: open,
         }))
     }
 
@@ -157,19 +175,38 @@ impl Store {
         }
     }
 
+    pub(super) fn writer_state(&self) -> Option<Arc<WriterState>> {
+        match &self.threads.writer {
+            Writer::Ready(_, state) => Some(Arc::clone(state)),
+            Writer::Missing(_) => None,
+        }
+    }
+
     pub(super) fn readers(&self) -> &Arc<Readers> {
         &self.threads.readers
     }
 
     /// Opens a project that must already exist.
     pub fn open_existing(path: &Path) -> Result<Self> {
-        if !path.exists() {
+        if !Self::may_exist(path) {
             return Err(StoreError::NotFound(format!(
                 "{}: no such project; create one with `overrule annotate DATASET`, `overrule import FILE` or `overrule demo`",
                 path.display()
             )));
         }
+        let canonical = file::canonical(path)?;
+        file::check_kind(&canonical)?;
+        if std::fs::metadata(&canonical).is_ok_and(|found| found.len() == 0) {
+            // Refused where a log is next to it.
+            completeness::check(&canonical)?;
+            return Err(file::not_a_project(path, "it is empty"));
+        }
         Self::open(path)
+    }
+
+    /// Whether there is a project at `path`, or may be one: opening it says why that is not known.
+    pub fn may_exist(path: &Path) -> bool {
+        file::may_exist(path)
     }
 
     /// Where the project is.
@@ -231,6 +268,22 @@ impl Store {
         async move { answer.await.map_err(|_| StoreError::Closed)? }
     }
 
+    /// Stores what saves time at the next look and nothing else. Where the project cannot be written
+    /// now, for whatever reason, nothing is stored.
+    pub(crate) fn cache<F>(&self, work: F) -> impl Future<Output = Result<()>> + Send + use<F>
+    where
+        F: FnOnce(&mut Db) -> Result<()> + Send + 'static,
+    {
+        let answer = self.submit(Durability::Cached, work);
+        async move {
+            match answer.await.map_err(|_| StoreError::Closed)? {
+                Err(StoreError::Locked(_)) => Ok(()),
+                Err(error) if error.hinders_only_writing() => Ok(()),
+                result => result,
+            }
+        }
+    }
+
     /// [`Store::write`] for a thread that may block.
     pub fn write_blocking<T, F>(&self, work: F) -> Result<T>
     where
@@ -249,8 +302,9 @@ impl Store {
     {
         // Not the handle: the last one to go waits for the readers.
         let (readers, wanted) = (Arc::clone(&self.threads.readers), self.wanted.clone());
+        let state = self.writer_state();
         let work = move |db: &mut Db| match readers.wants(wanted.as_ref()) {
-            true => work(db),
+            true => work(db).map_err(|error| explained(state.as_deref(), error)),
             false => Err(StoreError::Closed),
         };
         self.threads.reader.submit(Durability::Committed, work)
@@ -276,6 +330,14 @@ impl Store {
         self.submit_read(work)
             .blocking_recv()
             .map_err(|_| StoreError::Closed)?
+    }
+}
+
+/// Why reading failed, by what the writer knows.
+pub(super) fn explained(state: Option<&WriterState>, error: StoreError) -> StoreError {
+    match state {
+        Some(state) => state.explained(error),
+        None => error,
     }
 }
 

@@ -1,50 +1,138 @@
 //! Whether a project's file is sound.
 
-use super::{Db, Result};
+use super::corpus::QueryKey;
+use super::{Db, Result, StoreError, schema};
+use crate::domain::number_words::counted;
 
 /// What a look through the whole file found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Integrity {
-    /// What SQLite says of damage, the first lines of it; nothing in a sound file.
+    /// What is damaged, the first lines of it; nothing in a sound file.
     pub damage: Vec<String>,
-    /// Rows that name a row that is not there.
-    pub dangling: usize,
     /// How changes reach the file: `wal` in a project that is in order.
     pub journal_mode: String,
     /// The size of the file in bytes, its log not counted.
     pub bytes: u64,
 }
 
+/// A query of a damaged project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadableQuery {
+    /// Its identifier.
+    pub name: String,
+    /// Why it cannot be exported; `None` where it can.
+    pub fault: Option<String>,
+}
+
 /// Lines of damage that are told.
 const TOLD: usize = 5;
+
+/// Rows of pairs, whose positions must be those of documents.
+const PAIRS: [&str; 5] = ["battle", "verdict", "gold", "shown", "queue_item"];
 
 impl Db {
     /// Looks through the whole file, which takes about a second for each gigabyte.
     pub fn integrity(&self) -> Result<Integrity> {
-        let mut statement = self
-            .connection
-            .prepare(&format!("PRAGMA quick_check({TOLD})"))?;
-        let damage: Vec<String> = statement
-            .query_map([], |row| row.get(0))?
-            .collect::<rusqlite::Result<_>>()?;
-        let sound = damage.iter().all(|line| line == "ok");
         let number = |name: &str| -> Result<u64> {
             Ok(self
                 .connection
                 .pragma_query_value(None, name, |row| row.get(0))?)
         };
         Ok(Integrity {
-            damage: if sound { Vec::new() } else { damage },
-            dangling: self.connection.query_row(
-                "SELECT count(*) FROM pragma_foreign_key_check",
-                [],
-                |row| row.get(0),
-            )?,
+            damage: self.damage()?,
             journal_mode: self
                 .connection
                 .pragma_query_value(None, "journal_mode", |row| row.get(0))?,
             bytes: number("page_count")? * number("page_size")?,
         })
+    }
+
+    /// What is damaged, in words; nothing in a sound project.
+    pub(super) fn damage(&self) -> Result<Vec<String>> {
+        let lines: Vec<String> =
+            self.all(&format!("PRAGMA quick_check({TOLD})"), [], |row| row.get(0))?;
+        let mut damage: Vec<String> = lines.into_iter().filter(|line| line != "ok").collect();
+        let missing = schema::missing_parts(&self.connection)?;
+        if !missing.is_empty() {
+            damage.extend(missing.into_iter().take(TOLD));
+            // What looks into rows would not find them.
+            return Ok(damage);
+        }
+        let dangling: usize = self.value("SELECT count(*) FROM pragma_foreign_key_check", [])?;
+        let pools: usize = self.value(
+            "SELECT count(*) FROM query LEFT JOIN (
+                 SELECT query AS id, count(*) AS there, min(position) AS first, max(position) AS last
+                 FROM document GROUP BY query
+             ) AS pool USING (id)
+             WHERE documents != coalesce(there, 0) OR first != 0 OR last != there - 1",
+            [],
+        )?;
+        let mut pairs = 0;
+        for table in PAIRS {
+            pairs += self.value::<usize>(
+                &format!(
+                    "SELECT count(*) FROM {table} AS pair JOIN query ON query.id = pair.query
+                     WHERE min(a, b) < 0 OR max(a, b) >= documents OR a = b"
+                ),
+                [],
+            )?;
+        }
+        let counts = [
+            (dangling, "without the row that they belong to", "row"),
+            (pools, "whose documents are not all there", "query"),
+            (pairs, "that name a document that is not there", "pair"),
+        ];
+        damage.extend(
+            counts
+                .into_iter()
+                .filter(|(count, ..)| *count > 0)
+                .map(|(count, what, noun)| format!("{} {what}", counted(count, noun))),
+        );
+        Ok(damage)
+    }
+
+    /// Every query, with why it cannot be exported, where it cannot.
+    pub fn readable_queries(&mut self) -> Result<Vec<ReadableQuery>> {
+        let names = self.query_names()?;
+        Ok(names
+            .into_iter()
+            .map(|(key, name)| {
+                let read = self.guarded(|db| {
+                    db.pool(key)?;
+                    db.view(key)?;
+                    db.verdicts_ever(Some(key))
+                });
+                let fault = read.err().map(|error| error.to_string());
+                ReadableQuery { name, fault }
+            })
+            .collect())
+    }
+
+    /// Refuses a query whose documents are not all there, or whose verdicts name others: positions in
+    /// the pool lead to documents everywhere.
+    pub(super) fn check_positions(&self, query: QueryKey) -> Result<()> {
+        if self.checked.borrow().contains(&query.0) {
+            return Ok(());
+        }
+        let found = self.maybe(
+            "SELECT name, documents = (SELECT count(*) FROM document WHERE query = id)
+                 AND documents = (SELECT count(*) FROM document WHERE query = id AND position BETWEEN 0 AND documents - 1),
+                 NOT EXISTS (SELECT 1 FROM verdict WHERE query = id AND (min(a, b) < 0 OR max(a, b) >= documents OR a = b))
+                 AND NOT EXISTS (SELECT 1 FROM gold WHERE query = id AND (min(a, b) < 0 OR max(a, b) >= documents OR a = b))
+             FROM query WHERE id = ?1",
+            [query.0],
+            |row| Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?)),
+        )?;
+        let damaged =
+            |name: String, what: &str| Err(StoreError::Corrupt(format!("query {name:?}: {what}")));
+        match found {
+            Some((name, false, _)) => damaged(name, "its documents are not all there"),
+            Some((name, _, false)) => damaged(name, "a pair names a document that is not there"),
+            _ => {
+                self.checked.borrow_mut().insert(query.0);
+                Ok(())
+            }
+        }
     }
 }
 
@@ -57,7 +145,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&folder.path().join("p.db")).unwrap();
         let sound = store.read_blocking(|db| db.integrity()).unwrap();
-        assert_eq!((sound.damage.len(), sound.dangling), (0, 0));
+        assert_eq!(sound.damage, [""; 0]);
         assert_eq!(sound.journal_mode, "wal");
         assert!(sound.bytes > 0);
         rusqlite::Connection::open(store.path())
@@ -67,6 +155,6 @@ mod tests {
             )
             .unwrap();
         let found = store.read_blocking(|db| db.integrity()).unwrap();
-        assert_eq!(found.dangling, 1);
+        assert_eq!(found.damage, ["1 row without the row that they belong to"]);
     }
 }

@@ -2,7 +2,7 @@
 //! and comes in the order in which it was asked for.
 
 use super::corpus::QueryKey;
-use super::handle::connection_for_reading;
+use super::handle::{connection_for_reading, explained};
 use super::{Db, Result, Store, StoreError, file};
 use std::num::NonZero;
 use std::sync::mpsc::sync_channel;
@@ -18,6 +18,7 @@ impl Store {
     fn reader(&self) -> Result<Db> {
         let canonical = file::canonical(self.path())?;
         connection_for_reading(&canonical, self.is_read_only(), self.readers())
+            .map_err(|error| explained(self.writer_state().as_deref(), error))
     }
 
     /// Does `work` for each query on all cores and hands the results to `take`, one by one and in order. The first error, of
@@ -39,7 +40,7 @@ impl Store {
             for first in 0..threads {
                 let (entered, db) = (self.readers().enter(), self.reader()?);
                 let (send, receive) = sync_channel(AHEAD);
-                let work = &work;
+                let (work, state) = (&work, self.writer_state());
                 thread::Builder::new()
                     .name("store-reading".to_owned())
                     .spawn_scoped(scope, move || {
@@ -48,7 +49,9 @@ impl Store {
                         let mut db = db;
                         for query in queries.iter().skip(first).step_by(threads) {
                             let result = match self.is_wanted() {
-                                true => db.guarded(|db| work(db, *query)),
+                                true => db
+                                    .guarded(|db| work(db, *query))
+                                    .map_err(|error| explained(state.as_deref(), error)),
                                 false => Err(StoreError::Closed),
                             };
                             // Nobody listens any more once there was an error.
@@ -58,7 +61,7 @@ impl Store {
                         }
                     })
                     .map_err(|error| {
-                        StoreError::Corrupt(format!("cannot start a reading thread: {error}"))
+                        StoreError::Internal(format!("cannot start a reading thread: {error}"))
                     })?;
                 results.push(receive);
             }

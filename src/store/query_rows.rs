@@ -14,6 +14,7 @@ use std::collections::HashMap;
 impl Db {
     /// Everything that a query's view is computed from.
     pub fn rows(&self, query: QueryKey) -> Result<QueryRows> {
+        self.check_positions(query)?;
         let (documents, depth): (usize, Option<usize>) = self
             .maybe(
                 "SELECT documents, depth FROM query WHERE id = ?1",

@@ -5,8 +5,6 @@ use super::corpus::QueryKey;
 use super::error::{Result, StoreError};
 use super::handle::Store;
 use super::summary_cache::{KeptExtent, QueryNumbers, QuerySummary};
-use super::threads::Durability;
-use tokio::sync::oneshot;
 
 /// Summaries that share a transaction.
 const TOGETHER: usize = 128;
@@ -34,14 +32,10 @@ impl Store {
         async move {
             let (revision, numbers) = store.read(move |db| db.summary_now(query)).await?;
             let summary = numbers.summary.clone();
-            let kept = store
-                .write(move |db| db.keep_summary(query, revision, &numbers))
-                .await;
-            match kept {
-                // What is kept saves time at the next look and nothing else.
-                Err(StoreError::ReadOnly { .. } | StoreError::DiskFull) | Ok(()) => Ok(summary),
-                Err(error) => Err(error),
-            }
+            store
+                .cache(move |db| db.keep_summary(query, revision, &numbers))
+                .await?;
+            Ok(summary)
         }
     }
 
@@ -78,24 +72,17 @@ impl Store {
         mut each: impl FnMut(QueryKey, T) -> (Option<K>, bool),
     ) -> Result<()> {
         let mut found: Vec<(QueryKey, K)> = Vec::new();
-        let mut kept: Option<oneshot::Receiver<Result<()>>> = None;
+        let mut kept = None;
         // One transaction is written while what the next one keeps is computed.
         let mut write = |found: &mut Vec<(QueryKey, K)>| {
             let found = std::mem::take(found);
             let next = (!found.is_empty()).then(|| {
-                self.submit(Durability::Committed, move |db| {
+                self.cache(move |db| {
                     let mut found = found.iter();
                     found.try_for_each(|(query, kept)| keep(db, *query, kept))
                 })
             });
-            match std::mem::replace(&mut kept, next) {
-                Some(before) => match before.blocking_recv().map_err(|_| StoreError::Closed)? {
-                    // What is kept saves time at the next look and nothing else.
-                    Err(StoreError::ReadOnly { .. } | StoreError::DiskFull) => Ok(()),
-                    result => result,
-                },
-                None => Ok(()),
-            }
+            std::mem::replace(&mut kept, next).map_or(Ok(()), futures::executor::block_on)
         };
         let end = self.read_each(queries, work, |query, result| {
             let (to_keep, go_on) = each(query, result);

@@ -1,13 +1,13 @@
 //! Numbered migrations on `user_version`, and the checks that keep Overrule's hands off other people's files.
 
-use super::file::{self, not_a_project};
+use super::completeness::{self, APPLICATION_ID};
+use super::file::{self, explained, not_a_project};
 use super::{Result, StoreError, upgrade};
 use crate::domain::sanitise;
-use rusqlite::{Connection, ErrorCode, OptionalExtension};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OptionalExtension};
+use std::collections::HashSet;
 use std::path::Path;
-
-/// Marks a database as an Overrule project: "OVRL" in ASCII.
-const APPLICATION_ID: i64 = 0x4f56_524c;
 
 /// Bytes that the log keeps when it begins anew, so that one import does not leave a huge file. Keeping some is cheaper
 /// than growing from nothing again.
@@ -50,26 +50,27 @@ const NARROW_VOTES: usize = 13;
 /// Opens the file for writing, creating or upgrading it where that is safe.
 pub(super) fn open(path: &Path) -> Result<Connection> {
     let path = file::canonical(path)?;
-    let (connection, version) = open_at(&path, Some(&path))?;
+    let (connection, version) = open_at(&path)?;
     if (1..NARROW_VOTES as i64).contains(&version) {
         upgrade::shrink(&connection, &path)?;
     }
     Ok(connection)
 }
 
-/// Opens a copy that only this process knows: it may be large, and nobody is told of its upgrade.
-pub(super) fn open_copy(path: &Path) -> Result<Connection> {
-    Ok(open_at(&file::canonical(path)?, None)?.0)
+/// Brings a copy that only this process knows up to date. It may be large, and nobody is told of its upgrade.
+pub(super) fn prepare_copy(copy: Connection) -> Result<Connection> {
+    let version = check(Path::new(""), &copy)?;
+    prepare(copy, version, None)
 }
 
 /// The connection, and the schema version that the file had.
-fn open_at(path: &Path, told: Option<&Path>) -> Result<(Connection, i64)> {
+fn open_at(path: &Path) -> Result<(Connection, i64)> {
     file::check_kind(path)?;
     file::make(path)?;
     let connection = file::writing(path)?;
     let version = check(path, &connection)?;
     // A run of an older version could not store its answers any more, which are paid for.
-    if (1..NARROW_VOTES as i64).contains(&version) && told.is_some() && file::is_run_on(path) {
+    if (1..NARROW_VOTES as i64).contains(&version) && file::is_run_on(path) {
         return Err(StoreError::Conflict(format!(
             "{}: a run of an older version of overrule is going on, and could not store its answers once the project is upgraded; wait until it has ended, or stop it",
             path.display()
@@ -77,13 +78,17 @@ fn open_at(path: &Path, told: Option<&Path>) -> Result<(Connection, i64)> {
     }
     connection
         .pragma_update(None, "journal_mode", "wal")
-        .map_err(|error| unusable(path, error))?;
-    Ok((prepare(connection, version, told)?, version))
+        .map_err(|error| explained(path, error))?;
+    let prepared = prepare(connection, version, Some(path));
+    Ok((
+        prepared.map_err(|error| file::narrowed(path, error))?,
+        version,
+    ))
 }
 
 pub(super) fn open_in_memory() -> Result<Connection> {
-    let connection = Connection::open_in_memory()?;
-    file::harden(&connection)?;
+    let mut connection = Connection::open_in_memory()?;
+    file::harden(&mut connection, Path::new(":memory:"))?;
     prepare(connection, 0, None)
 }
 
@@ -122,13 +127,13 @@ pub(super) fn check(path: &Path, connection: &Connection) -> Result<i64> {
     let pragma = |name: &str| -> Result<i64> {
         connection
             .pragma_query_value(None, name, |row| row.get(0))
-            .map_err(|error| unusable(path, error))
+            .map_err(|error| explained(path, error))
     };
     let version = pragma("user_version")?;
     let application = pragma("application_id")?;
     let tables: i64 = connection
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        .map_err(|error| unusable(path, error))?;
+        .map_err(|error| explained(path, error))?;
     if tables == 0 && application == 0 && version == 0 {
         return Ok(0);
     }
@@ -182,7 +187,7 @@ fn refuse_foreign_parts(path: &Path, connection: &Connection) -> Result<()> {
             |row| row.try_into(),
         )
         .optional()
-        .map_err(|error| unusable(path, error))?;
+        .map_err(|error| explained(path, error))?;
     match found {
         None => Ok(()),
         Some((kind, name)) => {
@@ -201,20 +206,58 @@ fn refuse_foreign_parts(path: &Path, connection: &Connection) -> Result<()> {
     }
 }
 
-/// Why a file could not be read or written, by what SQLite says.
-fn unusable(path: &Path, error: rusqlite::Error) -> StoreError {
-    match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            not_a_project(path, &error.to_string())
+/// Bytes of a file up to which all of it is looked through once a process has left its log behind.
+const LOOKED_THROUGH: u64 = 1 << 30;
+
+/// Checks that a log that was left behind makes a sound project of the file next to it. Changes
+/// nothing: a log that belongs to another version of the file must not reach it.
+pub(super) fn check_left_log(path: &Path) -> Result<()> {
+    let connection = file::reading(path)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    let look = || -> Result<Option<String>> {
+        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if version == MIGRATIONS.len() as i64
+            && let Some(missing) = missing_parts(&connection)?.into_iter().next()
+        {
+            return Ok(Some(missing));
         }
-        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-            StoreError::ReadOnly {
-                path: path.to_owned(),
-                reason: "the file or its folder is write-protected".to_owned(),
-            }
+        let bytes = std::fs::metadata(path).map_or(0, |found| found.len());
+        if bytes > LOOKED_THROUGH {
+            return Ok(None);
         }
-        _ => error.into(),
+        let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        Ok((found != "ok").then(|| "together they are not sound".to_owned()))
+    };
+    match look() {
+        Ok(None) => Ok(()),
+        Ok(Some(reason)) => Err(completeness::mismatched(path, &reason)),
+        Err(StoreError::Corrupt(_)) => Err(completeness::mismatched(
+            path,
+            "together they are not readable",
+        )),
+        Err(error) => Err(file::narrowed(path, error)),
     }
+}
+
+/// The tables, indexes and columns that a project of this version has and this file has not.
+pub(super) fn missing_parts(connection: &Connection) -> Result<Vec<String>> {
+    const PARTS: &str =
+        "SELECT type || ' ' || name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'
+         UNION ALL
+         SELECT 'column ' || part.name || '.' || field.name
+         FROM sqlite_schema AS part JOIN pragma_table_info(part.name) AS field
+         WHERE part.type = 'table' AND part.name NOT LIKE 'sqlite_%'";
+    let parts = |of: &Connection| -> Result<Vec<String>> {
+        let mut statement = of.prepare(PARTS)?;
+        let rows = statement.query_map([], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    };
+    let there: HashSet<String> = parts(connection)?.into_iter().collect();
+    Ok(parts(&open_in_memory()?)?
+        .into_iter()
+        .filter(|part| !there.contains(part))
+        .map(|part| format!("the {part} is missing"))
+        .collect())
 }
 
 #[cfg(test)]
@@ -399,19 +442,22 @@ mod tests {
             ffi::SQLITE_CANTOPEN,
             ffi::SQLITE_PERM,
         ] {
-            let error = unusable(path, sqlite(code));
+            let error = explained(path, sqlite(code));
             assert!(matches!(error, StoreError::ReadOnly { .. }), "{error:?}");
         }
-        for code in [ffi::SQLITE_FULL, ffi::SQLITE_IOERR_SHMSIZE] {
-            let error = unusable(path, sqlite(code));
-            assert!(matches!(error, StoreError::DiskFull), "{error:?}");
+        let error = explained(path, sqlite(ffi::SQLITE_FULL));
+        assert!(matches!(error, StoreError::DiskFull), "{error:?}");
+        let error = explained(path, sqlite(ffi::SQLITE_NOTADB));
+        assert!(matches!(error, StoreError::NotAProject { .. }), "{error:?}");
+        let error = explained(path, sqlite(ffi::SQLITE_CORRUPT));
+        assert!(matches!(error, StoreError::Corrupt(_)), "{error:?}");
+        let error = explained(path, sqlite(ffi::SQLITE_BUSY));
+        assert!(matches!(error, StoreError::Locked(_)), "{error:?}");
+        // Neither says that the disk is full: it may be, or broken.
+        for code in [ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_SHMSIZE] {
+            let error = explained(path, sqlite(code));
+            assert!(matches!(error, StoreError::Disk(_)), "{error:?}");
+            assert!(error.hinders_only_writing());
         }
-        for code in [ffi::SQLITE_NOTADB, ffi::SQLITE_CORRUPT] {
-            let error = unusable(path, sqlite(code));
-            assert!(matches!(error, StoreError::NotAProject { .. }), "{error:?}");
-        }
-        let error = unusable(path, sqlite(ffi::SQLITE_IOERR_FSYNC));
-        assert!(matches!(error, StoreError::Sql(_)), "{error:?}");
-        assert!(error.hinders_only_writing());
     }
 }

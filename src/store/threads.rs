@@ -19,6 +19,7 @@ mod write;
 
 use super::db::Db;
 use super::error::{Result, StoreError};
+use super::file;
 use super::reading::Readers;
 use checkpoint::copy_loop;
 pub(super) use job::Durability;
@@ -34,6 +35,9 @@ use sync::sync_loop;
 pub(super) use sync::{LogSync, log_sync};
 use tokio::sync::oneshot;
 use write::write_loop;
+
+/// Bytes of a page, by which the length of a log is taken for pages.
+const SMALL_PAGE: u64 = 4096;
 
 /// How many reads go on at a time.
 const READERS: usize = 4;
@@ -72,7 +76,7 @@ impl StoreThread {
                         Some(db) => Ok(db),
                         none => open().map(|db| none.insert(db)),
                     };
-                    (task.job)(db)(None);
+                    (task.job)(db).0(None);
                 }
                 // The connection goes before it stops being counted.
                 drop(own);
@@ -96,6 +100,12 @@ impl StoreThread {
                 Ok(())
             },
         ))?;
+        // A log that was left behind is copied like one of this process.
+        let left = std::fs::metadata(file::beside(&state.canonical, "-wal"));
+        let pages = left.map_or(0, |log| log.len() / SMALL_PAGE);
+        state
+            .pages
+            .store(u32::try_from(pages).unwrap_or(u32::MAX), Ordering::Relaxed);
         let (copy, wanted) = mpsc::sync_channel(1);
         let of = Arc::clone(&state);
         let copier = spawn("store-checkpoint", move || copy_loop(&wanted, &of))?;
@@ -184,7 +194,7 @@ fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
     thread::Builder::new()
         .name(name.to_owned())
         .spawn(body)
-        .map_err(|error| StoreError::Corrupt(format!("cannot start the store's thread: {error}")))
+        .map_err(|error| StoreError::Internal(format!("cannot start the store's thread: {error}")))
 }
 
 #[cfg(test)]

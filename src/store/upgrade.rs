@@ -2,6 +2,7 @@
 
 use super::columns::KEPT_OF_KEY;
 use super::error::Result;
+use super::file::free_room;
 use super::replies::{Replies, ReplyText};
 use crate::judge::OFFLINE;
 use rusqlite::types::{Value, ValueRef};
@@ -255,7 +256,7 @@ pub(super) fn shrink(connection: &Connection, path: &Path) -> Result<()> {
     }
     // The copy, and the log through which it comes back.
     let wanted = 2 * (all - free) + WORTH_SHRINKING;
-    if room_for(path).is_none_or(|room| room < wanted) {
+    if free_room(path).is_none_or(|room| room < wanted) {
         tell(Some(path), UpgradeProgress::NotShrunk { free });
         return Ok(());
     }
@@ -268,18 +269,6 @@ pub(super) fn shrink(connection: &Connection, path: &Path) -> Result<()> {
         tell(Some(path), UpgradeProgress::NotShrunk { free });
     }
     Ok(())
-}
-
-/// Bytes that are free on the disk of a file, where the system tells.
-#[cfg(unix)]
-fn room_for(path: &Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(path).ok()?;
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
-}
-
-#[cfg(not(unix))]
-fn room_for(_: &Path) -> Option<u64> {
-    None
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ mod overruling;
 mod people;
 mod picking;
 mod pooling;
+mod project_file;
 mod queue_items;
 mod read_only;
 mod reading;

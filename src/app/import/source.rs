@@ -136,7 +136,7 @@ pub fn bring_in(
 fn rehearsed(path: &Path, store: &Store) -> Result<MergeCounts, AppError> {
     let theirs = Snapshot::of(path)?;
     let mut ours = Snapshot::of_open(store.path())?;
-    Ok(merge::merge(ours.db_mut()?, &theirs, false)?)
+    Ok(merge::merge(ours.db_mut(), &theirs, false)?)
 }
 
 fn merge_notes(counts: &MergeCounts) -> Vec<String> {

@@ -83,7 +83,7 @@ pub fn rater_report(store: &Store, scope: Option<QueryKey>) -> Result<RaterRepor
         (walked, calls.join())
     });
     let (walk, fits) = walked?;
-    let crashed = || StoreError::Corrupt("reading the calls has crashed".to_owned());
+    let crashed = || StoreError::Internal("reading the calls has crashed".to_owned());
     let (calls, audits) = calls.map_err(|_| crashed())??;
     let ids: Vec<JudgeId> = judged.judges.iter().map(|(id, _)| *id).collect();
     let (named, both_orders, replaced) = store.read_blocking(move |db| {
@@ -333,11 +333,8 @@ where
     T: Serialize + Send + 'static,
 {
     let name = name.to_owned();
-    match store.write_blocking(move |db| db.keep_report_part(&name, &state, &part)) {
-        // What is kept saves time at the next look and nothing else.
-        Err(StoreError::ReadOnly { .. } | StoreError::DiskFull) | Ok(()) => Ok(()),
-        Err(error) => Err(error),
-    }
+    let kept = store.cache(move |db| db.keep_report_part(&name, &state, &part));
+    futures::executor::block_on(kept)
 }
 
 /// People's verdicts as ratings, so that they can be held against judges.

@@ -117,7 +117,7 @@ where
     }
     while workers.join_next().await.is_some() {}
     let done = work.await.unwrap_or_else(|error| {
-        Err(StoreError::Corrupt(format!(
+        Err(StoreError::Internal(format!(
             "the run ended unexpectedly: {error}"
         )))
     });
@@ -232,7 +232,7 @@ async fn rank_all(
             }
             Some(Err(error)) => {
                 let what = format!("ranking a query ended unexpectedly: {error}");
-                failure.get_or_insert(StoreError::Corrupt(what));
+                failure.get_or_insert(StoreError::Internal(what));
             }
         }
     }

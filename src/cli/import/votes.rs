@@ -38,7 +38,7 @@ pub(super) struct ImportVotesCommand {
 
 impl ImportVotesCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        let project = match context.project().exists() {
+        let project = match context.has_project() {
             true => Some(context.open()?),
             false => None,
         };

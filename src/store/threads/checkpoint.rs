@@ -56,26 +56,27 @@ pub(super) fn checkpoint(connection: &rusqlite::Connection, state: &WriterState)
     }
 }
 
-/// How long cutting the log waits for those who read from it.
-const PATIENCE: Duration = Duration::from_millis(200);
+/// How long work that can be left out waits for others' locks, such as those of who reads from the log.
+pub(super) const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Copies all of the log into the file and leaves none of it on the disk, unless somebody reads from it: then it stays as
 /// it is. One import may have made it hundreds of megabytes long.
-pub(super) fn cut_log(connection: &rusqlite::Connection, state: &WriterState) {
+pub(super) fn cut_log(connection: &mut rusqlite::Connection, state: &WriterState) {
     if state.look().is_err() || connection.busy_timeout(PATIENCE).is_err() {
         return;
     }
-    let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
-        row.get::<_, bool>(0)
+    let done = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+        Ok((row.get::<_, bool>(0)?, row.get::<_, i64>(2)?))
     });
-    match busy {
-        Ok(false) => {
+    match done {
+        Ok((false, _)) => {
             state.pages.store(0, Ordering::Relaxed);
             state.copied.store(0, Ordering::Relaxed);
             state.checkpoints.fetch_add(1, Ordering::Relaxed);
         }
-        Ok(true) => {}
+        // Somebody reads from the log. It stays, but the file may hold all of it.
+        Ok((true, copied)) => state.copied.store(copied.max(0) as u32, Ordering::Relaxed),
         Err(error) => tracing::warn!(%error, "the log cannot be copied into the project"),
     }
-    drop(connection.busy_timeout(file::BUSY_TIMEOUT));
+    drop(file::wait_for_locks(connection, &state.canonical));
 }

@@ -10,6 +10,8 @@ use tokio::sync::oneshot;
 pub(in crate::store) enum Durability {
     /// When it is committed: it survives the end of the process, and not a loss of power.
     Committed,
+    /// The same, for work that does not wait for another program's lock.
+    Cached,
     /// When the disk holds it.
     Synced,
 }
@@ -20,7 +22,9 @@ pub(super) type AnswerSender = Box<dyn FnOnce(Option<&WriteFailure>) + Send>;
 /// The answers of a committed transaction, which wait for the disk.
 pub(super) type Committed = Vec<AnswerSender>;
 
-pub(super) type StoreJob = Box<dyn FnOnce(Result<&mut Db>) -> AnswerSender + Send>;
+/// Does some work. Gives its answer, and why it failed, where it did.
+pub(super) type StoreJob =
+    Box<dyn FnOnce(Result<&mut Db>) -> (AnswerSender, Option<WriteFailure>) + Send>;
 
 pub(super) struct StoreTask {
     pub(super) job: StoreJob,
@@ -36,13 +40,15 @@ where
     Box::new(move |db| {
         // The result is held back: it is true only if the transaction that holds it is kept.
         let result = db.and_then(|db| db.guarded(work));
-        Box::new(move |trouble| {
+        let failure = result.as_ref().err().map(WriteFailure::from);
+        let answer: AnswerSender = Box::new(move |trouble| {
             let result = match trouble {
                 Some(trouble) if result.is_ok() => Err(trouble.clone().into()),
                 _ => result,
             };
             // The asker may have gone away; the work is done all the same.
             drop(answer.send(result));
-        })
+        });
+        (answer, failure)
     })
 }

@@ -12,8 +12,12 @@ use std::time::Duration;
 pub(in crate::store) enum WriteFailure {
     Uncommitted(String),
     Full,
+    TooLarge(u64),
+    Disk(String),
+    Locked(String),
     Unsynced(String),
     Gone(PathBuf),
+    LogGone(PathBuf),
 }
 
 impl From<WriteFailure> for StoreError {
@@ -21,16 +25,23 @@ impl From<WriteFailure> for StoreError {
         match trouble {
             WriteFailure::Uncommitted(why) => Self::Uncommitted(why),
             WriteFailure::Full => Self::DiskFull,
+            WriteFailure::TooLarge(limit) => Self::TooLarge(limit),
+            WriteFailure::Disk(why) => Self::Disk(why),
+            WriteFailure::Locked(what) => Self::Locked(what),
             WriteFailure::Unsynced(why) => Self::Unsynced(why),
             WriteFailure::Gone(path) => Self::Gone { path },
+            WriteFailure::LogGone(path) => Self::LogGone { path },
         }
     }
 }
 
-impl From<rusqlite::Error> for WriteFailure {
-    fn from(error: rusqlite::Error) -> Self {
-        match StoreError::from(error) {
+impl From<&StoreError> for WriteFailure {
+    fn from(error: &StoreError) -> Self {
+        match error {
             StoreError::DiskFull => Self::Full,
+            StoreError::TooLarge(limit) => Self::TooLarge(*limit),
+            StoreError::Disk(why) => Self::Disk(why.clone()),
+            StoreError::Locked(what) => Self::Locked(what.clone()),
             other => Self::Uncommitted(other.to_string()),
         }
     }
@@ -117,6 +128,24 @@ impl WriterState {
         }
         self.put_log_aside();
         Err(self.stop(WriteFailure::Gone(self.identity.path().to_owned())))
+    }
+
+    /// Where the log was, once it is not there any more. Connections that are opened from then on do
+    /// not see what the others see.
+    pub(super) fn lost_log(&self) -> Option<PathBuf> {
+        let log = self.log.as_ref().filter(|log| !log.still_there());
+        log.map(|log| log.path().to_owned())
+    }
+
+    /// An error of reading, or that the log has gone, which causes many.
+    pub(in crate::store) fn explained(&self, error: StoreError) -> StoreError {
+        match error {
+            StoreError::Closed | StoreError::NotFound(_) | StoreError::Conflict(_) => error,
+            error => match self.lost_log() {
+                Some(path) => StoreError::LogGone { path },
+                None => error,
+            },
+        }
     }
 
     /// Another file in place of the project would take the log beside it for its own at the next start, and be

@@ -36,7 +36,14 @@ pub(super) fn sync_loop(
         let outcome = match state.stopped.get() {
             Some(trouble) => Err(trouble.clone()),
             // After a failed sync the kernel may drop the pages and call the next sync a success, so there is no next.
-            None => sync().map_err(|error| state.stop(WriteFailure::Unsynced(error.to_string()))),
+            None => sync().map_err(|error| {
+                let unsynced = || WriteFailure::Unsynced(error.to_string());
+                state.stop(
+                    state
+                        .lost_log()
+                        .map_or_else(unsynced, WriteFailure::LogGone),
+                )
+            }),
         };
         let took = began.elapsed();
         if outcome.is_ok() {

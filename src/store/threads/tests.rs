@@ -345,6 +345,29 @@ fn the_last_handle_leaves_one_file_with_everything_in_it() {
 }
 
 #[test]
+fn the_log_is_copied_into_the_file_when_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.db");
+    let store = Store::open(&path).unwrap();
+    store.write_blocking(set("before")).unwrap();
+    let began = Instant::now();
+    while std::fs::metadata(file::beside(&path, "-wal"))
+        .unwrap()
+        .len()
+        > 0
+    {
+        assert!(began.elapsed() < Duration::from_secs(30));
+        std::thread::yield_now();
+    }
+    // What a copy of the file alone holds.
+    let copy = folder.path().join("copy.db");
+    std::fs::copy(&path, &copy).unwrap();
+    assert_eq!(names(&Store::open(&copy).unwrap()), ["before"]);
+    store.write_blocking(set("later")).unwrap();
+    assert_eq!(names(&store), ["before", "later"]);
+}
+
+#[test]
 fn a_log_that_goes_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("p.db");
@@ -353,9 +376,12 @@ fn a_log_that_goes_is_noticed() {
     std::fs::remove_file(file::beside(&path, "-wal")).unwrap();
     let lost = store.write_blocking(set("after"));
     assert!(
-        matches!(&lost, Err(StoreError::Unsynced(why)) if why.contains("p.db-wal")),
+        matches!(&lost, Err(StoreError::LogGone { path }) if path.ends_with("p.db-wal")),
         "{lost:?}"
     );
+    // The connections that are open hold it still, and the last one to close copies it into the project.
+    drop(store);
+    assert_eq!(names(&Store::open(&path).unwrap()), ["after", "before"]);
 }
 
 #[cfg(target_os = "linux")]

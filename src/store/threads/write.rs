@@ -1,9 +1,11 @@
 //! The writing thread: work is grouped into transactions that are committed every few milliseconds.
 
-use super::checkpoint::{COPY_AFTER, COPY_NOW, checkpoint, cut_log};
+use super::checkpoint::{COPY_AFTER, COPY_NOW, PATIENCE, checkpoint, cut_log};
 use super::job::{Committed, Durability, StoreTask};
 use super::state::{WriteFailure, WriterState};
 use crate::store::db::Db;
+use crate::store::file;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -20,6 +22,13 @@ const OPEN_FOR: Duration = Duration::from_millis(8);
 /// How long nothing was to be written before a long log is cut.
 const REST: Duration = Duration::from_secs(1);
 
+/// The same for any other log.
+const IDLE: Duration = if cfg!(test) {
+    Duration::from_millis(300)
+} else {
+    Duration::from_secs(3)
+};
+
 pub(super) fn write_loop(
     db: &mut Db,
     jobs: &mpsc::Receiver<StoreTask>,
@@ -30,39 +39,44 @@ pub(super) fn write_loop(
     while let Some(first) = next_task(db, jobs, state) {
         let began = Instant::now();
         if let Some(trouble) = state.stopped.get() {
-            (first.job)(Err(trouble.clone().into()))(None);
+            (first.job)(Err(trouble.clone().into())).0(None);
             continue;
         }
-        if let Err(error) = begin(db) {
-            (first.job)(Err(error.into()))(None);
+        let begun = match first.until {
+            Durability::Cached => begin_at_once(db, state),
+            _ => begin(db),
+        };
+        if let Err(error) = begun {
+            (first.job)(Err(file::explained(&state.canonical, error))).0(None);
             continue;
         }
         let mut noted = Vec::new();
         let mut written = Vec::new();
         let mut next = Some(first);
-        let mut rolled_back = false;
+        let mut given_up = None;
         while let Some(task) = next.take() {
             // Each in a savepoint of its own: one that fails takes back what it did, and nothing of the others in its
             // transaction.
-            let answer = (task.job)(Ok(db));
+            let (answer, failure) = (task.job)(Ok(db));
             match task.until {
-                Durability::Committed => noted.push(answer),
+                Durability::Committed | Durability::Cached => noted.push(answer),
                 Durability::Synced => written.push(answer),
             }
-            // A full disk may have made SQLite give up the whole transaction. What came after it would be kept on its
-            // own, and answered as if it were not.
-            rolled_back = db.connection.is_autocommit();
-            if !rolled_back && noted.len() + written.len() < GROUP && began.elapsed() < OPEN_FOR {
+            // A full or failing disk may have made SQLite give up the whole transaction. What came after it would be
+            // kept on its own, and answered as if it were not.
+            if db.connection.is_autocommit() {
+                let unknown =
+                    || WriteFailure::Uncommitted("SQLite gave up the whole transaction".to_owned());
+                given_up = Some(failure.unwrap_or_else(unknown));
+            } else if noted.len() + written.len() < GROUP && began.elapsed() < OPEN_FOR {
                 next = jobs.try_recv().ok();
             }
         }
         let requests = noted.len() + written.len();
-        let outcome = match rolled_back {
-            true => Err(WriteFailure::Uncommitted(
-                "SQLite gave up the whole transaction; is the disk full?".to_owned(),
-            )),
+        let outcome = match given_up {
+            Some(failure) => Err(failure),
             // Looked at before the commit: in a file that was replaced, nobody would find what this commits.
-            false => state.look().and_then(|()| commit(db)),
+            None => state.look().and_then(|()| commit(db, &state.canonical)),
         };
         if let Err(trouble) = outcome {
             if !db.connection.is_autocommit() {
@@ -91,24 +105,47 @@ pub(super) fn write_loop(
     }
 }
 
-/// The next work, `None` at the end. A long log is cut when there is nothing to do: nobody waits for the writer then.
-fn next_task(db: &Db, jobs: &mpsc::Receiver<StoreTask>, state: &WriterState) -> Option<StoreTask> {
-    if state.pages.load(Ordering::Relaxed) >= COPY_AFTER {
-        match jobs.recv_timeout(REST) {
+/// The next work, `None` at the end. The log is copied into the file when there is nothing to do, so
+/// that a copy of the file alone is whole; nobody waits for the writer then.
+fn next_task(
+    db: &mut Db,
+    jobs: &mpsc::Receiver<StoreTask>,
+    state: &WriterState,
+) -> Option<StoreTask> {
+    loop {
+        let is_long = state.pages.load(Ordering::Relaxed) >= COPY_AFTER;
+        if !is_long && state.uncopied() == 0 {
+            return jobs.recv().ok();
+        }
+        match jobs.recv_timeout(if is_long { REST } else { IDLE }) {
             Ok(task) => return Some(task),
-            Err(mpsc::RecvTimeoutError::Timeout) => cut_log(&db.connection, state),
+            Err(mpsc::RecvTimeoutError::Timeout) => cut_log(&mut db.connection, state),
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 // Another process may have the project open and keep the log.
-                cut_log(&db.connection, state);
+                if is_long {
+                    cut_log(&mut db.connection, state);
+                }
                 return None;
             }
         }
+        if is_long && state.uncopied() == 0 {
+            // Somebody reads from it: it is cut once something else is written.
+            return jobs.recv().ok();
+        }
     }
-    jobs.recv().ok()
 }
 
-fn commit(db: &Db) -> std::result::Result<(), WriteFailure> {
-    Ok(db.connection.execute_batch("COMMIT")?)
+fn commit(db: &Db, path: &Path) -> std::result::Result<(), WriteFailure> {
+    let committed = db.connection.execute_batch("COMMIT");
+    committed.map_err(|error| WriteFailure::from(&file::explained(path, error)))
+}
+
+/// Begins to write, unless another process holds the file for longer than a moment.
+fn begin_at_once(db: &mut Db, state: &WriterState) -> rusqlite::Result<()> {
+    db.connection.busy_timeout(PATIENCE)?;
+    let begun = db.connection.execute_batch("BEGIN IMMEDIATE");
+    file::wait_for_locks(&mut db.connection, &state.canonical)?;
+    begun
 }
 
 /// Begins to write. Another process may hold the file for long; what waits here has been paid for, so it waits longer.

@@ -8,7 +8,9 @@ use crate::store::merge::Snapshot;
 use crate::store::verdicts::NewVerdict;
 use crate::store::{Db, Store, StoreError};
 use crate::suites::fixtures::pool;
+use proptest::prelude::*;
 use std::path::Path;
+use std::sync::LazyLock;
 
 #[test]
 fn two_handles_on_one_file_see_each_others_rows() {
@@ -155,6 +157,43 @@ fn a_file_that_is_cut_off_is_an_error_and_no_panic() {
             read.is_err(),
             "{part} quarters of a project were read as a whole one"
         );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn random_damage_to_a_file_is_an_error_and_no_panic(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 1..64usize), 1..12),
+    ) {
+        static WHOLE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+            let bench = bench(&[6, 4]);
+            let folder = tempfile::tempdir().unwrap();
+            let whole = folder.path().join("whole.db");
+            crate::store::backup::back_up(bench.store.path(), &whole).unwrap();
+            std::fs::read(&whole).unwrap()
+        });
+        let mut bytes = WHOLE.clone();
+        for (at, byte, length) in changes {
+            let at = at.index(bytes.len());
+            let end = (at + length).min(bytes.len());
+            bytes[at..end].fill(byte);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("damaged.db");
+        std::fs::write(&path, bytes).unwrap();
+        let read = Store::open_existing(&path).and_then(|store| {
+            store.read_blocking(|db| {
+                for query in db.queries()? {
+                    db.documents(query.key)?;
+                    db.view(query.key)?;
+                    db.people(query.key)?;
+                }
+                Ok(())
+            })
+        });
+        prop_assert!(!matches!(read, Err(StoreError::Internal(_))), "{read:?}");
     }
 }
 

@@ -1,0 +1,52 @@
+//! Panics: said in words, with whether the project's file is the reason.
+
+use super::command::{CommandContext, CommandFailure, CommandResult};
+use crate::judge::panic_message;
+use crate::store::{Store, StoreError};
+use anyhow::anyhow;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Mutex, PoisonError};
+
+/// What the latest panic said, and where.
+static LATEST: Mutex<String> = Mutex::new(String::new());
+
+/// Has panics go to the log instead of the terminal. With `RUST_BACKTRACE` set they are printed too.
+pub(super) fn log_panics() {
+    let print = panic::take_hook();
+    let is_printed = std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0");
+    panic::set_hook(Box::new(move |info| {
+        let text = panic_message(info.payload());
+        let place = info.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(%place, "panic: {text}");
+        *LATEST.lock().unwrap_or_else(PoisonError::into_inner) = format!("{text} ({place})");
+        if is_printed {
+            print(info);
+        }
+    }));
+}
+
+/// Runs a command. A panic ends it with an error: rows that contradict each other can lead to one.
+pub(super) fn caught(
+    context: &CommandContext,
+    command: impl FnOnce(&CommandContext) -> CommandResult,
+) -> CommandResult {
+    panic::catch_unwind(AssertUnwindSafe(|| command(context)))
+        .unwrap_or_else(|_| Err(explained(context)))
+}
+
+fn explained(context: &CommandContext) -> CommandFailure {
+    let damage = Store::open_existing(context.project())
+        .and_then(|store| store.read_blocking(|db| db.integrity()));
+    match damage {
+        Ok(found) if found.damage.is_empty() => {}
+        Ok(found) => return StoreError::Corrupt(found.damage.join("; ")).into(),
+        Err(error @ StoreError::Corrupt(_)) => return error.into(),
+        // There is no project, or nothing is known of it.
+        Err(_) => {}
+    }
+    let text = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
+    anyhow!(
+        "internal error: {text}; what was confirmed is kept. Please report this with the command"
+    )
+    .into()
+}

@@ -164,7 +164,7 @@ pub fn reply(
             .or_else(|| text_at(value, "/id")),
         fingerprint: text_at(value, "/system_fingerprint"),
         tokens: tokens(value),
-        charged_usd: charged(value, received).filter(|_| settings.price.is_none()),
+        charged_usd: charged(value, received),
     };
     let mut reply = settings.reply(fields, received);
     let is_word = settings.template.answer.is_word();
@@ -239,11 +239,24 @@ fn served_model(value: &Value) -> Option<String> {
     }
 }
 
-/// Dollars that a gateway says it charged: OpenRouter in the answer, LiteLLM in a header.
+/// Dollars that a server says it charged: OpenRouter and xAI in the answer, LiteLLM in a header.
+///
+/// OpenRouter's `cost` of a call with a key of the user's own is only its fee; the price that the
+/// vendor charges for that call is added.
 fn charged(value: &Value, received: &HttpResponse) -> Option<f64> {
-    let told = value.pointer("/usage/cost").and_then(Value::as_f64);
-    told.or_else(|| received.header("x-litellm-response-cost")?.parse().ok())
+    let number = |pointer| value.pointer(pointer).and_then(Value::as_f64);
+    let of_openrouter = || {
+        let is_byok = value.pointer("/usage/is_byok") == Some(&Value::Bool(true));
+        let upstream = number("/usage/cost_details/upstream_inference_cost");
+        Some(number("/usage/cost")? + upstream.filter(|_| is_byok).unwrap_or_default())
+    };
+    let of_xai = || Some(number("/usage/cost_in_usd_ticks")? / TICKS_PER_USD);
+    let of_litellm = || received.header("x-litellm-response-cost")?.parse().ok();
+    of_openrouter().or_else(of_xai).or_else(of_litellm)
 }
+
+/// xAI's unit of `cost_in_usd_ticks`.
+const TICKS_PER_USD: f64 = 1e10;
 
 /// Whether the user's parameters hold the server to a grammar, in the fields of vLLM, SGLang and
 /// llama.cpp.
@@ -299,16 +312,28 @@ fn text_of(value: Option<&Value>, wanted: fn(Option<&str>) -> bool) -> String {
 
 fn tokens(value: &Value) -> Option<ChargedTokens> {
     let counts = TokenCounts::of(value);
+    let input = counts.needed("/usage/prompt_tokens");
+    let written = counts.needed("/usage/completion_tokens");
+    let thinking = counts.optional("/usage/completion_tokens_details/reasoning_tokens");
+    // xAI, and Gemini behind OpenAI's format, do not count thinking in `completion_tokens`.
+    let total = counts.optional("/usage/total_tokens");
+    let output = if total > 0 {
+        written.max(total.saturating_sub(input))
+    } else if thinking > written {
+        written + thinking
+    } else {
+        written
+    };
     let usage = Usage {
-        input: counts.needed("/usage/prompt_tokens"),
+        input,
         cached: counts
             .optional("/usage/prompt_tokens_details/cached_tokens")
             .max(counts.optional("/usage/prompt_cache_hit_tokens")),
-        output: counts.needed("/usage/completion_tokens"),
-        thinking: counts.optional("/usage/completion_tokens_details/reasoning_tokens"),
+        output,
+        thinking,
     };
-    let written = counts.optional("/usage/prompt_tokens_details/cache_write_tokens");
-    counts.settle(usage, written)
+    let cache_written = counts.optional("/usage/prompt_tokens_details/cache_write_tokens");
+    counts.settle(usage, cache_written)
 }
 
 /// What the log-probabilities at the one word of an answer say; `None` if the answer is not one

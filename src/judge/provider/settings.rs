@@ -86,15 +86,15 @@ impl JudgeSettings {
     }
 
     pub(crate) fn reply(&self, fields: AnswerFields, received: &HttpResponse) -> JudgeReply {
-        // Without counts that make sense nothing is known of the cost, unless there is none to pay.
-        let cost = match (self.price, fields.tokens) {
-            (Some(price), _) if price.is_free() => Some(0.0),
-            (Some(price), Some(tokens)) => Some(price.cost(&tokens.usage, tokens.written)),
-            (None, Some(_)) => fields
-                .charged_usd
-                .filter(|usd| (0.0..=MOST_USD).contains(usd)),
-            (_, None) => None,
-        };
+        // The server's own figure is what is billed. Without it and without counts that make sense,
+        // nothing is known of the cost, unless there is none to pay.
+        let charged = fields
+            .charged_usd
+            .filter(|usd| (0.0..=MOST_USD).contains(usd));
+        let cost = charged.or_else(|| match (self.price?, fields.tokens) {
+            (price, _) if price.is_free() => Some(0.0),
+            (price, tokens) => tokens.map(|tokens| price.cost(&tokens.usage, tokens.written)),
+        });
         JudgeReply {
             text: fields.text,
             outside: fields.outside,

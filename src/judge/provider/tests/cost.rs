@@ -124,6 +124,75 @@ fn a_charge_that_a_provider_names_has_to_make_sense_too() {
     }
 }
 
+#[test]
+fn thinking_that_is_not_in_the_answers_count_is_charged_as_output() {
+    let settings = priced("xai");
+    let wire = Compatible(&PRESETS[0]);
+    for (usage, output) in [
+        (json!({"completion_tokens": 20, "total_tokens": 1320}), 320),
+        (json!({"completion_tokens": 100, "total_tokens": 1400}), 400),
+        (json!({"completion_tokens": 20}), 320),
+        // Counted in the answer's tokens.
+        (json!({"completion_tokens": 320, "total_tokens": 1320}), 320),
+        (json!({"completion_tokens": 320}), 320),
+    ] {
+        let mut body = success("compatible", &json!(1000), &json!(0));
+        body["usage"] = usage;
+        body["usage"]["prompt_tokens"] = json!(1000);
+        body["usage"]["completion_tokens_details"] = json!({"reasoning_tokens": 300});
+        let reply = wire
+            .parse_response(&settings, &received(200, &body))
+            .unwrap();
+        assert_eq!(reply.usage.output, output, "{body}");
+        let cost = reply.cost_usd.unwrap();
+        assert!(
+            (cost - (1000.0 + 2.0 * output as f64) / 1e6).abs() < 1e-12,
+            "{cost} {body}"
+        );
+    }
+}
+
+#[test]
+fn what_a_server_says_it_charged_is_the_cost_whatever_the_table_says() {
+    let wire = Compatible(&PRESETS[0]);
+    let of = |settings: &JudgeSettings, more: &Value, header: Option<&str>| {
+        let mut body = success("compatible", &json!(1000), &json!(100));
+        let usage = body["usage"].as_object_mut().unwrap();
+        usage.extend(more.as_object().unwrap().clone());
+        let mut answer = received(200, &body);
+        if let Some(header) = header {
+            answer
+                .headers
+                .insert("x-litellm-response-cost", header.parse().unwrap());
+        }
+        wire.parse_response(settings, &answer).unwrap().cost_usd
+    };
+    let nothing = json!({});
+    let free = JudgeSettings {
+        price: Some(Price::FREE),
+        ..priced("compatible")
+    };
+    for settings in [&priced("compatible"), &free] {
+        assert_eq!(of(settings, &nothing, Some("0.0015")), Some(0.0015));
+        assert_eq!(
+            of(settings, &json!({"cost_in_usd_ticks": 30_800_000}), None),
+            Some(0.00308)
+        );
+        let own_key = json!({"cost": 0.25, "is_byok": true, "cost_details": {"upstream_inference_cost": 0.5}});
+        assert_eq!(of(settings, &own_key, None), Some(0.75));
+        let their_key = json!({"cost": 0.25, "is_byok": false, "cost_details": {"upstream_inference_cost": 0.5}});
+        assert_eq!(of(settings, &their_key, None), Some(0.25));
+    }
+    for header in ["None", "-1", "NaN", "1e9"] {
+        assert_eq!(
+            of(&priced("compatible"), &nothing, Some(header)),
+            Some(0.0012),
+            "{header}"
+        );
+        assert_eq!(of(&free, &nothing, Some(header)), Some(0.0), "{header}");
+    }
+}
+
 fn with_params(provider: &str, params: Value) -> JudgeSettings {
     JudgeSettings {
         params: params.as_object().unwrap().clone(),

@@ -281,7 +281,16 @@ pub(crate) fn reasoning_of(
     if labelled.trim().is_empty() {
         return plain("no reasoning was given", theme.missing());
     }
-    let (words, marks, found) = with_quotes(&labelled, texts, theme);
+    // Quotation marks of a raw reply are those of JSON, too: only the reasoning is searched for quotes.
+    let (words, marks, found) = if raw {
+        (
+            labelled.into_owned(),
+            StyledRanges::new(),
+            quoted(call, texts),
+        )
+    } else {
+        with_quotes(&labelled, texts, theme)
+    };
     let mut lines = wrapped(&words, &marks, columns, Style::new());
     if clip(sent).len() < sent.len() {
         let note = format!(

@@ -53,7 +53,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     .areas(area);
     let words = format!(
         "{} · one battle of each three is wrong, most likely the first (⇢)",
-        text::counted(rows.len(), "cycle")
+        counts(open, &rows)
     );
     text::line(&words, usize::from(head.width), theme.muted()).render(head, buf);
     let page = usize::from(list.height);
@@ -80,6 +80,16 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     areas.page = page;
     areas.first = first;
     areas
+}
+
+/// How many cycles the ensemble has, as on the matrix, and how many single judges have.
+fn counts(open: &OpenQuery, rows: &[CycleRow]) -> String {
+    let (cyclic, _) = open.view.triads;
+    let ensemble = format!("{} of the ensemble", text::counted(cyclic, "cycle"));
+    match rows.len() - rows.iter().filter(|row| row.judge.is_none()).count() {
+        0 => ensemble,
+        of_judges => format!("{ensemble}, {} of single judges", text::count(of_judges)),
+    }
 }
 
 /// `A ⇢ B → C → A` by titles, the weakest win first; by identifiers where there is little room.

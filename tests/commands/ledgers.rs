@@ -23,7 +23,7 @@ fn what_a_queue_showed_and_whom_a_sampler_wanted_come_along() {
         )
         .unwrap();
     let merged = merge(&ada, &eve, "");
-    assert_eq!(merged["verdicts"], 2);
+    assert_eq!(merged["verdicts"], 1);
     let united = rows(&ada.project());
     assert_eq!(merge(&ada, &eve, "")["verdicts"], 0);
     assert_eq!(rows(&ada.project()), united);

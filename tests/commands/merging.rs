@@ -265,6 +265,21 @@ fn pools_in_another_order_are_matched_by_name() {
 }
 
 #[test]
+fn a_verdict_that_is_explained_later_is_one_verdict() {
+    let (ada, eve) = two();
+    for (a, b) in [("d0", "d1"), ("d2", "d3"), ("d4", "d5")] {
+        says(&eve, "eve", a, b, "a");
+        eve.done(&format!(
+            "override --query q0 --annotator eve --a {a} --b {b} --verdict a --note because"
+        ));
+    }
+    assert_eq!(eve.count("SELECT count(*) FROM verdict"), 6);
+    assert_eq!(merge(&ada, &eve, "")["verdicts"], 3);
+    assert_eq!(ada.count("SELECT count(*) FROM verdict"), 6);
+    assert_eq!(ada.json("status --json")["verdicts"], 3);
+}
+
+#[test]
 fn one_name_for_two_texts_leaves_the_query_out_and_takes_the_rest() {
     let (ada, eve) = (Sandbox::new(), Sandbox::new());
     ada.write("v.jsonl", foreign("q", "x", "y", "m", 1.0));

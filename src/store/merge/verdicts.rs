@@ -6,6 +6,7 @@ use crate::store::gold::GoldAdded;
 use crate::store::verdicts::NewVerdict;
 use crate::store::{Result, StoreError};
 use rusqlite::{Connection, params};
+use std::collections::HashSet;
 
 impl Merger<'_> {
     /// Takes over what people did on a query.
@@ -58,8 +59,12 @@ impl Merger<'_> {
     }
 
     /// A verdict comes after the one it stands for, in whatever order the clocks put them.
+    ///
+    /// Counted are the pairs that a person judged: several rows of one person on a pair, such as a verdict and its
+    /// confirmation after the votes were shown, are one verdict.
     fn verdicts(&mut self, query: &mut MatchedQuery) -> Result<()> {
         let mut waiting = verdicts(self.from, query)?;
+        let mut judged = HashSet::new();
         loop {
             let mut later = Vec::new();
             let before = waiting.len();
@@ -73,11 +78,13 @@ impl Merger<'_> {
                 if !ready {
                     later.push((uid, verdict));
                 } else if self.db.add_verdict_as(&uid, &verdict)? {
-                    self.merged.verdicts += 1;
+                    let (a, b) = (verdict.a.min(verdict.b), verdict.a.max(verdict.b));
+                    judged.insert((verdict.annotator, a, b));
                     query.changed = true;
                 }
             }
             if later.is_empty() {
+                self.merged.verdicts += judged.len();
                 return Ok(());
             }
             if later.len() == before {

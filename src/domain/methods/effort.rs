@@ -17,7 +17,8 @@ pub struct MethodEffort {
     pub priced: usize,
     pub cost_usd: f64,
     /// The time from the first question to the order, in milliseconds, half and 95 % of the queries with a known one being
-    /// as fast or faster; by nearest rank.
+    /// as fast or faster; by nearest rank. A query with one document, about which there is
+    /// nothing to ask, counts only if the method made no call at all.
     pub wall_p50_ms: Option<u64>,
     pub wall_p95_ms: Option<u64>,
     pub service_ms: u64,
@@ -45,8 +46,14 @@ impl MethodEffort {
             effort.repairs += row.repairs;
             effort.repaired += usize::from(row.repairs > 0);
             effort.truncated += row.truncated;
-            times.extend(row.wall_ms);
+            let is_trivial = row.calls == 0 && row.order.len() == 1;
+            times.extend(row.wall_ms.map(|wall_ms| (is_trivial, wall_ms)));
         }
+        let mut times: Vec<u64> = times
+            .into_iter()
+            .filter(|(is_trivial, _)| !is_trivial || effort.calls == 0)
+            .map(|(_, wall_ms)| wall_ms)
+            .collect();
         times.sort_unstable();
         effort.wall_p50_ms = nearest_rank(&times, 50);
         effort.wall_p95_ms = nearest_rank(&times, 95);
@@ -74,4 +81,39 @@ impl MethodEffort {
 pub fn nearest_rank(rising: &[u64], percent: usize) -> Option<u64> {
     let rank = (percent * rising.len()).div_ceil(100).max(1);
     rising.get(rank - 1).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::corpus::{DocId, QueryId};
+
+    #[test]
+    fn a_query_with_one_document_says_nothing_about_the_time_of_calls() {
+        let row = |documents: usize, calls, wall_ms| MethodRow {
+            query: QueryId::new("q"),
+            method: "m".to_owned(),
+            judges: Vec::new(),
+            order: (0..documents)
+                .map(|at| DocId::new(at.to_string()))
+                .collect(),
+            scores: None,
+            calls,
+            failed_calls: 0,
+            tokens_in: 0,
+            tokens_out: 0,
+            cost_usd: None,
+            wall_ms,
+            service_ms: 0,
+            repairs: 0,
+            truncated: 0,
+            failure: None,
+            created_ms: 0,
+        };
+        let p50 = |rows: &[MethodRow]| MethodEffort::of(rows.iter()).wall_p50_ms;
+        // The answers of the large query were shared, so that its time is not known.
+        assert_eq!(p50(&[row(20, 110, None), row(1, 0, Some(0))]), None);
+        assert_eq!(p50(&[row(20, 110, Some(40)), row(1, 0, Some(0))]), Some(40));
+        assert_eq!(p50(&[row(20, 0, Some(3)), row(1, 0, Some(1))]), Some(1));
+    }
 }

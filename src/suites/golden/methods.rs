@@ -40,7 +40,7 @@ fn rows_add_up_to_the_same_figures() {
             query: QueryId::new(at.to_string()),
             method: "x".to_owned(),
             judges: Vec::new(),
-            order: vec![DocId::new("d")],
+            order: ["d", "e"].map(DocId::new).to_vec(),
             scores: None,
             calls: row.llm_calls,
             failed_calls: 0,

@@ -34,7 +34,7 @@ pub struct QuerySummary {
     pub cyclic: usize,
     /// Triads whose three pairs are decided.
     pub triads: usize,
-    /// Widest 95 % rank interval among the first ten, in ranks.
+    /// Widest 95 % rank interval in the top, in ranks.
     pub widest: Option<usize>,
     /// The ranks that count as the top: ten, or half of a small pool.
     pub top: usize,
@@ -98,7 +98,7 @@ impl QuerySummary {
             judged: view.consensus.1,
             cyclic: view.triads.0,
             triads: view.triads.1,
-            widest: view.widest_interval(view.settings.top),
+            widest: view.widest_interval(top),
             top,
             settled: certainty.as_ref().map(|certainty| certainty.probability),
             stop: certainty.is_some_and(|certainty| certainty.settled(SURE)),

@@ -84,7 +84,7 @@ pub(super) fn json(info: &QueryInfo, summary: &QuerySummary, usd: Option<f64>) -
     json!({
         "query": info.id,
         "consensus": consensus(summary),
-        "widest_in_top_10": summary.widest,
+        "widest_in_top": summary.widest,
         "top": summary.top,
         "settled": summary.settled,
         "stop": summary.stop,

@@ -6,9 +6,6 @@ use crate::tui::model::open_query::OpenQuery;
 use crate::tui::model::pace::{self, ReadingPace};
 use crate::tui::text::counted;
 
-/// Ranks whose documents are compared at the end.
-const TOP: usize = 10;
-
 /// One pair that was judged.
 #[derive(Clone, Debug)]
 pub struct JudgedPair {
@@ -22,11 +19,13 @@ pub struct JudgedPair {
     pub changed: bool,
 }
 
-/// The documents at the top of a query when it was first judged in the session, and now.
+/// The ranking of a query when it was first judged in the session, and now.
 #[derive(Debug)]
 struct TopOfQuery {
     query: QueryKey,
     name: String,
+    /// How many ranks are the top, by the project's setting now.
+    top: usize,
     before: Vec<String>,
     now: Vec<String>,
 }
@@ -39,9 +38,9 @@ pub struct ReviewSession {
     tops: Vec<TopOfQuery>,
 }
 
-fn top(open: &OpenQuery) -> Vec<String> {
-    let first = open.view.by_zelo.iter().take(TOP);
-    first.map(|document| open.name(*document)).collect()
+fn ranking(open: &OpenQuery) -> Vec<String> {
+    let ranked = open.view.by_zelo.iter();
+    ranked.map(|document| open.name(*document)).collect()
 }
 
 impl ReviewSession {
@@ -51,8 +50,9 @@ impl ReviewSession {
             self.tops.push(TopOfQuery {
                 query: open.info.key,
                 name: crate::domain::sanitise::line(open.info.id.as_str()).into_owned(),
-                before: top(open),
-                now: top(open),
+                top: open.top(),
+                before: ranking(open),
+                now: ranking(open),
             });
         }
     }
@@ -90,7 +90,7 @@ impl ReviewSession {
     pub fn ranked(&mut self, open: &OpenQuery) {
         let mut tops = self.tops.iter_mut();
         if let Some(known) = tops.find(|known| known.query == open.info.key) {
-            known.now = top(open);
+            (known.top, known.now) = (open.top(), ranking(open));
         }
     }
 
@@ -128,15 +128,17 @@ impl ReviewSession {
         let mut moved = false;
         for query in &self.tops {
             let only = |these: &[String], those: &[String]| -> Vec<String> {
-                let kept = these.iter().filter(|name| !those.contains(name));
-                kept.cloned().collect()
+                let those: Vec<_> = those.iter().take(query.top).collect();
+                let top = these.iter().take(query.top);
+                top.filter(|name| !those.contains(name)).cloned().collect()
             };
             let entered = only(&query.now, &query.before);
             let left = only(&query.before, &query.now);
             if !entered.is_empty() {
                 moved = true;
                 lines.push(format!(
-                    "top {TOP} of query {}: {} entered, {} left",
+                    "top {} of query {}: {} entered, {} left",
+                    query.top,
                     query.name,
                     entered.join(", "),
                     left.join(", ")
@@ -144,7 +146,7 @@ impl ReviewSession {
             }
         }
         if !moved {
-            lines.push(format!("no document entered or left a top {TOP}"));
+            lines.push("no document entered or left the top of a query".to_owned());
         }
         lines.extend(self.warning().map(|words| format!("\n{words}")));
         Some(lines.join("\n"))

@@ -4,6 +4,7 @@
 pub mod adjudication;
 pub mod agreement;
 pub mod analysis;
+pub mod answering_models;
 pub mod auto_or_number;
 pub mod battle;
 pub mod corpus;
@@ -27,6 +28,7 @@ pub mod sampling;
 pub mod sanitise;
 pub mod sbr;
 pub mod simulation;
+pub mod spend;
 pub mod student;
 pub mod text;
 pub mod verdict;

@@ -4,6 +4,7 @@
 //! after that transaction is on disk: what it has confirmed survives a loss of power. [`Store::note`] answers once it is
 //! committed, which survives a kill. Either is committed within milliseconds, however slow the disk.
 
+pub mod answering_models;
 pub mod append;
 pub mod assignments;
 pub mod backup;

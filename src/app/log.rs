@@ -48,6 +48,12 @@ pub enum LogEvent {
         cycles: usize,
         judges: Vec<String>,
     },
+    /// The first vote of a judge in which the provider named another model than before.
+    ModelChanged {
+        judge: String,
+        before: String,
+        now: String,
+    },
     /// A run ended, in this state.
     RunEnded(String),
     /// A judge graded anchors of the common scale.
@@ -81,6 +87,7 @@ impl LogEntry {
             LogEvent::DuelAct(_, act) => Some(&act.participant),
             LogEvent::RunBegun { .. }
             | LogEvent::RunEnded(_)
+            | LogEvent::ModelChanged { .. }
             | LogEvent::Anchors(_)
             | LogEvent::Links(_)
             | LogEvent::Picks(_)
@@ -199,7 +206,10 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
             uid: duel.uid.clone(),
             event: LogEvent::DuelMade(Box::new(duel)),
         });
-        let others = imports.chain(duels).chain(run_entries(db)?);
+        let others = imports
+            .chain(duels)
+            .chain(run_entries(db)?)
+            .chain(model_entries(db)?);
         entries.extend(others.map(|entry| ((entry.when_ms, -1), entry)));
         // The sort is stable: what people did stays in its order.
         entries.sort_by_key(|(key, _)| *key);
@@ -315,6 +325,25 @@ fn asked_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
     Ok(picks
         .map(|day| entry(day, LogEvent::Picks))
         .chain(reranked.map(|day| entry(day, LogEvent::Rerank)))
+        .collect())
+}
+
+/// The changes of judges' models, each at the first vote that names the new one.
+fn model_entries(db: &Db) -> Result<Vec<LogEntry>> {
+    let judges = db.answering_models_by_name()?;
+    Ok(judges
+        .iter()
+        .flat_map(|(judge, models)| {
+            models.windows(2).map(move |pair| LogEntry {
+                when_ms: pair[1].first_ms,
+                uid: format!("model:{judge}:{}", pair[1].model),
+                event: LogEvent::ModelChanged {
+                    judge: judge.clone(),
+                    before: pair[0].model.clone(),
+                    now: pair[1].model.clone(),
+                },
+            })
+        })
         .collect())
 }
 

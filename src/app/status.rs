@@ -3,8 +3,9 @@
 mod project_status;
 
 use crate::app::run_lock::RunLock;
+use crate::domain::spend::Spend;
 use crate::store::corpus::QueryInfo;
-use crate::store::ledger::Spent;
+use crate::store::ledger::{CallPurpose, Spent};
 use crate::store::summary_cache::{KeptExtent, QuerySummary};
 use crate::store::{Result, Store, StoreError};
 pub use project_status::{PartOf, ProjectStatus};
@@ -75,23 +76,22 @@ impl Spending {
         Ok(Self { rows })
     }
 
-    fn sum(&self, of: fn(&Spent) -> f64) -> f64 {
-        // A sum of nothing is −0 otherwise.
-        self.rows.iter().map(of).fold(0.0, |sum, usd| sum + usd)
+    /// What all calls that are over cost.
+    pub fn total(&self) -> Spend {
+        self.rows.iter().map(Spent::spend).sum()
     }
 
-    pub fn known_usd(&self) -> f64 {
-        self.sum(|row| row.known_usd)
-    }
-
-    /// Dollars of calls that did not say what they cost, at the worst price.
-    pub fn assumed_usd(&self) -> f64 {
-        self.sum(|row| row.assumed_usd)
+    /// What all picks cost.
+    pub fn on_picks(&self) -> Spend {
+        let picks = CallPurpose::Pick.name();
+        let own = self.rows.iter().filter(|row| row.purpose == picks);
+        own.map(Spent::spend).sum()
     }
 
     /// Dollars that calls in flight may cost.
     pub fn open_usd(&self) -> f64 {
-        self.sum(|row| row.open_usd)
+        // `sum` of nothing is −0.
+        self.rows.iter().fold(0.0, |sum, row| sum + row.open_usd)
     }
 
     pub fn open_calls(&self) -> usize {
@@ -101,10 +101,5 @@ impl Spending {
     /// Votes, failures, picks, and further calls with a known cost.
     pub fn calls(&self) -> usize {
         self.rows.iter().map(|row| row.calls).sum()
-    }
-
-    /// Calls without a known price.
-    pub fn unpriced(&self) -> usize {
-        self.rows.iter().map(|row| row.unpriced).sum()
     }
 }

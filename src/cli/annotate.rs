@@ -93,6 +93,9 @@ pub(super) struct AnnotateCommand {
     /// Pairs that each language model is asked about in both orders, at most, and at most one for 50 of its calls; 0 for none
     #[arg(long, value_name = "PAIRS")]
     probe: Option<usize>,
+    /// Stop as soon as a judge answers as another model than in its first vote
+    #[arg(long, conflicts_with = "batch")]
+    pin_model: bool,
     #[command(flatten)]
     sampling: sampling_options::SamplingOptions,
     #[command(flatten)]
@@ -138,6 +141,7 @@ impl AnnotateCommand {
             at_most: self.batch.then_some(1),
             pair: None,
             listed: None,
+            pin_model: self.pin_model,
         };
         let campaign = self.sampling.plan(&dataset, &ensemble, &request, usual)?;
         if campaign.is_some_and(|campaign| campaign.student) {
@@ -317,6 +321,15 @@ fn finish_run(
             out.map_or("", |_| "nothing was written; ")
         ));
         return Err(CommandFailure::interrupted());
+    }
+    if let Some(change) = &outcome.model_changed {
+        let unwritten = out.map(|out| format!("; {} was not written", output_name(out)));
+        output::message(&format!(
+            "stopped by --pin-model: {change}{}. Without --pin-model the run continues; under another name in overrule.toml \
+             the judge starts anew",
+            unwritten.unwrap_or_default()
+        ));
+        return Err(CommandFailure::incomplete());
     }
     let over_budget = outcome.budget_reached || budget_reached;
     let failed = outcome.progress.failures();

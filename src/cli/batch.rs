@@ -8,6 +8,7 @@ use crate::cli::output;
 use crate::cli::output::clean;
 use crate::cli::signals::runtime;
 use crate::client::now_ms;
+use crate::domain::answering_models::changed_model;
 use crate::domain::number_words::{self, count};
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
@@ -235,8 +236,11 @@ pub(super) fn fetch_one(
         count(fetched.votes),
         count(fetched.failures),
         count(fetched.not_made),
-        number_words::usd(fetched.cost_usd)
+        fetched.spend.words()
     ));
+    if let Some(words) = changed_model(&fetched.models) {
+        output::message(&format!("{who} {words}"));
+    }
     for line in fetched.tally.lines() {
         output::message(&format!("  {line}"));
     }
@@ -244,7 +248,8 @@ pub(super) fn fetch_one(
         output::json_line(
             &json!({ "event": "fetched", "batch": number, "judge": who, "votes": fetched.votes,
                      "failures": fetched.failures, "causes": fetched.tally.causes,
-                     "messages": fetched.tally.messages, "not_made": fetched.not_made, "cost_usd": fetched.cost_usd }),
+                     "messages": fetched.tally.messages, "not_made": fetched.not_made, "cost_usd": fetched.spend.told_usd(),
+                     "calls_without_price": fetched.spend.unpriced, "models": fetched.models }),
         )?;
     }
     Ok(false)

@@ -15,6 +15,7 @@ use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::domain::agreement::{Interval, Share};
+use crate::domain::answering_models::changed_model;
 use crate::domain::judge_report::{JudgeReport, ParameterBasis, PositionCounts, judge_model};
 use crate::domain::number_words::{count, fixed, signed};
 use crate::domain::sanitise;
@@ -103,7 +104,11 @@ impl JudgeReportText {
             row["model"] = json!(spec.model);
             row["calls"] = json!(calls);
             row["named"] = json!(self.0.named[at]);
-            row["both_orders"] = both_orders(&self.0.both_orders[at]);
+            row["both_orders"] = both_orders(
+                &self.0.both_orders[at],
+                card.and_then(|card| card.position.as_ref()),
+            );
+            row["models"] = json!(self.0.models[at]);
             row["votes_before_other_weights"] = json!(self.0.replaced[at]);
             row["finding"] = json!(self.0.named[at].finding());
             row["reasoning"] = json!(self.0.audits[at]);
@@ -337,6 +342,9 @@ impl JudgeReportText {
             }
             let both = self.0.both_orders[at].words();
             if let Some(words) = both.filter(|_| !spec.is_offline()) {
+                text += &format!("{name} {words}\n");
+            }
+            if let Some(words) = changed_model(&self.0.models[at]) {
                 text += &format!("{name} {words}\n");
             }
             if let Some(votes) = self.0.replaced[at] {

@@ -5,7 +5,7 @@ mod watch;
 use super::command::{CommandContext, CommandFailure, CommandResult};
 use super::output::{self, clean};
 use super::signals::RunEnd;
-use super::spending::{SpendingOptions, confirm_spending, estimate_table, usd};
+use super::spending::{SpendingOptions, confirm_spending, estimate_table};
 use crate::app::choose_judges::{check_budget, is_paid};
 use crate::app::import::datasets;
 use crate::app::pick::{JudgePicks, PickAnswers, PickInputs, PickOptions, PickPlan};
@@ -123,12 +123,13 @@ impl PickCommand {
             datasets::check(path, false)?.import(&store)?;
         }
         let control = self.spending.control(context, budget);
-        let ended = watch::watch(&plan, &ensemble, control, &store, &mut answers)?;
+        let (ended, spent) = watch::watch(&plan, &ensemble, control, &store, &mut answers)?;
         let rows = plan.progress(&ensemble, &answers);
         if self.json {
             output::json(&json!({
                 "judges": rows,
-                "spent_usd": answers.spent_usd(),
+                "spent_usd": spent.told_usd(),
+                "calls_without_price": spent.unpriced,
                 "warnings": plan.notes,
             }))?;
         } else {
@@ -214,7 +215,7 @@ fn table(rows: &[JudgePicks]) -> String {
         ];
         let mut cells = vec![clean(&row.judge)];
         cells.extend(counts.map(|count| count.to_string()));
-        cells.push(usd(row.cost_usd));
+        cells.push(row.spend.in_short());
         cells
     });
     output::table(&header, &cells.collect::<Vec<_>>())

@@ -8,6 +8,7 @@ use super::output::{self, clean};
 use crate::app::status::{PartOf, ProjectStatus, Spending};
 use crate::app::wording::{counted, first_names};
 use crate::domain::agreement::{Interval, Share};
+use crate::domain::answering_models::changed_model;
 use crate::domain::number_words::{self, count};
 use crate::domain::ranking::override_mode_note;
 use crate::judge::OFFLINE_LABEL;
@@ -37,6 +38,7 @@ impl StatusCommand {
 
 fn as_json(project: &str, status: &ProjectStatus) -> Value {
     let (spending, adjudication) = (&status.spending, &status.adjudication);
+    let spent = spending.total();
     let PartOf { part, whole } = status.unanimous;
     let per_query = status
         .queries
@@ -46,6 +48,10 @@ fn as_json(project: &str, status: &ProjectStatus) -> Value {
         .judges
         .iter()
         .map(|(names, queries)| json!({ "judges": names, "queries": queries }));
+    let models = status
+        .models
+        .iter()
+        .map(|(judge, models)| json!({ "judge": judge, "models": models }));
     json!({
         "project": project,
         "queries": status.queries.len(),
@@ -70,21 +76,22 @@ fn as_json(project: &str, status: &ProjectStatus) -> Value {
         "verdicts": status.verdicts,
         "conflicts": status.conflicts,
         "calls": spending.calls(),
-        "spent_usd": spending.known_usd() + spending.assumed_usd(),
-        "spent_known_usd": spending.known_usd(),
-        "spent_assumed_usd": spending.assumed_usd(),
+        "spent_usd": spent.told_usd(),
+        "spent_known_usd": spent.known_usd,
+        "spent_assumed_usd": spent.assumed_usd,
         "in_flight": { "calls": spending.open_calls(), "worst_usd": spending.open_usd() },
-        "calls_without_price": spending.unpriced(),
+        "calls_without_price": spent.unpriced,
         "spending": spending.rows,
         "batches": { "calls_open": status.batched.0, "worst_usd": status.batched.1 },
         "judges": judges.collect::<Vec<_>>(),
+        "models": models.collect::<Vec<_>>(),
         "offline_judges": status.offline,
         "telling_margins": status.telling_margins,
         "adjudication": {
             "labels": adjudication.labels,
             "rankings": adjudication.rankings,
             "picks": adjudication.picks,
-            "picks_spent_usd": adjudication.spent_usd,
+            "picks_spent_usd": spending.on_picks().told_usd(),
             "rulings": adjudication.rulings,
         },
         "duels": {
@@ -179,7 +186,7 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
             counted(adjudication.labels, "label"),
             counted(adjudication.rankings, "ranking"),
             counted(adjudication.picks, "answer"),
-            number_words::usd(adjudication.spent_usd),
+            status.spending.on_picks().in_short(),
             counted(adjudication.rulings, "ruling")
         ));
     }
@@ -229,6 +236,11 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
             counted(*queries, "query")
         ));
     }
+    for (judge, models) in &status.models {
+        lines.extend(
+            changed_model(models).map(|words| format!("models        {} {words}", clean(judge))),
+        );
+    }
     if !status.telling_margins.is_empty() {
         lines.push(format!(
             "margins       those of {} told more than their direction at the last look at the judges: `overrule config project \
@@ -244,19 +256,12 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
 
 /// The lines of `status`: the sum, and each judge's part where there is more than one that was paid.
 fn spending_lines(spending: &Spending) -> Vec<String> {
-    let mut sum = format!(
-        "spent         {} on {}, {} without a known price",
-        number_words::usd(spending.known_usd() + spending.assumed_usd()),
-        counted(spending.calls(), "call"),
-        count(spending.unpriced())
-    );
+    let calls = counted(spending.calls(), "call");
+    let mut sum = format!("spent         {calls}: {}", spending.total().words());
     let assumed: usize = spending.rows.iter().map(|row| row.assumed_calls).sum();
     if assumed > 0 {
-        sum += &format!(
-            "; {} of it assumed at the worst price, for {} that did not say what it cost",
-            number_words::usd(spending.assumed_usd()),
-            counted(assumed, "call")
-        );
+        let calls = counted(assumed, "call");
+        sum += &format!("; {calls} did not report a cost");
     }
     let mut lines = vec![sum];
     if spending.open_calls() > 0 {
@@ -266,18 +271,14 @@ fn spending_lines(spending: &Spending) -> Vec<String> {
             number_words::usd(spending.open_usd())
         ));
     }
-    let paid = |row: &&Spent| row.usd() > 0.0;
+    let paid = |row: &&Spent| row.usd() > 0.0 || row.unpriced > 0;
     if spending.rows.iter().filter(paid).count() > 1 {
         lines.extend(spending.rows.iter().filter(paid).map(|row| {
-            let assumed = match row.assumed_calls {
-                0 => String::new(),
-                _ => format!(", {} assumed", number_words::usd(row.assumed_usd)),
-            };
             format!(
-                "              {} for {}: {} known{assumed}",
+                "              {} for {}: {}",
                 clean(&row.service),
                 row.purpose,
-                number_words::usd(row.known_usd)
+                row.spend().words()
             )
         }));
     }

@@ -15,8 +15,6 @@ pub struct AdjudicationCounts {
     pub rankings: usize,
     /// Answers of judges on pools, invalid and failed ones included.
     pub picks: usize,
-    /// Dollars that those have cost, as far as that is known.
-    pub spent_usd: f64,
     pub rulings: usize,
 }
 
@@ -156,16 +154,10 @@ impl Db {
             let sql = format!("SELECT count(*) FROM {table}");
             self.connection.query_row(&sql, [], |row| row.get(0))
         };
-        let spent_usd = self.connection.query_row(
-            "SELECT coalesce(sum(json_extract(record, '$.cost_usd')), 0.0) FROM pick",
-            [],
-            |row| row.get(0),
-        )?;
         Ok(AdjudicationCounts {
             labels: count("label")?,
             rankings: count("ranking")?,
             picks: count("pick")?,
-            spent_usd,
             rulings: self.standing_rulings()?.len(),
         })
     }

@@ -1,6 +1,7 @@
 //! What the latest run did, from its rows: its end, each judge's votes and cost, its failures by cause.
 
 use super::{Db, Result};
+use crate::domain::spend::Spend;
 use crate::judge::FailureCause;
 use rusqlite::params;
 
@@ -11,10 +12,7 @@ pub struct JudgeInRun {
     pub votes: usize,
     /// Calls that ended without a vote.
     pub failures: usize,
-    /// US dollars that calls are known to have cost.
-    pub usd: f64,
-    /// Votes and failures whose cost is not known.
-    pub unpriced: usize,
+    pub spend: Spend,
 }
 
 /// The failures of one cause and one judge in a run.
@@ -43,8 +41,8 @@ pub struct LastRun {
     pub judges: Vec<JudgeInRun>,
     /// The most frequent first.
     pub failures: Vec<FailuresInRun>,
-    /// US dollars assumed at the worst price for calls that do not say what they cost.
-    pub assumed_usd: f64,
+    /// What all its calls cost, those that led to no row of a judge included.
+    pub spend: Spend,
 }
 
 impl Db {
@@ -68,7 +66,7 @@ impl Db {
                     state: row.get(5)?,
                     judges: Vec::new(),
                     failures: Vec::new(),
-                    assumed_usd: 0.0,
+                    spend: Spend::default(),
                 };
                 Ok((row.get::<_, i64>(0)?, run))
             },
@@ -90,8 +88,11 @@ impl Db {
                     name: row.get(0)?,
                     votes: row.get(1)?,
                     failures: row.get(2)?,
-                    usd: row.get(3)?,
-                    unpriced: row.get(4)?,
+                    spend: Spend {
+                        known_usd: row.get(3)?,
+                        assumed_usd: 0.0,
+                        unpriced: row.get(4)?,
+                    },
                 })
             },
         )?;
@@ -110,10 +111,31 @@ impl Db {
                 })
             },
         )?;
-        run.assumed_usd = self.value(
-            "SELECT total(assumed_usd) FROM call WHERE run = ?1",
+        let ledger: Vec<(String, f64, f64, usize, usize)> = self.all(
+            "SELECT service, total(cost_usd), total(assumed_usd), sum(kept),
+                 sum(ended_ms IS NOT NULL AND cost_usd IS NULL AND assumed_usd IS NULL)
+             FROM call WHERE run = ?1 GROUP BY service",
             params![id],
+            |row| row.try_into(),
         )?;
+        run.spend = run.judges.iter().map(|judge| judge.spend).sum();
+        for (service, known_usd, assumed_usd, kept, without_price) in ledger {
+            // Votes and failures whose cost is assumed have no cost of their own.
+            let judge = run.judges.iter_mut().find(|judge| judge.name == service);
+            let unpriced = judge.as_ref().map_or(0, |judge| judge.spend.unpriced);
+            let assumed = unpriced.min(kept);
+            let more = Spend {
+                known_usd,
+                assumed_usd,
+                unpriced: without_price,
+            };
+            run.spend += more;
+            run.spend.unpriced -= assumed;
+            if let Some(judge) = judge {
+                judge.spend += more;
+                judge.spend.unpriced -= assumed;
+            }
+        }
         Ok(Some(run))
     }
 }

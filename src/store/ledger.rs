@@ -2,6 +2,7 @@
 
 use super::runs::RunId;
 use super::{Db, Result};
+use crate::domain::spend::Spend;
 use crate::judge::FailureCause;
 use rusqlite::params;
 use rusqlite::types::{ToSql, ToSqlOutput};
@@ -75,7 +76,7 @@ pub struct Spent {
     pub purpose: String,
     /// The judge's or embedder's name.
     pub service: String,
-    /// Votes, failures and picks, and further calls with a known cost. A vote that shares the answer of another call is none.
+    /// Votes, failures and picks, and further calls with a known cost or without a known price. A vote that shares the answer of another call is none.
     pub calls: usize,
     /// Dollars that the providers' usage tells.
     pub known_usd: f64,
@@ -87,14 +88,23 @@ pub struct Spent {
     pub open_calls: usize,
     /// Dollars that those may cost at most.
     pub open_usd: f64,
-    /// Votes, failures and picks whose cost is not known and not assumed either: there is no price.
+    /// Votes, failures, picks and further attempts whose cost is not known and not assumed either: there is no price.
     pub unpriced: usize,
 }
 
 impl Spent {
-    /// Dollars that count against a budget.
+    /// Dollars that count against a budget, those of calls in flight included.
     pub fn usd(&self) -> f64 {
         self.known_usd + self.assumed_usd + self.open_usd
+    }
+
+    /// What calls that are over cost.
+    pub fn spend(&self) -> Spend {
+        Spend {
+            known_usd: self.known_usd,
+            assumed_usd: self.assumed_usd,
+            unpriced: self.unpriced,
+        }
     }
 }
 
@@ -150,6 +160,7 @@ impl Db {
         let (known, assumed) = match charge {
             Charge::Known(usd) if usd != 0.0 && !kept => (Some(usd), None),
             Charge::Assumed(usd) => (None, Some(usd)),
+            Charge::Unpriced if !kept => (None, None),
             Charge::Known(_) | Charge::Unpriced => return self.forget_call(uid),
         };
         self.change(
@@ -159,12 +170,11 @@ impl Db {
         Ok(())
     }
 
-    /// Charges attempts that a kill cut short at their worst price. Only for who holds the lock of runs: nobody else's
+    /// Charges attempts that a kill cut short at their worst price, if that is known. Only for who holds the lock of runs: nobody else's
     /// calls are in flight then.
     pub fn charge_killed_calls(&self, now_ms: i64) -> Result<usize> {
         Ok(self.connection.execute(
-            "UPDATE call SET ended_ms = ?1, cause = 'killed', assumed_usd = coalesce(worst_usd, 0.0)
-             WHERE ended_ms IS NULL",
+            "UPDATE call SET ended_ms = ?1, cause = 'killed', assumed_usd = worst_usd WHERE ended_ms IS NULL",
             [now_ms],
         )?)
     }
@@ -188,10 +198,11 @@ impl Db {
                  SELECT 'reranking', service, count(*), coalesce(sum(cost_usd), 0.0), 0.0, 0, 0, 0.0, count(*) - count(cost_usd), 0
                  FROM rerank_call GROUP BY service
                  UNION ALL
-                 SELECT purpose, service, count(cost_usd), coalesce(sum(cost_usd), 0.0), coalesce(sum(assumed_usd), 0.0), count(assumed_usd),
-                     count(*) - count(ended_ms),
-                     coalesce(sum(CASE WHEN ended_ms IS NULL THEN worst_usd END), 0.0), 0, sum(kept)
-                 FROM call GROUP BY purpose, service
+                 SELECT purpose, service, count(cost_usd) + sum(unpriced), coalesce(sum(cost_usd), 0.0),
+                     coalesce(sum(assumed_usd), 0.0), count(assumed_usd), count(*) - count(ended_ms),
+                     coalesce(sum(CASE WHEN ended_ms IS NULL THEN worst_usd END), 0.0), sum(unpriced), sum(kept)
+                 FROM (SELECT *, ended_ms IS NOT NULL AND cost_usd IS NULL AND assumed_usd IS NULL AS unpriced FROM call)
+                 GROUP BY purpose, service
              ) GROUP BY purpose, service ORDER BY sum(known) + sum(assumed) + sum(open) DESC, purpose, service",
             [],
             |row| {
@@ -208,6 +219,13 @@ impl Db {
             })
         },
         )
+    }
+
+    /// What was spent for one purpose.
+    pub fn spend_on(&self, purpose: CallPurpose) -> Result<Spend> {
+        let spent = self.spent()?;
+        let own = spent.iter().filter(|of| of.purpose == purpose.name());
+        Ok(own.map(Spent::spend).sum())
     }
 
     /// Dollars that count against a budget: known, assumed, in flight, and what open batches may cost.
@@ -261,5 +279,15 @@ mod tests {
         db.charge_call(&[5; 16], Charge::Known(0.25), None, false, 9)
             .unwrap();
         assert_eq!(db.spent().unwrap()[0].known_usd, 0.25);
+        // Without a price an attempt is counted, whether it failed or was cut short.
+        for number in [6, 7] {
+            db.begin_call(&attempt(number, None)).unwrap();
+        }
+        let failed = Some(AttemptFailure::Failed(FailureCause::TimedOut));
+        db.charge_call(&[6; 16], Charge::Unpriced, failed, false, 9)
+            .unwrap();
+        assert_eq!(db.charge_killed_calls(9).unwrap(), 1);
+        let spend = db.spend_on(CallPurpose::Embedding).unwrap();
+        assert_eq!((spend.unpriced, spend.usd()), (2, 1.25));
     }
 }

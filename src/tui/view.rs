@@ -177,6 +177,6 @@ fn run_status(model: &Model) -> String {
         "{mark} {}/{}{rate}{left}{failed} · {}",
         text::count(progress.done() as u64),
         text::count(progress.total as u64),
-        text::usd(progress.charged_usd())
+        progress.spend().in_short()
     )
 }

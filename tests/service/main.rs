@@ -12,6 +12,7 @@ mod first_file;
 mod handed_over;
 mod identity;
 mod ledger;
+mod models;
 mod pair;
 mod permissions;
 mod picks;

@@ -98,7 +98,7 @@ impl<'a> JudgePickReport<'a> {
             "truncated": answers.truncated,
             "tokens_input": answers.tokens.0,
             "tokens_output": answers.tokens.1,
-            "cost_usd": answers.cost_usd,
+            "cost_usd": answers.spend.told_usd(),
             "permutations": orders,
             "consistency": consistency,
         })

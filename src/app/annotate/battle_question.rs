@@ -41,6 +41,11 @@ impl VoteReply {
         self.reply.fingerprint.as_deref()
     }
 
+    /// The model that answered, as the provider names it.
+    pub(super) fn model(&self) -> Option<&str> {
+        self.reply.model.as_deref()
+    }
+
     pub(super) fn opinion(&self) -> &Opinion {
         &self.opinion
     }

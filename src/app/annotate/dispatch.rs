@@ -2,6 +2,7 @@
 
 mod event_loop;
 mod events;
+mod models;
 mod orders;
 mod planning;
 mod refit;
@@ -19,6 +20,7 @@ use crate::client::budget::Budget;
 use crate::client::gate::RateGate;
 use crate::client::{RunControl, lock, now_ms, window};
 use crate::domain::judge_report::BothOrders;
+use crate::domain::spend::Spend;
 use crate::domain::vote::JudgeId;
 use crate::judge::{JudgeEnsemble, JudgeSpec};
 use crate::store::corpus::QueryKey;
@@ -92,6 +94,10 @@ struct Dispatcher {
     waited_for: usize,
     missing: usize,
     budget_reached: bool,
+    /// Whether a change of a judge's model stops the run.
+    pin_model: bool,
+    /// Which judge's model changed, if that stops the run.
+    model_changed: Option<String>,
 }
 
 pub(super) async fn run(
@@ -146,11 +152,11 @@ pub(super) async fn run(
         .collect();
     let campaign = request.rounds().map(|campaign| (*campaign, request.seed));
     let (asked, of) = (judges.clone(), request.queries.clone());
-    let (spent_usd, committed_usd, windows, campaign, answers) = store
+    let (spent_before, committed_usd, windows, campaign, answers, mut models) = store
         .write(move |db| {
             // This run holds the lock: whatever is open was cut short.
             db.charge_killed_calls(now_ms())?;
-            let spent = db.spent()?.iter().map(Spent::usd).sum::<f64>();
+            let spent_before: Spend = db.spent()?.iter().map(Spent::spend).sum();
             let windows = names.iter().map(|name| db.remembered(name));
             let windows = windows.collect::<Result<Vec<_>, _>>()?;
             let prior = |(campaign, seed)| {
@@ -159,7 +165,16 @@ pub(super) async fn run(
             };
             let campaign = campaign.map(prior).transpose()?;
             let answers = db.position_counts(&asked, of.as_deref())?;
-            Ok((spent, db.committed_usd()?, windows, campaign, answers))
+            let models = db.keep_answering_models()?;
+            let committed_usd = db.committed_usd()?;
+            Ok((
+                spent_before,
+                committed_usd,
+                windows,
+                campaign,
+                answers,
+                models,
+            ))
         })
         .await?;
     let now = Instant::now();
@@ -176,9 +191,10 @@ pub(super) async fn run(
     let gates = gates.into_iter().map(|gate| Arc::new(Mutex::new(gate)));
     let gates = gates.collect();
     let mut progress = progress_to.borrow().clone();
-    progress.spent_before_usd = spent_usd;
-    for (judge, answers) in progress.judges.iter_mut().zip(answers) {
+    progress.spent_before = spent_before;
+    for ((judge, answers), id) in progress.judges.iter_mut().zip(answers).zip(&judges) {
         judge.answers = answers;
+        judge.models = models.remove(id).unwrap_or_default();
     }
     let rounds = campaign.map(|(campaign, lambda)| {
         let campaign = (campaign, ensemble_id);
@@ -212,6 +228,8 @@ pub(super) async fn run(
         waited_for: 0,
         missing: 0,
         budget_reached: false,
+        pin_model: request.pin_model,
+        model_changed: None,
     };
     tracing::info!(
         run = run.0,
@@ -241,18 +259,24 @@ pub(super) async fn run(
             for (judge, seed) in &seeds {
                 remember_seed(db, *judge, seed)?;
             }
-            db.end_run(run, state, now_ms())
+            db.end_run(run, state, now_ms())?;
+            db.keep_answering_models()
         })
         .await;
     // What went wrong first says more.
     result?;
-    ended?;
+    let mut models = ended?;
+    let judges = dispatcher.progress.judges.iter_mut();
+    for (judge, id) in judges.zip(&dispatcher.judges) {
+        judge.models = models.remove(id).unwrap_or_default();
+    }
     dispatcher.progress.phase = RunPhase::Done;
     dispatcher.report(true);
     Ok(RunOutcome {
         run,
         cancelled,
         budget_reached: dispatcher.budget_reached,
+        model_changed: dispatcher.model_changed,
         missing: (dispatcher.progress.queries_planned == dispatcher.progress.queries)
             .then(|| dispatcher.missing - dispatcher.progress.votes()),
         progress: dispatcher.progress,
@@ -269,6 +293,7 @@ impl Dispatcher {
         let waiting = self.plan(request, ensemble, queries).await?;
         self.watch_orders(&all, &waiting).await?;
         if !waiting.is_empty() {
+            self.check_pinned_models();
             self.ask_for_weights().await?;
         }
         self.progress.phase = RunPhase::Judging;

@@ -2,8 +2,10 @@
 
 use crate::app::failure_tally::FailureTally;
 use crate::app::wording::counted;
+use crate::domain::answering_models::AnsweringModel;
 use crate::domain::judge_report::{AnswerFinding, BothOrders, PositionCounts};
-use crate::domain::number_words;
+use crate::domain::number_words::count;
+use crate::domain::spend::{Spend, serialize_told_usd};
 use crate::judge::{CallError, FailureCause, JudgeSpec, Usage};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -52,10 +54,9 @@ pub struct JudgeProgress {
     #[serde(flatten)]
     pub tally: FailureTally,
     pub usage: Usage,
-    /// Dollars spent, as far as prices are known.
-    pub spent_usd: f64,
-    /// Dollars assumed at the worst price, where an answer does not say what it cost.
-    pub assumed_usd: f64,
+    /// What its calls cost.
+    #[serde(flatten)]
+    pub spend: Spend,
     /// Sum of latencies in milliseconds.
     pub latency_ms: f64,
     /// Calls in flight now.
@@ -82,6 +83,8 @@ pub struct JudgeProgress {
     pub both_orders: BothOrders,
     /// What they show to be wrong with the judge, in words that go on after its name.
     pub finding: Option<String>,
+    /// The models that its votes name, those of earlier runs and other queries included.
+    pub models: Vec<AnsweringModel>,
     /// Votes that were cast with other weights than those it answers with now.
     pub votes_by_other_weights: usize,
     /// What was found out about its server, in words that go on after its name.
@@ -93,6 +96,21 @@ impl JudgeProgress {
     pub fn failed(&mut self, error: &CallError) {
         self.failures += 1;
         self.tally.add(error);
+    }
+
+    /// Takes in the model that an answer names; returns whether it is new.
+    pub(super) fn answered_as(&mut self, model: &str, now_ms: i64) -> bool {
+        let known = self.models.iter_mut().find(|of| of.model == model);
+        let is_new = known.is_none();
+        match known {
+            Some(of) => of.votes += 1,
+            None => self.models.push(AnsweringModel {
+                model: model.to_owned(),
+                votes: 1,
+                first_ms: now_ms,
+            }),
+        }
+        is_new
     }
 
     /// That its weights were replaced, in words that go on after its name.
@@ -137,10 +155,9 @@ pub struct RunProgress {
     /// Votes that were there before the run and that it did not ask for again.
     pub already: usize,
     pub total: usize,
-    /// Dollars spent by the project before this run.
-    pub spent_before_usd: f64,
-    /// Calls whose price is unknown.
-    pub unpriced: usize,
+    /// What the project had spent before this run.
+    #[serde(rename = "spent_before_usd", serialize_with = "serialize_told_usd")]
+    pub spent_before: Spend,
     /// Seconds since the run began.
     pub elapsed_s: f64,
     /// Calls a second over the last few seconds; 0 unless judges are being called.
@@ -247,26 +264,24 @@ impl RunProgress {
         findings.any(AnswerFinding::is_void)
     }
 
+    /// The calls that were not made because a person dropped their judges, with those judges' names.
+    pub fn not_asked_of_dropped(&self) -> Option<(usize, Vec<&str>)> {
+        let dropped = || self.judges.iter().filter(|judge| judge.dropped);
+        let calls = dropped()
+            .map(|judge| judge.total.saturating_sub(judge.votes + judge.failures))
+            .sum();
+        (calls > 0).then(|| (calls, dropped().map(|judge| judge.name.as_str()).collect()))
+    }
+
     pub fn failures(&self) -> usize {
         self.judges.iter().map(|judge| judge.failures).sum()
     }
 
-    /// Dollars spent by this run, as far as prices are known.
-    pub fn spent_usd(&self) -> f64 {
-        self.judges.iter().map(|judge| judge.spent_usd).sum()
+    /// What this run has spent.
+    pub fn spend(&self) -> Spend {
+        self.judges.iter().map(|judge| judge.spend).sum()
     }
 
-    /// Dollars of this run that count against a budget.
-    pub fn charged_usd(&self) -> f64 {
-        self.spent_usd() + self.assumed_usd()
-    }
-
-    /// Dollars of this run that had to be assumed at the worst price.
-    pub fn assumed_usd(&self) -> f64 {
-        self.judges.iter().map(|judge| judge.assumed_usd).sum()
-    }
-
-    /// Seconds left at the present rate, where there is one.
     /// How quickly calls end, in words; that none has yet, where that is so.
     pub fn rate_words(&self) -> String {
         match self.done() {
@@ -275,6 +290,7 @@ impl RunProgress {
         }
     }
 
+    /// Seconds left at the current rate, if there is one.
     pub fn eta_s(&self) -> Option<f64> {
         let left = self.total.checked_sub(self.done())?;
         (self.rate > 0.0 && !self.paused).then(|| left as f64 / self.rate)
@@ -327,7 +343,7 @@ pub fn replaced_weights(votes: usize) -> String {
 /// Calls a second in words; where there are few, the seconds from one to the next.
 pub fn rate_in_words(per_s: f64) -> String {
     if per_s >= 9.5 {
-        format!("{} calls/s", number_words::count(per_s.round() as u64))
+        format!("{} calls/s", count(per_s.round() as u64))
     } else if per_s >= 0.95 {
         format!("{per_s:.1} calls/s")
     } else if per_s > 0.0 {

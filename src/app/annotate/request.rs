@@ -33,6 +33,8 @@ pub struct RunRequest {
     pub pair: Option<PlannedBattle>,
     /// Only these battles; what else is planned stays as it is.
     pub listed: Option<Arc<ListedBattles>>,
+    /// Stops the run as soon as a judge answers as another model than in its first vote.
+    pub pin_model: bool,
 }
 
 /// Battles that are named one by one, for all judges.
@@ -80,6 +82,7 @@ impl Default for RunRequest {
             at_most: None,
             pair: None,
             listed: None,
+            pin_model: false,
         }
     }
 }
@@ -130,6 +133,8 @@ pub struct RunOutcome {
     pub cancelled: bool,
     /// Whether it ended because the budget allows no further call.
     pub budget_reached: bool,
+    /// Which judge's model changed, if that stopped the run.
+    pub model_changed: Option<String>,
     /// Votes of the plan that are not there, failed calls of earlier runs and rounds that were not played included;
     /// `None` where it was told to stop before everything was planned.
     pub missing: Option<usize>,

@@ -7,13 +7,12 @@ use crate::domain::vote::JudgeId;
 use crate::store::{Db, Result};
 use std::collections::{HashMap, HashSet};
 
-/// The ranks that count as the top.
-pub const TOP: usize = 10;
-
 /// One set of rankings against another: with and without a judge's votes, or with and without judges' own weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RankingShift {
     pub queries: usize,
+    /// How many ranks are the top, by the project's setting; half of a small pool at most.
+    pub top: usize,
     /// Of those, the ones whose top changes its members.
     pub top_changed: usize,
     /// Documents that leave the top, over all queries.
@@ -28,7 +27,8 @@ impl RankingShift {
             let zelo = |standing: &Option<Standing>| standing.map_or(f64::NEG_INFINITY, |s| s.zelo);
             view.standings.iter().map(zelo).collect()
         };
-        let top = effective_top(one.standings.iter().flatten().count(), TOP);
+        self.top = one.settings.top;
+        let top = effective_top(one.standings.iter().flatten().count(), self.top);
         let members =
             |view: &View| -> HashSet<usize> { view.by_zelo.iter().take(top).copied().collect() };
         let leaving = members(one).difference(&members(other)).count();

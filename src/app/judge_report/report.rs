@@ -3,6 +3,7 @@
 use super::rater_data::{DrawnPairs, JudgedQueries, PersonVerdict, RaterData, rater_data};
 use super::reasoning_audit::{ReasoningAudit, audit_reasoning};
 use crate::domain::agreement;
+use crate::domain::answering_models::AnsweringModel;
 use crate::domain::judge_report::{
     BothOrders, CardFits, FitSearch, JudgeModel, JudgePair, JudgeRecord, JudgeReport,
     MarginEvidence, PositionCounts, Rating, ReportSums, VoteCases, WeakestJudge, judge_alpha,
@@ -33,6 +34,8 @@ pub struct RaterReport {
     pub named: Vec<PositionCounts>,
     /// What each judge says of pairs that it saw in both orders, in the same order.
     pub both_orders: Vec<BothOrders>,
+    /// The models that each judge's votes name, in the same order.
+    pub models: Vec<Vec<AnsweringModel>>,
     /// How many votes of each judge were cast before its weights were replaced last, in the same order.
     pub replaced: Vec<Option<usize>>,
     /// What looking into each judge's reasoning found.
@@ -86,13 +89,16 @@ pub fn rater_report(store: &Store, scope: Option<QueryKey>) -> Result<RaterRepor
     let crashed = || StoreError::Internal("reading the calls has crashed".to_owned());
     let (calls, audits) = calls.map_err(|_| crashed())??;
     let ids: Vec<JudgeId> = judged.judges.iter().map(|(id, _)| *id).collect();
-    let (named, both_orders, replaced) = store.read_blocking(move |db| {
+    let (named, both_orders, replaced, models) = store.read_blocking(move |db| {
         let scope = scope.map(|query| [query]);
         let scope = scope.as_ref().map(|scope| &scope[..]);
         let named = db.position_counts(&ids, scope)?;
         let replaced = ids.iter().map(|id| db.votes_before_replacement(*id));
         let replaced = replaced.collect::<Result<Vec<_>>>()?;
-        Ok((named, db.both_orders(&ids, scope)?, replaced))
+        let mut models = db.answering_models()?;
+        let models = ids.iter().map(|id| models.remove(id).unwrap_or_default());
+        let models = models.collect();
+        Ok((named, db.both_orders(&ids, scope)?, replaced, models))
     })?;
     let (rater_data, selective, rule) = store.read_blocking(move |db| {
         let data = rater_data(db, &judged, scope, &drawn)?;
@@ -101,6 +107,7 @@ pub fn rater_report(store: &Store, scope: Option<QueryKey>) -> Result<RaterRepor
     let mut report = walk.report(rater_data, &fits);
     (report.calls, report.audits, report.named) = (calls, audits, named);
     (report.both_orders, report.replaced) = (both_orders, replaced);
+    report.models = models;
     report.selective = selective;
     report.uses_margins = matches!(rule, VoteRule::Margin | VoteRule::Calibrated);
     if scope.is_none() {
@@ -222,6 +229,7 @@ impl ReportWalk {
             calls: Vec::new(),
             named: Vec::new(),
             both_orders: Vec::new(),
+            models: Vec::new(),
             replaced: Vec::new(),
             audits: Vec::new(),
             joint: None,

@@ -140,6 +140,10 @@ fn row(names: &mut DocumentNames<'_>, entry: &LogEntry) -> Result<LogRow> {
             row.about = Some(format!("{cycles} cycles, seed {seed}, judges {judges}"));
             "run begun"
         }
+        LogEvent::ModelChanged { judge, before, now } => {
+            row.about = Some(format!("{judge} answers as {now}, before as {before}"));
+            "model changed"
+        }
         LogEvent::RunEnded(state) => {
             row.about = Some(state.clone());
             "run ended"

@@ -2,6 +2,7 @@
 
 use crate::domain::adjudication::{PickRecord, PickResult};
 use crate::domain::corpus::QueryId;
+use crate::domain::spend::Spend;
 use crate::judge::Usage;
 use std::collections::HashMap;
 
@@ -15,7 +16,8 @@ pub(super) struct QuestionState {
     /// Verdicts of the answer without a sentence of their document.
     pub(super) unproven: usize,
     usage: Usage,
-    cost_usd: Option<f64>,
+    /// Calls whose cost is known or 0, and the others.
+    spend: Spend,
 }
 
 /// Answers that break the rules before a question is given up.
@@ -44,7 +46,6 @@ pub(super) type PickQuestionKey = (QueryId, usize, String);
 #[derive(Debug, Default)]
 pub struct PickAnswers {
     states: HashMap<PickQuestionKey, QuestionState>,
-    spent_usd: f64,
 }
 
 impl PickAnswers {
@@ -75,10 +76,7 @@ impl PickAnswers {
         }
         state.usage.input += record.tokens_input;
         state.usage.output += record.tokens_output;
-        if let Some(cost) = record.cost_usd {
-            state.cost_usd = Some(state.cost_usd.unwrap_or(0.0) + cost);
-            self.spent_usd += cost;
-        }
+        state.spend += Spend::of(record.cost_usd);
     }
 
     /// How a question stands; `None` where it was never answered and never failed.
@@ -87,21 +85,14 @@ impl PickAnswers {
     }
 
     /// Tokens and dollars of some questions.
-    pub(super) fn used(&self, questions: &[&PickQuestionKey]) -> (Usage, Option<f64>) {
+    pub(super) fn used(&self, questions: &[&PickQuestionKey]) -> (Usage, Spend) {
         let mut usage = Usage::default();
-        let mut cost: Option<f64> = None;
+        let mut spend = Spend::default();
         for state in questions.iter().filter_map(|one| self.state(one)) {
             usage.input += state.usage.input;
             usage.output += state.usage.output;
-            if let Some(usd) = state.cost_usd {
-                cost = Some(cost.unwrap_or(0.0) + usd);
-            }
+            spend += state.spend;
         }
-        (usage, cost)
-    }
-
-    /// Dollars that all picks have cost, as far as that is known.
-    pub fn spent_usd(&self) -> f64 {
-        self.spent_usd
+        (usage, spend)
     }
 }

@@ -10,6 +10,7 @@ use crate::domain::adjudication::{PickMode, PickRequest};
 use crate::domain::corpus::Pool;
 use crate::domain::metrics::Qrels;
 use crate::domain::sampling::SeededRng;
+use crate::domain::spend::Spend;
 use crate::judge::{JudgeEnsemble, Usage};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, StoreError};
@@ -150,7 +151,7 @@ impl PickPlan {
                 let failed = count(QuestionState::is_failed);
                 let states = questions.iter().filter_map(|one| answers.state(one));
                 let unproven = states.map(|state| state.unproven).sum();
-                let (usage, cost_usd) = answers.used(&questions);
+                let (usage, spend) = answers.used(&questions);
                 JudgePicks {
                     judge: judge.spec().name.clone(),
                     offline: judge.spec().is_offline(),
@@ -162,7 +163,9 @@ impl PickPlan {
                     missing: questions.len() - valid - invalid - failed,
                     tokens_input: usage.input,
                     tokens_output: usage.output,
-                    cost_usd,
+                    cost_usd: spend.told_usd(),
+                    calls_without_price: spend.unpriced,
+                    spend,
                 }
             })
             .collect()
@@ -285,7 +288,10 @@ pub struct JudgePicks {
     tokens_input: u64,
     tokens_output: u64,
     /// Dollars, as far as that is known.
-    pub cost_usd: Option<f64>,
+    cost_usd: Option<f64>,
+    calls_without_price: usize,
+    #[serde(skip)]
+    pub spend: Spend,
 }
 
 /// How many documents of a pool are labelled relevant.

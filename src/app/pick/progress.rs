@@ -3,7 +3,8 @@
 use super::plan::PickPlan;
 use crate::app::wording::counted;
 use crate::domain::adjudication::{PickRecord, PickResult};
-use crate::domain::number_words::{self, count};
+use crate::domain::number_words::count;
+use crate::domain::spend::Spend;
 use std::fmt::{self, Display};
 
 /// What has come so far.
@@ -16,8 +17,8 @@ pub struct PickProgress {
     pub invalid: usize,
     /// Settled by a call that failed for good.
     pub failed: usize,
-    /// Dollars that the project has spent on picks, earlier ones included.
-    pub spent_usd: f64,
+    /// What the project has spent on picks, earlier ones included.
+    pub spent: Spend,
 }
 
 impl PickProgress {
@@ -52,7 +53,7 @@ impl Display for PickProgress {
             counted(self.all, "question"),
             count(self.invalid),
             count(self.failed),
-            number_words::usd(self.spent_usd)
+            self.spent.words()
         )
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Spending, summaries};
 use crate::app::judge_report::report::telling_margins;
+use crate::domain::answering_models::AnsweringModel;
 use crate::domain::ranking::{NamedStudent, RankingSettings};
 use crate::domain::verdict::FinalRule;
 use crate::domain::vote::VoteRule;
@@ -45,6 +46,8 @@ pub struct ProjectStatus {
     pub batched: (usize, f64),
     /// Whose votes count, and for how many queries.
     pub judges: Vec<(Vec<String>, usize)>,
+    /// The models that each judge's votes name, by judge.
+    pub models: Vec<(String, Vec<AnsweringModel>)>,
     /// Whether votes of offline judges count somewhere.
     pub offline: bool,
     pub adjudication: AdjudicationCounts,
@@ -94,6 +97,7 @@ impl ProjectStatus {
                 spending,
                 batched: db.committed()?,
                 judges: db.judges_in_force()?,
+                models: db.answering_models_by_name()?,
                 offline: queries.iter().any(|(_, query)| query.offline),
                 adjudication: db.adjudication_counts()?,
                 duels: db.duel_counts()?,

@@ -67,7 +67,10 @@ impl AnnotateCommand {
             ));
         };
         let usual = &context.config.run;
-        let request = RunRequest::continuing(latest, usual);
+        let request = RunRequest {
+            pin_model: self.pin_model,
+            ..RunRequest::continuing(latest, usual)
+        };
         let priced = PricedQuestion::of(&store, (key, pair), &chosen.ensemble, &request)?;
         let ensemble = priced.question.ensemble(&chosen.ensemble);
         if self.spending.dry_run {
@@ -129,9 +132,15 @@ impl AnnotateCommand {
         match outcome.missing {
             Some(0) => Ok(()),
             _ => {
-                let why = match outcome.budget_reached {
-                    true => "the budget is reached; continue with a larger --budget",
-                    false => "run the same command again to ask the judges that did not answer",
+                let why = match (&outcome.model_changed, outcome.budget_reached) {
+                    (Some(change), _) => format!("stopped by --pin-model: {change}"),
+                    (None, true) => {
+                        "the budget is reached; continue with a larger --budget".to_owned()
+                    }
+                    (None, false) => {
+                        "run the same command again to ask the judges that did not answer"
+                            .to_owned()
+                    }
                 };
                 output::message(&format!("not every judge has answered; {why}"));
                 Err(CommandFailure::incomplete())

@@ -31,6 +31,7 @@ impl AnnotateCommand {
                 false => CallSelection::Fresh,
             },
             at_most: self.batch.then_some(1),
+            pin_model: self.pin_model,
             ..RunRequest::continuing(latest, usual)
         };
         let request = sample_request(&store, path, &ensemble, &request)?;

@@ -8,8 +8,10 @@ use crate::cli::command::CommandFailure;
 use crate::cli::output::{ProgressPace, clean};
 use crate::cli::{output, signals};
 use crate::client::RunControl;
+use crate::domain::answering_models::changed_model;
 use crate::domain::number_words::{self, count};
 use crate::domain::sanitise;
+use crate::domain::spend::Spend;
 use crate::judge::{JudgeEnsemble, OFFLINE_LABEL};
 use crate::store::Store;
 use anyhow::anyhow;
@@ -64,7 +66,7 @@ pub(super) fn watch(
             .end
             .await
             .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
-        if outcome.cancelled || outcome.has_no_vote() {
+        if outcome.cancelled || outcome.model_changed.is_some() || outcome.has_no_vote() {
             display.finish(&outcome.progress);
             return Ok((outcome, 0));
         }
@@ -168,10 +170,11 @@ impl RunProgressDisplay {
     }
 
     fn event(&self, event: &str, progress: &RunProgress) {
+        let spend = progress.spend();
         // A reader that has gone away misses the event and nothing else.
         drop(output::json_line(
             &json!({ "event": event, "progress": progress, "votes": progress.votes(), "failures": progress.failures(),
-                     "spent_usd": progress.spent_usd() }),
+                     "spent_usd": spend.told_usd(), "calls_without_price": spend.unpriced }),
         ));
     }
 
@@ -187,6 +190,9 @@ impl RunProgressDisplay {
         for judge in &progress.judges {
             if let Some(finding) = &judge.finding {
                 output::message(&format!("{}: {finding}", judge.name));
+            }
+            if let Some(words) = changed_model(&judge.models) {
+                output::message(&format!("{} {words}", judge.name));
             }
             if let Some(words) = judge.replaced_words() {
                 output::message(&format!("{} {words}", judge.name));
@@ -227,7 +233,7 @@ impl RunProgressDisplay {
             }
         }
         output::message(&format!(
-            "{}, {}: {} and {} in {:.1} s ({}), {} already there, spent {}{}",
+            "{}, {}: {} and {} in {:.1} s ({}), {} already there, spent {}",
             counted(progress.queries_done, "query"),
             counted(progress.battles, "battle"),
             counted(progress.votes(), "vote"),
@@ -235,17 +241,8 @@ impl RunProgressDisplay {
             progress.elapsed_s,
             rate_in_words(progress.done() as f64 / progress.elapsed_s.max(1e-9)),
             counted(progress.already, "vote"),
-            number_words::usd(progress.spent_usd()),
-            assumed(progress.assumed_usd()),
+            progress.spend().words(),
         ));
-    }
-}
-
-/// What had to be assumed, in words; empty where everything is known.
-fn assumed(usd: f64) -> String {
-    match usd > 0.0 {
-        true => format!(" and {} assumed at the worst price", number_words::usd(usd)),
-        false => String::new(),
     }
 }
 
@@ -257,8 +254,8 @@ fn judge_words(judge: &JudgeProgress) -> String {
     if judge.failures > 0 {
         words += &format!(" · {} failed", number_words::count(judge.failures));
     }
-    if judge.spent_usd > 0.0 {
-        words += &format!(" · {}", number_words::usd(judge.spent_usd));
+    if judge.spend != Spend::default() {
+        words += &format!(" · {}", judge.spend.in_short());
     }
     if let Some(seconds) = judge.held_s {
         let why = judge.waiting_for.as_deref().unwrap_or_default();
@@ -299,7 +296,7 @@ fn words(progress: &RunProgress) -> String {
         counted(progress.total, "call"),
         progress.rate_words(),
         count(progress.failures()),
-        number_words::usd(progress.charged_usd())
+        progress.spend().in_short()
     );
     for judge in progress
         .judges

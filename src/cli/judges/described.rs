@@ -1,18 +1,20 @@
 //! The cards of judges as JSON.
 
-use crate::domain::judge_report::{BothOrders, JudgeReport};
+use crate::domain::judge_report::{BothOrders, JudgeReport, PositionShift};
 use serde_json::{Value, json};
 
-/// Pairs seen in both orders, with what the order did to the answers.
-pub(super) fn both_orders(both: &BothOrders) -> Value {
-    let (flip, lean) = (both.flip_share(), both.lean());
+/// Pairs seen in both orders, with what the order did to the answers. The lean is the one position bias of the judge, as in
+/// `position`.
+pub(super) fn both_orders(both: &BothOrders, position: Option<&PositionShift>) -> Value {
+    let flip = both.flip_share();
+    let position = position.filter(|_| both.pairs() > 0);
     json!({
         "pairs": both.pairs(),
         "flips": both.flips(),
         "flip": flip.map(|share| share.value),
         "flip_interval_95": flip.map(|share| share.interval),
-        "lean": lean.map(|(lean, _)| lean),
-        "lean_interval_95": lean.and_then(|(_, interval)| interval),
+        "lean": position.map(|position| position.value),
+        "lean_interval_95": position.and_then(|position| position.interval),
     })
 }
 

@@ -8,21 +8,28 @@ use crate::cli::output::{self, ProgressPace, clean};
 use crate::cli::signals::{self, RunEnd};
 use crate::client::RunControl;
 use crate::domain::sanitise;
+use crate::domain::spend::Spend;
 use crate::judge::JudgeEnsemble;
-use crate::store::Store;
+use crate::store::ledger::CallPurpose;
+use crate::store::{Store, StoreError};
 use anyhow::anyhow;
 use std::collections::BTreeMap;
 use tokio::sync::{mpsc, watch};
 
-/// Puts the plan's questions, puts what comes into the project, and shows progress on stderr. A signal stops it in order,
-/// another one at once.
+/// What the project has spent on picks, as `status` has it.
+async fn spend_on_picks(store: &Store) -> Result<Spend, StoreError> {
+    store.read(|db| db.spend_on(CallPurpose::Pick)).await
+}
+
+/// Asks the plan's questions, stores the answers, and shows progress on stderr. A signal stops it in order, another one at
+/// once. Returns what the project has spent on picks, too.
 pub(super) fn watch(
     plan: &PickPlan,
     ensemble: &JudgeEnsemble,
     control: RunControl,
     store: &Store,
     answers: &mut PickAnswers,
-) -> Result<RunEnd, CommandFailure> {
+) -> Result<(RunEnd, Spend), CommandFailure> {
     let runtime = signals::runtime()?;
     let result = runtime.block_on(async {
         let (events_to, mut events) = mpsc::unbounded_channel();
@@ -49,8 +56,8 @@ pub(super) fn watch(
                             judge.add_words(cause, &message);
                         }
                         answers.add(&record);
-                        counts.spent_usd = answers.spent_usd();
                         if pace.is_due() {
+                            counts.spent = spend_on_picks(store).await?;
                             output::message(&counts.to_string());
                         }
                     }
@@ -74,14 +81,14 @@ pub(super) fn watch(
         if let Some(error) = failed {
             return Err(error.into());
         }
-        counts.spent_usd = answers.spent_usd();
+        counts.spent = spend_on_picks(store).await?;
         output::message(&counts.to_string());
         for (judge, tally) in &failures {
             for line in tally.lines() {
                 output::message(&format!("{}: {line}", clean(judge)));
             }
         }
-        Ok(ended)
+        Ok((ended, counts.spent))
     });
     runtime.shutdown_background();
     result

@@ -7,8 +7,9 @@ use crate::cli::command::CommandFailure;
 use crate::cli::output::{self, ProgressPace, clean};
 use crate::cli::signals::{self, RunEnd};
 use crate::client::RunControl;
-use crate::domain::number_words::{self, count};
+use crate::domain::number_words::count;
 use crate::domain::sanitise;
+use crate::domain::spend::Spend;
 use crate::store::Store;
 use anyhow::anyhow;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ struct Progress {
     done: usize,
     failed: usize,
     calls: u64,
-    cost_usd: f64,
+    spend: Spend,
 }
 
 /// Runs the plan and shows progress on stderr. A signal stops it in order, another one at once.
@@ -54,7 +55,13 @@ pub(super) fn watch(
                         progress.done += 1;
                         progress.failed += usize::from(row.failure.is_some());
                         progress.calls += row.calls;
-                        progress.cost_usd += row.cost_usd.unwrap_or(0.0);
+                        progress.spend += Spend {
+                            unpriced: match row.cost_usd {
+                                Some(_) => 0,
+                                None => row.calls as usize,
+                            },
+                            ..Spend::of(row.cost_usd)
+                        };
                         if pace.is_due() {
                             output::message(&progress.describe(plan, noun));
                         }
@@ -91,7 +98,7 @@ impl Progress {
             counted(plan.rankings(), noun),
             count(self.failed),
             counted(self.calls as usize, "call"),
-            number_words::usd(self.cost_usd),
+            self.spend.words(),
         )
     }
 }

@@ -173,7 +173,7 @@ impl RunCommand {
                 "answered": ended.answered,
                 "unreadable": ended.unreadable,
                 "missing": ended.missing,
-                "spent_usd": ended.spent.usd,
+                "spent_usd": ended.spent.told_usd(),
                 "calls_without_price": ended.spent.unpriced,
                 "scale": scale,
                 "no_scale": report.as_ref().err().map(ToString::to_string),

@@ -8,9 +8,9 @@ use crate::cli::output::{self, ProgressPace, clean};
 use crate::cli::signals::{self, RunEnd};
 use crate::cli::spending::usd;
 use crate::client::RunControl;
-use crate::domain::number_words;
 use crate::domain::sanitise;
-use crate::store::ledger::{CallPurpose, Spent};
+use crate::domain::spend::Spend;
+use crate::store::ledger::CallPurpose;
 use crate::store::{Store, StoreError};
 use anyhow::anyhow;
 use tokio::sync::{mpsc, watch};
@@ -23,37 +23,13 @@ pub(super) struct EndedLinks {
     pub(super) unreadable: usize,
     /// Questions that were planned and not answered.
     pub(super) missing: usize,
-    pub(super) spent: Spending,
+    pub(super) spent: Spend,
     ended: RunEnd,
 }
 
-/// What calls for rankings, anchors and links have cost, as the ledger has it.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Spending {
-    pub(super) usd: f64,
-    /// Calls without a known price, which are no part of `usd`.
-    pub(super) unpriced: usize,
-}
-
-impl Spending {
-    /// Of the whole project, calls that a kill cut short included.
-    async fn of(store: &Store) -> Result<Self, StoreError> {
-        let spent = store.read(|db| db.spent()).await?;
-        let purpose = CallPurpose::Reranking.name();
-        let own = || spent.iter().filter(|of| of.purpose == purpose);
-        Ok(Self {
-            usd: own().map(Spent::usd).sum(),
-            unpriced: own().map(|of| of.unpriced).sum(),
-        })
-    }
-
-    /// What came after an earlier state.
-    fn since(self, before: Self) -> Self {
-        Self {
-            usd: (self.usd - before.usd).max(0.0),
-            unpriced: self.unpriced.saturating_sub(before.unpriced),
-        }
-    }
+/// What the project has spent on rankings, anchors and links, as `status` has it.
+async fn spend_on_reranking(store: &Store) -> Result<Spend, StoreError> {
+    store.read(|db| db.spend_on(CallPurpose::Reranking)).await
 }
 
 /// What a link run would need.
@@ -95,7 +71,7 @@ pub(super) fn watch_links(
         let (events_to, mut events) = mpsc::unbounded_channel();
         let (steer, control) = watch::channel(control);
         let mut stops = signals::stops()?;
-        let before = Spending::of(store).await?;
+        let before = spend_on_reranking(store).await?;
         let task = {
             let store = store.clone();
             tokio::spawn(async move { run.run(&store, control, events_to).await })
@@ -112,7 +88,7 @@ pub(super) fn watch_links(
                             false => ended.unreadable += 1,
                         }
                         if pace.is_due() {
-                            ended.spent = Spending::of(store).await?.since(before);
+                            ended.spent = spend_on_reranking(store).await?.since(before);
                             output::message(&ended.describe());
                         }
                     }
@@ -134,7 +110,7 @@ pub(super) fn watch_links(
         ended.missing = task
             .await
             .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
-        ended.spent = Spending::of(store).await?.since(before);
+        ended.spent = spend_on_reranking(store).await?.since(before);
         output::message(&ended.describe());
         Ok(ended)
     });
@@ -144,15 +120,11 @@ pub(super) fn watch_links(
 
 impl EndedLinks {
     fn describe(&self) -> String {
-        let unpriced = match self.spent.unpriced {
-            0 => String::new(),
-            calls => format!(", {} without a known price", counted(calls, "call")),
-        };
         format!(
-            "{}, {} unreadable, {}{unpriced}",
+            "{}, {} unreadable, spent {}",
             counted(self.answered, "answer"),
             self.unreadable,
-            number_words::usd(self.spent.usd)
+            self.spent.words()
         )
     }
 

@@ -82,11 +82,15 @@ impl<Q: ServiceQuestion> Worker<Q> {
     pub(super) async fn missed(
         &mut self,
         mut call: CallTask<Q>,
-        error: CallError,
+        mut error: CallError,
         sent: SentCall,
         now: Instant,
     ) {
         let charge = charge_of(&error, sent.worst_usd);
+        // So that a call that was refused is not recorded as one without a known price.
+        if let Charge::Known(usd) = charge {
+            error.exchange.cost_usd = Some(usd);
+        }
         let tokens = call.question.needs().tokens;
         let case = call.question.case();
         let failure = AttemptFailure::Failed(error.cause);

@@ -9,6 +9,7 @@ use super::pick_summary::{PickSummary, summarise_picks};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Resampling;
 use crate::domain::retrieval::{JudgingPool, PoolSlot};
+use crate::domain::spend::Spend;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Pools below which nobody can tell whether labels stand first by design.
@@ -62,8 +63,8 @@ pub struct JudgeAnswers {
     pub orders: BTreeMap<usize, BTreeMap<usize, PoolAnswer>>,
     pub truncated: usize,
     pub tokens: (u64, u64),
-    /// Dollars of all calls, as far as they are known.
-    pub cost_usd: Option<f64>,
+    /// What all its calls cost.
+    pub spend: Spend,
 }
 
 #[derive(Clone, Debug)]
@@ -198,16 +199,14 @@ impl JudgeAnswers {
             orders: BTreeMap::new(),
             truncated: 0,
             tokens: (0, 0),
-            cost_usd: None,
+            spend: Spend::default(),
         }
     }
 
     fn take(&mut self, at: usize, pool: JudgingPool, record: PickRecord) {
         self.tokens.0 += record.tokens_input;
         self.tokens.1 += record.tokens_output;
-        if let Some(cost) = record.cost_usd {
-            self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + cost);
-        }
+        self.spend += Spend::of(record.cost_usd);
         let mut verdicts = Vec::new();
         let answer = match record.result {
             PickResult::Slots(slots) => PickAnswer::Picks(

@@ -1,7 +1,7 @@
-//! Pairs that a judge saw in both orders: how often its answer changes, and toward which side.
+//! Pairs that a judge saw in both orders: how often its answer changes.
 
 use super::PositionCounts;
-use crate::domain::agreement::{ClusteredError, Interval, Share};
+use crate::domain::agreement::{ClusteredError, Share};
 use crate::domain::number_words::counted;
 use crate::domain::vote::Outcome;
 use serde::{Deserialize, Serialize};
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 /// A share of changed answers above which a judge goes by the order too much to be used.
 const TOO_MANY: f64 = 0.4;
 
-/// The shifts that a pair can have, in the order of [`BothOrders::shifts`].
-const SHIFTS: [f64; 5] = [-1.0, -0.5, 0.0, 0.5, 1.0];
+/// The place of the pairs with the same answer both times in [`BothOrders::shifts`].
+const SAME: usize = 2;
 
 /// Pairs that a judge saw in both orders, by what the order did to its answer. Intervals take the queries for what was
 /// drawn: a judge's errors on the pairs of one query are alike.
@@ -19,7 +19,6 @@ pub struct BothOrders {
     /// How many pairs have a shift of −1, −½, 0, ½ and 1: the score of a document where it is shown first, less its score
     /// where it is shown second. 0 is the same answer both times, 1 the document shown first both times.
     shifts: [usize; 5],
-    lean: QuerySums,
     flips: QuerySums,
 }
 
@@ -74,16 +73,14 @@ impl BothOrders {
             Outcome::Tie => 1,
             Outcome::B => 0,
         };
-        let (mut sum, mut flips, mut n) = (0.0, 0.0, 0.0);
+        let (mut flips, mut n) = (0.0, 0.0);
         for (one, other) in pairs {
             let shift = halves(one) + halves(other);
             self.shifts[shift] += 1;
-            sum += SHIFTS[shift];
-            flips += f64::from(u8::from(SHIFTS[shift] != 0.0));
+            flips += f64::from(u8::from(shift != SAME));
             n += 1.0;
         }
         if n > 0.0 {
-            self.lean.add(sum, n);
             self.flips.add(flips, n);
         }
     }
@@ -93,7 +90,6 @@ impl BothOrders {
         for (sum, more) in self.shifts.iter_mut().zip(other.shifts) {
             *sum += more;
         }
-        self.lean.join(other.lean);
         self.flips.join(other.flips);
     }
 
@@ -103,27 +99,13 @@ impl BothOrders {
 
     /// Pairs with another answer in the other order.
     pub fn flips(&self) -> usize {
-        self.pairs() - self.shifts[2]
+        self.pairs() - self.shifts[SAME]
     }
 
     /// The share of pairs with another answer in the other order; `None` without a pair.
     pub fn flip_share(&self) -> Option<Share> {
         let (part, n) = (self.flips() as f64, self.pairs());
         Share::of_sum(part, n, self.flips.error(part / n.max(1) as f64, n))
-    }
-
-    /// The mean shift, positive toward the document shown first, with its interval where the pairs differ.
-    pub fn lean(&self) -> Option<(f64, Option<Interval>)> {
-        let n = self.pairs() as f64;
-        let counted = || SHIFTS.into_iter().zip(self.shifts);
-        let sum: f64 = counted().map(|(shift, pairs)| shift * pairs as f64).sum();
-        let mean = (n > 0.0).then(|| sum / n)?;
-        let by_pair = || {
-            ClusteredError::counted(counted().map(|(shift, pairs)| (0, (shift - mean) / n, pairs)))
-        };
-        let error = self.lean.error(mean, self.pairs()).or_else(by_pair);
-        let interval = error.and_then(|error| error.interval(mean, -1.0, 1.0));
-        Some((mean, interval))
     }
 
     /// Whether more than 40 % of the answers change beyond doubt.
@@ -205,34 +187,11 @@ mod tests {
         // What is shown first, both times; then a tie once.
         both.add_query([(Outcome::A, Outcome::A), (Outcome::B, Outcome::Tie)]);
         assert_eq!(both.shifts, [0, 1, 2, 0, 1]);
-        assert_eq!((both.flips(), both.lean().unwrap().0), (2, 0.125));
+        assert_eq!(both.flips(), 2);
     }
 
     #[test]
     fn intervals_take_the_queries_for_what_was_drawn() {
-        // On every other query the document shown first wins, on the others the second one.
-        let (mut alike, mut apart) = (BothOrders::default(), BothOrders::default());
-        for query in 0..10 {
-            alike.add_query((0..8).map(|_| pair(if query % 2 == 0 { 4 } else { 0 })));
-            apart.add_query((0..8).map(|at| pair(if at % 2 == 0 { 4 } else { 0 })));
-        }
-        let width = |both: &BothOrders| {
-            let interval = both.lean().unwrap().1;
-            interval.map_or(0.0, |interval| interval.high - interval.low)
-        };
-        // ± t(9) · 1 / √9.
-        assert!((width(&alike) - 2.0 * 2.262_157 / 3.0).abs() < 1e-5);
-        assert_eq!(width(&apart), 0.0);
-        // Clustered sums are those of the values one by one.
-        let clustered = ClusteredError::new(
-            (0..10).flat_map(|query| (0..8).map(move |_| (query, [1.0, -1.0][query % 2] / 80.0))),
-        );
-        let found = alike.lean.error(0.0, 80).unwrap();
-        assert!((found.se - clustered.unwrap().se).abs() < 1e-12);
-        let mut joined = BothOrders::default();
-        joined.join(alike);
-        joined.join(apart);
-        assert_eq!(joined.pairs(), 160);
         // Half of the queries change every answer, the others none.
         let mut some = BothOrders::default();
         for query in 0..10 {
@@ -241,6 +200,16 @@ mod tests {
         let wide = some.flip_share().unwrap().interval;
         let narrow = orders([0, 0, 40, 0, 40]).flip_share().unwrap().interval;
         assert!(wide.high - wide.low > 2.0 * (narrow.high - narrow.low));
+        // Clustered sums are those of the values one by one.
+        let clustered = ClusteredError::new(
+            (0..10).flat_map(|query| (0..8).map(move |_| (query, [0.5, -0.5][query % 2] / 80.0))),
+        );
+        let found = some.flips.error(0.5, 80).unwrap();
+        assert!((found.se - clustered.unwrap().se).abs() < 1e-12);
+        let mut joined = BothOrders::default();
+        joined.join(some);
+        joined.join(some);
+        assert_eq!((joined.pairs(), joined.flips()), (160, 80));
     }
 
     #[test]
@@ -252,14 +221,10 @@ mod tests {
     }
 
     #[test]
-    fn shares_have_intervals_and_leans_a_side() {
+    fn shares_have_intervals() {
         let both = orders([1, 0, 42, 0, 17]);
         assert_eq!(both.in_short().unwrap(), "flips 30 % (20–43) of 60");
         assert!(!both.flips_too_often());
-        let (lean, interval) = both.lean().unwrap();
-        let interval = interval.unwrap();
-        assert!((lean - 0.267).abs() < 1e-3);
-        assert!((interval.low - 0.14).abs() < 5e-3 && (interval.high - 0.39).abs() < 5e-3);
         assert!(
             orders([0, 0, 20, 0, 40])
                 .words()
@@ -267,8 +232,6 @@ mod tests {
                 .contains("depend on the order")
         );
         assert_eq!(BothOrders::default().words(), None);
-        // All alike: a share has an interval, a lean of which nothing varies has none.
-        assert_eq!(orders([0, 0, 0, 0, 9]).lean(), Some((1.0, None)));
         assert_eq!(
             orders([0, 0, 9, 0, 0]).words().unwrap(),
             "changes its answer with the order in 0 % (0–30 %) of 9 pairs seen in both orders"

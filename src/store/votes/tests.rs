@@ -431,8 +431,12 @@ fn the_latest_run_is_told_from_its_rows() {
     let [judge] = run.judges.as_slice() else {
         panic!("{run:?}");
     };
-    assert_eq!((judge.votes, judge.failures, judge.unpriced), (0, 3, 1));
-    assert_eq!(judge.usd, 0.75);
+    assert_eq!(
+        (judge.votes, judge.failures, judge.spend.unpriced),
+        (0, 3, 1)
+    );
+    assert_eq!(judge.spend.known_usd, 0.75);
+    assert_eq!(run.spend, judge.spend);
     let [first, second] = run.failures.as_slice() else {
         panic!("{run:?}");
     };

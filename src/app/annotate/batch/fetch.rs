@@ -5,6 +5,8 @@ use super::{PolledBatch, api, judge_of, line_number, passes, patiently};
 use crate::app::annotate::error::RunError;
 use crate::app::failure_tally::FailureTally;
 use crate::client::now_ms;
+use crate::domain::answering_models::AnsweringModel;
+use crate::domain::spend::Spend;
 use crate::judge::batch::{BatchAnswer, BatchApi};
 use crate::judge::{
     CallError, FailureCause, Judge, JudgeEnsemble, JudgeReply, PoolText, PresentedPair, opinion_of,
@@ -27,8 +29,9 @@ pub struct BatchFetch {
     pub tally: FailureTally,
     /// Calls that were never made, and can be made anew.
     pub not_made: usize,
-    /// US dollars that are known to be charged.
-    pub cost_usd: f64,
+    pub spend: Spend,
+    /// The models that the votes of the batch's judge name.
+    pub models: Vec<AnsweringModel>,
 }
 
 /// Brings the results of a batch that is over into the project and closes it; `Err` in words where that cannot be done
@@ -100,12 +103,14 @@ pub async fn fetch(
     }
     let (told, message) = (row.told, row.message.clone());
     // Closed only when everything that the provider speaks of is here: a closed batch is never fetched again.
-    fetched.not_made = store
+    let mut models = store
         .write(move |db| {
             db.note_batch(id, BatchStage::Fetched, told, message.as_deref(), now_ms())?;
-            Ok(left)
+            db.keep_answering_models()
         })
         .await?;
+    fetched.not_made = left;
+    fetched.models = models.remove(&row.judge).unwrap_or_default();
     Ok(Ok(fetched))
 }
 
@@ -138,7 +143,7 @@ async fn take_in(
         fetched.votes += news.votes;
         fetched.failures += news.failures;
         fetched.tally.merge(news.tally);
-        fetched.cost_usd += news.cost_usd;
+        fetched.spend += news.spend;
     }
     Ok((fetched, strangers, unreadable))
 }
@@ -175,7 +180,7 @@ fn record_all(
         if let CallOutcome::Failure { cause, message } = &record.result {
             fetched.tally.add_words(*cause, message);
         }
-        fetched.cost_usd += record.cost_usd.unwrap_or(0.0);
+        fetched.spend += Spend::of(record.cost_usd);
     }
     Ok(fetched)
 }
@@ -203,6 +208,8 @@ fn record(
     case: &PresentedPair,
     made: Result<JudgeReply, CallError>,
 ) -> CallRecord {
+    // A line without a reply is not charged.
+    let unanswered = made.as_ref().err().map(|_| 0.0);
     let read = made.and_then(|reply| opinion_of(judge, case, reply));
     let (usage, cost_usd, raw, result) = match read {
         Ok((reply, opinion)) => {
@@ -221,7 +228,7 @@ fn record(
         }
         Err(error) => (
             error.exchange.usage,
-            error.exchange.cost_usd,
+            error.exchange.cost_usd.or(unanswered),
             error.raw,
             CallOutcome::Failure {
                 cause: error.cause,

@@ -84,7 +84,7 @@ impl Dispatcher {
                 // answers uncounted.
                 self.source_tasks.clear();
             }
-            if self.only_dropped_are_left() {
+            if self.only_dropped_are_left() || self.model_changed.is_some() {
                 over.send_replace(true);
             }
             // In this order: what a question source has found is counted before the calls that follow it, and a worker that has
@@ -182,7 +182,8 @@ impl Dispatcher {
 
     /// Plans what rounds can be planned; false when no judge will be sent anywhere any more.
     fn goes_on(&mut self) -> bool {
-        let over = self.budget_reached || self.control.borrow().cancelled;
+        let over =
+            self.budget_reached || self.model_changed.is_some() || self.control.borrow().cancelled;
         let Some(rounds) = self.rounds.as_mut().filter(|_| !over) else {
             return false;
         };

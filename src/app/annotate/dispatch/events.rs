@@ -134,9 +134,9 @@ impl Dispatcher {
     pub(super) fn charge(&mut self, judge_index: usize, charge: Charge) {
         let judge = &mut self.progress.judges[judge_index];
         match charge {
-            Charge::Known(usd) => judge.spent_usd += usd,
-            Charge::Assumed(usd) => judge.assumed_usd += usd,
-            Charge::Unpriced => self.progress.unpriced += 1,
+            Charge::Known(usd) => judge.spend.known_usd += usd,
+            Charge::Assumed(usd) => judge.spend.assumed_usd += usd,
+            Charge::Unpriced => judge.spend.unpriced += 1,
         }
     }
 
@@ -166,6 +166,7 @@ impl Dispatcher {
                 judge.votes += 1;
                 // As it was shown them: A is the first.
                 judge.answers.count(voted.opinion().margin.outcome(), false);
+                self.hear_of_model(judge_index, voted.model());
                 self.hear_of_weights(judge_index, voted.fingerprint())
                     .await?;
             }

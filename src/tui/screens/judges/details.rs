@@ -2,9 +2,10 @@
 
 use super::table::{rows, share};
 use crate::app::annotate::progress::replaced_weights;
-use crate::app::judge_report::ranking_shift::{RankingShift, TOP};
+use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
 use crate::app::wording::counted;
+use crate::domain::answering_models::changed_model;
 use crate::domain::judge_report::{BothOrders, JudgeReport, PositionCounts, PositionShift};
 use crate::domain::sanitise;
 use crate::tui::keymap::{Command, key_on};
@@ -37,6 +38,10 @@ pub(super) fn detail_lines(
         .is_some_and(|at| report.rater_data.judges[at].1.is_offline());
     if let Some(both) = both.and_then(BothOrders::words).filter(|_| !offline) {
         words.push(format!("{name} {both}."));
+    }
+    let models = row.place.and_then(|at| report.models.get(at));
+    if let Some(changed) = models.and_then(|models| changed_model(models)) {
+        words.push(format!("{name} {changed}."));
     }
     if let Some(votes) = row.place.and_then(|at| *report.replaced.get(at)?) {
         words.push(format!("{name} {}.", replaced_weights(votes)));
@@ -190,7 +195,8 @@ fn dropped(name: &str, without: &RankingShift) -> String {
             "Without {name}, no ranking changes can be measured: it is the only judge of its battles."
         ),
         Some(tau) => format!(
-            "Without {name}, the top {TOP} changes in {} of {}: {} it. Mean Kendall τ to the present ranking: {tau:.3}.",
+            "Without {name}, the top {} changes in {} of {}: {} it. Mean Kendall τ to the current ranking: {tau:.3}.",
+            without.top,
             without.top_changed,
             counted(without.queries, "query"),
             match without.leaving {

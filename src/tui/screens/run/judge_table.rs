@@ -225,7 +225,7 @@ fn judge_line(
                 false => String::new(),
             },
             latency,
-            text::usd(judge.spent_usd + judge.assumed_usd)
+            judge.spend.in_short()
         )),
     ])
 }
@@ -263,12 +263,27 @@ fn state_words(judge: &JudgeProgress, shape: &Shape) -> String {
             sanitise::line(why)
         ));
     }
+    if judge.models.len() > 1 {
+        let models: Vec<_> = judge
+            .models
+            .iter()
+            .map(|of| sanitise::line(&of.model))
+            .collect();
+        words.push(format!("answered as {}", models.join(", then as ")));
+    }
     if judge.votes_by_other_weights > 0 {
         let votes = text::counted(judge.votes_by_other_weights, "earlier vote");
         words.push(format!("its weights differ from those of {votes}"));
     }
-    if judge.assumed_usd > 0.0 {
-        words.push(format!("{} of it assumed", text::usd(judge.assumed_usd)));
+    if judge.spend.assumed_usd > 0.0 {
+        words.push(format!(
+            "{} of it assumed",
+            text::usd(judge.spend.assumed_usd)
+        ));
+    }
+    if judge.spend.unpriced > 0 {
+        let calls = text::counted(judge.spend.unpriced, "call");
+        words.push(format!("no known price for {calls}"));
     }
     if judge.retries > 0 {
         words.push(format!("{} asked again", text::count(judge.retries)));

@@ -68,7 +68,7 @@ fn summary(run: &LastRun, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let failed: usize = run.judges.iter().map(|judge| judge.failures).sum();
     let votes = counted(votes, "vote");
     fact("calls", format!("{votes}, {} failed", text::count(failed)));
-    fact("spent", spent(run));
+    fact("spent", run.spend.words());
     lines.push(Line::default());
     lines.extend(
         run.judges
@@ -84,28 +84,13 @@ fn summary(run: &LastRun, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     lines
 }
 
-fn spent(run: &LastRun) -> String {
-    let known: f64 = run.judges.iter().map(|judge| judge.usd).sum();
-    let mut words = text::usd(known + run.assumed_usd);
-    if run.assumed_usd > 0.0 {
-        words = format!("{words}, {} of it assumed", text::usd(run.assumed_usd));
-    }
-    match run.judges.iter().map(|judge| judge.unpriced).sum::<usize>() {
-        0 => words,
-        calls => format!(
-            "{words}, and {} without a known price",
-            counted(calls, "call")
-        ),
-    }
-}
-
 fn judge_line(judge: &JudgeInRun, theme: &Theme, columns: usize) -> Line<'static> {
     let words = format!(
         "{} · {} · {} failed · {}",
         sanitise::line(&judge.name),
         counted(judge.votes, "vote"),
         text::count(judge.failures),
-        text::usd(judge.usd)
+        judge.spend.in_short()
     );
     let style = match judge.failures {
         0 => theme.text(),
@@ -117,6 +102,7 @@ fn judge_line(judge: &JudgeInRun, theme: &Theme, columns: usize) -> Line<'static
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::spend::Spend;
     use crate::judge::FailureCause;
     use crate::store::last_run::FailuresInRun;
     use crate::tui::theme::ColourDepth;
@@ -148,15 +134,22 @@ mod tests {
                 name: "gpt\u{1b}".to_owned(),
                 votes: 1,
                 failures: 12,
-                usd: 0.25,
-                unpriced: 1,
+                spend: Spend {
+                    known_usd: 0.25,
+                    assumed_usd: 0.5,
+                    unpriced: 1,
+                },
             }],
             failures: vec![
                 failures("gpt", FailureCause::TimedOut, 5, 1_700_000_000_000),
                 failures("mini", FailureCause::TimedOut, 4, 1_700_000_060_000),
                 failures("gpt", FailureCause::RateLimited, 7, 1_700_000_000_000),
             ],
-            assumed_usd: 0.5,
+            spend: Spend {
+                known_usd: 0.25,
+                assumed_usd: 0.5,
+                unpriced: 1,
+            },
         };
         let page = shown(Some(&Some(Box::new(run))), 120);
         for words in [
@@ -164,7 +157,7 @@ mod tests {
             "2023-11-14 22:13 UTC, took 3 min 05 s",
             "4 cycles, seed 7",
             "1 vote, 12 failed",
-            "$0.75, $0.50 of it assumed, and 1 call without a known price",
+            "$0.75, $0.50 of it assumed at the worst price, and an unknown amount for 1 call without a",
             "9 timed out · first 2023-11-14 22:13 UTC, last 2023-11-14 22:16 UTC · gpt 5, mini 4",
             "7 rate limited",
         ] {

@@ -5,6 +5,7 @@ use super::{ask_pair, begin, view};
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::progress::RunProgress;
 use crate::app::annotate::{RunError, RunOutcome};
+use crate::domain::sanitise;
 use crate::store::corpus::QueryKey;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
@@ -310,17 +311,8 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
                 (false, Some(0)) if asked => (Level::Good, all.to_owned()),
                 (false, Some(0)) => (Level::Good, format!("nothing was left to ask: {all}")),
                 (false, missing) => {
-                    let missing = match missing {
-                        Some(1) => "1 vote is missing".to_owned(),
-                        Some(votes) => format!("{} are missing", text::counted(votes, "vote")),
-                        None => "votes are missing".to_owned(),
-                    };
-                    let why = if outcome.budget_reached {
-                        "the budget is reached: "
-                    } else {
-                        "done, but "
-                    };
-                    (Level::Warn, format!("{why}{missing}"))
+                    let progress = model.run.progress.as_ref();
+                    incomplete(missing, progress, outcome.budget_reached)
                 }
             }
         }
@@ -335,6 +327,43 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
     effects.extend(model.reload());
     effects.extend(ask_pair::price_again(model));
     effects
+}
+
+/// The end of a run after which votes are missing. Calls to judges that a person dropped are not among them: nobody wants
+/// these.
+fn incomplete(
+    missing: Option<usize>,
+    progress: Option<&RunProgress>,
+    budget_reached: bool,
+) -> (Level, String) {
+    let dropped = progress.and_then(RunProgress::not_asked_of_dropped);
+    let calls = dropped.as_ref().map_or(0, |(calls, _)| *calls);
+    let not_made = dropped.map(|(calls, names)| {
+        let names: Vec<_> = names.into_iter().map(sanitise::line).collect();
+        format!(
+            "{} not made to {}, dropped",
+            text::counted(calls, "call"),
+            names.join(", ")
+        )
+    });
+    let votes = match missing.map(|votes| votes.saturating_sub(calls)) {
+        Some(0) => None,
+        Some(1) => Some("1 vote is missing".to_owned()),
+        Some(votes) => Some(format!("{} are missing", text::counted(votes, "vote"))),
+        None => Some("votes are missing".to_owned()),
+    };
+    match (votes, not_made) {
+        (None, Some(not_made)) => (Level::Good, format!("done; {not_made}")),
+        (votes, not_made) => {
+            let why = if budget_reached {
+                "the budget is reached: "
+            } else {
+                "done, but "
+            };
+            let parts: Vec<String> = votes.into_iter().chain(not_made).collect();
+            (Level::Warn, format!("{why}{}", parts.join("; ")))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -358,8 +387,36 @@ mod tests {
             progress,
             cancelled: false,
             budget_reached: false,
+            model_changed: None,
             missing: Some(0),
         }
+    }
+
+    #[test]
+    fn votes_of_a_dropped_judge_are_not_missing() {
+        let judge = |name: &str, total, votes, dropped| JudgeProgress {
+            name: name.to_owned(),
+            total,
+            votes,
+            dropped,
+            ..JudgeProgress::default()
+        };
+        let mut progress = RunProgress::default();
+        progress.judges = vec![judge("a", 400, 400, false), judge("mini", 400, 107, true)];
+        let words = |missing| incomplete(missing, Some(&progress), false);
+        assert_eq!(
+            words(Some(293)),
+            (
+                Level::Good,
+                "done; 293 calls not made to mini, dropped".to_owned()
+            )
+        );
+        assert_eq!(
+            words(Some(294)).1,
+            "done, but 1 vote is missing; 293 calls not made to mini, dropped"
+        );
+        let (_, without) = incomplete(Some(2), None, true);
+        assert_eq!(without, "the budget is reached: 2 votes are missing");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::judge_table::JudgeTable;
 use super::{begin, failures, last, questions};
 use crate::app::annotate::progress::{RunPhase, RunProgress};
 use crate::domain::sanitise;
+use crate::domain::spend::Spend;
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
@@ -193,31 +194,25 @@ fn head_lines(
     if let (false, Some(ended)) = (model.run.running, &model.run.ended) {
         first.push(Span::raw(format!(": {ended}")));
     }
-    let unpriced = match progress.unpriced {
-        0 => String::new(),
-        calls => format!(", {} without a known price", text::counted(calls, "call")),
-    };
-    let total = progress.spent_before_usd + progress.charged_usd();
-    let budget = match model.run.control.budget_usd {
+    let of_run = progress.spend();
+    let total = progress.spent_before + of_run;
+    let words = match model.run.control.budget_usd {
         Some(usd) => format!(
-            " by this run, {} of {} by the project",
-            text::usd(total),
-            text::usd(usd)
+            "{} by this run; of {} by the project: {}",
+            of_run.words(),
+            text::usd(usd),
+            total.words()
         ),
-        None if progress.spent_before_usd > 0.0 => {
-            format!(" by this run, {} by the project", text::usd(total))
-        }
-        None => String::new(),
+        None if progress.spent_before != Spend::default() => format!(
+            "{} by this run; by the project: {}",
+            of_run.words(),
+            total.words()
+        ),
+        None => of_run.words(),
     };
-    let mut spent = vec![
-        label("spent"),
-        Span::raw(format!(
-            "{}{budget}{unpriced}",
-            text::usd(progress.charged_usd())
-        )),
-    ];
+    let mut spent = vec![label("spent"), Span::raw(words)];
     if let Some(usd) = model.run.control.budget_usd.filter(|usd| *usd > 0.0) {
-        let share = total / usd;
+        let share = total.usd() / usd;
         let fill = match share {
             0.9.. => theme.bad(),
             _ => theme.bar_fill(),

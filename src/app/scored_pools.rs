@@ -8,8 +8,8 @@ use crate::domain::adjudication::{
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{GradeModel, GradedScore, Qrels};
 use crate::domain::rating::RatingError;
-use crate::store::Store;
 use crate::store::corpus::QueryKey;
+use crate::store::{Store, StoreError};
 
 /// Labels of pool documents from which on cut points are fitted to them, and how many of grade 0 and above it.
 pub const ENOUGH_LABELS: usize = 30;
@@ -91,6 +91,10 @@ pub fn fitted_pools(
     keys: &[QueryKey],
     source: ScoreSource,
 ) -> Result<(Vec<ScoredPool>, Vec<Unfitted>), AppError> {
+    let student = match source {
+        ScoreSource::Project => student_in_scores(store, keys)?,
+        ScoreSource::VotesAlone => None,
+    };
     let mut pools = Vec::with_capacity(keys.len());
     let mut unfitted = Vec::new();
     store.read_each(
@@ -101,16 +105,13 @@ pub fn fitted_pools(
             let judges = db.judges_of(key)?.into_iter();
             let judges = judges.map(|(_, judge)| judge.name).collect();
             let ids = ids.collect::<Vec<_>>();
-            let (student, scores) = match source {
-                ScoreSource::Project => {
-                    let named = db.named_student()?;
-                    (named.and_then(|named| named.in_scores()), db.scores(key)?)
-                }
-                ScoreSource::VotesAlone => (None, db.scores_without_student(key)?),
+            let scores = match source {
+                ScoreSource::Project => db.scores(key)?,
+                ScoreSource::VotesAlone => db.scores_without_student(key)?,
             };
-            Ok((query, ids, judges, student, scores))
+            Ok((query, ids, judges, scores))
         },
-        |_, (query, ids, judges, student, scores)| {
+        |_, (query, ids, judges, scores)| {
             let scores = scores.unwrap_or_else(|why| {
                 let query = query.clone();
                 unfitted.push(Unfitted { query, why });
@@ -120,7 +121,7 @@ pub fn fitted_pools(
                 query,
                 documents: ids.into_iter().zip(scores).collect(),
                 judges,
-                student,
+                student: student.clone(),
             });
             Ok::<(), AppError>(())
         },
@@ -150,4 +151,15 @@ pub fn cut_points(graded: &[GradedScore]) -> Option<GradeModel> {
     let fewest = positive.min(graded.len() - positive);
     let enough = graded.len() >= ENOUGH_LABELS && fewest >= ENOUGH_ON_EACH_SIDE;
     enough.then(|| GradeModel::fit(graded)).flatten()
+}
+
+/// What is printed with the scores of these queries if a student counts in them.
+pub fn student_in_scores(store: &Store, keys: &[QueryKey]) -> Result<Option<String>, AppError> {
+    let keys = keys.to_vec();
+    Ok(store.read_blocking(move |db| {
+        let Some(named) = db.named_student()? else {
+            return Ok(None);
+        };
+        Ok::<_, StoreError>(named.in_scores(&db.student_effect(&keys)?))
+    })?)
 }

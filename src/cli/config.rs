@@ -12,7 +12,8 @@ use crate::config::{DEFAULT, user_file};
 use crate::domain::judge_report::{CalibratedMargins, MarginReference};
 use crate::domain::number_words::{counted, fixed};
 use crate::domain::ranking::{
-    JudgeWeights, NamedStudent, PriorPrecision, RankingSettings, StudentWeight, override_mode_note,
+    JudgeWeights, NamedStudent, PriorPrecision, RankingSettings, StudentEffect, StudentWeight,
+    override_mode_note,
 };
 use crate::domain::rating::RatingModel;
 use crate::domain::sanitise;
@@ -156,17 +157,20 @@ struct SettingsWithGuideline<'a> {
 /// The student that the project has named, and what it counts for.
 #[derive(Serialize)]
 pub(super) struct StudentInForce {
-    /// In battles per document.
+    /// The weight that is set or learned, in battles per document.
     weight_in_force: f64,
     #[serde(flatten)]
     named: NamedStudent,
+    /// What it counts for in the fits.
+    in_fits: StudentEffect,
 }
 
-impl From<NamedStudent> for StudentInForce {
-    fn from(named: NamedStudent) -> Self {
+impl From<(NamedStudent, StudentEffect)> for StudentInForce {
+    fn from((named, in_fits): (NamedStudent, StudentEffect)) -> Self {
         Self {
             weight_in_force: named.in_force(),
             named,
+            in_fits,
         }
     }
 }
@@ -349,8 +353,16 @@ impl ProjectOptions {
             }
         }
         let (in_force, student) = store.read_blocking(|db| {
-            Ok::<_, StoreError>((db.settings_in_force()?, db.named_student()?))
+            Ok::<_, StoreError>((db.settings_in_force()?, db.student_with_effect()?))
         })?;
+        // A weight that cannot count is reported at every look, and any weight when it is set.
+        if let Some((named, effect)) = &student {
+            let is_set = self.student.is_some() || self.student_weight.is_some();
+            if is_set || (named.in_force() > 0.0 && effect.counted == 0) {
+                let words = named.words(in_force.model, effect);
+                output::message(&format!("student {}: {words}", clean(&named.name)));
+            }
+        }
         if let Some(note) = override_mode_note(&in_force) {
             output::message(&format!("note: verdicts: {note}"));
         }
@@ -387,10 +399,7 @@ impl ProjectOptions {
                 ));
             }
         };
-        if let Some(named) = name_student(store, choice, || true)? {
-            let name = clean(&named.name);
-            output::message(&format!("student {name}: {}", named.words()));
-        }
+        name_student(store, choice, || true)?;
         Ok(())
     }
 

@@ -242,8 +242,9 @@ fn as_json(query: &QueryInfo, documents: &[DocumentInfo], view: &View, order: &[
             Ok(fit) => json!({ "iterations": fit.iterations, "gradient": fit.gradient, "converged": fit.converged }),
             Err(error) => json!({ "error": format!("{error}{}", error.blamed(name)) }),
         },
-        "student_in_fit": view.student_in_fit().map(|(student, pairs)| json!({
-            "student": &*student.name, "weight": student.weight, "pairs": pairs,
+        "student_in_fit": view.student_in_fit().map(|(student, share)| json!({
+            "student": &*student.name, "weight": share.weight, "weight_set": student.weight,
+            "pairs": share.pairs,
         })),
         "warnings": view.warnings.iter().map(|warning| warning.words(name)).collect::<Vec<_>>(),
     })
@@ -397,8 +398,8 @@ fn as_text(
     if let Err(error) = &view.fit {
         text.push_str(&format!("no scores: {error}{}\n", error.blamed(name)));
     }
-    if let Some((student, pairs)) = view.student_in_fit() {
-        text.push_str(&format!("note: {}\n", student.words(pairs)));
+    if let Some((student, share)) = view.student_in_fit() {
+        text.push_str(&format!("note: {}\n", student.words(share)));
     }
     for warning in &view.warnings {
         text.push_str(&format!("note: {}\n", warning.words(name)));
@@ -465,7 +466,7 @@ fn as_svg(
         captions.push(OFFLINE_LABEL.to_owned());
     }
     let in_fit = view.student_in_fit();
-    captions.extend(in_fit.map(|(student, pairs)| student.words(pairs)));
+    captions.extend(in_fit.map(|(student, share)| student.words(share)));
     let caption = captions.join(" · ");
     svg::matrix_svg(
         &cell,

@@ -214,11 +214,11 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
             counted(count.queries, "query")
         ));
     }
-    if let Some(student) = &status.student {
+    if let Some((student, effect)) = &status.student {
         lines.push(format!(
             "student       {} {}",
             clean(&student.name),
-            student.words()
+            student.words(status.settings.model, effect)
         ));
     }
     let (calls, usd) = status.batched;

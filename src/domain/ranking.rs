@@ -10,6 +10,7 @@ mod prior;
 mod rows;
 mod standing;
 mod student_battles;
+mod student_effect;
 mod student_opinion;
 mod verdict_effect;
 mod warning;
@@ -24,7 +25,10 @@ pub use pair_votes::{OrderEffect, VoteCount, share_bar};
 pub use prior::{LearnedPrior, PriorPrecision};
 pub use rows::{BattleRecord, DIRECTION_SLOPE, JudgeWeights, QueryRows, RankingSettings};
 pub use standing::Standing;
-pub use student_battles::{held_out_likelihood, student_battles, student_evidence, unvoted};
+pub use student_battles::{
+    StudentShare, held_out_likelihood, student_battles, student_evidence, unvoted,
+};
+pub use student_effect::StudentEffect;
 pub use student_opinion::StudentOpinion;
 pub use verdict_effect::{
     VerdictEffect, override_mode_note, verdict_kinds_words, verdict_rule_words,
@@ -247,10 +251,12 @@ impl View {
         &self.entered
     }
 
-    /// The student that counts in the fit, and on how many pairs; `None` where scores rest on votes and verdicts alone.
-    pub fn student_in_fit(&self) -> Option<(&StudentOpinion, usize)> {
+    /// The student that counts in the fit, and for what; `None` where scores rest on votes and verdicts alone.
+    pub fn student_in_fit(&self) -> Option<(&StudentOpinion, StudentShare)> {
         let student = self.rows.student.as_ref()?;
-        (self.student_pairs > 0).then_some((student, self.student_pairs))
+        let predictions = &self.observations[self.judged_observations().len()..];
+        let share = StudentShare::of(predictions, self.entered().len())?;
+        Some((student, share))
     }
 
     /// What the fit was made of: the votes in force and the verdicts, then what a student counts.
@@ -492,6 +498,14 @@ pub fn prior_evidence(rows: &QueryRows, settings: &RankingSettings) -> Option<Pr
     };
     let inputs = FitInputs::new(&votes, settings);
     PriorEvidence::of(inputs.entered.len(), &inputs.observations, settings.model)
+}
+
+/// What a student counts for in the fit of these rows; `None` where it does not count.
+pub fn student_share(rows: &QueryRows, settings: &RankingSettings) -> Option<StudentShare> {
+    let inputs = FitInputs::new(rows, settings);
+    let entered = inputs.entered.len();
+    let predictions = student_observations(rows, settings, entered, &inputs.compact);
+    StudentShare::of(&predictions, entered)
 }
 
 /// The fit's score of every document by pool index, without errors, intervals and warnings; equal to [`View::standings`]

@@ -5,8 +5,9 @@ use super::{Db, Result, Store, StoreError};
 use crate::domain::battle::Pair;
 use crate::domain::corpus::DocId;
 use crate::domain::ranking::{
-    self, LearnedWeight, NamedStudent, NotLearned, StudentOpinion, StudentWeight,
+    self, LearnedWeight, NamedStudent, NotLearned, StudentEffect, StudentOpinion, StudentWeight,
 };
+use crate::domain::rating::RatingModel;
 use crate::domain::student::features::OTHER_BATTLES;
 use crate::domain::student::{OutcomeProbabilities, QueryPredictions};
 use rusqlite::{Row, params};
@@ -282,6 +283,44 @@ impl Db {
             name: named.name.into(),
             predictions: predictions.into(),
         }))
+    }
+
+    /// What the student that the project has named counts for in the fits of these queries.
+    pub fn student_effect(&self, queries: &[QueryKey]) -> Result<StudentEffect> {
+        let named = self.named_student()?;
+        let nowhere = || Ok(queries.iter().map(|_| None).collect());
+        let Some(named) = named.filter(|named| named.in_force() > 0.0) else {
+            return nowhere();
+        };
+        if self.settings()?.model == RatingModel::Zbench
+            || self.latest_checkpoint(&named.name)?.is_none()
+        {
+            return nowhere();
+        }
+        queries
+            .iter()
+            .map(|query| {
+                let settings = self.settings_under(self.ensemble_of(*query)?)?;
+                let rows = self.fitted_rows(*query, &settings)?;
+                Ok(ranking::student_share(&rows, &settings).map(|share| share.weight))
+            })
+            .collect()
+    }
+
+    /// The student that the project has named, with what it counts for in the fits of all queries.
+    pub fn student_with_effect(&self) -> Result<Option<(NamedStudent, StudentEffect)>> {
+        let Some(named) = self.named_student()? else {
+            return Ok(None);
+        };
+        let queries: Vec<QueryKey> = self.queries()?.into_iter().map(|query| query.key).collect();
+        Ok(Some((named, self.student_effect(&queries)?)))
+    }
+
+    /// Whether and for how much that student counts, in words that go on after its name.
+    pub fn student_words(&self) -> Result<Option<String>> {
+        let model = self.settings()?.model;
+        let student = self.student_with_effect()?;
+        Ok(student.map(|(named, effect)| named.words(model, &effect)))
     }
 
     /// The weight of a student that the votes support, or why that cannot be told.

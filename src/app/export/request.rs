@@ -14,7 +14,7 @@ use crate::app::one_scale::project_scale;
 use crate::app::output_file::{
     BEIR, JSON, JSON_LINES, ProtectedFiles, TREC, check_ending, table_format, write_whole,
 };
-use crate::app::scored_pools::scored_pools;
+use crate::app::scored_pools::{scored_pools, student_in_scores};
 use crate::app::truth::{AGAINST_JUDGES, GradeBasis, TruthSource, zelo_truth};
 use crate::app::wording::counted;
 use crate::domain::adjudication::{RulingGrades, corrected_labels};
@@ -179,8 +179,7 @@ impl ExportRequest {
         tell: &mut dyn FnMut(&str),
     ) -> Result<(), AppError> {
         let of_scores = matches!(self.kind, ExportKind::Annotated | ExportKind::Run);
-        let student = store.read_blocking(|db| db.named_student())?;
-        if let Some(note) = student.filter(|_| of_scores).and_then(|of| of.in_scores()) {
+        if of_scores && let Some(note) = student_in_scores(store, keys)? {
             tell(&note);
         }
         match self.kind {

@@ -3,7 +3,7 @@
 use super::measure::{MethodsOptions, metrics, values};
 use super::report::MethodsReport;
 use crate::app::error::{AppError, invalid};
-use crate::app::scored_pools::ScoredPool;
+use crate::app::scored_pools::{ScoredPool, student_in_scores};
 use crate::app::truth::{GradeBasis, Truth, zelo_truth};
 use crate::domain::metrics::{MeanEstimate, Qrels};
 use crate::store::Store;
@@ -80,8 +80,7 @@ fn means_without_judges(
 ) -> Result<Option<Vec<Option<f64>>>, AppError> {
     let keys = store.read_blocking(|db| db.queries())?;
     let keys: Vec<_> = keys.into_iter().map(|query| query.key).collect();
-    let named = store.read_blocking(|db| db.named_student())?;
-    let student = named.and_then(|named| named.in_scores());
+    let student = student_in_scores(store, &keys)?;
     let mut pools = Vec::with_capacity(keys.len());
     store.read_each(
         &keys,

@@ -3,7 +3,7 @@
 use super::{Spending, summaries};
 use crate::app::judge_report::report::telling_margins;
 use crate::domain::answering_models::AnsweringModel;
-use crate::domain::ranking::{NamedStudent, RankingSettings};
+use crate::domain::ranking::{NamedStudent, RankingSettings, StudentEffect};
 use crate::domain::verdict::FinalRule;
 use crate::domain::vote::VoteRule;
 use crate::store::corpus::QueryInfo;
@@ -56,8 +56,8 @@ pub struct ProjectStatus {
     pub students: Vec<StoredStudent>,
     /// What each judge has graded of anchors.
     pub anchors: Vec<AnchorCount>,
-    /// The one that the project has named.
-    pub student: Option<NamedStudent>,
+    /// The one that the project has named, and what it counts for in the fits.
+    pub student: Option<(NamedStudent, StudentEffect)>,
     pub settings: RankingSettings,
     pub rule: FinalRule,
     /// Judges whose margins said more than their direction at the last look at the judges, where the rule of votes takes the
@@ -103,7 +103,7 @@ impl ProjectStatus {
                 duels: db.duel_counts()?,
                 students: db.students()?,
                 anchors: db.anchor_counts()?,
-                student: db.named_student()?,
+                student: db.student_with_effect()?,
                 telling_margins: match db.settings()?.vote_rule {
                     VoteRule::Margin | VoteRule::Calibrated => Vec::new(),
                     _ => telling_margins(db)?,

@@ -25,13 +25,13 @@ impl StudentChoice {
     }
 }
 
-/// Names a student with its weight, or none, and gives what is in force now; every query's numbers change with it. What is
+/// Names a student with its weight, or none, and returns it with what it counts for now, in words; every query's numbers change with it. What is
 /// no longer `wanted` when it is to be written is not written: somebody has chosen again.
 pub fn name_student(
     store: &Store,
     choice: Option<(String, StudentWeight)>,
     wanted: impl Fn() -> bool + Send + 'static,
-) -> Result<Option<NamedStudent>, AppError> {
+) -> Result<Option<(NamedStudent, String)>, AppError> {
     let named = match choice {
         None => None,
         Some((name, weight)) => {
@@ -45,5 +45,5 @@ pub fn name_student(
         true => db.name_student(kept.as_ref()),
         false => Ok(()),
     })?;
-    Ok(named)
+    Ok(named.zip(store.read_blocking(|db| db.student_words())?))
 }

@@ -1,7 +1,9 @@
 //! The student that a project has named, and what it counts for: set, or what the votes support.
 
+use super::student_effect::{CAP, StudentEffect};
 use crate::domain::auto_or_number::{AUTO, AutoOrNumber};
-use crate::domain::number_words::signed;
+use crate::domain::number_words::{counted, signed};
+use crate::domain::rating::RatingModel;
 use crate::domain::sanitise;
 use crate::domain::student::features::OTHER_BATTLES;
 use serde::{Deserialize, Serialize};
@@ -80,24 +82,56 @@ impl NamedStudent {
         }
     }
 
-    /// What is said beside scores in which it counts; `None` where it does not.
-    pub fn in_scores(&self) -> Option<String> {
-        let weight = self.in_force();
-        (weight > 0.0).then(|| {
-            format!(
-                "scores count student {} too: {weight} battles per document, on pairs that nobody has judged",
-                sanitise::line(&self.name)
-            )
-        })
+    /// What is printed with scores in which it counts, for what it counts in them; `None` if it counts in none of them.
+    pub fn in_scores(&self, effect: &StudentEffect) -> Option<String> {
+        let in_some = match effect.counted {
+            0 => return None,
+            all if all == effect.queries => String::new(),
+            some => format!(" in {some} of {}", counted(effect.queries, "query")),
+        };
+        Some(format!(
+            "scores count student {} too: {}{in_some}, on pairs that nobody has judged{}",
+            sanitise::line(&self.name),
+            effect.words(),
+            self.cap(effect)
+        ))
     }
 
-    /// Whether it counts, for how much, and why.
-    pub fn words(&self) -> String {
+    /// Why it counts for less than its weight, after a semicolon; empty if it does not.
+    fn cap(&self, effect: &StudentEffect) -> String {
+        let set = self.in_force();
+        if effect.is_capped(set) {
+            format!("; the weight is {set}, but {CAP}")
+        } else {
+            String::new()
+        }
+    }
+
+    /// Whether it counts in the fits of a model, for how much, and why.
+    pub fn words(&self, model: RatingModel, effect: &StudentEffect) -> String {
         let weight = self.in_force();
-        let counts = match weight > 0.0 {
-            true => format!("counts {weight} battles per document in the fit"),
-            false => "does not count in the fit".to_owned(),
+        let counts = if weight <= 0.0 {
+            "does not count in the fit".to_owned()
+        } else if model == RatingModel::Zbench {
+            format!(
+                "does not count: the model zbench takes no predictions, whatever the weight, here {weight}"
+            )
+        } else if effect.counted == 0 {
+            format!(
+                "counts in no query yet: none has both votes and predictions of pairs that nobody has judged; \
+                 the weight is {weight} battles per document"
+            )
+        } else if effect.counted == effect.queries {
+            format!("counts {} in the fit", effect.words())
+        } else {
+            format!(
+                "counts {} in the fit of {} of {}",
+                effect.words(),
+                effect.counted,
+                counted(effect.queries, "query")
+            )
         };
+        let counts = counts + &self.cap(effect);
         let why = match (self.weight, self.learned) {
             (StudentWeight::Set(_), _) => "set".to_owned(),
             (StudentWeight::Auto, None) => {
@@ -268,6 +302,49 @@ mod tests {
     }
 
     #[test]
+    fn the_weight_that_is_reported_is_that_of_the_fits() {
+        let student = |weight| NamedStudent {
+            name: "own".to_owned(),
+            weight: StudentWeight::Set(weight),
+            learned: None,
+            not_learned: None,
+        };
+        let effect = |weights: &[Option<f64>]| weights.iter().copied().collect::<StudentEffect>();
+        let all = effect(&[Some(0.5), Some(0.5)]);
+        assert_eq!(
+            student(0.5).words(RatingModel::Map, &all),
+            "counts 0.5 battles per document in the fit (set)"
+        );
+        assert_eq!(
+            student(0.5).in_scores(&all).unwrap(),
+            "scores count student own too: 0.5 battles per document, on pairs that nobody has judged"
+        );
+        let capped = effect(&[Some(0.21), None]);
+        let words = student(30.0).words(RatingModel::Map, &capped);
+        assert!(
+            words.starts_with("counts 0.21 battles per document in the fit of 1 of 2 queries; the weight is 30, but a prediction"),
+            "{words}"
+        );
+        let note = student(30.0).in_scores(&capped).unwrap();
+        assert!(
+            note.contains("0.21 battles per document in 1 of 2 queries"),
+            "{note}"
+        );
+        let nowhere = effect(&[None, None]);
+        assert_eq!(student(30.0).in_scores(&nowhere), None);
+        assert!(
+            student(30.0)
+                .words(RatingModel::Map, &nowhere)
+                .starts_with("counts in no query yet")
+        );
+        let zbench = student(6.0).words(RatingModel::Zbench, &nowhere);
+        assert!(
+            zbench.starts_with("does not count: the model zbench"),
+            "{zbench}"
+        );
+    }
+
+    #[test]
     fn why_a_student_counts_for_nothing_is_said() {
         let words = |not_learned| {
             NamedStudent {
@@ -276,7 +353,7 @@ mod tests {
                 learned: None,
                 not_learned: Some(not_learned),
             }
-            .words()
+            .words(RatingModel::Map, &StudentEffect::default())
         };
         assert!(words(NotLearned::SawVotes).contains("it has seen every vote"));
         assert!(words(NotLearned::FewQueries).contains("5 queries with votes"));

@@ -40,6 +40,25 @@ pub fn student_battles(
         .collect()
 }
 
+/// What a student counts for in the fit of one query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StudentShare {
+    pub pairs: usize,
+    /// In battles per document: the weight that is set, or less where the predictions support no more.
+    pub weight: f64,
+}
+
+impl StudentShare {
+    /// From its battles in the fit of so many documents; `None` without one.
+    pub fn of(predictions: &[Observation], documents: usize) -> Option<Self> {
+        let total: f64 = predictions.iter().map(|of| of.weight).sum();
+        (total > 0.0 && documents > 0).then(|| Self {
+            pairs: predictions.len(),
+            weight: total / documents as f64,
+        })
+    }
+}
+
 /// The predictions of pairs that none of these votes is about, by their documents' places.
 pub fn unvoted(
     documents: usize,
@@ -186,9 +205,14 @@ mod tests {
         let ratio = battles[0].weight / battles[1].weight;
         assert!((ratio - (0.3 / 0.45) / 30.0).abs() < 1e-12);
         assert!((battles[0].score - 0.75).abs() < 1e-12);
+        let share = StudentShare::of(&battles, 3).unwrap();
+        assert!(share.pairs == 2 && (share.weight - 1.0).abs() < 1e-12);
         // However much it is told to count, a prediction is no more than its games: two are a battle of two judges.
         let most = student_battles(3, 2, 1e6, &pairs);
         assert!((most[1].weight - 15.0).abs() < 1e-12);
+        let share = StudentShare::of(&most, 3).unwrap();
+        assert!((share.weight - (15.0 + 0.3 / 0.45 / 2.0) / 3.0).abs() < 1e-12);
+        assert_eq!(StudentShare::of(&[], 3), None);
         assert!(student_battles(3, 2, 0.0, &pairs).is_empty());
         assert!(student_battles(3, 2, 1.0, &[]).is_empty());
     }

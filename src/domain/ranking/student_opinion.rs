@@ -1,5 +1,7 @@
 //! What the student that a project has named says of one query.
 
+use super::student_battles::StudentShare;
+use super::student_effect::{CAP, rounded};
 use crate::domain::sanitise;
 use crate::domain::student::QueryPredictions;
 use std::sync::Arc;
@@ -14,12 +16,19 @@ pub struct StudentOpinion {
 }
 
 impl StudentOpinion {
-    /// What is said beside scores in which it counts on so many pairs.
-    pub fn words(&self, pairs: usize) -> String {
+    /// What is printed with scores in which it counts.
+    pub fn words(&self, share: StudentShare) -> String {
+        let weight = rounded(share.weight);
+        let cap = if share.weight < 0.999 * self.weight {
+            format!("; the weight is {}, but {CAP}", self.weight)
+        } else {
+            String::new()
+        };
         format!(
-            "scores count student {} too: {} battles per document, on {pairs} pairs that nobody has judged; intervals are of the votes alone",
+            "scores count student {} too: {weight} battles per document, on {} pairs that nobody has judged; \
+             intervals are of the votes alone{cap}",
             sanitise::line(&self.name),
-            self.weight
+            share.pairs
         )
     }
 }

@@ -31,11 +31,9 @@ impl Runner {
             let wrong = wrong.map(|error| format!("the student was not named: {error}"));
             let msg = match (named, &wrong) {
                 (Ok(None), _) => Msg::StudentNamed("no student counts in this project".to_owned()),
-                (Ok(Some(named)), _) => Msg::StudentNamed(format!(
-                    "student {}: {}",
-                    sanitise::line(&named.name),
-                    named.words()
-                )),
+                (Ok(Some((named, counts))), _) => {
+                    Msg::StudentNamed(format!("student {}: {counts}", sanitise::line(&named.name)))
+                }
                 (Err(error), wrong) => Msg::Failed(wrong.clone().unwrap_or(error)),
             };
             let told = results.send(msg).await.is_ok();

@@ -49,7 +49,7 @@ pub(super) fn text_of(open: &OpenQuery) -> String {
         reliability(open),
     ]
     .into_iter()
-    .chain(view.student_in_fit().map(|(student, pairs)| format!("The {}.", student.words(pairs))))
+    .chain(view.student_in_fit().map(|(student, share)| format!("The {}.", student.words(share))))
     .collect::<Vec<_>>()
     .join("\n\n")
 }

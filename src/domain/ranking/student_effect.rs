@@ -1,0 +1,81 @@
+//! What a student really counts for in the fits of several queries, whatever weight is set.
+
+use serde::Serialize;
+
+/// What a student counts for in the fits of several queries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct StudentEffect {
+    pub queries: usize,
+    /// The queries in whose scores it counts.
+    pub counted: usize,
+    /// The smallest and the largest weight in those, in battles per document.
+    pub least: f64,
+    pub most: f64,
+}
+
+impl FromIterator<Option<f64>> for StudentEffect {
+    /// From the weight in the fit of each query, `None` where it does not count.
+    fn from_iter<I: IntoIterator<Item = Option<f64>>>(weights: I) -> Self {
+        weights.into_iter().fold(Self::default(), |sum, weight| {
+            let queries = sum.queries + 1;
+            match weight {
+                None => Self { queries, ..sum },
+                Some(weight) if sum.counted == 0 => Self {
+                    queries,
+                    counted: 1,
+                    least: weight,
+                    most: weight,
+                },
+                Some(weight) => Self {
+                    queries,
+                    counted: sum.counted + 1,
+                    least: sum.least.min(weight),
+                    most: sum.most.max(weight),
+                },
+            }
+        })
+    }
+}
+
+impl StudentEffect {
+    /// `0.21 battles per document`, or `0.19 to 0.23 battles per document` where queries differ.
+    pub fn words(&self) -> String {
+        let (least, most) = (rounded(self.least), rounded(self.most));
+        if least == most {
+            format!("{most} battles per document")
+        } else {
+            format!("{least} to {most} battles per document")
+        }
+    }
+
+    /// Whether it counts for less than was set in some query.
+    pub fn is_capped(&self, set: f64) -> bool {
+        self.counted > 0 && self.least < 0.999 * set
+    }
+}
+
+/// A weight with as many decimals as are worth reading.
+pub(super) fn rounded(weight: f64) -> f64 {
+    let scale = if weight < 0.1 { 1e4 } else { 1e3 };
+    (weight * scale).round() / scale
+}
+
+/// Why a student counts for less than was set.
+pub(super) const CAP: &str =
+    "a prediction counts for no more than its strength in votes of one judge";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_weights_of_queries_are_summed_up() {
+        let effect: StudentEffect = [None, Some(0.214_2), None, Some(0.3)].into_iter().collect();
+        assert_eq!((effect.queries, effect.counted), (4, 2));
+        assert_eq!(effect.words(), "0.214 to 0.3 battles per document");
+        assert!(effect.is_capped(30.0) && effect.is_capped(0.3) && !effect.is_capped(0.2));
+        let one: StudentEffect = [Some(0.4 + 1e-12)].into_iter().collect();
+        assert_eq!(one.words(), "0.4 battles per document");
+        assert!(!one.is_capped(0.4) && !StudentEffect::default().is_capped(1.0));
+    }
+}

@@ -25,10 +25,8 @@ pub use pair_votes::{OrderEffect, VoteCount, share_bar};
 pub use prior::{LearnedPrior, PriorPrecision};
 pub use rows::{BattleRecord, DIRECTION_SLOPE, JudgeWeights, QueryRows, RankingSettings};
 pub use standing::Standing;
-pub use student_battles::{
-    StudentShare, held_out_likelihood, student_battles, student_evidence, unvoted,
-};
-pub use student_effect::StudentEffect;
+pub use student_battles::{held_out_likelihood, student_battles, student_evidence, unvoted};
+pub use student_effect::{StudentEffect, StudentShare};
 pub use student_opinion::StudentOpinion;
 pub use verdict_effect::{
     VerdictEffect, override_mode_note, verdict_kinds_words, verdict_rule_words,

@@ -68,10 +68,10 @@ impl Db {
             [],
         )?;
         let mut pairs = 0;
-        for table in PAIRS {
+        for pairs_of in PAIRS {
             pairs += self.value::<usize>(
                 &format!(
-                    "SELECT count(*) FROM {table} AS pair JOIN query ON query.id = pair.query
+                    "SELECT count(*) FROM {pairs_of} AS pair JOIN query ON query.id = pair.query
                      WHERE min(a, b) < 0 OR max(a, b) >= documents OR a = b"
                 ),
                 [],

@@ -2,8 +2,8 @@
 
 mod event_loop;
 mod events;
-mod models;
 mod orders;
+mod pinned_models;
 mod planning;
 mod refit;
 mod weights;

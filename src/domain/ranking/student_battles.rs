@@ -40,25 +40,6 @@ pub fn student_battles(
         .collect()
 }
 
-/// What a student counts for in the fit of one query.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StudentShare {
-    pub pairs: usize,
-    /// In battles per document: the weight that is set, or less where the predictions support no more.
-    pub weight: f64,
-}
-
-impl StudentShare {
-    /// From its battles in the fit of so many documents; `None` without one.
-    pub fn of(predictions: &[Observation], documents: usize) -> Option<Self> {
-        let total: f64 = predictions.iter().map(|of| of.weight).sum();
-        (total > 0.0 && documents > 0).then(|| Self {
-            pairs: predictions.len(),
-            weight: total / documents as f64,
-        })
-    }
-}
-
 /// The predictions of pairs that none of these votes is about, by their documents' places.
 pub fn unvoted(
     documents: usize,
@@ -188,6 +169,7 @@ pub fn held_out_likelihood(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::ranking::StudentShare;
     use crate::domain::student::PairPrediction;
     use proptest::prelude::*;
 

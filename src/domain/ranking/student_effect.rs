@@ -1,6 +1,26 @@
 //! What a student really counts for in the fits of several queries, whatever weight is set.
 
+use crate::domain::rating::Observation;
 use serde::Serialize;
+
+/// What a student counts for in the fit of one query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StudentShare {
+    pub pairs: usize,
+    /// In battles per document: the weight that is set, or less where the predictions support no more.
+    pub weight: f64,
+}
+
+impl StudentShare {
+    /// From its battles in the fit of so many documents; `None` without one.
+    pub fn of(predictions: &[Observation], documents: usize) -> Option<Self> {
+        let total: f64 = predictions.iter().map(|of| of.weight).sum();
+        (total > 0.0 && documents > 0).then(|| Self {
+            pairs: predictions.len(),
+            weight: total / documents as f64,
+        })
+    }
+}
 
 /// What a student counts for in the fits of several queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

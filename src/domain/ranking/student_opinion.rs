@@ -1,7 +1,6 @@
 //! What the student that a project has named says of one query.
 
-use super::student_battles::StudentShare;
-use super::student_effect::{CAP, rounded};
+use super::student_effect::{CAP, StudentShare, rounded};
 use crate::domain::sanitise;
 use crate::domain::student::QueryPredictions;
 use std::sync::Arc;

@@ -349,7 +349,7 @@ fn a_panic_while_drawing_gives_the_terminal_back_before_it_speaks() {
         &[("OVERRULE_PANIC", "screen")],
         (120, 40),
     );
-    assert_eq!(terminal.end(), 101);
+    assert_eq!(terminal.end(), 1);
     terminal.assert_clean();
     let raw = String::from_utf8_lossy(&terminal.raw);
     let (left, spoke) = (

@@ -50,6 +50,7 @@ fn rows(k: usize, cycles: usize) -> QueryRows {
         })
         .collect();
     QueryRows {
+        by_identifier: Vec::new(),
         probes: Vec::new(),
         curves: Vec::new(),
         student: None,

@@ -282,9 +282,10 @@ pub fn remember(path: &Path, request: PermissionRequest, allow: bool) -> Result<
     let mut permissions = Permissions::default();
     permissions.add(request, allow);
     let section = toml::to_string(&Section { permissions }).map_err(|error| error.to_string())?;
-    let gap = match now.is_empty() || now.ends_with('\n') {
-        true => "\n",
-        false => "\n\n",
+    let gap = if now.is_empty() || now.ends_with('\n') {
+        "\n"
+    } else {
+        "\n\n"
     };
     let added = format!("{gap}{section}");
     // The file may hold the answers in a form that cannot be continued at its end.

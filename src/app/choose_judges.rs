@@ -289,7 +289,7 @@ impl JudgeConfiguration<'_> {
     }
 }
 
-/// Calls whose answers may have so many bytes.
+/// The usual timeouts, with answers of at most `reply_bytes` bytes.
 fn with_replies(reply_bytes: usize) -> Timeouts {
     Timeouts {
         reply_bytes,

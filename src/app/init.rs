@@ -151,7 +151,7 @@ fn usual_model(provider: &str) -> Option<String> {
 pub fn judges_file(judges: &[JudgeChoice]) -> Result<String, AppError> {
     let mut text = String::from(
         "# The judges of this project: who is asked about each pair of documents. Keys never go in here: they come from the\n\
-         # environment, or from a file .env beside this one. Everything else that a judge can have: overrule config judges\n",
+         # environment, or from a file .env next to this one. Everything else that a judge can have: overrule config judges\n",
     );
     let mut names: Vec<String> = Vec::new();
     for judge in judges {

@@ -11,9 +11,10 @@ use crate::store::{Db, Result, Store};
 /// Takes over what another project has and this one has not. With `keep` false nothing is changed, and what would be is
 /// reported.
 pub fn merge(db: &mut Db, from: &Snapshot, keep: bool) -> Result<MergeCounts> {
-    match keep {
-        true => db.atomically(|db| unite(db, from.db())),
-        false => db.rehearsed(|db| unite(db, from.db())),
+    if keep {
+        db.atomically(|db| unite(db, from.db()))
+    } else {
+        db.rehearsed(|db| unite(db, from.db()))
     }
 }
 

@@ -5,7 +5,7 @@ use super::import::ImportOptions;
 use super::import::source::{self, SourcePreview, is_project};
 use super::project::open_or_create;
 use crate::config::Config;
-use crate::store::file::beside;
+use crate::store::file::sibling;
 use std::path::Path;
 
 /// Makes a project and brings what is at a path into it. Where that fails, there is no project.
@@ -35,7 +35,7 @@ pub fn make_project(
     if brought.is_err() {
         drop(store);
         for suffix in ["", "-wal", "-shm"] {
-            drop(std::fs::remove_file(beside(project, suffix)));
+            drop(std::fs::remove_file(sibling(project, suffix)));
         }
     }
     brought

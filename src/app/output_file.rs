@@ -5,7 +5,7 @@ use super::error::{AppError, invalid};
 use crate::config::user_file;
 use crate::formats::file;
 use crate::formats::table_file::TableFormat;
-use crate::store::file::beside;
+use crate::store::file::sibling;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::{self, BufWriter, Read as _, Write};
@@ -36,7 +36,7 @@ impl ProtectedFiles<'_> {
         let mut kept: Vec<(&str, PathBuf)> = vec![("project", self.project.to_owned())];
         let log = real(self.project).unwrap_or_else(|| self.project.to_owned());
         for suffix in ["-wal", "-shm", "-journal", "-run"] {
-            kept.push(("project's log or lock", beside(&log, suffix)));
+            kept.push(("project's log or lock", sibling(&log, suffix)));
         }
         let configuration = self.configuration.map(Path::to_owned).into_iter();
         let configuration = configuration.chain(user_file());
@@ -301,14 +301,12 @@ pub fn write_whole<T>(
         Ok(done)
     });
     let moved = written
-        .map_err(|error| match error.is_disk_full() {
-            true => cannot(&"the disk is full; free some space and repeat the command"),
-            false => match error {
-                AppError::Io(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
-                    cannot(&"the limit of file sizes for this process is reached (`ulimit -f`); raise it and repeat the command")
-                }
-                error => error,
-            },
+        .map_err(|error| match error {
+            error if error.is_disk_full() => cannot(&"the disk is full; free some space and repeat the command"),
+            AppError::Io(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
+                cannot(&"the limit of file sizes for this process is reached (`ulimit -f`); raise it and repeat the command")
+            }
+            error => error,
         })
         .and_then(|done| {
             std::fs::rename(&part, &target).map_err(|error| cannot(&error))?;

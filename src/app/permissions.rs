@@ -22,7 +22,7 @@ impl Consent for Permissions {
     }
 }
 
-/// Answers as the user does: what is in the configuration file, else what the user says now.
+/// Asks the user, unless the configuration file already has the answer.
 pub struct AskedUser {
     /// Where answers are kept; `None` where the system has no place for a configuration file.
     file: Option<PathBuf>,
@@ -50,8 +50,8 @@ impl fmt::Debug for AskedUser {
 
 impl Consent for AskedUser {
     fn allows(&self, request: &PermissionRequest, asked_by: &str) -> bool {
-        let known = self.answer(request);
-        known.unwrap_or_else(|| self.ask(request, asked_by))
+        self.answer(request)
+            .unwrap_or_else(|| self.ask(request, asked_by))
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::formats::file as files;
 use crate::store::StoreError;
-use crate::store::file::{RUN_LOCK, beside, canonical, check_kind};
+use crate::store::file::{RUN_LOCK, canonical, check_kind, sibling};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ impl RunLock {
     pub fn take(project: &Path) -> Result<Self, LockError> {
         let project = canonical(project)?;
         check_kind(&project)?;
-        let path = beside(&project, RUN_LOCK);
+        let path = sibling(&project, RUN_LOCK);
         let trouble = |what: &str, error: &std::io::Error| {
             LockError::File(format!("{}: cannot be {what}: {error}", path.display()))
         };

@@ -84,8 +84,11 @@ impl Spending {
     /// What all picks cost.
     pub fn on_picks(&self) -> Spend {
         let picks = CallPurpose::Pick.name();
-        let own = self.rows.iter().filter(|row| row.purpose == picks);
-        own.map(Spent::spend).sum()
+        self.rows
+            .iter()
+            .filter(|row| row.purpose == picks)
+            .map(Spent::spend)
+            .sum()
     }
 
     /// Dollars that calls in flight may cost.

@@ -60,9 +60,10 @@ impl HealthCheck {
 
 impl DoctorCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        let judges = match self.offline {
-            false => context.judges(self.insecure_http),
-            true => context.judges_without_asking(self.insecure_http),
+        let judges = if self.offline {
+            context.judges_without_asking(self.insecure_http)
+        } else {
+            context.judges(self.insecure_http)
         };
         let chosen = judges.available()?;
         let embedders = judges.embedders()?;

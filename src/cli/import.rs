@@ -132,8 +132,7 @@ impl ImportFiles {
         }
         let (mut previews, mut imports) = (Vec::new(), Vec::new());
         if self.dry_run {
-            let known = context.has_project();
-            let store = known.then(|| context.open()).transpose()?;
+            let store = context.has_project().then(|| context.open()).transpose()?;
             for file in &files {
                 previews.push(file.preview(store.as_ref())?);
             }

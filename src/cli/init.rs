@@ -23,7 +23,7 @@ const SHOWN: usize = 12;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Keys are found by the names of their variables, in the environment or in .env beside the project; what is in them is
+    after_help = "Keys are found by the names of their variables, in the environment or in .env next to the project; what is in them is
 neither shown nor written. Ollama, llama.cpp, LM Studio and vLLM are asked at their usual ports for what they have (OLLAMA_HOST and
 OPENAI_BASE_URL are looked at too), without a key. Then you choose, overrule.toml is written beside the project, and what
 `overrule doctor` checks is checked: one tiny call to each judge.

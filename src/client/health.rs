@@ -443,9 +443,10 @@ mod tests {
             health.useful();
         }
         let next = fail(&mut health, cause, THREE, 25);
-        match answered {
-            true => assert!(matches!(next, Consequence::SkipCase(CaseId(3), _))),
-            false => assert!(stop(next).is_some()),
+        if answered {
+            assert!(matches!(next, Consequence::SkipCase(CaseId(3), _)))
+        } else {
+            assert!(stop(next).is_some())
         }
     }
 

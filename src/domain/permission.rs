@@ -101,9 +101,10 @@ impl fmt::Display for PermissionRequest {
 
 impl fmt::Display for KeyUse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let open = match self.server.starts_with("http:") {
-            true => ", unencrypted",
-            false => "",
+        let open = if self.server.starts_with("http:") {
+            ", unencrypted"
+        } else {
+            ""
         };
         let variable = sanitise::line(&self.variable);
         write!(f, "send the key in {variable} to {}{open}", self.server)
@@ -122,9 +123,10 @@ impl fmt::Display for ProgramUse {
 pub fn command_line(words: &[String]) -> String {
     let typed = words.iter().map(|word| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@+=,%".contains(c);
-        match !word.is_empty() && word.chars().all(plain) {
-            true => word.clone(),
-            false => format!("'{}'", sanitise::line(word).replace('\'', r"'\''")),
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", sanitise::line(word).replace('\'', r"'\''"))
         }
     });
     typed.collect::<Vec<_>>().join(" ")

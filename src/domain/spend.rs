@@ -58,12 +58,13 @@ impl Spend {
 
     /// What was spent, in words that follow *spent*.
     pub fn words(self) -> String {
-        let assumed = match self.assumed_usd > 0.0 {
-            true => format!(
+        let assumed = if self.assumed_usd > 0.0 {
+            format!(
                 ", {} of it assumed at the worst price",
                 usd(self.assumed_usd)
-            ),
-            false => String::new(),
+            )
+        } else {
+            String::new()
         };
         let known = self.told_usd().map(|dollars| usd(dollars) + &assumed);
         let unknown = (self.unpriced > 0).then(|| {

@@ -115,9 +115,10 @@ fn cell(text: &str) -> io::Result<&str> {
 
 /// `_id`, or `id` where only that is there.
 fn identifier(object: &mut ObjectReader<'_, '_>) -> Option<String> {
-    match object.has("id") && !object.has("_id") {
-        true => object.identifier("id"),
-        false => object.identifier("_id"),
+    if object.has("id") && !object.has("_id") {
+        object.identifier("id")
+    } else {
+        object.identifier("_id")
     }
 }
 

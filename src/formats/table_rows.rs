@@ -40,14 +40,16 @@ pub(super) struct TableRow<'a> {
 
 impl<'a> TableRow<'a> {
     pub(super) fn cells(self) -> impl Iterator<Item = &'a str> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(self.ends).map(move |(start, end)| {
-            let cell = self.text.get(start..*end).unwrap_or_default();
-            match self.style {
-                CellStyle::Trimmed => cell,
-                CellStyle::Ours => read_back(cell),
-            }
-        })
+        std::iter::once(0)
+            .chain(self.ends.iter().copied())
+            .zip(self.ends)
+            .map(move |(start, end)| {
+                let cell = self.text.get(start..*end).unwrap_or_default();
+                match self.style {
+                    CellStyle::Trimmed => cell,
+                    CellStyle::Ours => read_back(cell),
+                }
+            })
     }
 }
 

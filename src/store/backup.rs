@@ -23,7 +23,7 @@ pub struct BackupCounts {
 
 /// Where a backup is written until it is whole.
 pub fn part_of(target: &Path) -> PathBuf {
-    file::beside(target, ".part")
+    file::sibling(target, ".part")
 }
 
 /// Writes the project at `path` to `target`, which must not exist, and checks the copy. The project is

@@ -5,7 +5,7 @@
 //! existed. The checks read bytes and change nothing.
 
 use super::error::{Result, StoreError};
-use super::file::{self, beside};
+use super::file::{self, sibling};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -34,7 +34,7 @@ pub(super) enum LogState {
 /// Checks the project at `path`, which no connection of this process has open: closing the handles
 /// used here would release SQLite's locks.
 pub(super) fn check(path: &Path) -> Result<LogState> {
-    let log_path = beside(path, "-wal");
+    let log_path = sibling(path, "-wal");
     let log_bytes = std::fs::metadata(&log_path).map_or(0, |log| log.len());
     let unreadable = |error: io::Error| file::unreadable(path, &error);
     let file = match File::open(path) {
@@ -61,9 +61,10 @@ pub(super) fn check(path: &Path) -> Result<LogState> {
         };
     }
     let Some(header) = Header::read(&start) else {
-        return match MAGIC.starts_with(&start) || start.starts_with(MAGIC) {
-            true => Err(cut_short(path, length, None)),
-            false => Ok(LogState::Usual),
+        return if MAGIC.starts_with(&start) || start.starts_with(MAGIC) {
+            Err(cut_short(path, length, None))
+        } else {
+            Ok(LogState::Usual)
         };
     };
     let is_foreign = header.has_tables && i64::from(header.application) != APPLICATION_ID;
@@ -96,7 +97,7 @@ pub(super) fn check(path: &Path) -> Result<LogState> {
 }
 
 fn log_name(path: &Path) -> String {
-    let name = beside(path, "-wal");
+    let name = sibling(path, "-wal");
     name.file_name()
         .unwrap_or_default()
         .to_string_lossy()
@@ -163,8 +164,10 @@ struct FirstPage {
 }
 
 fn number(bytes: &[u8], at: usize) -> u32 {
-    let found = bytes.get(at..at + 4).and_then(|part| part.try_into().ok());
-    found.map_or(0, u32::from_be_bytes)
+    bytes
+        .get(at..at + 4)
+        .and_then(|part| part.try_into().ok())
+        .map_or(0, u32::from_be_bytes)
 }
 
 impl FirstPage {
@@ -335,9 +338,12 @@ struct Checksum {
 
 impl Checksum {
     fn add(&mut self, bytes: &[u8]) {
-        let word = |four: &[u8; 4]| match self.big_endian {
-            true => u32::from_be_bytes(*four),
-            false => u32::from_le_bytes(*four),
+        let word = |four: &[u8; 4]| {
+            if self.big_endian {
+                u32::from_be_bytes(*four)
+            } else {
+                u32::from_le_bytes(*four)
+            }
         };
         let (words, _) = bytes.as_chunks::<4>();
         let (pairs, _) = words.as_chunks::<2>();
@@ -359,7 +365,7 @@ impl Checksum {
 fn is_in_use(path: &Path) -> bool {
     use rustix::process::{Flock, FlockOffsetType, FlockType, fcntl_getlk};
     const IN_USE_BYTE: u64 = 128;
-    let Ok(index) = File::open(beside(path, "-shm")) else {
+    let Ok(index) = File::open(sibling(path, "-shm")) else {
         return false;
     };
     let wanted = Flock {
@@ -376,7 +382,7 @@ fn is_in_use(path: &Path) -> bool {
 /// Elsewhere, the log's index is there while the project is open, and after a kill.
 #[cfg(not(unix))]
 fn is_in_use(path: &Path) -> bool {
-    beside(path, "-shm").exists()
+    sibling(path, "-shm").exists()
 }
 
 #[cfg(test)]
@@ -414,14 +420,14 @@ mod tests {
             .pragma_update(None, "wal_autocheckpoint", 0)
             .unwrap();
         add(&connection, rows);
-        let log = beside(path, "-wal");
+        let log = sibling(path, "-wal");
         (fs::read(path).unwrap(), fs::read(log).unwrap())
     }
 
     fn put(folder: &TempDir, file: &[u8], log: &[u8]) -> PathBuf {
         let path = folder.path().join("put.db");
         fs::write(&path, file).unwrap();
-        fs::write(beside(&path, "-wal"), log).unwrap();
+        fs::write(sibling(&path, "-wal"), log).unwrap();
         path
     }
 
@@ -482,6 +488,6 @@ mod tests {
         let error = crate::store::Store::open_existing(&mixed).unwrap_err();
         assert!(matches!(error, StoreError::Incomplete { .. }), "{error:?}");
         assert_eq!(fs::read(&mixed).unwrap(), file);
-        assert_eq!(fs::read(beside(&mixed, "-wal")).unwrap(), log);
+        assert_eq!(fs::read(sibling(&mixed, "-wal")).unwrap(), log);
     }
 }

@@ -18,8 +18,8 @@ pub enum Imported {
     Added(QueryKey),
     /// The project already holds the same query with the same documents.
     Unchanged(QueryKey),
-    /// The project holds the same query with the same documents, and took over what this file says of so many of them, or of
-    /// the query, besides their texts: titles, metadata, scores and further fields.
+    /// The project holds the same query with the same documents. It took titles, metadata, scores and
+    /// further fields of the query and of this number of documents from the file.
     Updated { key: QueryKey, documents: usize },
 }
 
@@ -103,7 +103,7 @@ impl Db {
         known.map_or(Ok(()), |(key, text)| self.same_pool(key, &text, pool))
     }
 
-    /// Takes over what a pool says of a query and of documents that the project holds, besides their texts.
+    /// Takes everything but the texts from a pool whose query and documents the project holds.
     fn update_pool(&self, key: QueryKey, pool: &Pool) -> Result<Imported> {
         let of_query = self.change(
             "UPDATE query SET extra = ?2, line = ?3 WHERE id = ?1 AND (extra != ?2 OR line != ?3)",

@@ -90,7 +90,7 @@ const LONGEST_NAME: usize = 255 - "-journal".len();
 /// log and its locks go by its name, so two processes that come by different names would not see
 /// each other, and destroy it.
 pub(crate) fn check_kind(path: &Path) -> Result<()> {
-    if let Err(error) = std::fs::metadata(beside(path, "-journal"))
+    if let Err(error) = std::fs::metadata(sibling(path, "-journal"))
         && error.kind() == io::ErrorKind::InvalidFilename
     {
         return Err(unreadable(path, &error));
@@ -103,7 +103,7 @@ pub(crate) fn check_kind(path: &Path) -> Result<()> {
     if let Some(kind) = files::odd_kind(&found) {
         return Err(not_a_project(path, &format!("it is {kind}")));
     }
-    for part in [path.to_owned(), beside(path, "-wal")] {
+    for part in [path.to_owned(), sibling(path, "-wal")] {
         if !is_permitted(&part, Permission::Read) {
             return Err(unreadable(&part, &io::ErrorKind::PermissionDenied.into()));
         }
@@ -149,7 +149,7 @@ fn is_permitted(path: &Path, wanted: Permission) -> bool {
 /// Why a project cannot be written, where its file, its log or the log's index are the reason.
 fn write_protection(path: &Path) -> Option<String> {
     ["", "-wal", "-shm"].into_iter().find_map(|suffix| {
-        let part = beside(path, suffix);
+        let part = sibling(path, suffix);
         let found = std::fs::metadata(&part).ok()?;
         if is_permitted(&part, Permission::Write) {
             return None;
@@ -239,8 +239,8 @@ fn number(_: &Metadata) -> Option<(u64, u64)> {
     None
 }
 
-/// The file beside a project whose name ends with `suffix`: `-wal`, `-shm`, `-run`.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+/// The file next to a project whose name ends with `suffix`: `-wal`, `-shm`, `-run`.
+pub(crate) fn sibling(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
@@ -251,7 +251,7 @@ pub(crate) const RUN_LOCK: &str = "-run";
 
 /// Whether a run goes on in some process.
 pub(super) fn is_run_on(project: &Path) -> bool {
-    let lock = std::fs::File::open(beside(project, RUN_LOCK));
+    let lock = std::fs::File::open(sibling(project, RUN_LOCK));
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
@@ -331,7 +331,7 @@ fn size_limit(path: &Path) -> Option<u64> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current?;
     ["", "-wal", "-shm"]
         .into_iter()
-        .filter_map(|suffix| std::fs::metadata(beside(path, suffix)).ok())
+        .filter_map(|suffix| std::fs::metadata(sibling(path, suffix)).ok())
         .any(|found| found.len() + LARGEST_WRITE > limit)
         .then_some(limit)
 }
@@ -359,7 +359,7 @@ pub(super) fn writing(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Opens a connection that only reads, beside one that writes.
+/// Opens a connection that only reads, next to one that writes.
 pub(super) fn reading(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
@@ -370,7 +370,7 @@ pub(super) fn reading(path: &Path) -> Result<Connection> {
 
 /// Opens a connection that reads a file of which nothing can be written, not even the files that SQLite shares locks by.
 pub(super) fn reading_alone(path: &Path) -> Result<Connection> {
-    let log = std::fs::metadata(beside(path, "-wal")).map_or(0, |log| log.len());
+    let log = std::fs::metadata(sibling(path, "-wal")).map_or(0, |log| log.len());
     if log > 0 {
         // What is in the log belongs to the project, so the log must be readable too.
         return reading(path);
@@ -391,7 +391,7 @@ const TRIES: usize = 3;
 /// Reads a project of which another process may have the file open. Where nobody has, nothing is left
 /// next to the file.
 pub(super) fn read_steadily<T>(path: &Path, read: impl Fn(&Connection) -> Result<T>) -> Result<T> {
-    let log = beside(path, "-wal");
+    let log = sibling(path, "-wal");
     let stamp = || {
         let read = std::fs::metadata(path).and_then(|found| Ok((found.len(), found.modified()?)));
         read.map_err(|error| unreadable(path, &error))
@@ -475,7 +475,7 @@ pub(super) fn wait_for_locks(connection: &mut Connection, path: &Path) -> rusqli
 /// How long a lock is waited for before that is shown.
 const TOLD_AFTER: Duration = Duration::from_secs(1);
 
-/// Who is told that a project is locked by another program; nobody is until a listener is set.
+/// Called when another program keeps the project locked, once a listener is set.
 static WAIT_LISTENER: OnceLock<fn(&Path)> = OnceLock::new();
 
 /// Has waits for the lock of a project told to `listener`, the first one that is given.

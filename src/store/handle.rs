@@ -84,7 +84,7 @@ impl Store {
                 if !there {
                     // Half of a new project is none.
                     for suffix in ["", "-wal", "-shm"] {
-                        drop(std::fs::remove_file(file::beside(&canonical, suffix)));
+                        drop(std::fs::remove_file(file::sibling(&canonical, suffix)));
                     }
                 }
                 return Err(error);
@@ -157,7 +157,7 @@ impl Store {
     }
 
     /// Closes the project for all handles: what was asked to be written is written, reads end with [`StoreError::Closed`].
-    /// Reads that do not end within this time are left alone; then the log stays beside the file, and is part of it.
+    /// Reads that do not end within this time are left alone; then the log stays next to the file and is part of it.
     pub fn close(&self, patience: Duration) {
         self.threads.readers.stop();
         self.threads.close(Some(patience));
@@ -303,9 +303,12 @@ impl Store {
         // Not the handle: the last one to go waits for the readers.
         let (readers, wanted) = (Arc::clone(&self.threads.readers), self.wanted.clone());
         let state = self.writer_state();
-        let work = move |db: &mut Db| match readers.wants(wanted.as_ref()) {
-            true => work(db).map_err(|error| explained(state.as_deref(), error)),
-            false => Err(StoreError::Closed),
+        let work = move |db: &mut Db| {
+            if readers.wants(wanted.as_ref()) {
+                work(db).map_err(|error| explained(state.as_deref(), error))
+            } else {
+                Err(StoreError::Closed)
+            }
         };
         self.threads.reader.submit(Durability::Committed, work)
     }

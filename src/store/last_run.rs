@@ -120,7 +120,7 @@ impl Db {
         )?;
         run.spend = run.judges.iter().map(|judge| judge.spend).sum();
         for (service, known_usd, assumed_usd, kept, without_price) in ledger {
-            // Votes and failures whose cost is assumed have no cost of their own.
+            // Votes and failures whose cost is assumed store no cost.
             let judge = run.judges.iter_mut().find(|judge| judge.name == service);
             let unpriced = judge.as_ref().map_or(0, |judge| judge.spend.unpriced);
             let assumed = unpriced.min(kept);

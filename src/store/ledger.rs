@@ -224,8 +224,11 @@ impl Db {
     /// What was spent for one purpose.
     pub fn spend_on(&self, purpose: CallPurpose) -> Result<Spend> {
         let spent = self.spent()?;
-        let own = spent.iter().filter(|of| of.purpose == purpose.name());
-        Ok(own.map(Spent::spend).sum())
+        Ok(spent
+            .iter()
+            .filter(|of| of.purpose == purpose.name())
+            .map(Spent::spend)
+            .sum())
     }
 
     /// Dollars that count against a budget: known, assumed, in flight, and what open batches may cost.

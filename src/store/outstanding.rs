@@ -272,9 +272,12 @@ impl Db {
             return Ok(0);
         }
         let battles = self.battle_index(query)?;
-        let ids = planned.iter().filter_map(|plan| battles.get(plan));
-        let calls = ids.flat_map(|battle| judges.iter().map(move |judge| (battle.id, judge.0)));
-        Ok(calls.filter(|call| open.contains_key(call)).count())
+        Ok(planned
+            .iter()
+            .filter_map(|plan| battles.get(plan))
+            .flat_map(|battle| judges.iter().map(move |judge| (battle.id, judge.0)))
+            .filter(|call| open.contains_key(call))
+            .count())
     }
 
     /// The pairs that are probed: shown in both orders, and counted once.

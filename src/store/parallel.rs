@@ -48,11 +48,11 @@ impl Store {
                         let _entered = entered;
                         let mut db = db;
                         for query in queries.iter().skip(first).step_by(threads) {
-                            let result = match self.is_wanted() {
-                                true => db
-                                    .guarded(|db| work(db, *query))
-                                    .map_err(|error| explained(state.as_deref(), error)),
-                                false => Err(StoreError::Closed),
+                            let result = if self.is_wanted() {
+                                db.guarded(|db| work(db, *query))
+                                    .map_err(|error| explained(state.as_deref(), error))
+                            } else {
+                                Err(StoreError::Closed)
                             };
                             // Nobody listens any more once there was an error.
                             if send.send(result).is_err() {

@@ -177,8 +177,8 @@ impl Db {
         Ok(evidence.best(|_| phi))
     }
 
-    /// Keeps the prior that was learned from a campaign's opening cycle, and returns the one that holds for it: without
-    /// one, the prior in force, which is not kept, so that further queries may still teach one.
+    /// Keeps the prior that was learned from a campaign's opening cycle, and returns the campaign's prior. If none was
+    /// learned, that is the project's current prior, which is not kept: further queries may still teach one.
     pub fn keep_campaign_prior(
         &self,
         ensemble: EnsembleId,

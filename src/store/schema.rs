@@ -57,7 +57,7 @@ pub(super) fn open(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Brings a copy that only this process knows up to date. It may be large, and nobody is told of its upgrade.
+/// Upgrades a copy that only this process uses, without a message, however long it takes.
 pub(super) fn prepare_copy(copy: Connection) -> Result<Connection> {
     let version = check(Path::new(""), &copy)?;
     prepare(copy, version, None)

@@ -307,7 +307,7 @@ impl Db {
             .collect()
     }
 
-    /// The student that the project has named, with what it counts for in the fits of all queries.
+    /// The student that the project uses, with its weight in the fits of all queries.
     pub fn student_with_effect(&self) -> Result<Option<(NamedStudent, StudentEffect)>> {
         let Some(named) = self.named_student()? else {
             return Ok(None);

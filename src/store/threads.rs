@@ -101,8 +101,8 @@ impl StoreThread {
             },
         ))?;
         // A log that was left behind is copied like one of this process.
-        let left = std::fs::metadata(file::beside(&state.canonical, "-wal"));
-        let pages = left.map_or(0, |log| log.len() / SMALL_PAGE);
+        let pages = std::fs::metadata(file::sibling(&state.canonical, "-wal"))
+            .map_or(0, |log| log.len() / SMALL_PAGE);
         state
             .pages
             .store(u32::try_from(pages).unwrap_or(u32::MAX), Ordering::Relaxed);

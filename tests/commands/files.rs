@@ -153,7 +153,7 @@ const WRITERS: &[&str] = &[
     "scale fit --out",
 ];
 
-/// What a command writes into a file of its own.
+/// The content that a command writes into a new file.
 fn written(sandbox: &Sandbox, command: &str) -> Option<String> {
     let path = sandbox.path("plain");
     drop(std::fs::remove_file(&path));

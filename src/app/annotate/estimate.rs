@@ -55,7 +55,7 @@ pub struct CostEstimate {
     /// Battles of the plan, those already fought included; at most so many in rounds.
     pub battles: usize,
     pub already: usize,
-    /// Votes that identical questions bring, about documents with the same text, without a call of their own.
+    /// Votes that need no call: their documents have the same texts as those of another question.
     pub identical: usize,
     /// Pairs that each language model is asked about in both orders, to see what the order does.
     pub probed: usize,

@@ -65,8 +65,10 @@ impl PairQuestion {
         // Offline judges do not depend on the order: asked again, they would count twice for the same.
         let can_be_asked = |at: usize, game: u32| {
             let mut seen = SeenOrders::default();
-            let of_judge = votes.iter().filter(|(_, judge, _)| *judge == known[at]);
-            of_judge.for_each(|(_, _, later_first)| seen.add(*later_first));
+            votes
+                .iter()
+                .filter(|(_, judge, _)| *judge == known[at])
+                .for_each(|(_, _, later_first)| seen.add(*later_first));
             let has_voted = votes
                 .iter()
                 .any(|(in_game, judge, _)| (*in_game, *judge) == (game, known[at]));

@@ -41,14 +41,17 @@ impl QueryPlan {
             return Vec::new();
         }
         let of_judge = |(judge, shown): (usize, &Vec<Option<bool>>)| {
-            let asked = self.planned.iter().zip(shown);
-            let calls = asked.filter_map(move |(battle, later_first)| {
-                Some(PlannedCall {
-                    pair: battle.pair,
-                    judge,
-                    later_first: (*later_first)?,
-                })
-            });
+            let calls = self
+                .planned
+                .iter()
+                .zip(shown)
+                .filter_map(move |(battle, later_first)| {
+                    Some(PlannedCall {
+                        pair: battle.pair,
+                        judge,
+                        later_first: (*later_first)?,
+                    })
+                });
             calls.collect::<Vec<_>>()
         };
         self.shown.iter().enumerate().flat_map(of_judge).collect()

@@ -3,7 +3,7 @@
 //!
 //! A round follows from the seed, the campaign's prior and the votes on disk, and is entered whole before any call of it
 //! is made: a run that is killed goes on with the round it was in, and plans the same rounds after it. The campaign's
-//! prior is the one in force when it began, or else is learned once, from the opening cycle of all its queries: the
+//! prior is the one that applied when it began, or is learned once, from the opening cycle of all its queries: the
 //! second round of a query waits for the opening cycles of the others.
 
 use super::error::RunError;

@@ -29,8 +29,10 @@ pub fn write_annotated(
         keys,
         |db, key| {
             let scores = db.scores(key)?.map(|mut scores| {
-                let beyond = scores.iter_mut().skip(limit.unwrap_or(usize::MAX));
-                beyond.for_each(|score| *score = None);
+                scores
+                    .iter_mut()
+                    .skip(limit.unwrap_or(usize::MAX))
+                    .for_each(|score| *score = None);
                 scores
             });
             Ok(scored_lines(&db.pool(key)?, scores, unscored))

@@ -107,8 +107,10 @@ fn of_object(text: &str, path: &Path) -> Result<Option<FileContent>, AppError> {
             "{name}: holds votes on pairs; `overrule import votes {name}` reads them"
         ));
     }
-    let query = members.strip_prefix("\"query\"").map(str::trim_start);
-    let value = query.and_then(|rest| rest.strip_prefix(':'));
+    let value = members
+        .strip_prefix("\"query\"")
+        .map(str::trim_start)
+        .and_then(|rest| rest.strip_prefix(':'));
     Ok(if beginning.contains("\"scored_pairs\"") {
         Some(FileContent::AiScores)
     } else if value.is_some_and(|value| value.trim_start().starts_with('"')) {

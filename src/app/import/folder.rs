@@ -4,7 +4,7 @@ use super::file_content::recognize;
 use crate::app::error::{AppError, invalid};
 use crate::domain::sanitise;
 use crate::formats::file;
-use crate::store::file::beside;
+use crate::store::file::sibling;
 use std::cmp::Ordering;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ fn real_path(project: &Path) -> PathBuf {
 }
 
 fn is_beside_project(path: &Path, real: &Path) -> bool {
-    let beside = ["-wal", "-shm", "-journal", "-run"].map(|suffix| beside(real, suffix));
+    let beside = ["-wal", "-shm", "-journal", "-run"].map(|suffix| sibling(real, suffix));
     beside.iter().any(|other| file::same(path, other))
 }
 

@@ -119,16 +119,17 @@ pub(super) fn first_record(
             })
         }
         FileContent::Picks => {
-            let first = read_picks(open(path)?, &name).find_map(Result::ok);
-            first.map(|(line, pick)| {
-                let record = format!(
-                    "query {}, judge {}, {} shown",
-                    quoted(pick.query.as_str()),
-                    quoted(&pick.judge),
-                    counted(pick.order.len(), "document")
-                );
-                sample(Some(line), record)
-            })
+            read_picks(open(path)?, &name)
+                .find_map(Result::ok)
+                .map(|(line, pick)| {
+                    let record = format!(
+                        "query {}, judge {}, {} shown",
+                        quoted(pick.query.as_str()),
+                        quoted(&pick.judge),
+                        counted(pick.order.len(), "document")
+                    );
+                    sample(Some(line), record)
+                })
         }
         FileContent::Labels(FileKind::Table(layout)) => {
             let mut rows = columns::read_labels(open(path)?, &name, layout);

@@ -237,9 +237,10 @@ impl ScaleReport {
                 if let (Value::Object(line), Value::Object(more)) = (&mut line, document.json()) {
                     line.extend(more);
                 }
-                match as_table {
-                    true => table.row(SCALED.map(|name| cell(&line[name])))?,
-                    false => safe_json::write_line(&mut lines, &line)?,
+                if as_table {
+                    table.row(SCALED.map(|name| cell(&line[name])))?
+                } else {
+                    safe_json::write_line(&mut lines, &line)?
                 }
             }
         }

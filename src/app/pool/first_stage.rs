@@ -160,8 +160,11 @@ impl FirstStage {
 
     /// Notes on the rankings of these queries.
     pub(super) fn notes(&self, queries: &[BeirQuery]) -> Vec<String> {
-        let queries = queries.iter().map(|query| &query.id);
-        let own = queries.filter(|query| self.own.contains(query)).collect();
+        let own = queries
+            .iter()
+            .map(|query| &query.id)
+            .filter(|query| self.own.contains(query))
+            .collect();
         let own = own_documents(&own);
         self.notes.iter().cloned().chain(own).collect()
     }

@@ -233,8 +233,10 @@ impl RerankPlan {
 
     /// The rerankers that run programs, each of which needs the user's permission.
     pub fn programs(&self) -> impl Iterator<Item = Arc<Reranker>> {
-        let rerankers = self.services.iter().filter_map(RerankService::reranker);
-        rerankers.filter(|reranker| reranker.program().is_some())
+        self.services
+            .iter()
+            .filter_map(RerankService::reranker)
+            .filter(|reranker| reranker.program().is_some())
     }
 
     /// Whether anything that is still to be done may be sent to a server.

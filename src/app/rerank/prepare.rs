@@ -339,9 +339,10 @@ impl<'a> Preparing<'a> {
             .chain(rankings)
             .map(|name| sanitise::line(name))
             .collect();
-        let there = match all.is_empty() {
-            true => format!("{FILE} has no [[reranker]] and the project no ranking"),
-            false => format!("there are {}", all.join(", ")),
+        let there = if all.is_empty() {
+            format!("{FILE} has no [[reranker]] and the project no ranking")
+        } else {
+            format!("there are {}", all.join(", "))
         };
         Err(invalid!(
             "--method: no method, reranker, ranking or file is called {:?}; {there}. The methods are rankgpt, prp, tourrank, \

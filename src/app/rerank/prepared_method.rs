@@ -51,8 +51,8 @@ pub(super) struct PreparedMethod {
     pub(super) method: Method,
     pub(super) asks: Asks,
     pub(super) seed: u64,
-    /// Whether it grades the anchors of a scale: a grade that is missing is no failure of the
-    /// others, but is asked for again with the failures.
+    /// Whether it grades the anchors of a scale. A missing grade then does not fail the other
+    /// grades; it is asked for again with the failures.
     pub(super) is_anchors: bool,
 }
 

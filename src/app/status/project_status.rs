@@ -56,7 +56,7 @@ pub struct ProjectStatus {
     pub students: Vec<StoredStudent>,
     /// What each judge has graded of anchors.
     pub anchors: Vec<AnchorCount>,
-    /// The one that the project has named, and what it counts for in the fits.
+    /// The student that the project uses, and its weight in the fits.
     pub student: Option<(NamedStudent, StudentEffect)>,
     pub settings: RankingSettings,
     pub rule: FinalRule,

@@ -25,8 +25,9 @@ impl StudentChoice {
     }
 }
 
-/// Names a student with its weight, or none, and returns it with what it counts for now, in words; every query's numbers change with it. What is
-/// no longer `wanted` when it is to be written is not written: somebody has chosen again.
+/// Sets the project's student and its weight, or removes it, which changes the numbers of every
+/// query. Returns the student and a sentence that states its weight in the fits. Nothing is written
+/// if the choice is no longer `wanted` because the user has chosen again.
 pub fn name_student(
     store: &Store,
     choice: Option<(String, StudentWeight)>,

@@ -45,9 +45,10 @@ impl ImportVotesCommand {
         let mut texts = votes::TextsByQuery::new();
         for path in &self.paths {
             let checked = votes::check(path, project.as_ref(), &mut texts)?;
-            match self.skip_bad {
-                true => output::problems(&checked.problems),
-                false => checked.problems.refuse(crate::app::import::REFUSED)?,
+            if self.skip_bad {
+                output::problems(&checked.problems)
+            } else {
+                checked.problems.refuse(crate::app::import::REFUSED)?
             }
             if let Some(sample) = checked.sample {
                 output::message(&sample.to_string());

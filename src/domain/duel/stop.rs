@@ -63,7 +63,7 @@ pub(super) struct StopRule {
 }
 
 impl StopRule {
-    /// The rule for a duel with so many queries.
+    /// The rule for a duel with this number of queries.
     pub(super) fn new(queries: usize) -> Self {
         Self {
             all: queries,

@@ -161,7 +161,7 @@ pub fn as_shown(outcome: Outcome, swapped: bool) -> Outcome {
 mod tests {
     use super::*;
 
-    /// Pairs with these shifts, each of a query of its own.
+    /// Pairs with these shifts, each of a different query.
     fn orders(shifts: [usize; 5]) -> BothOrders {
         let mut both = BothOrders::default();
         for (at, pairs) in shifts.into_iter().enumerate() {

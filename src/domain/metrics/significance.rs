@@ -162,9 +162,10 @@ pub fn compare(first: &[f64], second: &[f64], how: &Resampling) -> Option<Compar
     Some(Comparison {
         n: differences.len(),
         mean_difference,
-        interval: match nothing {
-            true => (differences.len() > 1).then_some((0.0, 0.0)),
-            false => mean_interval(&differences, how),
+        interval: if nothing {
+            (differences.len() > 1).then_some((0.0, 0.0))
+        } else {
+            mean_interval(&differences, how)
         },
         randomisation_p: randomisation_p(&differences, how)?,
         t_test: t_test(&differences),

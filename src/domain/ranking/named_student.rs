@@ -82,7 +82,7 @@ impl NamedStudent {
         }
     }
 
-    /// What is printed with scores in which it counts, for what it counts in them; `None` if it counts in none of them.
+    /// The note printed with scores that the student affects; `None` if it affects none of them.
     pub fn in_scores(&self, effect: &StudentEffect) -> Option<String> {
         let in_some = match effect.counted {
             0 => return None,

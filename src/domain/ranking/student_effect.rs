@@ -1,9 +1,9 @@
-//! What a student really counts for in the fits of several queries, whatever weight is set.
+//! The weight that a student has in the fits, which may be less than the weight that is set.
 
 use crate::domain::rating::Observation;
 use serde::Serialize;
 
-/// What a student counts for in the fit of one query.
+/// A student's weight in the fit of one query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StudentShare {
     pub pairs: usize,
@@ -12,7 +12,7 @@ pub struct StudentShare {
 }
 
 impl StudentShare {
-    /// From its battles in the fit of so many documents; `None` without one.
+    /// Of `predictions` in the fit of a query with this number of documents; `None` without any.
     pub fn of(predictions: &[Observation], documents: usize) -> Option<Self> {
         let total: f64 = predictions.iter().map(|of| of.weight).sum();
         (total > 0.0 && documents > 0).then(|| Self {
@@ -22,7 +22,7 @@ impl StudentShare {
     }
 }
 
-/// What a student counts for in the fits of several queries.
+/// A student's weight in the fits of several queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct StudentEffect {
     pub queries: usize,

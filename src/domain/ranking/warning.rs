@@ -20,7 +20,8 @@ pub enum ScoreWarning {
     NotConverged(usize),
     /// Standard errors are not computed for pools this large.
     TooLargeForErrors(usize),
-    /// The votes hardly tell documents apart: the prior, learned from so many battles or set, pulls the scores together.
+    /// The votes hardly tell documents apart, and the prior pulls the scores together. `battles` is
+    /// how many it was learned from; `None` if it was set.
     WeakSignal { lambda: f64, battles: Option<usize> },
     /// So many of so many battles are ties in all votes, and the dispersion that was estimated from them is smaller than single
     /// votes give: where some documents always tie and others never do, the errors of the others are far too small.

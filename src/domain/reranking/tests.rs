@@ -348,9 +348,10 @@ fn an_answer_without_a_usable_part_fails_its_query_and_nothing_is_asked_after_it
                 let mut strategy = method.strategy(20, 1, 1);
                 let call = strategy.next().remove(0);
                 let why = "json_parse_failure: no JSON".to_owned();
-                let answer = match unreadable {
-                    true => Answer::Unreadable(why.clone()),
-                    false => useless(&call),
+                let answer = if unreadable {
+                    Answer::Unreadable(why.clone())
+                } else {
+                    useless(&call)
                 };
                 let failed = strategy.answer(call.id, answer);
                 assert!(failed.is_err(), "{name} {validation:?}");

@@ -179,8 +179,11 @@ fn report_repeats(
         if documents.iter().all(|(id, _)| seen.insert(id)) {
             continue;
         }
-        let ids = documents.iter().map(|(id, _)| id);
-        let mut found: Vec<(&DocId, u32)> = ids.zip(places.iter().map(|(line, _)| *line)).collect();
+        let mut found: Vec<(&DocId, u32)> = documents
+            .iter()
+            .map(|(id, _)| id)
+            .zip(places.iter().map(|(line, _)| *line))
+            .collect();
         found.sort_unstable();
         for same in found.chunk_by(|x, y| x.0 == y.0) {
             for (document, line) in same.iter().skip(1) {

@@ -43,8 +43,10 @@ fn word(cell: &str) -> Option<Word> {
 }
 
 fn bare(cell: &str) -> String {
-    let letters = cell.chars().filter(|ch| !matches!(ch, '-' | '_' | ' '));
-    letters.flat_map(char::to_lowercase).collect()
+    cell.chars()
+        .filter(|ch| !matches!(ch, '-' | '_' | ' '))
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// The positions of the columns.

@@ -96,8 +96,11 @@ impl<R: BufRead, T> Iterator for ColumnRows<R, T> {
                     Ok(row) => parse(layout, &row.cells().collect::<Vec<_>>()),
                     Err(problem) => return Some(Err(problem)),
                 };
-                let parsed = parsed.map_err(|what| rows.problem(&what));
-                Some(parsed.map(|row| (rows.number(), row)))
+                Some(
+                    parsed
+                        .map_err(|what| rows.problem(&what))
+                        .map(|row| (rows.number(), row)),
+                )
             }
         }
     }

@@ -99,9 +99,10 @@ pub(super) fn judge(
         .base_model
         .clone()
         .unwrap_or_else(|| config.model.clone());
-    let usual = match is_told_to_think(&config.params) {
-        true => profile.access.give_up_after.max(LOCAL_GIVE_UP_AFTER),
-        false => profile.access.give_up_after,
+    let usual = if is_told_to_think(&config.params) {
+        profile.access.give_up_after.max(LOCAL_GIVE_UP_AFTER)
+    } else {
+        profile.access.give_up_after
     };
     let first_byte = reached.connection.http.timeouts().first_byte;
     let patience = patience(config.give_up_after_s, usual, first_byte)?;

@@ -135,9 +135,12 @@ fn is_vendors(variable: &str, host: &str) -> bool {
         .iter()
         .filter(|(variables, _)| variables.iter().any(named))
         .flat_map(|(_, hosts)| *hosts)
-        .any(|vendors| match vendors.starts_with('.') {
-            true => host.ends_with(vendors),
-            false => host == *vendors,
+        .any(|vendors| {
+            if vendors.starts_with('.') {
+                host.ends_with(vendors)
+            } else {
+                host == *vendors
+            }
         })
 }
 

@@ -143,9 +143,10 @@ pub(super) fn profile_of(provider: &str) -> Option<ProviderProfile> {
             ProviderProfile {
                 access: ServiceAccess {
                     needs_key: !preset.keys.is_empty(),
-                    give_up_after: match preset.own_machine {
-                        true => LOCAL_GIVE_UP_AFTER,
-                        false => GIVE_UP_AFTER,
+                    give_up_after: if preset.own_machine {
+                        LOCAL_GIVE_UP_AFTER
+                    } else {
+                        GIVE_UP_AFTER
                     },
                     ..usual.access
                 },

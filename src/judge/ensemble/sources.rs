@@ -17,7 +17,7 @@ pub struct MissingKey {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyProblem {
     /// None of these variables is set.
-    #[error("needs a key: set {0}, or put it into .env beside the project")]
+    #[error("needs a key: set {0}, or put it into .env next to the project")]
     NotSet(String),
     #[error(transparent)]
     NotAllowed(NotAllowed),

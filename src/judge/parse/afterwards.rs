@@ -1,7 +1,7 @@
 //! Finds out whether words after an answer take it back.
 //!
-//! Words are compared with a list, so that an answer may be refused that a reader would let stand.
-//! The reverse, a vote against what the judge says last, would be worse.
+//! Words are compared with a list, so some answers are refused that a reader would accept. Counting
+//! a vote against the judge's last words would be worse.
 
 /// The document that an answer favors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,10 +168,8 @@ fn other_favored(words: &[&str], lower: &[String], favored: Option<Favored>) -> 
         };
         // "B is not better" and "better than B" do not prefer B.
         let turned = (place.min(at)..place.max(at)).any(|at| is(at, &TURNING));
-        let told = favored_at(words, lower, place).map(|told| match is(at, &WORSE) {
-            true => told.other(),
-            false => told,
-        });
+        let told = favored_at(words, lower, place)
+            .map(|told| if is(at, &WORSE) { told.other() } else { told });
         !turned && told != Some(favored)
     })
 }

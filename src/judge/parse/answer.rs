@@ -259,8 +259,9 @@ fn tolerant(
         let text = object;
         return read(&Statement::Object { range, text }).map(Some);
     }
-    let found = concluded(written, part, key, read, stance)?;
-    Ok(found.map(|(answer, _)| answer).or_else(|| bare(ask, part)))
+    Ok(concluded(written, part, key, read, stance)?
+        .map(|(answer, _)| answer)
+        .or_else(|| bare(ask, part)))
 }
 
 fn stance(answer: &Answer) -> Stance {

@@ -40,9 +40,10 @@ where
         .iter()
         .partition(|statement| written.is_copied(&text[statement.range().clone()], key));
     let Some((last, earlier)) = own.split_last() else {
-        return match all.is_empty() {
-            true => Ok(None),
-            false => Err(NoAnswer::Copied.into()),
+        return if all.is_empty() {
+            Ok(None)
+        } else {
+            Err(NoAnswer::Copied.into())
         };
     };
     let answer = read(last)?;

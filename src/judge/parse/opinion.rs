@@ -86,9 +86,12 @@ fn read(
     tolerant: ReadMargin,
 ) -> Result<Opinion, ParseError> {
     let text = written.trimmed()?;
-    let own = |opinion: Opinion, part: &str| match written.is_copied(unfence(part), key) {
-        true => Err(NoAnswer::Copied.into()),
-        false => Ok(opinion),
+    let own = |opinion: Opinion, part: &str| {
+        if written.is_copied(unfence(part), key) {
+            Err(NoAnswer::Copied.into())
+        } else {
+            Ok(opinion)
+        }
     };
     if written.outside.is_some() {
         return by_contract(text, key, strict)

@@ -38,9 +38,10 @@ pub(super) fn object<'a>(
     let json = with_escaped_controls(unfence(part));
     // The whole text: decoding stops at what is no reply, before it is known whether the rest is JSON.
     if is_json(&json) {
-        return match written.is_copied(&json, key) {
-            true => Err(InvalidPick::Copied),
-            false => Ok(json),
+        return if written.is_copied(&json, key) {
+            Err(InvalidPick::Copied)
+        } else {
+            Ok(json)
         };
     }
     if written.outside.is_some() {

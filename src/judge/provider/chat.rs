@@ -105,9 +105,10 @@ pub fn request(settings: &JudgeSettings, prompt: &JudgePrompt, dialect: &Dialect
     };
     put(
         cap,
-        match short {
-            true => json!(LETTER_CAP.min(settings.cap)),
-            false => json!(settings.cap(prompt, learnt.needs_room())),
+        if short {
+            json!(LETTER_CAP.min(settings.cap))
+        } else {
+            json!(settings.cap(prompt, learnt.needs_room()))
         },
     );
     if let Some(effort) = &dialect.effort {
@@ -340,9 +341,9 @@ fn tokens(value: &Value) -> Option<ChargedTokens> {
 /// word alone, or if the other words' probabilities are missing, as one alone says nothing about
 /// the rest.
 ///
-/// `tokens` are those of the whole reply as written, thinking included, each with the likeliest
-/// beside it. The word is the last of them, as nothing but punctuation and tokens of the model's
-/// format may follow it.
+/// `tokens` are those of the whole reply as written, thinking included, each with its likeliest
+/// alternatives. The word is the last of them: only punctuation and tokens of the model's format
+/// may follow it.
 pub(super) fn odds(tokens: &[Value], text: &str) -> Option<AnswerProbabilities> {
     let answer = answer_word(text)?;
     let token_text = |token: &Value| text_at(token, "/token").unwrap_or_default();

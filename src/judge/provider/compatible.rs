@@ -108,9 +108,10 @@ impl WireFormat for Compatible {
         learnt: Learnt,
     ) -> Value {
         let answer = settings.template.answer;
-        let schema = match self.0.own_machine {
-            true => answer.bounded_schema(learnt.has(Refusal::Bounds)),
-            false => answer.schema(),
+        let schema = if self.0.own_machine {
+            answer.bounded_schema(learnt.has(Refusal::Bounds))
+        } else {
+            answer.schema()
         };
         let mut extra = Map::new();
         if self.0.name == "openrouter" {

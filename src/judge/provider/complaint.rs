@@ -1,4 +1,4 @@
-//! Classifies errors by the codes and words of all providers, which gateways repeat in messages of their own.
+//! Classifies errors by the codes and words of all providers, since gateways quote them in their messages.
 
 use super::error_body::ErrorBody;
 use super::rate_limits;

@@ -207,8 +207,13 @@ impl ErrorBody {
     /// The message in one line.
     pub(crate) fn shown(&self) -> String {
         // LiteLLM appends the model group and the fallbacks that it did not try.
-        let said = self.message.split("\n\nLiteLLM: ").next();
-        let words: Vec<_> = said.unwrap_or_default().split_whitespace().collect();
+        let words: Vec<_> = self
+            .message
+            .split("\n\nLiteLLM: ")
+            .next()
+            .unwrap_or_default()
+            .split_whitespace()
+            .collect();
         let text = words.join(" ");
         let shown: String = text
             .chars()
@@ -244,8 +249,12 @@ fn detail(detail: &Value) -> String {
             place => format!("{}: {message}", place.join(".")),
         })
     };
-    let entries = detail.as_array().into_iter().flatten();
-    let told: Vec<String> = entries.filter_map(one).collect();
+    let told: Vec<String> = detail
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(one)
+        .collect();
     match (detail, told.as_slice()) {
         (Value::String(text), _) => text.clone(),
         (_, []) => detail.to_string(),

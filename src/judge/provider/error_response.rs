@@ -150,12 +150,13 @@ pub(crate) fn classify(
             ));
         }
         Complaint::TooLong { with_cap } => {
-            let advice = match with_cap {
-                false => "the prompt does not fit: lower max_document_chars".to_owned(),
-                true => format!(
+            let advice = if with_cap {
+                format!(
                     "the prompt and max_output_tokens ({}) do not fit together: lower max_document_chars or max_output_tokens",
                     settings.cap
-                ),
+                )
+            } else {
+                "the prompt does not fit: lower max_document_chars".to_owned()
             };
             return error(TooLong, format!("{said}; {advice}"));
         }

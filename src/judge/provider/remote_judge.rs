@@ -203,9 +203,10 @@ impl RemoteJudge {
         let of = |learnt: Learnt| self.allowed(settings, prompt, learnt);
         // A model may turn out to need more room, and a server that refuses everything that can be refused gets a letter without
         // probabilities, which may be longer.
-        let then = match settings.template.answer.is_word() {
-            true => Learnt::EVERYTHING,
-            false => self.learnt().with(Refusal::ShortAnswer),
+        let then = if settings.template.answer.is_word() {
+            Learnt::EVERYTHING
+        } else {
+            self.learnt().with(Refusal::ShortAnswer)
         };
         let output = of(self.learnt()).zip(of(then));
         let output = output.map(|(now, then)| now.max(then));

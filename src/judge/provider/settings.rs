@@ -66,9 +66,10 @@ pub(crate) struct AnswerFields {
 impl JudgeSettings {
     /// Tokens that may be written in answer to `prompt`; `needs_room` says that the model needs more than most do.
     pub fn cap(&self, prompt: &JudgePrompt, needs_room: bool) -> u64 {
-        let cap = match needs_room {
-            true => self.cap,
-            false => self.least_cap(),
+        let cap = if needs_room {
+            self.cap
+        } else {
+            self.least_cap()
         };
         match prompt.asking {
             Asking::First | Asking::Again => cap,

@@ -1,7 +1,7 @@
 //! Where a vote of the other file belongs: into which battle of its pair, or nowhere because this project has it.
 //!
 //! Two projects may have asked a judge about the same pair in different orders. Both answers were given and both count, each
-//! as a battle of its own. An answer to the same question, about the same pair in the same order, is not counted again.
+//! as a separate battle. An answer to the same question, about the same pair in the same order, is not counted again.
 
 use crate::domain::battle::{PROBE_GAME, SECOND_GAME};
 use crate::store::corpus::QueryKey;
@@ -178,8 +178,10 @@ impl PairVotes {
             return VotePlace::Open(battle);
         }
         let counted = || {
-            let games = games.into_iter().flatten();
-            games.filter(|(game, _)| **game != PROBE_GAME)
+            games
+                .into_iter()
+                .flatten()
+                .filter(|(game, _)| **game != PROBE_GAME)
         };
         match counted().find(|(_, id)| is_open(**id)) {
             Some((_, id)) => VotePlace::Open(*id),

@@ -86,7 +86,7 @@ impl WriterState {
     pub(in crate::store) fn new(identity: FileIdentity, canonical: PathBuf) -> Self {
         Self {
             identity,
-            log: FileIdentity::of(&file::beside(&canonical, "-wal")).ok(),
+            log: FileIdentity::of(&file::sibling(&canonical, "-wal")).ok(),
             canonical,
             stopped: OnceLock::new(),
             pages: AtomicU32::new(0),
@@ -148,17 +148,17 @@ impl WriterState {
         }
     }
 
-    /// Another file in place of the project would take the log beside it for its own at the next start, and be
+    /// Another file in place of the project would take the log next to it for its own at the next start, and be
     /// destroyed by it. Where nothing is in its place the log stays: the project may come back to it.
     pub(super) fn put_log_aside(&self) {
         // A link that leads elsewhere now is no reason: the project is where it was, and its log belongs to it.
         let replaced = self.identity.is_another(&self.canonical)
             && self.log.as_ref().is_some_and(FileIdentity::still_there);
         if replaced && self.stopped.get().is_none() {
-            let log = file::beside(&self.canonical, "-wal");
-            let aside = file::beside(&self.canonical, "-wal-replaced");
+            let log = file::sibling(&self.canonical, "-wal");
+            let aside = file::sibling(&self.canonical, "-wal-replaced");
             drop(std::fs::rename(log, aside));
-            drop(std::fs::remove_file(file::beside(&self.canonical, "-shm")));
+            drop(std::fs::remove_file(file::sibling(&self.canonical, "-shm")));
         }
     }
 

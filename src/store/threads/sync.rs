@@ -96,7 +96,7 @@ pub(super) fn ahead(_: &File, set_aside: u64) -> u64 {
 }
 
 pub(in crate::store) fn log_sync(project: &Path) -> LogSync {
-    let path = file::beside(project, "-wal");
+    let path = file::sibling(project, "-wal");
     let mut log: Option<(File, FileIdentity)> = None;
     let mut set_aside = 0;
     Box::new(move || {

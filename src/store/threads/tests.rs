@@ -351,7 +351,7 @@ fn the_log_is_copied_into_the_file_when_nothing_is_written() {
     let store = Store::open(&path).unwrap();
     store.write_blocking(set("before")).unwrap();
     let began = Instant::now();
-    while std::fs::metadata(file::beside(&path, "-wal"))
+    while std::fs::metadata(file::sibling(&path, "-wal"))
         .unwrap()
         .len()
         > 0
@@ -373,7 +373,7 @@ fn a_log_that_goes_is_noticed() {
     let path = folder.path().join("p.db");
     let store = Store::open(&path).unwrap();
     store.write_blocking(set("before")).unwrap();
-    std::fs::remove_file(file::beside(&path, "-wal")).unwrap();
+    std::fs::remove_file(file::sibling(&path, "-wal")).unwrap();
     let lost = store.write_blocking(set("after"));
     assert!(
         matches!(&lost, Err(StoreError::LogGone { path }) if path.ends_with("p.db-wal")),
@@ -423,7 +423,7 @@ fn a_log_that_one_write_made_long_is_cut_while_the_project_is_open() {
     let store = Store::open(&path).unwrap();
     write_much(&store);
     let log = || {
-        std::fs::metadata(file::beside(&path, "-wal"))
+        std::fs::metadata(file::sibling(&path, "-wal"))
             .unwrap()
             .len()
     };
@@ -454,7 +454,7 @@ fn a_project_that_others_have_open_is_left_with_a_short_log() {
     assert_eq!(count(), 0);
     write_much(&store);
     drop(store);
-    let log = std::fs::metadata(file::beside(&path, "-wal"))
+    let log = std::fs::metadata(file::sibling(&path, "-wal"))
         .unwrap()
         .len();
     assert_eq!((log, count()), (0, 80));

@@ -334,9 +334,10 @@ fn a_copied_answer_goes_and_what_was_paid_for_stays() {
         (8, 0, -0.5, 'e', true),
         (9, 1, -0.75, 'f', true),
     ] {
-        let (tokens, usd, ms) = match paid {
-            true => (100, 0.25, Some(9.0)),
-            false => (0, 0.0, None),
+        let (tokens, usd, ms) = if paid {
+            (100, 0.25, Some(9.0))
+        } else {
+            (0, 0.0, None)
         };
         let key = vec![key as u8; 16];
         vote.execute(rusqlite::params![

@@ -268,8 +268,10 @@ fn a_pair_that_was_seen_in_both_orders_is_not_asked_about_again() {
         .unwrap();
     one.db.record(&one.call(vote(-0.5))).unwrap();
     let battle_at = |game| {
-        let found = one.db.battle_at(one.query, 0, 1, game).unwrap();
-        found.map(|(battle, _)| battle)
+        one.db
+            .battle_at(one.query, 0, 1, game)
+            .unwrap()
+            .map(|(battle, _)| battle)
     };
     let other_order = CallRecord {
         battle: battle_at(PROBE_GAME).unwrap(),

@@ -27,7 +27,7 @@ struct RepeatCase {
     alpha: f64,
 }
 
-/// The votes on pairs of documents of their own.
+/// The votes on pairs, no two of which share a document.
 fn ratings(pairs: &[BTreeMap<usize, Vec<f64>>]) -> Vec<Rating> {
     let mut ratings = Vec::new();
     for (at, judges) in pairs.iter().enumerate() {

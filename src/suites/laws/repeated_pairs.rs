@@ -63,9 +63,12 @@ fn step() -> impl Strategy<Value = Step> {
 fn judges(fails: bool) -> (JudgeEnsemble, [Arc<AtomicUsize>; 2]) {
     let judges: [Scripted; 2] = [
         scripted("ada", |_, _| Act::Answer),
-        scripted("ben", move |case, _| match fails && spoiled(case) {
-            true => Act::Fail(FailureCause::Server),
-            false => Act::Answer,
+        scripted("ben", move |case, _| {
+            if fails && spoiled(case) {
+                Act::Fail(FailureCause::Server)
+            } else {
+                Act::Answer
+            }
         }),
     ];
     let calls = judges.each_ref().map(|judge| Arc::clone(&judge.calls));
@@ -89,9 +92,10 @@ impl Step {
                 cycles: *cycles,
                 depth: *depth,
                 probe: if *probe { PROBED_PAIRS } else { 0 },
-                selection: match retry {
-                    true => CallSelection::FreshAndFailed,
-                    false => CallSelection::Fresh,
+                selection: if *retry {
+                    CallSelection::FreshAndFailed
+                } else {
+                    CallSelection::Fresh
                 },
                 ..RunRequest::default()
             },

@@ -39,8 +39,11 @@ pub struct ReviewSession {
 }
 
 fn ranking(open: &OpenQuery) -> Vec<String> {
-    let ranked = open.view.by_zelo.iter();
-    ranked.map(|document| open.name(*document)).collect()
+    open.view
+        .by_zelo
+        .iter()
+        .map(|document| open.name(*document))
+        .collect()
 }
 
 impl ReviewSession {
@@ -129,8 +132,12 @@ impl ReviewSession {
         for query in &self.tops {
             let only = |these: &[String], those: &[String]| -> Vec<String> {
                 let those: Vec<_> = those.iter().take(query.top).collect();
-                let top = these.iter().take(query.top);
-                top.filter(|name| !those.contains(name)).cloned().collect()
+                these
+                    .iter()
+                    .take(query.top)
+                    .filter(|name| !those.contains(name))
+                    .cloned()
+                    .collect()
             };
             let entered = only(&query.now, &query.before);
             let left = only(&query.before, &query.now);

@@ -10,7 +10,7 @@ use crate::store::{Store, StoreError};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Letters and digits at the beginning of a document by which it is told from most others.
+/// The number of leading letters and digits that tell a document apart from most others.
 const BEGINNING: usize = 16;
 
 /// What has to be known of every pool before the first one is estimated.
@@ -95,8 +95,8 @@ impl IdenticalCalls {
         // Hashing every prompt of a run would take longer than all the rest of its estimate.
         let repeats_query = self.queries.get(&text.query).is_none_or(Option::is_none);
         for (at, judge) in ensemble.iter().enumerate() {
-            let mine = calls.iter().filter(|call| call.judge == at);
-            let mut suspects: Vec<&PlannedCall> = mine.collect();
+            let mut suspects: Vec<&PlannedCall> =
+                calls.iter().filter(|call| call.judge == at).collect();
             if !repeats_query && !suspects.is_empty() {
                 let twins = twins(judge.as_ref(), text);
                 suspects.retain(|call| {
@@ -143,8 +143,11 @@ fn twins(judge: &dyn Judge, text: &Arc<PoolText>) -> HashSet<usize> {
         second: at,
     };
     let beginning = |at: usize| -> String {
-        let letters = text.documents[at].chars().filter(|c| c.is_alphanumeric());
-        letters.take(BEGINNING).collect()
+        text.documents[at]
+            .chars()
+            .filter(|c| c.is_alphanumeric())
+            .take(BEGINNING)
+            .collect()
     };
     let mut alike: HashMap<String, usize> = HashMap::new();
     for at in 0..text.documents.len() {
@@ -159,8 +162,10 @@ fn twins(judge: &dyn Judge, text: &Arc<PoolText>) -> HashSet<usize> {
             seen.entry(key).or_default().push(at);
         }
     }
-    let twins = seen.into_values().filter(|alike| alike.len() > 1);
-    twins.flatten().collect()
+    seen.into_values()
+        .filter(|alike| alike.len() > 1)
+        .flatten()
+        .collect()
 }
 
 fn key_of(

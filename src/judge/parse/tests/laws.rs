@@ -93,7 +93,7 @@ proptest! {
         let shown = ["a query", "another document", document.as_str()];
         for quote in [quoted.clone(), quoted.replace("\",\"", "\",\n  \""), format!("```json\n{quoted}\n```")] {
             let mark = if mark { "</think>" } else { "" };
-            // Without braces and tags of its own, as those would be answers that do not end.
+            // Braces and tags in it would begin an answer that does not end.
             let around = |words: &str| words.replace(['{', '}', '<'], "");
             let text = format!("{} {mark} {quote} {}", around(&before), around(&after));
             prop_assert_eq!(margin(&text, &shown), None, "{}", text);

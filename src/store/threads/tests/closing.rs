@@ -24,7 +24,7 @@ fn closing_ends_a_statement_that_goes_on_and_folds_the_log() {
     let other = store.clone();
     store.close(Duration::from_secs(60));
     assert!(matches!(wait(read), Err(StoreError::Closed)));
-    assert!(!file::beside(&path, "-wal").exists());
+    assert!(!file::sibling(&path, "-wal").exists());
     // Who still has a handle is told, and waits for nothing.
     assert!(matches!(
         other.write_blocking(set("late")),

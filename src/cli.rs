@@ -60,7 +60,7 @@ use crate::store::upgrade::tell_upgrades;
 use crate::tui::keymap;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use command::{CommandContext, CommandResult, usage};
+use command::{CommandContext, CommandResult, DEFAULT_PROJECT, usage};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -220,7 +220,11 @@ pub fn main() -> ExitCode {
     let matches = help::flowing(command, help::columns()).try_get_matches();
     let arguments = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
     let done = match arguments {
-        Ok(arguments) => run(arguments),
+        Ok(arguments) => {
+            let project = arguments.project.clone();
+            let project = project.unwrap_or_else(|| DEFAULT_PROJECT.into());
+            crash::caught(&project, || run(arguments))
+        }
         Err(error) => match help::file_for_command(&error).or_else(|| help::wrong_number(&error)) {
             Some(words) => Err(usage!("{words}")),
             None => error.exit(),
@@ -260,11 +264,8 @@ fn run(arguments: Arguments) -> CommandResult {
         config,
         config_file,
     };
-    crash::caught(&context, |context| dispatch(arguments.command, context))
-}
-
-fn dispatch(command: Option<CliCommand>, context: &CommandContext) -> CommandResult {
-    match command {
+    let context = &context;
+    match arguments.command {
         None => demo::open(context),
         Some(CliCommand::Demo(command)) => command.run(context),
         Some(CliCommand::Init(command)) => command.run(context),

@@ -1,10 +1,11 @@
 //! Panics: said in words, with whether the project's file is the reason.
 
-use super::command::{CommandContext, CommandFailure, CommandResult};
+use super::command::{CommandFailure, CommandResult};
 use crate::judge::panic_message;
 use crate::store::{Store, StoreError};
 use anyhow::anyhow;
 use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 /// What the latest panic said, and where.
@@ -26,17 +27,13 @@ pub(super) fn log_panics() {
 }
 
 /// Runs a command. A panic ends it with an error: rows that contradict each other can lead to one.
-pub(super) fn caught(
-    context: &CommandContext,
-    command: impl FnOnce(&CommandContext) -> CommandResult,
-) -> CommandResult {
-    panic::catch_unwind(AssertUnwindSafe(|| command(context)))
-        .unwrap_or_else(|_| Err(explained(context)))
+pub(super) fn caught(project: &Path, command: impl FnOnce() -> CommandResult) -> CommandResult {
+    panic::catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|_| Err(explained(project)))
 }
 
-fn explained(context: &CommandContext) -> CommandFailure {
-    let damage = Store::open_existing(context.project())
-        .and_then(|store| store.read_blocking(|db| db.integrity()));
+fn explained(project: &Path) -> CommandFailure {
+    let damage =
+        Store::open_existing(project).and_then(|store| store.read_blocking(|db| db.integrity()));
     match damage {
         Ok(found) if found.damage.is_empty() => {}
         Ok(found) => return StoreError::Corrupt(found.damage.join("; ")).into(),

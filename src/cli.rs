@@ -214,7 +214,6 @@ enum CliCommand {
 
 /// Runs the command line and says how the process is to end.
 pub fn main() -> ExitCode {
-    crash::log_panics();
     signals::report_size_limits();
     let command = help::with_negative_numbers(Arguments::command());
     let matches = help::flowing(command, help::columns()).try_get_matches();

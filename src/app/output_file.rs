@@ -20,6 +20,9 @@ pub struct ProtectedFiles<'a> {
     pub configuration: Option<&'a Path>,
 }
 
+/// The end of the name of a file that is being written.
+const PART: &str = ".part";
+
 impl ProtectedFiles<'_> {
     /// Refuses an output file that cannot be written, that holds configuration, or that would replace the project or one
     /// of the inputs, before any work is done.
@@ -46,8 +49,10 @@ impl ProtectedFiles<'_> {
                 .iter()
                 .map(|(what, path)| (*what, path.to_path_buf())),
         );
+        let part = sibling(&target, PART);
         for (what, other) in &kept {
-            if real(other).as_ref() == Some(&target) || file::same(other, path) {
+            let is_written = real(other).is_some_and(|other| other == target || other == part);
+            if is_written || file::same(other, path) {
                 return refuse(&format!("would overwrite the {what}"));
             }
         }
@@ -281,9 +286,7 @@ pub fn write_whole<T>(
         AppError::Failed(format!("{}: cannot be written: {error}", path.display()))
     };
     let target = destination(path)?;
-    let mut name = target.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    let part = target.with_file_name(name);
+    let part = sibling(&target, PART);
     let file = file::create(&part)
         .map_err(|error| invalid!("{}: cannot be written: {error}", path.display()))?;
     let mut out = BufWriter::new(file);

@@ -5,7 +5,6 @@ use super::output;
 use super::signals;
 use crate::app::output_file::ProtectedFiles;
 use crate::app::wording::counted;
-use crate::domain::number_words::count;
 use crate::store::Store;
 use crate::store::backup::{BackupCounts, back_up, part_of};
 use clap::Args;
@@ -82,9 +81,9 @@ impl BackupCommand {
             }));
         }
         output::text(&format!(
-            "{file}: {}, {} votes and {}, {:.1} MB, checked\n",
+            "{file}: {}, {} and {}, {:.1} MB, checked\n",
             counted(counts.queries, "query"),
-            count(counts.votes),
+            counted(counts.votes, "vote"),
             counted(counts.verdicts, "verdict"),
             counts.bytes as f64 / 1e6
         ))

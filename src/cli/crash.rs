@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 static LATEST: Mutex<String> = Mutex::new(String::new());
 
 /// Has panics go to the log instead of the terminal. With `RUST_BACKTRACE` set they are printed too.
-pub(super) fn log_panics() {
+fn log_panics() {
     let print = panic::take_hook();
     let is_printed = std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0");
     panic::set_hook(Box::new(move |info| {
@@ -28,13 +28,16 @@ pub(super) fn log_panics() {
 
 /// Runs a command. A panic ends it with an error: rows that contradict each other can lead to one.
 pub(super) fn caught(project: &Path, command: impl FnOnce() -> CommandResult) -> CommandResult {
+    log_panics();
     panic::catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|_| Err(explained(project)))
 }
 
 fn explained(project: &Path) -> CommandFailure {
-    let damage =
-        Store::open_existing(project).and_then(|store| store.read_blocking(|db| db.integrity()));
-    match damage {
+    // What made the command panic may make this look panic too.
+    let damage = panic::catch_unwind(|| {
+        Store::open_existing(project).and_then(|store| store.read_blocking(|db| db.integrity()))
+    });
+    match damage.unwrap_or_else(|_| Err(StoreError::Closed)) {
         Ok(found) if found.damage.is_empty() => {}
         Ok(found) => return StoreError::Corrupt(found.damage.join("; ")).into(),
         Err(error @ StoreError::Corrupt(_)) => return error.into(),

@@ -157,6 +157,11 @@ impl Health {
         self.useless = Useless::default();
     }
 
+    /// Whether calls about `case` are not made any more.
+    pub(crate) fn skips(&self, case: CaseId) -> bool {
+        self.skipped.contains(&case)
+    }
+
     /// The provider refused a call as too many: it is there.
     pub(crate) fn refused(&mut self, now: Instant) {
         self.is_there(now);
@@ -254,7 +259,9 @@ impl Health {
         // Let the next probe be about another case.
         if let Some(case) = self.broken.skip() {
             self.skipped.insert(case);
-            let why = format!("no call about this query has succeeded for {seconds:.0} s: {words}");
+            let why = format!(
+                "no call has succeeded for {seconds:.0} s, the last one about this query: {words}"
+            );
             return Consequence::SkipCase(case, why);
         }
         Consequence::Stop(format!(

@@ -26,7 +26,7 @@ use futures::stream::{FuturesOrdered, FuturesUnordered};
 use futures::{FutureExt as _, StreamExt as _};
 use recent_keys::RecentKeys;
 use std::any::Any;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -190,8 +190,6 @@ pub(crate) struct Worker<Q: ServiceQuestion> {
     /// Questions that wait for the answer of the same one, by its key.
     same: HashMap<[u8; 32], Vec<Q>>,
     answered: RecentKeys,
-    /// Cases that are skipped.
-    skipped: HashSet<CaseId>,
     absence: Option<bool>,
     budget_reached: bool,
     failed: bool,
@@ -233,7 +231,6 @@ impl<Q: ServiceQuestion> Worker<Q> {
             writing: FuturesUnordered::new(),
             same: HashMap::new(),
             answered: RecentKeys::default(),
-            skipped: HashSet::new(),
             absence: None,
             budget_reached: false,
             failed: false,

@@ -90,10 +90,7 @@ impl Serialize for Spend {
 
 /// Writes [`Spend::told_usd`]: dollars, or null if no call has a known price.
 pub fn serialize_told_usd<S: Serializer>(spend: &Spend, to: S) -> Result<S::Ok, S::Error> {
-    match spend.told_usd() {
-        Some(dollars) => to.serialize_some(&dollars),
-        None => to.serialize_none(),
-    }
+    spend.told_usd().serialize(to)
 }
 
 impl Add for Spend {

@@ -6,7 +6,7 @@ use super::problem::{Problem, quoted};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun};
 use serde_json::value::RawValue;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::io::BufRead;
 
 /// The numbers of a file by query and document, in the order of the file.
@@ -262,7 +262,7 @@ pub(super) fn holds_scores(start: &str) -> Option<bool> {
                 return None;
             }
         }
-        has_fraction |= has_fractions(&String::from_utf8_lossy(&queries.value));
+        has_fraction |= has_fractions(&queries.value);
         if next.is_err() {
             break;
         }
@@ -306,11 +306,19 @@ fn may_hold_numbers(value: &[u8]) -> bool {
     value.starts_with(b"{") && (is_empty || !first.is_empty() && !is_text)
 }
 
-/// Whether a number outside the quotes has a fraction or an exponent.
-fn has_fractions(text: &str) -> bool {
-    let pieces = text.split('"').step_by(2);
-    let outside: BTreeSet<char> = pieces.flat_map(str::chars).collect();
-    ['.', 'e', 'E'].iter().any(|sign| outside.contains(sign))
+/// Whether a member of the object is a number with a fraction or an exponent.
+fn has_fractions(object: &[u8]) -> bool {
+    let mut members = ObjectMembers::new(JsonScanner::new(object));
+    loop {
+        let next = members.next();
+        let is_text = members.value.starts_with(b"\"");
+        if !is_text && members.value.iter().any(|byte| b".eE".contains(byte)) {
+            return true;
+        }
+        if !matches!(next, Ok(true)) {
+            return false;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -322,6 +330,7 @@ mod tests {
     #[case(r#"{"q1":{"d1":1,"d2":0}}"#, Some(false))]
     #[case("{\n  \"q_1\": {\n    \"d.e\": 0.9,", Some(true))]
     #[case(r#"{"q":{"e.5":3, "d": -2}, "#, Some(false))]
+    #[case(r#"{"q":{"5\" nail":1,"v1.0":2}}"#, Some(false))]
     #[case(r#"{"q":{},"r":{"d":1e-3}}"#, Some(true))]
     #[case(r#"{"query":{"id":"q","query":"x"},"documents":[]}"#, None)]
     #[case(r#"{"scored_pairs":[]}"#, None)]

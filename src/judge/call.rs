@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
-use strum::{Display, VariantArray};
+use strum::{Display, EnumString};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JudgePrompt {
@@ -118,7 +118,7 @@ pub struct Opinion {
     Ord,
     Serialize,
     Deserialize,
-    VariantArray,
+    EnumString,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureCause {
@@ -162,9 +162,7 @@ pub enum FailureCause {
 impl FailureCause {
     /// The cause that the text of an error begins with.
     pub fn of_error(words: &str) -> Option<Self> {
-        let (cause, _) = words.split_once(": ")?;
-        let mut all = Self::VARIANTS.iter().copied();
-        all.find(|one| one.to_string() == cause)
+        words.split_once(": ")?.0.parse().ok()
     }
 
     /// A remedy for causes whose messages do not contain one.

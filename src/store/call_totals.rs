@@ -1,7 +1,7 @@
 //! Running totals of votes, failures and their cost by query and judge, so that nobody has to read all votes for them.
 //!
-//! A row of `vote` or `failure` is only ever added, and whatever adds one adds it here in the same transaction. The totals
-//! equal a full recount at every moment.
+//! Whatever adds a row of `vote` or `failure` adds it here in the same transaction, and whatever moves one recounts. The
+//! totals equal a full recount at every moment.
 
 use super::corpus::QueryKey;
 use super::{Db, Result};
@@ -23,6 +23,11 @@ pub(super) enum KeptCall {
     },
     Failure,
 }
+
+/// Whether the answer of a vote came with the call for another vote.
+pub(super) const IS_SHARED: &str =
+    "vote.call_key IS NOT NULL AND vote.run IS NOT NULL AND vote.latency_ms IS NULL
+    AND vote.cost_usd IS 0.0 AND vote.tokens_input = 0 AND vote.tokens_output = 0";
 
 impl Db {
     /// Adds a call that has just been kept to the totals of its query and judge.
@@ -170,7 +175,8 @@ impl Db {
             params![query.0, judge.0],
         )?;
         self.change(
-            "INSERT INTO call_total (query, judge, votes, votes_priced, votes_usd, asked, asked_priced, asked_usd,
+            &format!(
+                "INSERT INTO call_total (query, judge, votes, votes_priced, votes_usd, asked, asked_priced, asked_usd,
                  failures, failures_priced, failures_usd, named_first, tied, shared)
              SELECT ?1, ?2, sum(voted), sum(voted AND usd IS NOT NULL), total(CASE WHEN voted THEN usd END),
                  sum(asked), sum(asked AND usd IS NOT NULL), total(CASE WHEN asked THEN usd END),
@@ -179,14 +185,14 @@ impl Db {
              FROM (
                  SELECT cost_usd AS usd, 1 AS voted, run IS NOT NULL AS asked,
                      CASE WHEN swapped THEN margin > 0 ELSE margin < 0 END AS named_first, margin = 0 AS tied,
-                     call_key IS NOT NULL AND run IS NOT NULL AND latency_ms IS NULL AND cost_usd IS 0.0
-                         AND tokens_input = 0 AND tokens_output = 0 AS shared
+                     {IS_SHARED} AS shared
                  FROM battle JOIN vote ON vote.battle = battle.id AND vote.judge = ?2 WHERE query = ?1
                  UNION ALL
                  SELECT cost_usd, 0, 0, 0, 0, 0
                  FROM battle JOIN failure ON failure.battle = battle.id AND failure.judge = ?2 WHERE query = ?1
              )
-             HAVING count(*) > 0",
+             HAVING count(*) > 0"
+            ),
             params![query.0, judge.0],
         )?;
         Ok(())

@@ -251,11 +251,12 @@ impl Header {
         // Pages beyond the end of the file are new, so the log holds them, except for free ones.
         let (there, pages) = (length / self.page_size, u64::from(log.pages));
         let lock_page = LOCK_BYTE / self.page_size + 1;
-        let missing = (there + 1..=pages)
-            .filter(|page| *page != lock_page && !log.written.contains(page))
-            .count();
+        let new = there + 1..=pages;
+        let is_expected = |page: &u64| new.contains(page) && *page != lock_page;
+        let written = log.written.iter().filter(|page| is_expected(page)).count() as u64;
+        let expected = pages.saturating_sub(there) - u64::from(new.contains(&lock_page));
         let free = known.map_or(self.first.free_pages, |latest| latest.free_pages);
-        (missing > free as usize)
+        (expected - written > u64::from(free))
             .then(|| format!("it belongs to a file of {pages} pages, and this one has {there}"))
     }
 }

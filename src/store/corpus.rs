@@ -109,11 +109,23 @@ impl Db {
             "UPDATE query SET extra = ?2, line = ?3 WHERE id = ?1 AND (extra != ?2 OR line != ?3)",
             params![key.0, pool.query.extra.as_str(), pool.extra.as_str()],
         )?;
+        let stored: Vec<(Option<String>, String, String, Option<f64>)> = self.all(
+            "SELECT title, metadata, extra, score FROM document WHERE query = ?1 ORDER BY position",
+            [key.0],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+        )?;
         let mut documents = 0;
-        for (position, document) in pool.documents.iter().enumerate() {
+        for (position, (document, stored)) in pool.documents.iter().zip(stored).enumerate() {
+            let (title, metadata, extra, score) = stored;
+            if title == document.title
+                && metadata == document.metadata.as_str()
+                && extra == document.extra.as_str()
+                && score == document.input_score
+            {
+                continue;
+            }
             documents += self.change(
-                "UPDATE document SET title = ?3, metadata = ?4, extra = ?5, score = ?6 WHERE query = ?1 AND position = ?2
-                 AND (title IS NOT ?3 OR metadata != ?4 OR extra != ?5 OR score IS NOT ?6)",
+                "UPDATE document SET title = ?3, metadata = ?4, extra = ?5, score = ?6 WHERE query = ?1 AND position = ?2",
                 params![
                     key.0,
                     position,

@@ -255,17 +255,17 @@ pub(super) fn is_run_on(project: &Path) -> bool {
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
-/// Makes an empty file where there is none. SQLite gives its log the mode of the file, so the file is made before SQLite
+/// Makes an empty file where there is none, and says whether it did. SQLite gives its log the mode of the file, so the file is made before SQLite
 /// can. Closing the handle takes no lock of this process away: nobody has opened a file that was not there.
-pub(super) fn make(path: &Path) -> Result<()> {
+pub(super) fn make(path: &Path) -> Result<bool> {
     match files::create_new(path) {
-        Ok(_) => Ok(()),
+        Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             if std::fs::metadata(path).is_ok_and(|found| found.len() == 0) {
                 // A file that somebody else made for the project. Where its mode cannot be changed, it stays.
                 drop(files::make_private(path));
             }
-            Ok(())
+            Ok(false)
         }
         Err(error) => Err(StoreError::ReadOnly {
             path: path.to_owned(),
@@ -401,9 +401,10 @@ pub(super) fn read_steadily<T>(path: &Path, read: impl Fn(&Connection) -> Result
             break;
         }
         let before = stamp()?;
-        let found = read(&reading_alone(path)?)?;
+        // Without a lock: what another process changes meanwhile can look like damage.
+        let found = reading_alone(path).and_then(|connection| read(&connection));
         if !log.exists() && stamp()? == before {
-            return Ok(found);
+            return found;
         }
     }
     match reading(path).and_then(|connection| read(&connection)) {
@@ -502,7 +503,6 @@ impl OpenFile {
             Ok(identity) if open.contains(&identity) => None,
             _ => Some(check()?),
         };
-        make(path)?;
         let identity = FileIdentity::of(path).map_err(|error| unreadable(path, &error))?;
         open.push(identity.clone());
         Ok((Self(identity), found))

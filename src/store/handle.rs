@@ -70,19 +70,23 @@ impl Store {
     pub(super) fn open_with(path: &Path, sync: LogSync) -> Result<Self> {
         let canonical = file::canonical(path)?;
         file::check_kind(&canonical)?;
-        let there = canonical.exists();
-        let (open, log) = OpenFile::after(&canonical, || completeness::check(&canonical))?;
+        let mut made = false;
+        let (open, log) = OpenFile::after(&canonical, || {
+            let log = completeness::check(&canonical)?;
+            made = file::make(&canonical)?;
+            Ok(log)
+        })?;
         if log == Some(LogState::LeftBehind) {
             schema::check_left_log(&canonical)?;
         }
         let connection = match schema::open(&canonical) {
             Ok(connection) => connection,
-            Err(why) if there && why.hinders_only_writing() => {
+            Err(why) if !made && why.hinders_only_writing() => {
                 return Self::open_reading(path, &canonical, open, why);
             }
             Err(error) => {
-                if !there {
-                    // Half of a new project is none.
+                // Half of a new project is none, unless another process is creating the other half.
+                if made && !matches!(error, StoreError::Locked { .. }) {
                     for suffix in ["", "-wal", "-shm"] {
                         drop(std::fs::remove_file(file::sibling(&canonical, suffix)));
                     }

@@ -52,6 +52,10 @@ impl Db {
         let lines: Vec<String> =
             self.all(&format!("PRAGMA quick_check({TOLD})"), [], |row| row.get(0))?;
         let mut damage: Vec<String> = lines.into_iter().filter(|line| line != "ok").collect();
+        if schema::is_outdated(&self.connection)? {
+            // The tables and columns that the rest looks for came with later versions.
+            return Ok(damage);
+        }
         let missing = schema::missing_parts(&self.connection)?;
         if !missing.is_empty() {
             damage.extend(missing.into_iter().take(TOLD));

@@ -28,6 +28,7 @@ use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
 use rusqlite::{Connection, params};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// What copies rows of one project into another.
 pub(crate) struct Merger<'a> {
@@ -36,7 +37,7 @@ pub(crate) struct Merger<'a> {
     from: &'a Connection,
     other: &'a Db,
     /// Judges, runs, names, dictionaries and students of the other file that are known here.
-    judges: HashMap<i64, (JudgeId, JudgeSpec)>,
+    judges: HashMap<i64, (JudgeId, Rc<JudgeSpec>)>,
     runs: HashMap<i64, i64>,
     names: HashMap<i64, i64>,
     dictionaries: HashMap<i64, i64>,
@@ -95,7 +96,7 @@ impl<'a> Merger<'a> {
     }
 
     /// A judge of the other file, here, and who that is.
-    fn known_judge(&mut self, theirs: i64) -> Result<(JudgeId, JudgeSpec)> {
+    fn known_judge(&mut self, theirs: i64) -> Result<(JudgeId, Rc<JudgeSpec>)> {
         if let Some(judge) = self.judges.get(&theirs) {
             return Ok(judge.clone());
         }
@@ -105,7 +106,7 @@ impl<'a> Merger<'a> {
                 "SELECT name, provider, model, prompt_hash, params FROM judge WHERE id = ?1",
             )?
             .query_row([theirs], |row| judge_spec(row, 0))?;
-        let judge = (self.db.judge(&spec)?, spec);
+        let judge = (self.db.judge(&spec)?, Rc::new(spec));
         self.judges.insert(theirs, judge.clone());
         Ok(judge)
     }
@@ -121,7 +122,7 @@ impl<'a> Merger<'a> {
             .into_iter()
             .map(|judge| {
                 let (id, spec) = self.known_judge(judge)?;
-                Ok((id, spec.name))
+                Ok((id, spec.name.clone()))
             })
             .collect()
     }

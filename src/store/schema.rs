@@ -215,8 +215,7 @@ pub(super) fn check_left_log(path: &Path) -> Result<()> {
     let connection = file::reading(path)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     let look = || -> Result<Option<String>> {
-        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        if version == MIGRATIONS.len() as i64
+        if !is_outdated(&connection)?
             && let Some(missing) = missing_parts(&connection)?.into_iter().next()
         {
             return Ok(Some(missing));
@@ -237,6 +236,12 @@ pub(super) fn check_left_log(path: &Path) -> Result<()> {
         )),
         Err(error) => Err(file::narrowed(path, error)),
     }
+}
+
+/// Whether the project was last opened by an earlier version, whose schema has fewer parts.
+pub(super) fn is_outdated(connection: &Connection) -> Result<bool> {
+    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok(version < MIGRATIONS.len() as i64)
 }
 
 /// The tables, indexes and columns that a project of this version has and this file has not.

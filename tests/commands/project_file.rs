@@ -324,6 +324,21 @@ fn a_backup_is_whole_private_and_overwrites_nothing() {
     sandbox.refused("backup overrule.toml", 2, &["configuration file"]);
     assert_eq!(fs::read(sandbox.path("b.db")).unwrap(), before);
     assert!(!sandbox.path("b.db.part").exists());
+    // Of an earlier version, which has fewer tables and columns.
+    fs::copy(sandbox.path("b.db"), sandbox.path("earlier.db")).unwrap();
+    Connection::open(sandbox.path("earlier.db"))
+        .unwrap()
+        .execute_batch("ALTER TABLE call_total DROP COLUMN shared; PRAGMA user_version = 23")
+        .unwrap();
+    sandbox.done("backup earlier-copy.db --project earlier.db");
+    // The file that a backup is written to first must not be the project.
+    fs::copy(sandbox.path("b.db"), sandbox.path("both.db.part")).unwrap();
+    sandbox.refused(
+        "backup both.db --project both.db.part",
+        2,
+        &["would overwrite the project"],
+    );
+    assert_eq!(fs::read(sandbox.path("both.db.part")).unwrap(), before);
     damaged(&sandbox, "DROP TABLE vote");
     sandbox.refused(
         "backup c.db --project damaged.db",

@@ -77,13 +77,16 @@ impl JudgeHistory {
             .map(|judge| (judge.spec().clone(), judge.seed()))
             .collect();
         store.read_blocking(move |db| {
-            let mut known = Vec::new();
-            for (id, spec) in db.all_judges()? {
-                let votes = db.votes_of(id)?;
-                if votes > 0 {
-                    known.push(KnownJudge { id, spec, votes });
-                }
-            }
+            let calls = db.calls_by_judge()?;
+            let known: Vec<KnownJudge> = db
+                .all_judges()?
+                .into_iter()
+                .map(|(id, spec)| {
+                    let votes = calls.get(&id).map_or(0, |(votes, _)| *votes as usize);
+                    KnownJudge { id, spec, votes }
+                })
+                .filter(|known| known.votes > 0)
+                .collect();
             let mut history = Self::default();
             for (now, seed) in &judges {
                 let same = known.iter().find(|known| known.spec.is_same_judge(now));

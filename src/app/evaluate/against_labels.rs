@@ -92,8 +92,7 @@ pub fn evaluate_run(
             report.other = "before";
             report.tested = false;
             warnings.push(UNTESTED.to_owned());
-            let mut of_before = Vec::new();
-            of_before.extend(labels.notes.iter().cloned());
+            let mut of_before = labels.notes.clone();
             let before = test.measure(&labels, &metrics, options, &mut of_before)?;
             let under = |warning| format!("under {}: {warning}", labels.name);
             warnings.extend(of_before.into_iter().map(under));

@@ -185,7 +185,7 @@ fn label(query: &str, document: &str, grade: i32) -> String {
     )
 }
 
-fn ranked(query: &str, document: &str, rank: Option<i64>, score: Option<f64>) -> String {
+fn ranked(query: &str, document: &str, rank: Option<i32>, score: Option<f64>) -> String {
     let rank = rank.map_or_else(String::new, |rank| format!(", rank {rank}"));
     let score = score.map_or_else(String::new, |score| format!(", score {score}"));
     format!(

@@ -162,6 +162,9 @@ impl PreparedScale {
                     tell(&outcome.progress);
                 }
                 RerankEvent::Again(line) => tracing::warn!("{line}"),
+                RerankEvent::Skipped { service, why } => {
+                    tracing::warn!("{service} skips a query: {why}")
+                }
                 RerankEvent::Stopped { service, why } => outcome.give_up(&service, &why),
                 RerankEvent::BudgetReached => outcome.budget_reached = true,
             }

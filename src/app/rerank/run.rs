@@ -35,6 +35,8 @@ pub enum RerankEvent {
     Again(String),
     /// A service makes no more calls.
     Stopped { service: String, why: String },
+    /// A service makes no more calls about a query.
+    Skipped { service: String, why: String },
     /// The budget does not allow another call.
     BudgetReached,
 }
@@ -88,6 +90,10 @@ where
     // The channel ends with the last worker, and a worker with the last sender of its questions.
     drop(heard);
     let work = tokio::spawn(work(senders.into()));
+    let service = |place: usize| {
+        let service = services.get(place);
+        service.map_or("", |service| service.name()).to_owned()
+    };
     let mut failure = None;
     while let Some((place, event)) = told.recv().await {
         let event = match event {
@@ -98,10 +104,11 @@ where
             WorkerEvent::Again { line, .. } if line.is_empty() => continue,
             WorkerEvent::Again { line, .. } => RerankEvent::Again(line),
             WorkerEvent::Stopped(why) => RerankEvent::Stopped {
-                service: services
-                    .get(place)
-                    .map_or("", |service| service.name())
-                    .to_owned(),
+                service: service(place),
+                why,
+            },
+            WorkerEvent::CaseSkipped { why, .. } => RerankEvent::Skipped {
+                service: service(place),
                 why,
             },
             WorkerEvent::BudgetReached => RerankEvent::BudgetReached,
@@ -109,9 +116,7 @@ where
                 failure.get_or_insert(error);
                 continue;
             }
-            WorkerEvent::Away { .. } | WorkerEvent::Back | WorkerEvent::CaseSkipped { .. } => {
-                continue;
-            }
+            WorkerEvent::Away { .. } | WorkerEvent::Back => continue,
         };
         drop(events.send(event));
     }

@@ -26,13 +26,12 @@ impl StudentChoice {
 }
 
 /// Sets the project's student and its weight, or removes it, which changes the numbers of every
-/// query. Returns the student and a sentence that states its weight in the fits. Nothing is written
-/// if the choice is no longer `wanted` because the user has chosen again.
+/// query. Returns the student. Nothing is written if the choice is no longer `wanted` because the user has chosen again.
 pub fn name_student(
     store: &Store,
     choice: Option<(String, StudentWeight)>,
     wanted: impl Fn() -> bool + Send + 'static,
-) -> Result<Option<(NamedStudent, String)>, AppError> {
+) -> Result<Option<NamedStudent>, AppError> {
     let named = match choice {
         None => None,
         Some((name, weight)) => {
@@ -46,5 +45,5 @@ pub fn name_student(
         true => db.name_student(kept.as_ref()),
         false => Ok(()),
     })?;
-    Ok(named.zip(store.read_blocking(|db| db.student_words())?))
+    Ok(named)
 }

@@ -70,6 +70,9 @@ pub(super) fn watch(
                     Some(RerankEvent::Stopped { service, why }) => {
                         output::message(&format!("{} stopped: {}", clean(&service), clean(&why)));
                     }
+                    Some(RerankEvent::Skipped { service, why }) => {
+                        output::message(&format!("{} skips a query: {}", clean(&service), clean(&why)));
+                    }
                     // No method asks over queries.
                     Some(RerankEvent::Linked { .. }) => {}
                     Some(RerankEvent::BudgetReached) => ended.budget_reached = true,

@@ -96,6 +96,9 @@ pub(super) fn watch_links(
                     Some(RerankEvent::Stopped { service, why }) => {
                         output::message(&format!("{} stopped: {}", clean(&service), clean(&why)));
                     }
+                    Some(RerankEvent::Skipped { service, why }) => {
+                        output::message(&format!("{} skips a query: {}", clean(&service), clean(&why)));
+                    }
                     Some(RerankEvent::BudgetReached) => ended.ended.budget_reached = true,
                     // Links are no rankings.
                     Some(RerankEvent::Ranked(_)) => {}

@@ -232,7 +232,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         let skipped = call
             .question
             .case()
-            .is_some_and(|case| self.skipped.contains(&case));
+            .is_some_and(|case| lock(&self.gate).health.skips(case));
         call.question.is_wanted() && !skipped
     }
 

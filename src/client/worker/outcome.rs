@@ -172,7 +172,6 @@ impl<Q: ServiceQuestion> Worker<Q> {
         match consequence {
             Consequence::Nothing => {}
             Consequence::SkipCase(case, why) => {
-                self.skipped.insert(case);
                 self.tell(WorkerEvent::CaseSkipped { case, why }).await;
             }
             Consequence::Stop(why) => {

@@ -23,11 +23,6 @@ pub struct LabelUnits<'a> {
     pub rows: &'a [Vec<Option<f64>>],
     /// The cluster of each unit; none where every unit is one of its own.
     pub clusters: &'a [usize],
-    /// How many units there are like each; one where nothing is said.
-    pub times: &'a [usize],
-    /// Where the labels are of two things of which either may be called the first: every unit is counted with label x and
-    /// with label `mirror` − x, each with half the weight.
-    pub mirror: Option<f64>,
 }
 
 /// Krippendorff's nominal α = 1 − D_o / D_e (Krippendorff 2011, "Computing Krippendorff's alpha-reliability").
@@ -44,16 +39,15 @@ pub fn alpha(units: LabelUnits<'_>) -> Option<Alpha> {
 
 impl CodedUnits {
     pub(super) fn alpha(&self) -> Option<Alpha> {
-        let coded = self;
-        let sums = coded.sums();
+        let sums = self.sums();
         let value = sums.alpha()?;
-        let influences = coded.units.iter();
         let error = ClusteredError::counted(
-            influences.map(|unit| (unit.cluster, sums.influence(unit), unit.times)),
+            self.units
+                .iter()
+                .map(|unit| (unit.cluster, sums.influence(unit), unit.times)),
         );
         let total = |of: fn(&AlphaUnit) -> usize| -> usize {
-            let units = coded.units.iter();
-            units.map(|unit| unit.times * of(unit)).sum()
+            self.units.iter().map(|unit| unit.times * of(unit)).sum()
         };
         Some(Alpha {
             value,
@@ -99,7 +93,7 @@ struct AlphaSums {
 impl CodedUnits {
     fn new(given: &LabelUnits<'_>) -> Self {
         // Adding zero turns -0.0 into 0.0, which is the same label.
-        let rows: Vec<(usize, usize, Vec<f64>)> = given
+        let rows: Vec<(usize, Vec<f64>)> = given
             .rows
             .iter()
             .enumerate()
@@ -107,39 +101,29 @@ impl CodedUnits {
                 let known = row.iter().flatten().map(|label| label + 0.0);
                 let known = known.filter(|label| label.is_finite()).collect();
                 let cluster = given.clusters.get(at).copied().unwrap_or(at);
-                let times = given.times.get(at).copied().unwrap_or(1);
-                (cluster, times, known)
+                (cluster, known)
             })
-            .filter(|(_, times, row): &(usize, usize, Vec<f64>)| *times > 0 && row.len() >= 2)
+            .filter(|(_, row): &(usize, Vec<f64>)| row.len() >= 2)
             .collect();
-        let turned = |label: f64| given.mirror.map(|mirror| mirror - label + 0.0);
-        let mut labels: Vec<f64> = rows.iter().flat_map(|(.., row)| row).copied().collect();
-        let mirrored: Vec<f64> = labels.iter().copied().filter_map(turned).collect();
-        labels.extend(mirrored);
+        let mut labels: Vec<f64> = rows.iter().flat_map(|(_, row)| row).copied().collect();
         labels.sort_by(f64::total_cmp);
         labels.dedup();
         let place = |label: f64| labels.partition_point(|other| *other < label);
         let units = rows
             .iter()
-            .map(|(cluster, like, row)| {
+            .map(|(cluster, row)| {
                 let mut counts: BTreeMap<usize, f64> = BTreeMap::new();
-                let mut times: BTreeMap<usize, usize> = BTreeMap::new();
                 for label in row {
-                    *times.entry(place(*label)).or_default() += 1;
-                    let weight = if given.mirror.is_some() { 0.5 } else { 1.0 };
-                    let both = [Some(*label), turned(*label)];
-                    for label in both.into_iter().flatten() {
-                        *counts.entry(place(label)).or_default() += weight;
-                    }
+                    *counts.entry(place(*label)).or_default() += 1.0;
                 }
                 let size = row.len();
-                let same: usize = times.values().map(|times| times * times).sum();
+                let same: f64 = counts.values().map(|count| count * count).sum();
                 AlphaUnit {
                     cluster: *cluster,
-                    times: *like,
+                    times: 1,
                     size,
                     counts: counts.into_iter().collect(),
-                    disagreement: (size * size - same) as f64 / (size as f64 - 1.0),
+                    disagreement: ((size * size) as f64 - same) / (size as f64 - 1.0),
                 }
             })
             .collect();

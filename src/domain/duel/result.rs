@@ -49,8 +49,8 @@ pub struct DuelResult {
     pub participants: usize,
     /// Finished judgments of queries, controls left out.
     pub judgments: usize,
-    /// Those of them that do not count in any other number here but `places` and `median_seconds`: a further judgment of a
-    /// query counts once its participant has judged every query, since it may have been asked for because of the first one.
+    /// Those of them that wait, and count in no credit, preference, win, test, agreement or `per_query`: a further judgment of
+    /// a query counts once its participant has judged every query, since it may have been asked for because of the first one.
     pub held_back: usize,
     /// Those of them that were given or changed after their participant had seen the result: they are not blind, and
     /// [`DuelResult::stop`] leaves them out.
@@ -299,7 +299,6 @@ fn agreement(form: DuelForm, by_query: &[&[&Judgment<'_>]], participants: usize)
     alpha(LabelUnits {
         rows: &rows,
         clusters: &clusters,
-        ..LabelUnits::default()
     })
 }
 

@@ -87,10 +87,8 @@ impl StopRule {
         } else {
             Vec::new()
         };
-        if is_first {
-            self.count(query, preference);
-        }
-        for (query, preference) in released {
+        let first = is_first.then_some((query, preference));
+        for (query, preference) in first.into_iter().chain(released) {
             self.count(query, preference);
         }
     }

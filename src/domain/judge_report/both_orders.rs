@@ -9,21 +9,19 @@ use serde::{Deserialize, Serialize};
 /// A share of changed answers above which a judge goes by the order too much to be used.
 const TOO_MANY: f64 = 0.4;
 
-/// The place of the pairs with the same answer both times in [`BothOrders::shifts`].
-const SAME: usize = 2;
-
 /// Pairs that a judge saw in both orders, by what the order did to its answer. Intervals take the queries for what was
 /// drawn: a judge's errors on the pairs of one query are alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BothOrders {
-    /// How many pairs have a shift of −1, −½, 0, ½ and 1: the score of a document where it is shown first, less its score
-    /// where it is shown second. 0 is the same answer both times, 1 the document shown first both times.
-    shifts: [usize; 5],
-    flips: QuerySums,
+    pairs: usize,
+    /// Pairs with another answer in the other order.
+    flips: usize,
+    #[serde(skip)]
+    sums: QuerySums,
 }
 
 /// Sums over queries from which the error of a mean over their pairs follows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct QuerySums {
     queries: usize,
     /// Of the squared sums of the queries' values.
@@ -57,8 +55,14 @@ impl QuerySums {
         }
         let groups = self.queries as f64;
         let squares = self.squares - 2.0 * mean * self.products + mean * mean * self.pairs_squared;
+        // The terms cancel for queries that do not differ, up to rounding.
+        let squares = if squares > 1e-12 * self.squares {
+            squares
+        } else {
+            0.0
+        };
         Some(ClusteredError {
-            se: (squares.max(0.0) * groups / (groups - 1.0)).sqrt() / pairs as f64,
+            se: (squares * groups / (groups - 1.0)).sqrt() / pairs as f64,
             degrees: self.queries - 1,
         })
     }
@@ -68,44 +72,42 @@ impl BothOrders {
     /// Adds the pairs of one query. The outcomes of each pair are as the judge was shown it: `A` is the document that it
     /// saw first.
     pub fn add_query(&mut self, pairs: impl IntoIterator<Item = (Outcome, Outcome)>) {
-        let halves = |outcome| match outcome {
-            Outcome::A => 2,
-            Outcome::Tie => 1,
-            Outcome::B => 0,
-        };
-        let (mut flips, mut n) = (0.0, 0.0);
-        for (one, other) in pairs {
-            let shift = halves(one) + halves(other);
-            self.shifts[shift] += 1;
-            flips += f64::from(u8::from(shift != SAME));
-            n += 1.0;
+        let (mut flips, mut n) = (0, 0);
+        for pair in pairs {
+            let is_same = matches!(
+                pair,
+                (Outcome::A, Outcome::B) | (Outcome::B, Outcome::A) | (Outcome::Tie, Outcome::Tie)
+            );
+            flips += usize::from(!is_same);
+            n += 1;
         }
-        if n > 0.0 {
-            self.flips.add(flips, n);
+        if n > 0 {
+            self.pairs += n;
+            self.flips += flips;
+            self.sums.add(flips as f64, n as f64);
         }
     }
 
     /// Adds the pairs of other queries.
     pub fn join(&mut self, other: Self) {
-        for (sum, more) in self.shifts.iter_mut().zip(other.shifts) {
-            *sum += more;
-        }
-        self.flips.join(other.flips);
+        self.pairs += other.pairs;
+        self.flips += other.flips;
+        self.sums.join(other.sums);
     }
 
     pub fn pairs(&self) -> usize {
-        self.shifts.iter().sum()
+        self.pairs
     }
 
     /// Pairs with another answer in the other order.
     pub fn flips(&self) -> usize {
-        self.pairs() - self.shifts[SAME]
+        self.flips
     }
 
     /// The share of pairs with another answer in the other order; `None` without a pair.
     pub fn flip_share(&self) -> Option<Share> {
         let (part, n) = (self.flips() as f64, self.pairs());
-        Share::of_sum(part, n, self.flips.error(part / n.max(1) as f64, n))
+        Share::of_sum(part, n, self.sums.error(part / n.max(1) as f64, n))
     }
 
     /// Whether more than 40 % of the answers change beyond doubt.
@@ -186,8 +188,7 @@ mod tests {
         assert_eq!((both.pairs(), both.flips()), (2, 0));
         // What is shown first, both times; then a tie once.
         both.add_query([(Outcome::A, Outcome::A), (Outcome::B, Outcome::Tie)]);
-        assert_eq!(both.shifts, [0, 1, 2, 0, 1]);
-        assert_eq!(both.flips(), 2);
+        assert_eq!((both.pairs(), both.flips()), (4, 2));
     }
 
     #[test]
@@ -204,12 +205,22 @@ mod tests {
         let clustered = ClusteredError::new(
             (0..10).flat_map(|query| (0..8).map(move |_| (query, [0.5, -0.5][query % 2] / 80.0))),
         );
-        let found = some.flips.error(0.5, 80).unwrap();
+        let found = some.sums.error(0.5, 80).unwrap();
         assert!((found.se - clustered.unwrap().se).abs() < 1e-12);
         let mut joined = BothOrders::default();
         joined.join(some);
         joined.join(some);
         assert_eq!((joined.pairs(), joined.flips()), (160, 80));
+    }
+
+    #[test]
+    fn queries_that_do_not_differ_have_the_interval_of_their_pairs() {
+        let mut alike = BothOrders::default();
+        for _ in 0..10 {
+            alike.add_query([pair(4), pair(4), pair(2), pair(4), pair(4), pair(4)]);
+        }
+        let plain = Share::of_sum(50.0, 60, None);
+        assert_eq!(alike.flip_share(), plain);
     }
 
     #[test]

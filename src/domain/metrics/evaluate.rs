@@ -110,7 +110,7 @@ impl Evaluation {
         (!values.is_empty()).then(|| sum / values.len() as f64 + 0.0)
     }
 
-    /// The mean with a bootstrap interval over queries.
+    /// The mean with its interval over queries.
     pub fn estimate(&self, metric: Metric, how: &Resampling) -> Option<MeanEstimate> {
         estimate(&self.column(metric), how)
     }

@@ -242,4 +242,17 @@ mod tests {
         assert_eq!(PriorEvidence::of(2, &battles, RatingModel::Zbench), None);
         assert_eq!(PriorEvidence::default().best(|_| 1.0), None);
     }
+
+    #[test]
+    fn the_texts_state_what_the_prior_is_learned_from() {
+        let manual = include_str!("../../../assets/manual/numbers.md");
+        let from = format!("from {PRIOR_BATTLES} battles on");
+        let (least, most) = (GRID[0], GRID[GRID.len() - 1]);
+        let among = format!("among {} from {least} to {most}", GRID.len());
+        assert!(manual.contains(&from) && manual.contains(&among));
+        assert!(include_str!("../../../assets/config.toml").contains(&from));
+        assert!(include_str!("../../cli/config.rs").contains(&from));
+        let sampling = include_str!("../../../assets/manual/sampling.md");
+        assert!(sampling.contains(&format!("once there are {PRIOR_BATTLES} battles")));
+    }
 }

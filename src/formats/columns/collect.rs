@@ -92,8 +92,7 @@ pub fn collect_rankings(
                 let (_, (documents, of_documents)) =
                     together.get_or_insert_with(|| (ranked.query, QueryRows::default()));
                 documents.push((ranked.document, ranked.score.unwrap_or_default()));
-                let rank = ranked.rank.and_then(|rank| i32::try_from(rank).ok());
-                of_documents.push((u32::try_from(line).unwrap_or(u32::MAX), rank));
+                of_documents.push((u32::try_from(line).unwrap_or(u32::MAX), ranked.rank));
             }
             Err(problem) => report(problem),
         }

@@ -253,7 +253,7 @@ fn grade(text: &str) -> Result<i32, String> {
     })
 }
 
-fn whole(name: &str, text: &str) -> Result<i64, String> {
+fn whole(name: &str, text: &str) -> Result<i32, String> {
     text.parse()
         .map_err(|_| wrong_number(name, "a whole number", text))
 }

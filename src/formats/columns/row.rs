@@ -14,7 +14,7 @@ pub struct GradedDocument {
 pub struct RankedDocument {
     pub query: QueryId,
     pub document: DocId,
-    pub rank: Option<i64>,
+    pub rank: Option<i32>,
     /// The score, if the row has one; larger is better.
     pub score: Option<f64>,
 }

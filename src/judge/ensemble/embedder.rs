@@ -62,11 +62,6 @@ pub fn connect(
         judge.provider = "compatible".to_owned();
         built = build(&judge);
     }
-    let judge = built.map_err(|error| {
-        wrong(match error {
-            BuildError::Key(problem) => problem.to_string(),
-            BuildError::Invalid(message) => message,
-        })
-    })?;
+    let judge = built.map_err(|error| wrong(error.to_string()))?;
     Ok((judge.settings, judge.connection))
 }

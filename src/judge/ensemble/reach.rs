@@ -18,8 +18,11 @@ pub(super) const LOCAL_PATIENCE: u32 = 3;
 /// Added to the timeout of a call, so that the call times out before its server is given up.
 const MARGIN: Duration = Duration::from_secs(10);
 
+#[derive(Debug, thiserror::Error)]
 pub(super) enum BuildError {
+    #[error(transparent)]
     Key(KeyProblem),
+    #[error("{0}")]
     Invalid(String),
 }
 

@@ -39,10 +39,7 @@ pub fn connect_reranker(
     let made = connected(config, own, sources);
     made.map_err(|error| EnsembleError::Reranker {
         reranker: config.name.clone(),
-        message: match error {
-            BuildError::Key(problem) => problem.to_string(),
-            BuildError::Invalid(message) => message,
-        },
+        message: error.to_string(),
     })
 }
 

@@ -73,6 +73,8 @@ fn without(after: &str, start: usize, copied: &[&Statement<'_>]) -> String {
     for range in copied.iter().map(|statement| statement.range()) {
         if let (Some(begin), Some(end)) =
             (range.start.checked_sub(start), range.end.checked_sub(start))
+            // An object inside a tag has gone with the tag.
+            && begin >= at
         {
             words.push_str(&after[at..begin]);
             at = end;

@@ -491,3 +491,10 @@ fn deep_nesting_is_no_stack_overflow() {
         assert!(parse(&hostile.repeat(200_000)).is_err(), "{hostile}");
     }
 }
+
+#[test]
+fn a_copied_tag_around_an_object_goes_as_a_whole() {
+    let quoted = r#"<score>{"score":1}</score>"#;
+    let text = format!("{{\"thoughts\":[\"x\"],\"score\":0.5}}\n{quoted}");
+    assert_eq!(margin(&text, &[quoted]), Some(0.5));
+}

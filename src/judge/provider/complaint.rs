@@ -135,14 +135,11 @@ const LONG: &[&str] = &[
 
 /// Limits of a minute or shorter.
 const SHORT: &[&str] = &[
-    "per minute",
-    "per-minute",
     "perminute",
     "per_minute",
     "per-min",
     "per min",
     "/ minute",
-    "/minute",
     "/min",
     "(rpm)",
     "(tpm)",
@@ -191,7 +188,6 @@ const CONTENT: &[&str] = &[
     "content_policy",
     "contentpolicy",
     "content safety",
-    "content moderation",
     "content exists risk",
     "content violates",
     "content blocked",
@@ -307,16 +303,12 @@ const TOO_LONG: &[&str] = &[
     "string too long",
     "text is too long",
     "too many tokens",
-    "too many input tokens",
     "tokens exceed",
     "token count exceeds",
     "token limit",
     "input length",
     "input token",
-    "input tokens exceed",
-    "exceeds max length",
     "max length",
-    "maximum input length",
     "exceeds maximum",
     "must have less than",
     "reduce the length",
@@ -449,7 +441,7 @@ impl Complaint {
 }
 
 /// Whether `words` hold `name`, and not as a part of another name.
-pub(super) fn names(words: &str, name: &str) -> bool {
+fn names(words: &str, name: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     words.match_indices(name).any(|(at, _)| {
         let before = words[..at].chars().next_back();

@@ -41,7 +41,11 @@ impl ErrorBody {
         let value = value.get(0).unwrap_or(value);
         let outer = ["error", "base_resp"]
             .iter()
-            .find_map(|name| value.get(*name).filter(|error| !error.is_null()))
+            .find_map(|name| {
+                value
+                    .get(*name)
+                    .filter(|error| !error.is_null() && !error.is_boolean())
+            })
             .or_else(|| value.pointer("/errors/0"))
             .or_else(|| value.get("detail").filter(|detail| detail.is_object()))
             .unwrap_or(value);
@@ -278,6 +282,7 @@ mod tests {
     #[case::minimax(json!({"choices": null, "base_resp": {"status_code": 1026, "status_msg": "no"}}), "no", "1026", "")]
     #[case::cloudflare(json!({"success": false, "errors": [{"code": 7, "message": "no"}]}), "no", "7", "")]
     #[case::fastapi(json!({"detail": "no"}), "no", "", "")]
+    #[case::flag(json!({"error": true, "message": "no", "code": 402}), "no", "402", "")]
     #[case::inner(json!({"error": {"error": {"message": "no", "type": "t"}}}), "no", "", "t")]
     #[case::wrapped(json!({"detail": {"error": {"message": "no"}}}), "no", "", "")]
     fn every_shape_is_read(

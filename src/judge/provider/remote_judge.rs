@@ -135,6 +135,7 @@ impl RemoteJudge {
             if let Ok(reply) = &reply
                 && reply.odds.is_none()
                 && self.settings.template.answer.is_word()
+                && parse::answer_word(&reply.text).is_some()
                 && !learnt.has(Refusal::Logprobs)
             {
                 let silent = Learnt::default().with(Refusal::SilentLogprobs);

@@ -64,6 +64,7 @@ pub trait WireFormat: Send + Sync + fmt::Debug {
             self.steps_left(settings, learnt),
             error,
         )
+        .filter(|more| *more != learnt)
     }
 
     /// The opinion in a reply of a judge that was shown these texts.

@@ -4,6 +4,7 @@ use super::pair_votes::{PairVotes, VotePlace};
 use super::{MatchedQuery, Merger};
 use crate::domain::battle::BattleId;
 use crate::domain::vote::JudgeId;
+use crate::store::call_totals::IS_SHARED;
 use crate::store::call_totals::KeptCall;
 use crate::store::vote_details::VoteReasoning;
 use crate::store::{Result, StoreError};
@@ -13,9 +14,6 @@ use std::collections::HashMap;
 
 /// A battle of the other file here, and whether it is stored the other way round.
 type BattleRows = HashMap<i64, (i64, bool)>;
-
-/// Whether the answer came with the call for another vote.
-const SHARED: &str = "shared";
 
 /// What of a vote has no counterpart to look up.
 const PLAIN: &str = "attempt, tokens_input, tokens_cached, tokens_output, tokens_thinking, cost_usd, latency_ms, truncated,
@@ -28,8 +26,7 @@ impl Merger<'_> {
         let battles = self.battles(query, &mut ours)?;
         let mut statement = self.from.prepare_cached(&format!(
             "SELECT vote.battle, vote.judge, vote.run, swapped, margin, model, stop_reason, reply, {PLAIN},
-                 call_key IS NOT NULL AND latency_ms IS NULL AND cost_usd IS 0.0 AND tokens_input = 0
-                     AND tokens_output = 0 AS {SHARED}
+                 {IS_SHARED} AS shared
              FROM battle JOIN vote ON vote.battle = battle.id WHERE battle.query = ?1
              ORDER BY vote.created_ms, vote.battle, vote.judge"
         ))?;
@@ -96,7 +93,7 @@ impl Merger<'_> {
                 asked: run.is_some(),
                 margin,
                 swapped,
-                shared: run.is_some() && row.get(SHARED)?,
+                shared: row.get("shared")?,
             };
             self.db.count_call(battle, judge.0, kept, cost_usd)?;
             self.merged.votes += 1;

@@ -1,6 +1,7 @@
 //! Storing the project's settings, which changes every query's numbers.
 
 use super::Runner;
+use crate::app::error::AppError;
 use crate::app::settings::ProjectSettings;
 use crate::app::student::naming::name_student;
 use crate::domain::ranking::StudentWeight;
@@ -18,7 +19,10 @@ impl Runner {
         let wanted = move || namings.load(Ordering::Relaxed) == naming;
         let still = wanted.clone();
         let told = tokio::spawn(async move {
-            let named = tokio::task::spawn_blocking(move || name_student(&store, choice, wanted));
+            let named = tokio::task::spawn_blocking(move || {
+                let named = name_student(&store, choice, wanted)?;
+                Ok::<_, AppError>(named.zip(store.read_blocking(|db| db.student_words())?))
+            });
             let named = named.await;
             if !still() {
                 return None;

@@ -121,9 +121,10 @@ proptest! {
         ]), 0..14),
     ) {
         for text in [text, parts.concat()] {
-            let shown = [text.as_str()];
-            for shown in [&[][..], &shown] {
-                let written = Written { shown, ..Written::from(text.as_str()) };
+            // A document may hold the whole reply, the end of it, or nothing of it.
+            for (at, _) in text.char_indices().chain([(text.len(), ' ')]) {
+                let shown = [&text[at..]];
+                let written = Written { shown: &shown, ..Written::from(text.as_str()) };
                 let _ = (score(written), choice(written), letter(written, None));
             }
         }

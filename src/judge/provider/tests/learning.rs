@@ -51,6 +51,24 @@ fn compatible(name: &str) -> Compatible {
 }
 
 #[test]
+fn what_is_known_is_not_learnt_again() {
+    // Ollama's requests hold the temperature whatever was refused.
+    let settings = settings("ollama", "m");
+    let refusal = json!({"error": "unsupported option: temperature"});
+    let error = Ollama
+        .parse_response(&settings, &received(400, &refusal))
+        .unwrap_err();
+    let mut learnt = Learnt::default();
+    let mut steps = 0;
+    while let Some(more) = Ollama.adapt(&settings, learnt, &error) {
+        assert_ne!(more, learnt);
+        learnt = more;
+        steps += 1;
+    }
+    assert!(steps <= 2, "{steps}");
+}
+
+#[test]
 fn azure_without_efforts_gets_none_and_then_a_temperature() {
     let refusal = json!({"error": {"message": "Unrecognized request argument supplied: reasoning_effort", "type": "invalid_request_error", "param": null, "code": null}});
     let (request, _) = after(&Azure, &settings("azure", "mine"), &[(400, refusal)]);

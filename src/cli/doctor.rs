@@ -8,6 +8,7 @@ use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output;
 use crate::cli::output::clean;
+use crate::cli::signals;
 use crate::store::integrity::Integrity;
 use crate::store::{Store, StoreError};
 use clap::Args;
@@ -138,7 +139,15 @@ impl DoctorCommand {
                 Ok(reranker) => {
                     // --programs allows this one start.
                     reranker.permit();
-                    runtime.block_on(reranker_check::examine(reranker))
+                    // A signal must not leave the program behind.
+                    let examined = runtime.block_on(async {
+                        let mut stops = signals::stops()?;
+                        Ok::<_, std::io::Error>(tokio::select! {
+                            result = reranker_check::examine(reranker) => Some(result),
+                            _ = stops.recv() => None,
+                        })
+                    });
+                    examined?.ok_or_else(CommandFailure::interrupted)?
                 }
             };
             let name = format!("reranker {name}");

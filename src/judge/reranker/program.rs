@@ -13,10 +13,11 @@ use crate::judge::ensemble::RerankerConfig;
 use process::{AskFailure, ProgramProcess};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
+use std::fs::Metadata;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -26,6 +27,8 @@ pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
 const LONGEST_S: f64 = 86_400.0;
 /// Bytes of an answer beside those of the ids and numbers.
 const ANSWER_BYTES: usize = 1 << 16;
+/// Bytes of a file named in a command that are read to recognize it.
+const CONTENT_BYTES: u64 = 4 << 20;
 /// Bytes of an answer for each document, besides its id.
 const DOCUMENT_BYTES: usize = 64;
 
@@ -115,11 +118,11 @@ impl ProgramReranker {
             .zip(texts)
             .map(|(id, text)| json!({"id": id, "text": text}))
             .collect();
-        let line = format!("{}\n", json!({"query": query, "documents": documents}));
+        let question = json!({"query": query, "documents": documents}).to_string();
         let most = ids.iter().map(|id| DOCUMENT_BYTES + 6 * id.len());
         let most = ANSWER_BYTES + most.sum::<usize>();
         let started = Instant::now();
-        let asked = tokio::time::timeout(self.timeout, self.ask(line.as_bytes(), most)).await;
+        let asked = tokio::time::timeout(self.timeout, self.ask(question.as_bytes(), most)).await;
         let exchange = Exchange {
             cost_usd: Some(0.0),
             latency: started.elapsed(),
@@ -145,6 +148,14 @@ impl ProgramReranker {
             Ok(Err(AskFailure::TooLong)) => {
                 let message = format!("the answer of {program} is longer than {most} bytes");
                 return Err(failed(FailureCause::Malformed, message));
+            }
+            Ok(Err(AskFailure::Unasked(line))) => {
+                let message = format!(
+                    "{program} wrote a line before it was asked, which could be taken for an answer; it must write one line for each \
+                     question, and everything else to standard error"
+                );
+                let raw = String::from_utf8_lossy(&line).into_owned();
+                return Err(failed(FailureCause::Malformed, message).with_raw(raw));
             }
             Err(_) => {
                 let seconds = self.timeout.as_secs_f64();
@@ -173,13 +184,13 @@ impl ProgramReranker {
     /// The line that a process answers, and the process where it can be asked again.
     async fn ask(
         &self,
-        line: &[u8],
+        question: &[u8],
         most: usize,
     ) -> Result<(Option<ProgramProcess>, Vec<u8>), AskFailure> {
         let mut waiting = self.idle().pop();
         let running = waiting.as_mut().is_some_and(ProgramProcess::is_running);
         if let Some(process) = waiting.filter(|_| running) {
-            match process.ask(line, most).await {
+            match process.ask(question, most).await {
                 // It was done after its last answer, as a program may be that answers once.
                 Err(AskFailure::Ended(_)) => {}
                 other => return other,
@@ -189,20 +200,27 @@ impl ProgramReranker {
             return Err(AskFailure::NotStarted("it is not allowed".to_owned()));
         }
         let process = ProgramProcess::start(&self.name, &self.program)?;
-        process.ask(line, most).await
+        process.ask(question, most).await
     }
 }
 
-/// The command, and what is in the files that it names: a program that was changed is another one.
+/// The command, and the files that it names: a program that was changed is another one. A small file counts by its content, a
+/// large one, such as a model, by its size and the time of its last change.
 fn identity(config: &RerankerConfig, folder: &Path) -> String {
     let mut hash = Sha256::new();
     for word in &config.command {
         hash.update((word.len() as u64).to_le_bytes());
         hash.update(word.as_bytes());
-        let file = folder.join(word);
-        if file.is_file()
-            && let Ok(content) = std::fs::read(file)
-        {
+        let path = folder.join(word);
+        let Some(found) = std::fs::metadata(&path).ok().filter(Metadata::is_file) else {
+            continue;
+        };
+        if found.len() > CONTENT_BYTES {
+            let changed = found.modified().ok();
+            let changed = changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+            hash.update(found.len().to_le_bytes());
+            hash.update(changed.unwrap_or_default().as_nanos().to_le_bytes());
+        } else if let Ok(content) = std::fs::read(&path) {
             hash.update((content.len() as u64).to_le_bytes());
             hash.update(content);
         }

@@ -215,6 +215,15 @@ fn what_changes_scores_changes_the_identity_and_nothing_else_does() {
     assert_eq!(program(), first);
     std::fs::write(folder.path().join("mine.py"), "2").unwrap();
     assert_ne!(program(), first);
+    // A model of many gigabytes is not read: its size and the time of its change stand for it.
+    let model = std::fs::File::create(folder.path().join("mine.py")).unwrap();
+    model.set_len(1 << 40).unwrap();
+    let large = program();
+    assert_eq!(program(), large);
+    model
+        .set_modified(std::time::SystemTime::UNIX_EPOCH)
+        .unwrap();
+    assert_ne!(program(), large);
 }
 
 #[cfg(unix)]
@@ -226,9 +235,16 @@ mod programs {
         program.score("q", &candidates(&["one", "two"])).await
     }
 
+    /// A program in the shell that runs this for each question that it has read.
+    fn for_each_question(script: &str) -> String {
+        let script = format!("while read -r question; do {script}; done");
+        format!("command = [\"sh\", \"-c\", {script:?}]")
+    }
+
     #[tokio::test]
     async fn a_program_that_goes_on_answering_is_asked_again() {
-        let program = made(r#"command = ["yes", '{"scores": [0.25, 2]}']"#).unwrap();
+        let text = for_each_question(r#"echo '{"scores": [0.25, 2]}'"#);
+        let program = made(&text).unwrap();
         for _ in 0..3 {
             let scored = ask(&program).await.unwrap();
             assert_eq!(
@@ -240,6 +256,89 @@ mod programs {
                 (Some(0.0), false)
             );
         }
+    }
+
+    #[tokio::test]
+    async fn a_line_before_the_question_is_no_answer() {
+        let answers = r#"while read -r question; do echo '{"scores": [0.25, 2]}'; done"#;
+        for first in [
+            r#"echo '{"scores": [2, 1]}'"#,
+            "echo ready",
+            "sleep 0.1; printf loading",
+            r#"printf '\n\n  '; echo '{"ranking": ["d0", "d1"]}'"#,
+        ] {
+            let script = format!("{first}; {answers}");
+            let program = made(&format!("command = [\"sh\", \"-c\", {script:?}]")).unwrap();
+            for _ in 0..2 {
+                let error = ask(&program).await.unwrap_err();
+                assert_eq!(
+                    (error.cause, error.stops_judge),
+                    (FailureCause::Malformed, false),
+                    "{first}: {error}"
+                );
+                assert!(
+                    error
+                        .message
+                        .contains("sh wrote a line before it was asked"),
+                    "{error}"
+                );
+            }
+        }
+        // Blank lines are nobody's answer.
+        let script = format!("echo; echo; {answers}");
+        let program = made(&format!("command = [\"sh\", \"-c\", {script:?}]")).unwrap();
+        assert_eq!(ask(&program).await.unwrap().scores, [0.25, 2.0]);
+    }
+
+    #[tokio::test]
+    async fn a_second_line_after_an_answer_fails_the_next_query_and_a_new_process_goes_on() {
+        let text = for_each_question(r#"echo '{"scores": [0.25, 2]}'; echo '{"scores": [9, 0]}'"#);
+        let program = made(&text).unwrap();
+        for _ in 0..2 {
+            assert_eq!(ask(&program).await.unwrap().scores, [0.25, 2.0]);
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            let error = ask(&program).await.unwrap_err();
+            assert!(error.message.contains("before it was asked"), "{error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_large_question_is_written_while_it_is_read() {
+        let text = for_each_question(r#"echo "{\"scores\": [${#question}, 2]}""#);
+        let program = made(&text).unwrap();
+        let long = "x".repeat(300_000);
+        program.permit();
+        let candidates = candidates(&[long.as_str(), "two"]);
+        let scored = program.score("q", &candidates).await.unwrap();
+        assert!(scored.scores[0] > 300_000.0, "{scored:?}");
+    }
+
+    #[tokio::test]
+    async fn what_a_program_has_started_ends_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let pid = folder.path().join("pid");
+        let script = "sleep 1000 & echo $! > pid; read -r question; wait";
+        let text = format!("command = [\"sh\", \"-c\", {script:?}]\ntimeout_s = 0.5");
+        let program = made_in(folder.path(), &text).unwrap();
+        let error = ask(&program).await.unwrap_err();
+        assert_eq!(error.cause, FailureCause::TimedOut, "{error}");
+        let pid: i32 = std::fs::read_to_string(&pid)
+            .unwrap()
+            .trim()
+            .parse()
+            .unwrap();
+        let pid = rustix::process::Pid::from_raw(pid).unwrap();
+        let mut looks = 0..500;
+        // Init takes the killed process away in its own time.
+        while rustix::process::test_kill_process(pid).is_ok() && !is_zombie(pid) {
+            assert!(looks.next().is_some(), "it goes on");
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    }
+
+    fn is_zombie(pid: rustix::process::Pid) -> bool {
+        let path = format!("/proc/{}/stat", pid.as_raw_nonzero());
+        std::fs::read_to_string(path).is_ok_and(|stat| stat.contains(") Z "))
     }
 
     #[tokio::test]
@@ -270,19 +369,24 @@ mod programs {
                 "sleep gave no answer within 0.05 s",
             ),
             (
-                r#"command = ["cat"]"#,
+                &for_each_question(r#"echo "$question""#),
                 FailureCause::Malformed,
                 "neither ranking nor scores",
             ),
             (
-                r#"command = ["yes", '{"scores": [1]}']"#,
+                &for_each_question(r#"echo '{"scores": [1]}'"#),
                 FailureCause::Malformed,
                 "1 scores came for 2",
             ),
             (
-                r#"command = ["cat", "/dev/zero"]"#,
+                &for_each_question("cat /dev/zero"),
                 FailureCause::Malformed,
                 "is longer than",
+            ),
+            (
+                r#"command = ["yes", '{"scores": [1, 2]}']"#,
+                FailureCause::Malformed,
+                "before it was asked",
             ),
         ] {
             let program = made(command).unwrap();

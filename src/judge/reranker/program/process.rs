@@ -17,6 +17,8 @@ const LINE_BYTES: u64 = 1_000;
 const LINES: usize = 200;
 /// How long the last words of a process that has ended are waited for: another may hold its end of the pipe.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How often it is looked whether a program has read its question.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 /// Why there is no line.
 #[derive(Debug)]
@@ -25,11 +27,15 @@ pub(super) enum AskFailure {
     /// It is gone, and how.
     Ended(String),
     TooLong,
+    /// It wrote this before it had read a question.
+    Unasked(Vec<u8>),
 }
 
-/// A running process; dropped, it is killed.
+/// A running process; dropped, it is killed with all that it has started.
 #[derive(Debug)]
 pub(super) struct ProgramProcess {
+    /// Before `child`, which is dropped after it: an ended leader's number could be another process's.
+    _group: ProcessGroup,
     child: Child,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
@@ -54,6 +60,7 @@ impl ProgramProcess {
         #[cfg(unix)]
         command.process_group(0);
         let mut child = command.spawn().map_err(|error| not(&error))?;
+        let group = ProcessGroup::of(&child);
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(not(&"it has no pipes"));
@@ -61,6 +68,7 @@ impl ProgramProcess {
         let last = Arc::default();
         let complaints = tokio::spawn(log(name.to_owned(), stderr, Arc::clone(&last)));
         Ok(Self {
+            _group: group,
             child,
             stdin,
             stdout: BufReader::new(stdout),
@@ -74,22 +82,43 @@ impl ProgramProcess {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Writes `line` and reads the next line that is not empty, of `most` bytes. The process comes back where it has read
-    /// all that it was sent.
+    /// Asks a question, a line without its end, and reads the next line that is not empty, of `most` bytes. The process
+    /// comes back where it has read all that it was sent.
+    ///
+    /// The end of the line is sent when the program has read the rest and has written nothing: a line that it writes before it
+    /// is asked would be taken for this answer, and every later answer for that of the question before.
     pub(super) async fn ask(
         mut self,
-        line: &[u8],
+        question: &[u8],
         most: usize,
     ) -> Result<(Option<Self>, Vec<u8>), AskFailure> {
+        match self.offer(question).await {
+            Offered::Read => {}
+            Offered::Ended => return Err(AskFailure::Ended(self.end().await)),
+            Offered::Written => {
+                let begun = self.stdout.buffer().to_vec();
+                let unasked = next_line(&mut self.stdout, most);
+                let line = match tokio::time::timeout(LAST_WORDS, unasked).await {
+                    Ok(line) => line.ok().flatten().unwrap_or_default(),
+                    // It writes no end of a line.
+                    Err(_) => begun,
+                };
+                // One that answers without looking at the question, and ends, shifts nothing.
+                let status = tokio::time::timeout(LAST_WORDS, self.child.wait()).await;
+                return match status {
+                    Ok(Ok(status)) if status.success() && line.len() <= most => Ok((None, line)),
+                    _ => Err(AskFailure::Unasked(line)),
+                };
+            }
+        }
         let (answer, whole) = {
             let write = async {
-                self.stdin.write_all(line).await?;
+                self.stdin.write_all(b"\n").await?;
                 self.stdin.flush().await
             };
             let read = next_line(&mut self.stdout, most);
             tokio::pin!(write, read);
             let mut written = None;
-            // Both at once: a program that writes before it has read all would wait for us as we for it.
             loop {
                 tokio::select! {
                     result = &mut write, if written.is_none() => written = Some(result.is_ok()),
@@ -101,6 +130,45 @@ impl ProgramProcess {
             Ok(Some(answer)) if answer.len() > most => Err(AskFailure::TooLong),
             Ok(Some(answer)) => Ok((whole.then_some(self), answer)),
             Ok(None) | Err(_) => Err(AskFailure::Ended(self.end().await)),
+        }
+    }
+
+    /// Writes a question without the end of its line, and waits until the program has read it.
+    async fn offer(&mut self, question: &[u8]) -> Offered {
+        let Self { stdin, stdout, .. } = self;
+        let sent = async {
+            // A program that has closed its input may still answer; what it writes decides.
+            drop(stdin.write_all(question).await);
+            drop(stdin.flush().await);
+            while unread(stdin) > 0 {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+        };
+        let written = async {
+            loop {
+                match stdout.fill_buf().await {
+                    Ok([]) | Err(_) => return Offered::Ended,
+                    Ok(bytes) => match bytes.iter().position(|byte| !byte.is_ascii_whitespace()) {
+                        Some(_) => return Offered::Written,
+                        None => {
+                            let blank = bytes.len();
+                            stdout.consume(blank);
+                        }
+                    },
+                }
+            }
+        };
+        tokio::pin!(sent, written);
+        tokio::select! {
+            biased;
+            offered = &mut written => return offered,
+            () = &mut sent => {}
+        }
+        // What it wrote before it read may be in the pipe without this thread having heard of it.
+        tokio::select! {
+            biased;
+            offered = &mut written => offered,
+            () = tokio::time::sleep(LOOK_AGAIN) => Offered::Read,
         }
     }
 
@@ -119,6 +187,57 @@ impl ProgramProcess {
         match last.is_empty() {
             true => how,
             false => format!("{how}; it said {last:?}"),
+        }
+    }
+}
+
+/// What a program did before it was sent the end of a question.
+enum Offered {
+    Read,
+    Written,
+    Ended,
+}
+
+/// Bytes that were written to the program and that it has not read, where the system tells.
+#[cfg(target_os = "linux")]
+fn unread(stdin: &ChildStdin) -> u64 {
+    rustix::io::ioctl_fionread(stdin).unwrap_or(0)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn unread(_: &ChildStdin) -> u64 {
+    0
+}
+
+/// The processes that a program has started, and itself; dropped, they are killed.
+#[derive(Debug)]
+struct ProcessGroup {
+    #[cfg(unix)]
+    leader: Option<rustix::process::Pid>,
+}
+
+impl ProcessGroup {
+    #[cfg(unix)]
+    fn of(leader: &Child) -> Self {
+        let id = leader.id().and_then(|id| i32::try_from(id).ok());
+        Self {
+            leader: id.and_then(rustix::process::Pid::from_raw),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn of(_: &Child) -> Self {
+        Self {}
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        // An error is that of a group that has ended.
+        #[cfg(unix)]
+        if let Some(leader) = self.leader {
+            use rustix::process::{Signal, kill_process_group};
+            let _ = kill_process_group(leader, Signal::KILL);
         }
     }
 }

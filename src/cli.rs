@@ -54,6 +54,7 @@ mod undo;
 mod vector_options;
 
 use crate::app::permissions::AskedUser;
+use crate::client::open_files;
 use crate::config::{Config, ConfigError, user_file};
 use crate::store::file::tell_waits;
 use crate::store::upgrade::tell_upgrades;
@@ -241,6 +242,7 @@ fn run(arguments: Arguments) -> CommandResult {
         .as_deref()
         .map(output::start_log)
         .transpose()?;
+    open_files::raise_limit();
     tell_upgrades(output::upgrade);
     tell_waits(output::waiting);
     let (config, config_file) = Config::load(arguments.config.as_deref())?;

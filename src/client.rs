@@ -14,6 +14,7 @@ mod control;
 pub(crate) mod gate;
 pub(crate) mod health;
 pub(crate) mod lock;
+pub mod open_files;
 pub mod pace;
 pub(crate) mod question;
 mod slots;

@@ -2,6 +2,7 @@
 
 use super::error::{AppError, invalid};
 use super::permissions::{Consent, RecordedRequests};
+use crate::client::open_files;
 use crate::config::Config;
 use crate::domain::adjudication::PickMode;
 use crate::domain::named::did_you_mean;
@@ -425,6 +426,16 @@ fn named(
 /// Whether a call of the judge may cost money.
 pub fn is_paid(judge: &dyn Judge) -> bool {
     !judge.spec().is_offline() && judge.worst(&JudgePrompt::default()).1 != Some(0.0)
+}
+
+/// Says where the system allows fewer calls in flight than these judges could have, so many of each.
+pub fn bound_note(ensemble: &JudgeEnsemble, concurrency: usize) -> Option<String> {
+    let remote = ensemble.iter().filter(|judge| !judge.spec().is_offline());
+    let wanted = remote.map(|judge| {
+        let own = judge.limits().concurrency.unwrap_or(concurrency);
+        own.min(concurrency)
+    });
+    open_files::bound_note(wanted.sum())
 }
 
 /// Refuses a budget that is none, or that cannot be kept.

@@ -238,7 +238,7 @@ impl AnnotateCommand {
             queries: Some(import.keys.clone()),
             ..request
         };
-        let control = self.spending.control(context, budget);
+        let control = self.spending.control(context, budget, &ensemble);
         let (request, budget_reached) =
             self.hand_over(&lock, &store, &ensemble, request, control)?;
         let (keep, limit) = (self.keep_unscored, request.depth);

@@ -1,7 +1,7 @@
 //! `overrule` and `overrule demo`: the workbench.
 
 use crate::app::annotate::RunRequest;
-use crate::app::choose_judges::{ChosenJudges, is_paid};
+use crate::app::choose_judges::{ChosenJudges, bound_note, is_paid};
 use crate::app::project::open_sample;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, DEFAULT_PROJECT, usage};
 use crate::cli::output;
@@ -167,8 +167,13 @@ fn show_one(
             .iter()
             .map(|judge| judge.spec().name.clone())
             .collect(),
-        note: chosen.notes.join("; "),
         missing_keys: chosen.missing_keys(),
+        note: chosen
+            .notes
+            .into_iter()
+            .chain(bound_note(&chosen.ensemble, config.run.concurrency))
+            .collect::<Vec<_>>()
+            .join("; "),
         ..options
     };
     match tui::run(store, chosen.ensemble, options, &config.screen) {

@@ -122,7 +122,7 @@ impl PickCommand {
         if let Some(path) = dataset {
             datasets::check(path, false)?.import(&store)?;
         }
-        let control = self.spending.control(context, budget);
+        let control = self.spending.control(context, budget, &ensemble);
         let (ended, spent) = watch::watch(&plan, &ensemble, control, &store, &mut answers)?;
         let rows = plan.progress(&ensemble, &answers);
         if self.json {

@@ -3,9 +3,11 @@
 use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output::{self, clean};
 use crate::app::annotate::estimate::JudgeEstimate;
+use crate::app::choose_judges::bound_note;
 use crate::app::run_lock::RunLock;
 use crate::client::RunControl;
 use crate::domain::number_words;
+use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use clap::Args;
 use std::io::{self, BufRead as _, IsTerminal as _};
@@ -52,8 +54,17 @@ impl SpendingOptions {
         }
     }
 
-    pub(super) fn control(&self, context: &CommandContext, budget: Option<f64>) -> RunControl {
+    /// How a run of these judges begins; says so where the system allows fewer calls than it could have in flight.
+    pub(super) fn control(
+        &self,
+        context: &CommandContext,
+        budget: Option<f64>,
+        judges: &JudgeEnsemble,
+    ) -> RunControl {
         let concurrency = self.concurrency.unwrap_or(context.config.run.concurrency);
+        if let Some(note) = bound_note(judges, concurrency) {
+            output::message(&format!("note: {note}"));
+        }
         RunControl {
             concurrency: concurrency.max(1),
             budget_usd: budget,

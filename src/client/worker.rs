@@ -8,12 +8,14 @@
 
 mod admission;
 mod outcome;
+mod real_usage;
 mod recent_keys;
 
 use super::RunControl;
 use super::budget::{Budget, Reservation};
 use super::call_ledger::CallLedger;
 use super::gate::{BegunCall, RateGate};
+use super::open_files::OpenCall;
 use super::question::{CaseId, RecordOutcome, ServiceQuestion};
 use super::slots::SlotPlace;
 use super::{lock, now_ms};
@@ -24,6 +26,7 @@ use crate::store::{Store, StoreError};
 use futures::future::BoxFuture;
 use futures::stream::{FuturesOrdered, FuturesUnordered};
 use futures::{FutureExt as _, StreamExt as _};
+use real_usage::RealUsage;
 use recent_keys::RecentKeys;
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -129,6 +132,8 @@ struct CallTask<Q> {
     question: Q,
     uid: [u8; 16],
     reserved: Option<Reservation>,
+    /// Dollars that this attempt costs at worst.
+    worst_usd: Option<f64>,
     attempts: u32,
     adaptions: usize,
     /// Answers the service had given when this question was refused last.
@@ -145,6 +150,8 @@ struct SentCall {
     begun: BegunCall,
     /// A place of the server, where judges share them.
     _place: Option<SlotPlace>,
+    /// Held by a call that goes to a server.
+    _open: Option<OpenCall>,
     /// Given back when the call is charged, whatever becomes of its task.
     _reserved: Option<Reservation>,
 }
@@ -190,6 +197,7 @@ pub(crate) struct Worker<Q: ServiceQuestion> {
     /// Questions that wait for the answer of the same one, by its key.
     same: HashMap<[u8; 32], Vec<Q>>,
     answered: RecentKeys,
+    usage: RealUsage,
     absence: Option<bool>,
     budget_reached: bool,
     failed: bool,
@@ -231,6 +239,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
             writing: FuturesUnordered::new(),
             same: HashMap::new(),
             answered: RecentKeys::default(),
+            usage: RealUsage::default(),
             absence: None,
             budget_reached: false,
             failed: false,
@@ -261,7 +270,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 self.take_back().await;
             }
             if !control.paused && !dropped {
-                let places = lock(&self.gate).places(control.concurrency);
+                let places = self.places(&control);
                 // In this order: a row that is there at once is sent in the same turn, and no event would come for it
                 // later.
                 wake = earliest(
@@ -415,6 +424,7 @@ impl<Q> CallTask<Q> {
             question,
             uid: [0; 16],
             reserved: None,
+            worst_usd: None,
             attempts: 0,
             adaptions: 0,
             answers: 0,

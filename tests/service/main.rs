@@ -13,6 +13,7 @@ mod handed_over;
 mod identity;
 mod ledger;
 mod models;
+mod open_files;
 mod pair;
 mod permissions;
 mod picks;

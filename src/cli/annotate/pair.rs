@@ -99,7 +99,7 @@ impl AnnotateCommand {
             )?;
         }
         let before = PairStanding::read(&store, key, (a_at, b_at))?;
-        let control = self.spending.control(context, budget);
+        let control = self.spending.control(context, budget, &ensemble);
         let asked = priced.question.request(&request);
         let (outcome, _) =
             watch::watch(&lock, &store, ensemble, asked, control, self.json, |_| {

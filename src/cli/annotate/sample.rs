@@ -64,7 +64,7 @@ impl AnnotateCommand {
                 confirm_spending(&cost::describe(&estimate, &ensemble), self.spending.yes)?;
             }
         }
-        let control = self.spending.control(context, budget);
+        let control = self.spending.control(context, budget, &ensemble);
         let (request, budget_reached) =
             self.hand_over(&lock, &store, &ensemble, request, control)?;
         let (outcome, _) =

@@ -87,7 +87,7 @@ impl RankingTerms<'_> {
         if paid && plan.rankings() > 0 {
             confirm_spending(&describe(&plan, &estimates, self.noun), self.spending.yes)?;
         }
-        let control = self.spending.control(context, budget);
+        let control = self.spending.control(context, budget, &ensemble);
         let plan = Arc::new(plan);
         let ended = watch::watch(&plan, control, store, self.noun)?;
         let rows = plan.results(store)?;

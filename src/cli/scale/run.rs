@@ -164,7 +164,7 @@ impl RunCommand {
         if run.judges.are_paid() && estimate.expected.calls > 0.0 {
             confirm_spending(&words, self.spending.yes)?;
         }
-        let control = self.spending.control(context, budget);
+        let control = self.spending.control(context, budget, &run.judges.ensemble);
         let ended = watch_links(run, control, store)?;
         let report = scale_report(store, GradeSource::Links);
         if self.json {

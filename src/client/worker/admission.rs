@@ -1,6 +1,7 @@
 //! From a question to a call in flight: money set aside, a row in the ledger, a place, the pace.
 
 use super::{CallTask, SentCall, Worker, WorkerEvent, attempt, earliest};
+use crate::client::open_files::OpenCall;
 use crate::client::question::ServiceQuestion;
 use crate::client::{RunControl, lock, now_ms};
 use crate::store::StoreError;
@@ -21,10 +22,23 @@ const NOTED_WITHIN: f64 = 0.03;
 const SOON: Duration = Duration::from_millis(1);
 
 impl<Q: ServiceQuestion> Worker<Q> {
+    /// Calls in flight at most, now.
+    pub(super) fn places(&self, control: &RunControl) -> usize {
+        let places = lock(&self.gate).places(control.concurrency);
+        match self.shared.budget.is_limited() {
+            true => places.min(self.usage.places()),
+            false => places,
+        }
+    }
+
     /// How many calls may be on their way into the ledger or ready to go, beyond those in flight.
     pub(super) fn ahead(&self, places: usize, now: Instant) -> usize {
         let gate = lock(&self.gate);
         let free = places.saturating_sub(self.flying.len());
+        if self.shared.budget.is_limited() && places == self.usage.places() {
+            // What is written down now is set aside by an estimate that the next bill may correct.
+            return free;
+        }
         if gate.ready(1, now) > now + SOON {
             return 1;
         }
@@ -37,7 +51,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
     }
 
     pub(super) fn wants(&self, control: &RunControl) -> bool {
-        let places = lock(&self.gate).places(control.concurrency);
+        let places = self.places(control);
         self.noting.len() + self.ready.len() < self.ahead(places, Instant::now())
     }
 
@@ -75,7 +89,9 @@ impl<Q: ServiceQuestion> Worker<Q> {
             }
             // Reserved before it is sent and held until it is charged: workers that only looked at what is spent would
             // each find room for the last dollar, and pass the limit together.
-            match self.shared.budget.reserve(needs.worst_usd.unwrap_or(0.0)) {
+            let worst_usd = self.usage.worst_usd(needs.worst_usd);
+            call.worst_usd = worst_usd;
+            match self.shared.budget.reserve(worst_usd.unwrap_or(0.0)) {
                 Some(reserved) => call.reserved = Some(reserved),
                 None => {
                     self.first.push_front(call);
@@ -95,7 +111,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 purpose: self.shared.purpose,
                 service: self.service.clone(),
                 run: self.shared.run,
-                worst_usd: needs.worst_usd,
+                worst_usd,
                 sent_ms: now_ms(),
             };
             // Sent only out of `ready`, where a call comes once its row is committed. Sent sooner, a kill in between
@@ -186,6 +202,11 @@ impl<Q: ServiceQuestion> Worker<Q> {
             if ready > now + SOON {
                 return Some(ready);
             }
+            let open = match needs.sent.then(OpenCall::begin) {
+                // Other services have all the connections that the system allows.
+                Some(None) => return Some(now + LOOK_AGAIN),
+                open => open.flatten(),
+            };
             // Another judge of the same server may have them all; this worker hears when one comes free.
             let Ok(place) = lock(&self.gate).window.take_place() else {
                 return None;
@@ -198,9 +219,10 @@ impl<Q: ServiceQuestion> Worker<Q> {
             // still owed.
             let sent = SentCall {
                 uid: needs.sent.then_some(call.uid),
-                worst_usd: needs.worst_usd,
+                worst_usd: call.worst_usd,
                 begun,
                 _place: place,
+                _open: open,
                 _reserved: call.reserved.take(),
             };
             // Nobody but this worker takes ended tasks in, so that none is looked up before its entry is there.

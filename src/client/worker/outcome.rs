@@ -70,7 +70,9 @@ impl<Q: ServiceQuestion> Worker<Q> {
         if let Some(key) = call.question.key() {
             self.answered.add(key);
         }
-        let tokens = call.question.needs().tokens;
+        let needs = call.question.needs();
+        self.usage.note(exchange.cost_usd, needs.worst_usd);
+        let tokens = needs.tokens;
         let ended = Some((call.question, QuestionEnd::Answered(answer)));
         self.put(sent.uid, charge, None, job, ended, String::new());
         let mut gate = lock(&self.gate);
@@ -87,11 +89,15 @@ impl<Q: ServiceQuestion> Worker<Q> {
         now: Instant,
     ) {
         let charge = charge_of(&error, sent.worst_usd);
+        let needs = call.question.needs();
+        if error.exchange.cost_usd.is_some() {
+            self.usage.note(error.exchange.cost_usd, needs.worst_usd);
+        }
         // So that a call that was refused is not recorded as one without a known price.
         if let Charge::Known(usd) = charge {
             error.exchange.cost_usd = Some(usd);
         }
-        let tokens = call.question.needs().tokens;
+        let tokens = needs.tokens;
         let case = call.question.case();
         let failure = AttemptFailure::Failed(error.cause);
         let refusal = is_refusal(&error);

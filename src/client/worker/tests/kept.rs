@@ -227,3 +227,43 @@ proptest! {
         });
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_bills_more_than_expected_passes_the_budget_by_a_few_calls_only() {
+    // Eight times as much as was expected at worst; then the same from the hundredth call on.
+    let later: fn(usize) -> Option<f64> = |number| Some(if number < 100 { 0.05 } else { 0.4 });
+    for (cost, beyond) in [((|_| Some(0.4)) as fn(usize) -> Option<f64>, 2.0), (later, 64.0)] {
+        let server = Arc::new(SimulatedServer {
+            cost,
+            ..SimulatedServer::new(|_| ServerFate::Answer(ms(500)))
+        });
+        let budget = Budget::new(Some(10.0), 0.0);
+        let setup = WorkerSetup {
+            worst_usd: Some(0.05),
+            budget: budget.clone(),
+            ..WorkerSetup::new(64)
+        };
+        let played = play(&server, 3_000, setup).await;
+        assert!(played.budget_reached);
+        let spent = budget.spent_usd();
+        assert!(spent <= 10.0 + beyond * 0.4, "{spent}");
+        assert!(spent >= 9.0, "{spent}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_budget_no_bill_is_waited_for() {
+    for (limit, quick) in [(None, true), (Some(1e9), false)] {
+        let server = Arc::new(SimulatedServer::new(|_| ServerFate::Answer(ms(500))));
+        let setup = WorkerSetup {
+            first: 64,
+            budget: Budget::new(limit, 0.0),
+            ..WorkerSetup::new(64)
+        };
+        let played = play(&server, 640, setup).await;
+        assert_eq!(played.answered.len(), 640);
+        // Ten waves; under a budget the first ones are small.
+        assert_eq!(played.took < seconds(6.0), quick, "{:?}", played.took);
+        assert!(played.took < seconds(9.0), "{:?}", played.took);
+    }
+}

@@ -20,6 +20,7 @@ pub mod votes;
 
 use super::error::{AppError, FileProblems};
 use super::input_files::{self, ReadProgress};
+use super::run_lock::RunLock;
 use super::wording::counted;
 use crate::client::now_ms;
 use crate::domain::adjudication::PickRecord;
@@ -173,6 +174,15 @@ impl CheckedFile {
     /// Puts the file into a project: all of it, or nothing.
     pub fn import(self, store: &Store) -> Result<ImportedFile, AppError> {
         let (path, progress) = (&self.path, &self.progress);
+        // A run asks for the answers that are missing when it begins; those that come meanwhile it would pay for again.
+        let brings_answers = matches!(
+            self.content,
+            CheckedContent::AiScores(_) | CheckedContent::Picks(_)
+        );
+        let _lock = brings_answers
+            .then(|| RunLock::take(store.path()))
+            .transpose()
+            .map_err(AppError::failed)?;
         Ok(match self.content {
             CheckedContent::Dataset(_) => {
                 ImportedFile::Pools(datasets::import(store, path, progress)?)

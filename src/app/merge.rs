@@ -5,6 +5,7 @@ mod judges;
 mod labels;
 
 use crate::app::wording::counted;
+use crate::domain::sanitise;
 use crate::store::merge::{MatchedQuery, MergeCounts, Merger, Snapshot};
 use crate::store::{Db, Result, Store};
 
@@ -113,9 +114,18 @@ pub fn notes(merged: &MergeCounts) -> Vec<String> {
             "people differ (`overrule config project --final …`)",
         ),
     ];
+    let namesakes = merged.namesakes.iter().map(|(name, pairs)| {
+        format!(
+            "{}: {} judged one way here and another way there; if these are two people, let one take another name \
+             (`--annotator`, or `annotator` in the configuration)",
+            sanitise::line(name),
+            counted(*pairs, "pair")
+        )
+    });
     let notes = notes.into_iter().filter(|(count, ..)| *count > 0);
     notes
         .map(|(count, noun, words)| format!("{}: {words}", counted(count, noun)))
+        .chain(namesakes)
         .collect()
 }
 

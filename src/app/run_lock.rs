@@ -1,4 +1,4 @@
-//! One run a project: an operating-system lock on a file beside it, which is released however the process ends.
+//! One run a project, and no merge or import of answers meanwhile, which a run would pay for again: an operating-system lock on a file beside it, which is released however the process ends.
 //!
 //! The lock goes by the file and not by the name that was typed: links are followed, and a file with several names is
 //! refused, as the store refuses it. The lock is not on the project itself: to close a second handle on it would take
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     #[error(
-        "another overrule process is running on {0}; wait for it or stop it (two runs would pay for the same call twice)"
+        "another overrule process is running on {0}; wait for it or stop it (otherwise the same call would be paid for twice)"
     )]
     Busy(String),
     /// The lock file cannot be opened or locked.

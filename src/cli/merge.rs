@@ -1,6 +1,7 @@
 //! `overrule merge`: what another analyst's file has and this one has not.
 
 use crate::app::merge::{merge_into, notes, taken_over};
+use crate::app::run_lock::RunLock;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output;
 use crate::domain::number_words;
@@ -45,6 +46,10 @@ impl MergeCommand {
             ));
         }
         let keep = !self.dry_run;
+        // A run would pay again for the votes that are taken over meanwhile.
+        let _lock = keep
+            .then(|| RunLock::take(context.project()))
+            .transpose()?;
         let snapshot = Snapshot::of(&self.other)?;
         let merged = merge_into(&store, snapshot, keep)
             .with_context(|| format!("{}: nothing is merged", self.other.display()))?;
@@ -103,6 +108,7 @@ impl MergeCommand {
             "duel_participants_left_out": merged.participants_left_out,
             "queries_keeping_their_judges": merged.keep_their_judges,
             "conflicts": merged.conflicts,
+            "namesakes": merged.namesakes,
             "calls_pending": merged.calls_pending,
             "refused": refused,
         })

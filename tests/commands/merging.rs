@@ -507,3 +507,46 @@ fn what_is_no_other_project_is_refused_by_name() {
     fs::remove_file(ada.path("overrule.db")).unwrap();
     ada.refused("merge cut.db", 2, &["no such project"]);
 }
+
+#[test]
+fn one_name_that_judges_one_way_here_and_another_way_there_is_pointed_out() {
+    let (ada, eve) = two();
+    // The same as seen from the other side, twice another, and names of their own.
+    says(&ada, "root", "d0", "d1", "a");
+    says(&eve, "root", "d1", "d0", "b");
+    says(&ada, "root", "d0", "d2", "a");
+    says(&eve, "root", "d0", "d2", "b");
+    says(&ada, "ada", "d0", "d3", "a");
+    says(&eve, "eve", "d0", "d3", "b");
+    let merged = merge(&ada, &eve, "--dry-run");
+    assert_eq!(merged["namesakes"], json!({"root": 1}));
+    let path = eve.project();
+    let told = ada.run(&["merge", path.to_str().unwrap()]);
+    told.says("root: 1 pair judged one way here and another way there; if these are two people");
+    assert_eq!(merge(&ada, &eve, "")["namesakes"], json!({}));
+    // Whoever goes on with the united project and changes their mind is one person.
+    says(&ada, "root", "d0", "d2", "tie");
+    assert_eq!(merge(&eve, &ada, "")["namesakes"], json!({}));
+}
+
+#[test]
+fn nothing_that_a_run_would_pay_for_again_is_brought_in_while_it_goes_on() {
+    let (ada, eve) = two();
+    eve.done("export votes --format jsonl --out votes.jsonl");
+    let votes = eve.path("votes.jsonl");
+    let other = eve.project();
+    let (other, votes) = (other.to_str().unwrap(), votes.to_str().unwrap());
+    let run = fs::File::create(ada.path("overrule.db-run")).unwrap();
+    run.lock().unwrap();
+    for arguments in [
+        &["merge", other][..],
+        &["import", "votes", votes],
+        &["import", AI_SCORES],
+    ] {
+        let words = ["another overrule process is running"];
+        ada.run(&arguments.to_vec()).refused(1, &words);
+    }
+    ada.done(&["merge", other, "--dry-run"]);
+    run.unlock().unwrap();
+    ada.done(&["merge", other]);
+}

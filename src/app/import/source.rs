@@ -3,6 +3,7 @@
 use super::folder::{is_benchmark, is_project_file, refuse_project};
 use super::{ImportOptions, check, log_import};
 use crate::app::error::{AppError, invalid};
+use crate::app::run_lock::RunLock;
 use crate::app::merge;
 use crate::app::pool;
 use crate::app::wording::counted;
@@ -119,6 +120,7 @@ pub fn bring_in(
         return Ok([vec![built], summary.warnings].concat());
     }
     if is_project_file(path) {
+        let _lock = RunLock::take(store.path()).map_err(AppError::failed)?;
         let snapshot = Snapshot::of(path)?;
         let counts = merge::merge_into(store, snapshot, true)?;
         let words = match merge::taken_over(&counts) {

@@ -5,6 +5,7 @@ use super::sample::RecordSample;
 use super::vote_importer::VotesImporter;
 use crate::app::error::{AppError, FileProblems};
 use crate::app::input_files::{InputReader, display_name, open, stem};
+use crate::app::run_lock::RunLock;
 use crate::client::now_ms;
 use crate::formats::votes::{KnownTexts, read_votes, text_hash};
 use crate::store::{Db, Store, StoreError};
@@ -62,6 +63,7 @@ pub fn check(
 /// Imports a file: all of it, or nothing. Bad lines are left out.
 pub fn import(store: &Store, path: &Path) -> Result<VotesImport, AppError> {
     let file = VotesFile::open(path)?;
+    let _lock = RunLock::take(store.path()).map_err(AppError::failed)?;
     Ok(store.write_blocking(move |db| file.import(db))?)
 }
 

@@ -1,5 +1,7 @@
 //! What a merge did, in numbers.
 
+use std::collections::BTreeMap;
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MergeCounts {
     pub queries_added: usize,
@@ -52,6 +54,9 @@ pub struct MergeCounts {
     pub keep_their_judges: usize,
     /// Pairs of the whole project on which people differ, after the merge.
     pub conflicts: usize,
+    /// People of whom there are two, or who changed their minds: by name, the pairs that they have judged one way here and another
+    /// way there.
+    pub namesakes: BTreeMap<String, usize>,
     /// Calls that batches of the other file are still making; their votes come with a later merge.
     pub calls_pending: usize,
     /// Queries of which nothing was taken, each with the reason.

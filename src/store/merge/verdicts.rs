@@ -2,18 +2,20 @@
 
 use super::{MatchedQuery, Merger};
 use crate::domain::verdict::{Decision, GoldItem};
+use crate::domain::vote::Outcome;
 use crate::store::gold::GoldAdded;
 use crate::store::verdicts::NewVerdict;
 use crate::store::{Result, StoreError};
 use rusqlite::{Connection, params};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 impl Merger<'_> {
     /// Takes over what people did on a query.
     pub(crate) fn verdicts_of(&mut self, query: &mut MatchedQuery) -> Result<()> {
         self.assignments(query)?;
-        self.verdicts(query)?;
+        let theirs = self.verdicts(query)?;
         self.undos(query)?;
+        self.namesakes(query, &theirs)?;
         self.gold(query)
     }
 
@@ -62,8 +64,12 @@ impl Merger<'_> {
     ///
     /// Counted are the pairs that a person judged: several rows of one person on a pair, such as a verdict and its
     /// confirmation after the votes were shown, are one verdict.
-    fn verdicts(&mut self, query: &mut MatchedQuery) -> Result<()> {
+    fn verdicts(&mut self, query: &mut MatchedQuery) -> Result<TheirVerdicts> {
         let mut waiting = verdicts(self.from, query)?;
+        let mut theirs = TheirVerdicts {
+            all: waiting.iter().map(|(uid, _)| uid.clone()).collect(),
+            new: HashSet::new(),
+        };
         let mut judged = HashSet::new();
         loop {
             let mut later = Vec::new();
@@ -81,11 +87,12 @@ impl Merger<'_> {
                     let (a, b) = (verdict.a.min(verdict.b), verdict.a.max(verdict.b));
                     judged.insert((verdict.annotator, a, b));
                     query.changed = true;
+                    theirs.new.insert(uid);
                 }
             }
             if later.is_empty() {
                 self.merged.verdicts += judged.len();
-                return Ok(());
+                return Ok(theirs);
             }
             if later.len() == before {
                 let (uid, _) = &later[0];
@@ -95,6 +102,43 @@ impl Merger<'_> {
             }
             waiting = later;
         }
+    }
+
+    /// Counts pairs on which one name has given a verdict here and another one there, neither knowing of the other: this may be
+    /// two people, whose disagreement would be gone.
+    fn namesakes(&mut self, query: &MatchedQuery, theirs: &TheirVerdicts) -> Result<()> {
+        if theirs.new.is_empty() {
+            return Ok(());
+        }
+        let mut statement = self.db.connection.prepare_cached(
+            "SELECT uid, min(a, b), max(a, b), a, decision, annotator FROM verdict
+             WHERE query = ?1 AND NOT EXISTS (SELECT 1 FROM undo WHERE verdict = uid)
+               AND NOT EXISTS (SELECT 1 FROM verdict AS later WHERE later.replaces = verdict.uid)
+             ORDER BY created_ms, uid",
+        )?;
+        type Columns = (String, usize, usize, usize, Decision, String);
+        let mut latest: HashMap<(String, usize, usize), [Option<Outcome>; 2]> = HashMap::new();
+        for row in statement.query_map([query.ours.0], |row| row.try_into())? {
+            let (uid, low, high, first, decision, annotator): Columns = row?;
+            let decision = match first == low {
+                true => decision,
+                false => decision.flipped(),
+            };
+            let side = match (theirs.new.contains(&uid), theirs.all.contains(&uid)) {
+                (true, _) => 1,
+                (false, false) => 0,
+                (false, true) => continue,
+            };
+            latest.entry((annotator, low, high)).or_default()[side] = decision.direction();
+        }
+        for ((annotator, ..), sides) in latest {
+            if let [Some(ours), Some(theirs)] = sides
+                && ours != theirs
+            {
+                *self.merged.namesakes.entry(annotator).or_default() += 1;
+            }
+        }
+        Ok(())
     }
 
     fn undos(&mut self, query: &mut MatchedQuery) -> Result<()> {
@@ -134,6 +178,13 @@ impl Merger<'_> {
         }
         Ok(())
     }
+}
+
+/// The verdicts of the other file on a query, by their unique names.
+struct TheirVerdicts {
+    all: HashSet<String>,
+    /// Those that were not here.
+    new: HashSet<String>,
 }
 
 /// The verdicts of the other file on a query, as they would be given here, earliest first.

@@ -127,6 +127,36 @@ pub fn open_unpacked(
     Ok(BufReader::with_capacity(BUFFER, file))
 }
 
+/// Bytes of a file that is read whole at most, unpacked: a small packed file can hold many gigabytes.
+const LARGEST_WHOLE: u64 = 512 << 20;
+
+/// A file that is read whole; what is larger than any such file is cannot be read to its end.
+struct WholeFile<R> {
+    source: R,
+    left: u64,
+}
+
+impl<R> WholeFile<R> {
+    fn new(source: R) -> Self {
+        Self {
+            source,
+            left: LARGEST_WHOLE,
+        }
+    }
+}
+
+impl<R: Read> Read for WholeFile<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(into)?;
+        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
+            let most = LARGEST_WHOLE >> 20;
+            let words = format!("it holds more than {most} MiB, unpacked; split it");
+            io::Error::new(io::ErrorKind::FileTooLarge, words)
+        })?;
+        Ok(read)
+    }
+}
+
 const BUFFER: usize = 1 << 18;
 const GZIP: &[u8] = b"\x1f\x8b";
 
@@ -195,7 +225,7 @@ fn standard_input() -> io::Result<Arc<[u8]>> {
         ));
     }
     let mut bytes = Vec::new();
-    input.read_to_end(&mut bytes)?;
+    WholeFile::new(&mut input).read_to_end(&mut bytes)?;
     Ok(Arc::clone(READ.get_or_init(|| bytes.into())))
 }
 
@@ -204,7 +234,7 @@ pub fn read_to_string(path: &Path) -> io::Result<String> {
 }
 
 fn text_of(file: File) -> io::Result<String> {
-    io::read_to_string(file).map_err(|error| match error.kind() {
+    io::read_to_string(WholeFile::new(file)).map_err(|error| match error.kind() {
         io::ErrorKind::InvalidData => io::Error::new(error.kind(), "is not text in UTF-8"),
         _ => error,
     })

@@ -1,6 +1,6 @@
 //! Cuts a stream of JSON into values without reading them, so that only one is in memory at a time.
 
-use super::lines::breaks;
+use super::lines::{LONGEST_LINE, breaks, too_long};
 use std::io::{self, BufRead};
 
 /// Why there is no next byte or value.
@@ -66,6 +66,9 @@ impl<R: BufRead> JsonScanner<R> {
             let chunk = chunk(&mut self.reader)?;
             let end = nesting.end(chunk);
             let read = &chunk[..end.unwrap_or(chunk.len())];
+            if (value.len() + read.len()) as u64 > LONGEST_LINE {
+                return Err(ScanStop::Unreadable(too_long("a JSON value")));
+            }
             value.extend_from_slice(read);
             self.line += breaks(read);
             let read = read.len();

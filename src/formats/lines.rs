@@ -1,10 +1,14 @@
 //! The lines of a text file, one of them in memory at a time.
 
 use super::problem::Problem;
-use std::io::{BufRead, Chain, Cursor, Read as _};
+use std::io::{self, BufRead, Chain, Cursor, Read as _};
 
-/// A line may have taken half a gigabyte; the lines after it need not hold on to that.
-const KEPT_CAPACITY: usize = 64 << 20;
+/// The lines after a long one need not hold on to its memory.
+const KEPT_CAPACITY: usize = 8 << 20;
+
+/// Bytes of a line, a row or a JSON value at most. A query with a thousand long documents has fewer, and a small packed file can hold a line of many
+/// gigabytes.
+pub(super) const LONGEST_LINE: u64 = 64 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -43,7 +47,7 @@ impl<R: BufRead> TextLines<R> {
             number: 0,
             bytes: Vec::new(),
             is_unread: false,
-            limit: u64::MAX,
+            limit: LONGEST_LINE,
             done: false,
         }
     }
@@ -109,7 +113,10 @@ impl<R: BufRead> TextLines<R> {
                 return Some(Err(self.problem(&format!("cannot read further: {error}"))));
             }
             if self.bytes.len() as u64 > self.limit {
-                let what = format!("is longer than {} bytes, which no record is", self.limit);
+                let what = format!(
+                    "is longer than {} bytes; no record is that long",
+                    self.limit
+                );
                 return Some(Err(self.problem(&what)));
             }
             if self.number == 1 {
@@ -126,6 +133,33 @@ impl<R: BufRead> TextLines<R> {
         }
         None
     }
+}
+
+pub(super) fn too_long(what: &str) -> io::Error {
+    let words = format!("{what} is longer than {LONGEST_LINE} bytes; no record is that long");
+    io::Error::new(io::ErrorKind::InvalidData, words)
+}
+
+/// All lines as text, blank ones too, without their breaks. One that is too long is an error.
+pub(super) fn text_lines(mut reader: impl BufRead) -> impl Iterator<Item = io::Result<String>> {
+    std::iter::from_fn(move || {
+        let mut bytes = Vec::new();
+        let mut line = reader.by_ref().take(LONGEST_LINE + 1);
+        match line.read_until(b'\n', &mut bytes) {
+            Ok(0) => return None,
+            Ok(_) => {}
+            Err(error) => return Some(Err(error)),
+        }
+        if bytes.len() as u64 > LONGEST_LINE {
+            return Some(Err(too_long("the line")));
+        }
+        let bare = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+        let bare = bare.strip_suffix(b"\r").unwrap_or(bare);
+        Some(
+            String::from_utf8(bare.to_vec())
+                .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "is not text in UTF-8")),
+        )
+    })
 }
 
 impl<'a> TextLine<'a> {

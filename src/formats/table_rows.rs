@@ -4,6 +4,7 @@
 //! on to the end of the file where it is missing; here such a row is refused.
 
 use super::csv_cell::read_back;
+use super::lines::{LONGEST_LINE, breaks};
 use super::problem::Problem;
 use std::io::{self, BufRead};
 
@@ -118,10 +119,16 @@ impl<R: BufRead> TableRows<R> {
                 .iter()
                 .position(|byte| self.row.push(*byte, self.delimiter, self.style));
             let used = end.map_or(chunk.len(), |at| at + 1);
-            self.line += super::lines::breaks(&chunk[..used]);
+            self.line += breaks(&chunk[..used]);
             self.reader.consume(used);
             if end.is_some() {
                 return self.row.finish(self.style);
+            }
+            if (self.row.bytes.len() + self.row.ends.len()) as u64 > LONGEST_LINE {
+                self.done = true;
+                return Err(format!(
+                    "the row is longer than {LONGEST_LINE} bytes; no record is that long (is a quote missing?)"
+                ));
             }
         }
     }

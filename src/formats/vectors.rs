@@ -1,5 +1,6 @@
 //! Vectors of documents from a file: JSON lines with names, or NumPy's `.npy` with a row a document.
 
+use super::lines::text_lines;
 use super::problem::Problem;
 use crate::domain::corpus::{DocId, QueryId};
 use serde::Deserialize;
@@ -42,7 +43,7 @@ impl NamedVectors {
     pub fn read(reader: impl BufRead, file: &str) -> Result<Self, Problem> {
         let mut named = Self::default();
         let mut dimension = None;
-        for (at, line) in (1..).zip(reader.lines()) {
+        for (at, line) in (1..).zip(text_lines(reader)) {
             let wrong = |what: &str| Problem::new(file, Some(at), what);
             let line = line.map_err(|error| wrong(&error.to_string()))?;
             if line.trim().is_empty() {
@@ -88,7 +89,7 @@ pub fn read_names(
     file: &str,
 ) -> Result<Vec<(Option<QueryId>, DocId)>, Problem> {
     let mut names = Vec::new();
-    for (at, line) in (1..).zip(reader.lines()) {
+    for (at, line) in (1..).zip(text_lines(reader)) {
         let line = line.map_err(|error| Problem::new(file, Some(at), &error.to_string()))?;
         let line = line.trim_end_matches('\r');
         if line.is_empty() {
@@ -175,11 +176,12 @@ pub fn read_npy(mut reader: impl Read, file: &str) -> Result<Vec<Vec<f64>>, Prob
     let Some([rows, columns]) = shape.as_deref() else {
         return Err(wrong("is not a table of two dimensions: a row a document"));
     };
-    let mut bytes = Vec::new();
-    reader.read_to_end(&mut bytes).map_err(cut)?;
     let expected = rows
         .checked_mul(*columns)
         .and_then(|all| all.checked_mul(width));
+    let mut bytes = Vec::new();
+    let mut numbers = reader.take(expected.map_or(0, |bytes| bytes as u64 + 1));
+    numbers.read_to_end(&mut bytes).map_err(cut)?;
     if expected != Some(bytes.len()) || *columns == 0 {
         return Err(wrong(
             "holds more or fewer numbers than it says; write it again",

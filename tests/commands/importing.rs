@@ -4,6 +4,7 @@ use crate::support::{AI_SCORES, Sandbox, dataset};
 use rstest::rstest;
 use serde_json::{Value, json};
 use std::fs;
+use std::io::Write as _;
 
 const GOOD: &str = r#"{"query":{"id":"good","query":"red apples"},"documents":[{"id":"a","content":"apples"},{"id":"b","content":"pears"}]}"#;
 
@@ -393,4 +394,22 @@ fn one_identifier_with_two_texts_is_refused(#[case] text: &str, #[case] word: &s
         2,
         &["ai_scores.json:", word, "nothing imported"],
     );
+}
+
+#[test]
+fn a_small_packed_file_with_an_endless_line_is_refused() {
+    let sandbox = Sandbox::new();
+    for (name, start) in [
+        ("line.jsonl.gz", "{\"query\": \"x"),
+        ("cell.csv.gz", "query,document,grade\nq,\"d"),
+        ("value.json.gz", "{\"q\": {\"d"),
+    ] {
+        let file = std::fs::File::create(sandbox.path(name)).unwrap();
+        let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        packed.write_all(start.as_bytes()).unwrap();
+        let block = vec![b'x'; 1 << 20];
+        (0..66).for_each(|_| packed.write_all(&block).unwrap());
+        packed.finish().unwrap();
+        sandbox.refused(&["import", name], 2, &[name, "is longer than"]);
+    }
 }

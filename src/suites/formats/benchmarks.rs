@@ -355,7 +355,7 @@ fn a_file_is_known_by_its_first_line() {
     let problem = recognize(endless.as_slice(), "f", None).unwrap_err();
     assert_eq!(
         problem.to_string(),
-        "f:1: is longer than 1048576 bytes, which no record is"
+        "f:1: is longer than 1048576 bytes; no record is that long"
     );
 }
 

@@ -205,6 +205,24 @@ async fn patience_ends() {
 }
 
 #[tokio::test]
+async fn an_answer_with_too_many_headers_is_not_paid_for_again() {
+    let headers: String = (0..5_000).map(|at| format!("x-{at}: y\r\n")).collect();
+    let answer = super::secrets::http("200 OK", &headers, "{}");
+    let url = super::secrets::parrot(answer);
+    let judge = super::judge_at("openai", "gpt-6.1-terra", &url, "");
+    let error = outcome(judge.as_ref()).await;
+    assert_eq!(
+        (error.cause, error.retry, error.exchange.sent),
+        (FailureCause::Connection, Retry::Never, true),
+        "{error}"
+    );
+    assert!(
+        error.message.contains("the headers of the answer"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
 async fn nobody_listening_is_no_connection() {
     let url = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -25,6 +25,9 @@ pub(super) fn broken(url: &Url, error: &reqwest::Error) -> CallError {
         )
         .stopping();
     }
+    if is_unreadable(error) {
+        return unreadable(url, error);
+    }
     let cause = if error.is_timeout() {
         FailureCause::TimedOut
     } else {
@@ -45,6 +48,24 @@ pub(super) fn broken(url: &Url, error: &reqwest::Error) -> CallError {
     let mut told = CallError::new(cause, message);
     told.exchange.sent = !error.is_connect() && !error.is_builder();
     told
+}
+
+/// Whether an answer came with a head that is too large to be read.
+fn is_unreadable(error: &reqwest::Error) -> bool {
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    causes
+        .filter_map(|cause| cause.downcast_ref::<hyper::Error>())
+        .any(hyper::Error::is_parse_too_large)
+}
+
+/// An answer with a head of thousands of lines. It has been paid for, and another one would look the same.
+fn unreadable(url: &Url, error: &reqwest::Error) -> CallError {
+    let (place, words) = (place(url), chain(error));
+    let message = format!("the headers of the answer of {place} are too large to be read: {words}");
+    let mut error = CallError::new(FailureCause::Connection, message);
+    error.exchange.sent = true;
+    error.retry = Retry::Never;
+    error
 }
 
 /// A call whose answer began to come and did not end.

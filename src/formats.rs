@@ -24,6 +24,7 @@ pub mod query_list;
 pub mod ranx;
 pub mod records;
 pub mod safe_json;
+pub mod safe_stdout;
 pub mod student_page;
 pub mod student_sample;
 pub mod svg;

@@ -4,11 +4,12 @@
 use super::error::{AppError, invalid};
 use crate::config::user_file;
 use crate::formats::file;
+use crate::formats::safe_stdout::SafeStdout;
 use crate::formats::table_file::TableFormat;
 use crate::store::file::sibling;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use std::io::{self, BufWriter, Read as _, Write};
+use std::io::{BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 /// What must not be written over, whatever a file is called.
@@ -273,6 +274,36 @@ pub fn is_database(path: &Path) -> bool {
     read.is_ok() && &start == b"SQLite format 3\0"
 }
 
+/// A folder for files that are written together. One that this made goes again, with what is in it, unless it is kept.
+#[derive(Debug)]
+pub struct OutputFolder {
+    made: Option<PathBuf>,
+}
+
+impl OutputFolder {
+    pub fn make(path: &Path) -> Result<Self, AppError> {
+        let there = path.exists();
+        std::fs::create_dir_all(path)
+            .map_err(|error| AppError::file(path, format!("cannot be made: {error}")))?;
+        Ok(Self {
+            made: (!there).then(|| path.to_owned()),
+        })
+    }
+
+    /// Everything is written.
+    pub fn keep(mut self) {
+        self.made = None;
+    }
+}
+
+impl Drop for OutputFolder {
+    fn drop(&mut self) {
+        if let Some(path) = &self.made {
+            drop(std::fs::remove_dir_all(path));
+        }
+    }
+}
+
 /// Writes a file under another name in the same folder and moves it into place when it is whole, compressed if its name ends in
 /// `.gz`. It is its owner's alone. A symbolic link stays one: what it leads to is written. `-` is the standard output.
 pub fn write_whole<T>(
@@ -325,7 +356,7 @@ pub fn write_whole<T>(
 fn write_to_stdout<T>(
     write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, AppError>,
 ) -> Result<T, AppError> {
-    let mut out = BufWriter::new(io::stdout());
+    let mut out = BufWriter::new(SafeStdout::default());
     match write(&mut out) {
         Ok(done) => {
             out.flush()?;

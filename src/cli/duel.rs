@@ -15,6 +15,7 @@ use crate::app::wording::{counted, moment_words};
 use crate::domain::duel::{DuelForm, DuelResult, Side};
 use crate::domain::sbr::SbrProfile;
 use crate::formats::csv_cell::SafeCsv;
+use crate::formats::safe_stdout::SafeStdout;
 use crate::formats::table_file::TableFormat;
 use crate::store::Store;
 use crate::store::duels::DuelKey;
@@ -357,7 +358,7 @@ fn list(store: &Store, as_json: bool) -> CommandResult {
 
 /// A row a judged query.
 fn csv(result: &DuelResult) -> CommandResult {
-    let mut out = io::stdout().lock();
+    let mut out = SafeStdout::default();
     let mut table = SafeCsv::new(&mut out);
     table.row([
         "qid",

@@ -5,9 +5,9 @@ use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::domain::corpus::DocId;
+use crate::formats::safe_stdout::SafeStdout;
 use crate::formats::table_file::{Column, TableFormat, TableWriter};
 use clap::Args;
-use std::io;
 
 const COLUMNS: [Column; 14] = [
     Column::text("when"),
@@ -69,7 +69,7 @@ impl LogCommand {
             return output::json(&rows);
         }
         if self.csv {
-            let mut out = io::stdout();
+            let mut out = SafeStdout::default();
             let mut table = TableWriter::new(&COLUMNS, TableFormat::Csv, &mut out)?;
             for row in &rows {
                 table.write(serde_json::to_value(row)?)?;

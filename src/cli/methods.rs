@@ -13,10 +13,11 @@ use crate::domain::number_words;
 use crate::domain::number_words::{fixed, signed};
 use crate::formats::csv_cell::SafeCsv;
 use crate::formats::safe_json;
+use crate::formats::safe_stdout::SafeStdout;
 use crate::formats::svg::{PlanePoint, PlaneWords, plane_svg};
 use crate::store::Store;
 use clap::Args;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -272,7 +273,7 @@ fn markdown(report: &MethodsReport) -> String {
 }
 
 fn csv(report: &MethodsReport) -> CommandResult {
-    let mut out = io::stdout().lock();
+    let mut out = SafeStdout::default();
     let mut table = SafeCsv::new(&mut out);
     let mut heads = vec!["method".to_owned(), "judges".to_owned()];
     for metric in &report.metrics {

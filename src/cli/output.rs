@@ -15,6 +15,7 @@ use crate::app::wording::counted;
 use crate::domain::number_words::count;
 use crate::domain::sanitise;
 use crate::formats::safe_json;
+use crate::formats::safe_stdout::SafeStdout;
 use crate::store::upgrade::UpgradeProgress;
 use std::io::{self, Write};
 use std::path::Path;
@@ -28,7 +29,7 @@ pub(super) fn json<T: serde::Serialize>(value: &T) -> CommandResult {
 
 /// Prints a value as JSON on one line.
 pub(super) fn json_line<T: serde::Serialize>(value: &T) -> CommandResult {
-    Ok(safe_json::write_line(&mut io::stdout().lock(), value)?)
+    Ok(safe_json::write_line(&mut SafeStdout::default(), value)?)
 }
 
 /// Prints tables and sentences, on a terminal in lines of its width; the caller has sanitised what came from outside.
@@ -47,8 +48,7 @@ pub(super) fn wrote(path: &Path) {
 
 /// Prints what is to be kept as it is, such as a file's contents; the caller has sanitised what came from outside.
 pub(super) fn raw(text: &str) -> CommandResult {
-    io::stdout().lock().write_all(text.as_bytes())?;
-    Ok(())
+    Ok(SafeStdout::default().write_all(text.as_bytes())?)
 }
 
 /// Tells a person something, on stderr, on a terminal in lines of its width. A closed stderr is nobody to tell.

@@ -1,10 +1,10 @@
 //! `overrule pool build`: candidate pools from a benchmark.
 
-use super::command::{CommandContext, CommandFailure, CommandResult, option_set, usage};
+use super::command::{CommandContext, CommandFailure, CommandResult, option_set};
 use super::vector_options::{EmbeddingTerms, not_embedded};
 use crate::app::error::AppError;
 use crate::app::input_files::stem;
-use crate::app::output_file::{JSON_LINES, TREC, check_ending, output_name};
+use crate::app::output_file::{JSON_LINES, OutputFolder, TREC, check_ending, output_name};
 use crate::app::pool::{
     self, BenchmarkFolder, DenseSearch, EmbeddingProgress, FirstStage, PoolOptions, PoolSummary,
 };
@@ -157,7 +157,7 @@ pub(super) fn build_with_defaults(
 impl PoolBuildCommand {
     fn run(&self, context: &CommandContext) -> CommandResult {
         let folder = BenchmarkFolder::new(&self.beir, &self.split)?;
-        self.dense.make_runs_folder()?;
+        let runs_folder = self.dense.make_runs_folder()?;
         let targets = self.out.iter().chain(&self.run_out).cloned();
         let targets: Vec<PathBuf> = targets.chain(self.dense.stage_files()).collect();
         let printing = option_set(&[(self.json, "--json")]);
@@ -202,6 +202,9 @@ impl PoolBuildCommand {
         }
         if let Some(folder) = &self.dense.stage_runs {
             built.write_stage_runs(folder)?;
+        }
+        if let Some(folder) = runs_folder {
+            folder.keep();
         }
         let summary = match &self.out {
             Some(path) => {
@@ -267,12 +270,10 @@ impl DenseOptions {
     }
 
     /// Makes the folder of the runs.
-    fn make_runs_folder(&self) -> CommandResult {
-        let Some(folder) = self.stage_runs.as_ref().filter(|_| !self.spending.dry_run) else {
-            return Ok(());
-        };
-        let made = std::fs::create_dir_all(folder);
-        made.map_err(|error| usage!("{}: cannot be made: {error}", folder.display()))
+    fn make_runs_folder(&self) -> Result<Option<OutputFolder>, CommandFailure> {
+        let folder = self.stage_runs.as_deref();
+        let folder = folder.filter(|_| !self.spending.dry_run);
+        Ok(folder.map(OutputFolder::make).transpose()?)
     }
 
     /// `stage` fused with the nearest vectors; `None` after a dry run. At least `depth` documents of each count.

@@ -5,6 +5,7 @@ use super::output::{JsonArray, TableColumns, clean, shortened, terminal_width};
 use crate::app::one_scale::project_scale;
 use crate::app::status::each_summary;
 use crate::app::wording::counted;
+use crate::formats::safe_stdout::SafeStdout;
 use crate::store::StoreError;
 use crate::store::corpus::QueryInfo;
 use crate::store::summary_cache::QuerySummary;
@@ -72,7 +73,7 @@ impl QueriesCommand {
             Ok::<_, StoreError>(())
         })?;
         let room = terminal_width().map_or(TEXT, |line| columns.left_for_last(line).max(LEAST));
-        let mut out = io::BufWriter::new(io::stdout().lock());
+        let mut out = io::BufWriter::new(SafeStdout::default());
         out.write_all(columns.header().as_bytes())?;
         for row in rows {
             let mut row: Vec<&str> = row.split(BETWEEN).collect();

@@ -4,6 +4,7 @@
 
 mod adjudication;
 mod duel;
+mod exports;
 #[path = "../support/fake_provider.rs"]
 mod fake_provider;
 mod init;

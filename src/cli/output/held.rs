@@ -2,14 +2,15 @@
 
 use crate::cli::command::CommandResult;
 use crate::formats::safe_json;
+use crate::formats::safe_stdout::SafeStdout;
 use std::io::{self, Write};
 
 /// stdout for data in rows. What is still held when a command fails is never printed: a table without a row is no answer.
-pub(in crate::cli) struct HeldOutput(Option<io::BufWriter<io::Stdout>>);
+pub(in crate::cli) struct HeldOutput(Option<io::BufWriter<SafeStdout>>);
 
 impl HeldOutput {
     pub(in crate::cli) fn new() -> Self {
-        Self(Some(io::BufWriter::new(io::stdout())))
+        Self(Some(io::BufWriter::new(SafeStdout::default())))
     }
 
     /// Prints what is left.

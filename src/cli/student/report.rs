@@ -1,7 +1,6 @@
 //! `overrule student report`: the figures of a student as tables, as pictures and as a page.
 
-use crate::app::error::AppError;
-use crate::app::output_file::write_whole;
+use crate::app::output_file::{OutputFolder, write_whole};
 use crate::app::student::{StepReport, StudentReport, report_file, report_student};
 use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandResult, usage};
@@ -72,13 +71,8 @@ impl ReportCommand {
     /// Writes the pictures and the page that were asked for; nothing where one of them cannot be written.
     fn draw(&self, report: &StudentReport, context: &CommandContext) -> CommandResult {
         let mut files = Vec::new();
+        let made = self.svg.as_deref().map(OutputFolder::make).transpose()?;
         if let Some(folder) = &self.svg {
-            std::fs::create_dir_all(folder).map_err(|error| {
-                AppError::file(
-                    folder,
-                    format!("the folder for the pictures cannot be created: {error}"),
-                )
-            })?;
             let pictures = report.pictures().into_iter();
             files.extend(pictures.map(|(name, svg)| (folder.join(name), svg)));
         }
@@ -91,6 +85,9 @@ impl ReportCommand {
         context.check_targets(files.iter().map(|(path, _)| path.as_path()), &inputs, None)?;
         for (path, text) in &files {
             write_whole(path, |out| Ok(out.write_all(text.as_bytes())?))?;
+        }
+        if let Some(folder) = made {
+            folder.keep();
         }
         if let Some(folder) = &self.svg {
             let pictures = files.len() - usize::from(self.html.is_some());

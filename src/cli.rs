@@ -46,6 +46,7 @@ mod rule;
 mod sbr;
 mod scale;
 mod signals;
+mod similar_name;
 mod simulation_progress;
 mod spending;
 mod status;
@@ -59,7 +60,6 @@ use crate::config::{Config, ConfigError, user_file};
 use crate::store::file::tell_waits;
 use crate::store::upgrade::tell_upgrades;
 use crate::tui::keymap;
-use clap::builder::NonEmptyStringValueParser;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use command::{CommandContext, CommandResult, DEFAULT_PROJECT, usage};
 use std::path::PathBuf;
@@ -100,7 +100,7 @@ struct Arguments {
     )]
     config: Option<PathBuf>,
     /// Who you are: whose verdicts are given, undone or listed (OVERRULE_ANNOTATOR; else the system's user)
-    #[arg(long, global = true, help_heading = "Options of every command", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, global = true, help_heading = "Options of every command", value_name = "NAME", value_parser = command::annotator)]
     annotator: Option<String>,
     /// Write a log here (filter with OVERRULE_LOG, default info).
     #[arg(

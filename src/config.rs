@@ -2,6 +2,7 @@
 
 pub mod keymap;
 
+use crate::domain::annotator_name::annotator_name;
 use crate::domain::permission::{PermissionRequest, Permissions};
 use crate::domain::priority::Policy;
 use crate::domain::ranking::RankingSettings;
@@ -72,6 +73,8 @@ pub struct JudgingConfig {
     pub gold: f64,
     /// Share of the pairs that others have judged that one is to judge too; 0..=1.
     pub overlap: f64,
+    /// Seconds without a key after which nobody is taken to be reading.
+    pub idle_s: u64,
 }
 
 impl Default for JudgingConfig {
@@ -82,6 +85,7 @@ impl Default for JudgingConfig {
             battle_blind: false,
             gold: 0.1,
             overlap: 0.0,
+            idle_s: 60,
         }
     }
 }
@@ -259,7 +263,7 @@ impl Config {
         own.into_iter()
             .chain(system)
             .flatten()
-            .find(|name| !name.trim().is_empty())
+            .find_map(|name| annotator_name(&name))
             .unwrap_or_else(|| "analyst".to_owned())
     }
 }

@@ -4,6 +4,7 @@
 pub mod adjudication;
 pub mod agreement;
 pub mod analysis;
+pub mod annotator_name;
 pub mod answering_models;
 pub mod auto_or_number;
 pub mod battle;

@@ -42,6 +42,7 @@ use terminal::{Background, ReplyFilter, TerminalGuard, detect_background, detect
 use terminal_events::TerminalEvents;
 use theme::{ColourDepth, Ramp, Theme};
 use tokio::sync::mpsc;
+use update::verdict_state::AFTER_TYPING;
 
 /// The shortest time between two frames.
 const FRAME: Duration = Duration::from_millis(16);
@@ -256,11 +257,14 @@ impl App {
         Ok(())
     }
 
-    /// When something is due although nothing happens: the next frame, or the end of a toast.
+    /// When something is due although nothing happens: the next frame, the end of a toast, or the keys of the verdict,
+    /// which work again a moment after typing.
     fn wake_at(&self) -> Option<Instant> {
         let frame = self.dirty.then(|| self.drawn + FRAME);
         let toast = self.model.toast.as_ref().map(|toast| toast.until);
-        frame.into_iter().chain(toast).min()
+        let typed = self.model.typed.map(|typed| typed + AFTER_TYPING);
+        let typed = typed.filter(|until| self.model.now < *until);
+        frame.into_iter().chain(toast).chain(typed).min()
     }
 
     fn handle(
@@ -291,6 +295,7 @@ impl App {
                     *keys = TerminalEvents::start()?;
                     let size = guard.size()?;
                     self.model.size = size;
+                    self.model.resume(Instant::now());
                     self.dirty = true;
                 }
                 Effect::Copy(text) => {

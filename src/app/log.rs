@@ -1,5 +1,5 @@
-//! The audit log: every verdict and ruling, every one that was taken back, every choice in a duel, every file taken in,
-//! every run, and what judges were asked for picks, rerankings and the common scale, as facts from rows that are never changed.
+//! The audit log: every verdict and ruling, every one that was undone, every choice in a duel, every imported file, every
+//! changed setting, every run, and what judges were asked for picks, rerankings and the common scale, as facts from rows that are never changed.
 
 pub mod rows;
 
@@ -11,6 +11,7 @@ use crate::store::duels::{DuelKey, StoredDuel};
 use crate::store::imports::ImportRow;
 use crate::store::reranking::{AskedDay, ScaleDay};
 use crate::store::rulings::StoredRuling;
+use crate::store::setting_changes::SettingChange;
 use crate::store::verdicts::{StoredVerdict, VerdictUndo};
 use crate::store::{Db, Result};
 use std::collections::HashMap;
@@ -43,6 +44,8 @@ pub enum LogEvent {
     },
     /// Somebody took a file in.
     Import(ImportRow),
+    /// Somebody changed a setting of the project.
+    Setting(SettingChange),
     RunBegun {
         seed: u64,
         cycles: usize,
@@ -84,6 +87,7 @@ impl LogEntry {
             LogEvent::Undo { by, .. } | LogEvent::RulingUndo { by, .. } => Some(by),
             LogEvent::Ruling(ruling, _) => Some(&ruling.ruling.annotator),
             LogEvent::Import(import) => Some(&import.by),
+            LogEvent::Setting(change) => Some(&change.by),
             LogEvent::DuelAct(_, act) => Some(&act.participant),
             LogEvent::RunBegun { .. }
             | LogEvent::RunEnded(_)
@@ -137,13 +141,13 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
     let gave = verdicts.iter().map(|row| {
         let verdict = &row.verdict;
         (
-            (verdict.created_ms, 0, verdict.uid.as_str()),
+            (row.order_ms, 0, verdict.uid.as_str()),
             VerdictAct::Gave(row),
         )
     });
     // A verdict comes before its undo, also where two machines' clocks disagree.
     let took = undos.into_iter().map(|(undo, row)| {
-        let when = undo.created_ms.max(row.verdict.created_ms);
+        let when = undo.order_ms.max(row.order_ms);
         (
             (when, 1, undo.uid.as_str()),
             VerdictAct::TookBack(undo, row),
@@ -162,7 +166,10 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
     let mut entries: Vec<((i64, i64), LogEntry)> = Vec::new();
     for (((when, rank, uid), act), change) in acts.into_iter().zip(changes) {
         let (when_ms, event) = match act {
-            VerdictAct::Gave(row) => (when, LogEvent::Verdict(Box::new(row.clone()), change)),
+            VerdictAct::Gave(row) => (
+                row.verdict.created_ms,
+                LogEvent::Verdict(Box::new(row.clone()), change),
+            ),
             VerdictAct::TookBack(undo, row) => {
                 let verdict = Box::new(row.clone());
                 let by = undo.annotator.clone();
@@ -187,7 +194,7 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
         ));
     }
     let rulings = ruling_entries(db, query)?.into_iter();
-    entries.extend(rulings.map(|(rank, entry)| ((entry.when_ms, rank), entry)));
+    entries.extend(rulings);
     let acts = duel_entries(db, query)?.into_iter();
     entries.extend(acts.map(|entry| ((entry.when_ms, 0), entry)));
     let scale = scale_entries(db, query)?.into_iter();
@@ -206,7 +213,13 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
             uid: duel.uid.clone(),
             event: LogEvent::DuelMade(Box::new(duel)),
         });
+        let settings = db.setting_changes()?.into_iter().map(|change| LogEntry {
+            when_ms: change.changed_ms,
+            uid: change.uid.clone(),
+            event: LogEvent::Setting(change),
+        });
         let others = imports
+            .chain(settings)
             .chain(duels)
             .chain(run_entries(db)?)
             .chain(model_entries(db)?);
@@ -217,8 +230,8 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
     Ok(entries.into_iter().map(|(_, entry)| entry).collect())
 }
 
-/// Rulings and their undos in the order of the log, each with its rank among what happened at the same time.
-fn ruling_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<(i64, LogEntry)>> {
+/// Rulings and their undos in the order of the log, each with its place and its rank among what happened at the same time.
+fn ruling_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<((i64, i64), LogEntry)>> {
     let rulings = db.rulings_ever()?;
     let of: HashMap<&str, &StoredRuling> = rulings
         .iter()
@@ -227,19 +240,20 @@ fn ruling_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<(i64, LogEntry
     let undos = db.ruling_undos()?;
     let undone = undos.iter().filter_map(|undo| {
         let row = *of.get(undo.ruling.as_str())?;
-        let when = undo.created_ms.max(row.ruling.created_ms);
+        let when = undo.order_ms.max(row.order_ms);
         Some(((when, 1, undo.uid.as_str()), row, Some(undo)))
     });
     let made = rulings.iter().map(|row| {
         let ruling = &row.ruling;
-        ((ruling.created_ms, 0, ruling.uid.as_str()), row, None)
+        ((row.order_ms, 0, ruling.uid.as_str()), row, None)
     });
     let mut acts: Vec<_> = made.chain(undone).collect();
     acts.sort_by_key(|(key, ..)| *key);
     // What stands of each annotator on each document, the latest last.
     let mut live: HashMap<_, Vec<&StoredRuling>> = HashMap::new();
     let mut entries = Vec::new();
-    for ((when_ms, rank, uid), row, undo) in acts {
+    for ((order_ms, rank, uid), row, undo) in acts {
+        let when_ms = undo.map_or(row.ruling.created_ms, |undo| undo.created_ms);
         let place = (row.query, &row.ruling.document, &row.ruling.annotator);
         let live = live.entry(place).or_default();
         let before = live.last().map(|row| row.ruling.finding);
@@ -261,7 +275,7 @@ fn ruling_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<(i64, LogEntry
             };
             let uid = uid.to_owned();
             entries.push((
-                rank,
+                (order_ms, rank),
                 LogEntry {
                     when_ms,
                     uid,

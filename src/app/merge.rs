@@ -5,6 +5,7 @@ mod judges;
 mod labels;
 
 use crate::app::wording::counted;
+use crate::client::now_ms;
 use crate::domain::sanitise;
 use crate::store::merge::{MatchedQuery, MergeCounts, Merger, Snapshot};
 use crate::store::{Db, Result, Store};
@@ -60,6 +61,11 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
     for import in other.imports()? {
         db.add_import(&import)?;
     }
+    for change in other.setting_changes()? {
+        db.add_setting_change(&change)?;
+    }
+    // Decisions that claim to come from the future do not win over those that are made from now on.
+    db.order_before(now_ms())?;
     merger.merged.conflicts = db.conflicts(None)?.len();
     merger.merged.calls_pending = merger.calls_pending()?;
     Ok(merger.merged)

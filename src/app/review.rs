@@ -7,6 +7,7 @@ pub mod override_pair;
 pub mod pair_description;
 pub mod pair_verdicts;
 pub mod review_queue;
+pub mod similar_names;
 pub mod undo;
 
 pub use assignment_history::assignment_history;

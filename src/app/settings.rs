@@ -3,10 +3,14 @@
 use crate::app::error::AppError;
 use crate::app::judge_report::rater_data::all_ratings;
 use crate::app::judge_report::report::rater_report;
+use crate::client::now_ms;
 use crate::domain::judge_report::{CalibratedMargins, ParameterBasis, judge_model, margin_curves};
 use crate::domain::ranking::RankingSettings;
 use crate::domain::verdict::FinalRule;
+use crate::store::setting_changes::SettingChange;
+use crate::store::settings::guideline_hash;
 use crate::store::{Db, Result, Store};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The settings of a project.
@@ -27,13 +31,24 @@ impl ProjectSettings {
         })
     }
 
-    /// Stores what differs from `before`.
-    pub fn store(&self, store: &Store, before: &Self) -> Result<()> {
+    /// Stores what differs from `before`, with an entry in the log for each setting that the annotator changed.
+    pub fn store(&self, store: &Store, before: &Self, annotator: &str) -> Result<()> {
         if self == before {
             return Ok(());
         }
         let (after, before) = (self.clone(), before.clone());
+        let now_ms = now_ms();
+        let changes: Vec<SettingChange> = after
+            .changes_from(&before)
+            .into_iter()
+            .map(|(setting, [before, after])| {
+                SettingChange::new(annotator, &setting, before, after, now_ms)
+            })
+            .collect();
         store.write_blocking(move |db| {
+            for change in &changes {
+                db.add_setting_change(change)?;
+            }
             if after.guideline != before.guideline {
                 db.set_guideline(after.guideline.as_deref())?;
             }
@@ -53,6 +68,51 @@ impl ProjectSettings {
             Ok(())
         })
     }
+
+    /// The settings that differ, each with its former and its new value in words.
+    fn changes_from(&self, before: &Self) -> Vec<(String, [String; 2])> {
+        let words = [before, self].map(Self::words);
+        let mut names: Vec<&String> = words.iter().flat_map(BTreeMap::keys).collect();
+        names.sort();
+        names.dedup();
+        names
+            .into_iter()
+            .map(|name| {
+                let value = |of: &BTreeMap<String, String>| of.get(name).cloned();
+                let values =
+                    [&words[0], &words[1]].map(|of| value(of).unwrap_or_else(|| "none".to_owned()));
+                (name.clone(), values)
+            })
+            .filter(|(_, [before, after])| before != after)
+            .collect()
+    }
+
+    /// Each setting in words, by name.
+    fn words(&self) -> BTreeMap<String, String> {
+        let mut words = BTreeMap::new();
+        if let Ok(Value::Object(ranking)) = serde_json::to_value(self.ranking) {
+            for (name, value) in ranking.into_iter().filter(|(_, value)| !value.is_null()) {
+                let value = value.as_str().map_or(value.to_string(), str::to_owned);
+                words.insert(name.replace('_', "-"), value);
+            }
+        }
+        let rule = match &self.rule {
+            FinalRule::Adjudicator(name) => format!("adjudicator {name}"),
+            rule => rule.name().to_owned(),
+        };
+        words.insert("final".to_owned(), rule);
+        if let Some(text) = &self.guideline {
+            words.insert("guideline".to_owned(), guideline_words(text));
+        }
+        words
+    }
+}
+
+/// The first line of a guideline and the hash that verdicts given under it have.
+fn guideline_words(text: &str) -> String {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty());
+    let first: String = first.unwrap_or_default().chars().take(60).collect();
+    format!("{first:?} (SHA-256 {})", guideline_hash(text))
 }
 
 /// What a fit of judges together with documents says of one judge.

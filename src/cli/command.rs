@@ -6,6 +6,7 @@ use crate::app::output_file::{ProtectedFiles, is_standard_output};
 use crate::app::permissions::AskedUser;
 use crate::app::project;
 use crate::config::{Config, ConfigError};
+use crate::domain::annotator_name::annotator_name;
 use crate::store::{Store, StoreError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -119,6 +120,11 @@ pub(super) fn stdout_is_a_file() -> bool {
 /// The first of these options that is set.
 pub(super) fn option_set<'a>(options: &[(bool, &'a str)]) -> Option<&'a str> {
     options.iter().find(|(set, _)| *set).map(|(_, name)| *name)
+}
+
+/// The name of an annotator on the command line, in one spelling.
+pub(super) fn annotator(text: &str) -> Result<String, String> {
+    annotator_name(text).ok_or_else(|| "the name is blank".to_owned())
 }
 
 impl CommandContext {

@@ -4,7 +4,7 @@ use crate::app::rename_judge::rename_judge;
 use crate::app::run_lock::RunLock;
 use crate::app::settings::{ProjectSettings, calibrate_margins, fit_judges};
 use crate::app::student::naming::name_student;
-use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, annotator, usage};
 use crate::cli::judges::basis;
 use crate::cli::output;
 use crate::cli::output::clean;
@@ -237,7 +237,7 @@ struct ProjectOptions {
     #[arg(long = "final", value_enum)]
     final_rule: Option<FinalRuleName>,
     /// The one whose verdict counts with --final adjudicator
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = annotator)]
     adjudicator: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -337,7 +337,7 @@ impl ProjectOptions {
                 output::message(&curve_words(&name, calibrated.as_ref()));
             }
         }
-        after.store(&store, &before)?;
+        after.store(&store, &before, &context.annotator())?;
         self.name_student(&store)?;
         if let (true, FinalRule::Adjudicator(name)) = (after.rule != before.rule, &after.rule) {
             let people = store.read_blocking(|db| db.annotators())?;
@@ -404,11 +404,7 @@ impl ProjectOptions {
     }
 
     fn rule(&self, now: &FinalRule) -> Result<FinalRule, CommandFailure> {
-        let name = self.adjudicator.clone();
-        if name.as_ref().is_some_and(|name| name.trim().is_empty()) {
-            return Err(usage!("--adjudicator is empty"));
-        }
-        match (self.final_rule, name, now) {
+        match (self.final_rule, self.adjudicator.clone(), now) {
             (None, None, _) => Ok(now.clone()),
             (Some(FinalRuleName::Adjudicator) | None, Some(name), _) => {
                 Ok(FinalRule::Adjudicator(name))

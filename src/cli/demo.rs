@@ -120,9 +120,12 @@ fn show_one(
     let request = RunRequest::continuing(latest, &config.run);
     let memory = Remembered::name(&context.annotator());
     let remembered = store.read_blocking(move |db| db.remembered(&memory))?;
+    let who = context.annotator();
+    let drafts = store.read_blocking(move |db| db.drafts(&who))?;
     let remembered = remembered.map(|text| serde_json::from_str(&text));
     let options = TuiOptions {
         annotator: context.annotator(),
+        drafts,
         remembered: remembered.transpose()?.unwrap_or_default(),
         configuration: context.config_file.clone(),
         request,

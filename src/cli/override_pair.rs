@@ -5,6 +5,7 @@ use super::output::{self, clean};
 use crate::app::review::override_pair::{
     OverrideEffect, OverrideTarget, PairOverride, override_pair,
 };
+use crate::cli::similar_name::note_similar_name;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause};
 use clap::Args;
 use serde_json::json;
@@ -37,7 +38,7 @@ pub(super) struct OverrideCommand {
     #[arg(long)]
     verdict: Decision,
     /// Why
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     note: Option<String>,
     /// How sure you are: low, medium or high
     #[arg(long)]
@@ -69,6 +70,7 @@ impl OverrideCommand {
             cause: self.cause,
             annotator: context.annotator(),
         };
+        note_similar_name(context, &store)?;
         let effect = override_pair(&store, given)?;
         if self.json {
             let moved = effect.moved.iter();

@@ -1,8 +1,9 @@
 //! `overrule queue`: which pairs a person should look at, in order.
 
-use crate::app::review::review_queue::build_review_queue;
-use crate::app::review::review_queue::{QueueItem, QueueItemState, QueueRequest};
-use crate::cli::command::{CommandContext, CommandResult, usage};
+use crate::app::review::review_queue::{
+    QueueItem, QueueItemState, QueueRequest, build_review_queue, judged_conflicts,
+};
+use crate::cli::command::{CommandContext, CommandResult, annotator, usage};
 use crate::cli::output;
 use crate::cli::output::clean;
 use crate::domain::battle::Pair;
@@ -59,7 +60,7 @@ pub(super) struct QueueCommand {
     #[arg(long, default_value_t = 20, value_name = "N")]
     limit: usize,
     /// Whose queue [default: you]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = annotator)]
     annotator: Option<String>,
     /// Where ties, controls and repeats come from
     #[arg(long)]
@@ -121,7 +122,11 @@ impl QueueCommand {
             limit: self.limit,
         };
         let (seed, annotator) = (request.seed, request.annotator.clone());
-        let (items, names) = store.read_blocking(move |db| {
+        let (items, names, judged) = store.read_blocking(move |db| {
+            let judged = match request.conflicts {
+                true => judged_conflicts(db, &request.annotator, request.scope)?,
+                false => 0,
+            };
             let gold: HashSet<(QueryKey, Option<Pair>)> = db
                 .gold(request.scope)?
                 .into_iter()
@@ -141,7 +146,7 @@ impl QueueCommand {
                 .into_iter()
                 .map(|item| (item, gold.contains(&(item.query, Some(item.pair)))))
                 .collect();
-            Ok((items, names))
+            Ok((items, names, judged))
         })?;
         let printed = items.iter().map(|(item, _)| {
             let (a, b) = item.sides(seed, &annotator);
@@ -172,6 +177,12 @@ impl QueueCommand {
             [query.clone(), id(pair.a), id(pair.b)]
         };
         let lines = items.iter().zip(&printed).zip(&ids);
+        if judged > 0 {
+            output::message(&format!(
+                "people differ on {}, judged by you already; somebody else has to resolve that, or you change your verdict",
+                counted(judged, "pair")
+            ));
+        }
         if self.json {
             let rows: Vec<Value> = lines
                 .map(|(((item, gold), pair), id)| {
@@ -197,7 +208,11 @@ impl QueueCommand {
             return output::json(&rows);
         }
         if items.is_empty() {
-            return output::text("no pair to review under this policy\n");
+            return output::text(match (self.conflicts, judged) {
+                (true, 0) => "people differ on no pair\n",
+                (true, _) => "people differ on no other pair\n",
+                (false, _) => "no pair to review under this policy\n",
+            });
         }
         let rows: Vec<Vec<String>> = lines
             .enumerate()

@@ -3,6 +3,7 @@
 use crate::app::adjudication::rule::{LabelRuling, RulingTarget, rule_on_label};
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
+use crate::cli::similar_name::note_similar_name;
 use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
@@ -37,7 +38,7 @@ pub(super) struct RuleCommand {
     #[arg(long)]
     cause: Option<DisagreementCause>,
     /// Why, in your words
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     note: Option<String>,
     /// The grade from which on a document counts as labelled relevant
     #[arg(long, value_name = "GRADE", default_value_t = 1)]
@@ -59,6 +60,7 @@ impl RuleCommand {
             },
             _ => return Err(usage!("expected --item, or --query and --document")),
         };
+        note_similar_name(context, &store)?;
         let ruled = rule_on_label(
             &store,
             LabelRuling {

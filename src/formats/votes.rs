@@ -49,6 +49,12 @@ where
 }
 
 impl<R, K> LineRecords<R, TextRegistry<K>> {
+    /// Refuses verdicts that say they were given after this, in milliseconds since the Unix epoch.
+    pub fn given_before(mut self, ms: i64) -> Self {
+        self.parser.latest_ms = Some(ms);
+        self
+    }
+
     /// The texts of the queries that were read, for the file after this one.
     pub fn into_texts(self) -> HashMap<String, KnownTexts> {
         self.parser.known
@@ -70,6 +76,7 @@ where
                 vote::vote(line)
             }
         })?;
+        self.check_time(&vote)?;
         self.agree(&vote)?;
         Ok(Some(vote))
     }

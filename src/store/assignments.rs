@@ -192,7 +192,7 @@ impl Db {
              FROM verdict JOIN shown ON shown.uid = verdict.shown
              WHERE verdict.annotator = ?1 AND (?2 IS NULL OR verdict.query = ?2)
              AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)
-             ORDER BY verdict.created_ms, verdict.uid",
+             ORDER BY coalesce(verdict.order_ms, verdict.created_ms), verdict.uid",
         )?;
         let mut rows = statement.query(params![annotator, scope.map(|scope| scope.0)])?;
         let mut lines = Vec::new();

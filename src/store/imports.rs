@@ -54,10 +54,10 @@ impl Db {
         )
     }
 
-    /// Everyone who has given a verdict, by name.
+    /// Everyone who has given a verdict or ruled on a label, by name.
     pub fn annotators(&self) -> Result<Vec<String>> {
         self.all(
-            "SELECT DISTINCT annotator FROM verdict ORDER BY annotator",
+            "SELECT annotator FROM verdict UNION SELECT annotator FROM ruling ORDER BY annotator",
             [],
             |row| row.get(0),
         )

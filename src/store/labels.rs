@@ -262,7 +262,9 @@ pub(super) mod tests {
         let votes =
             first.find("CREATE TABLE vote").unwrap()..first.find("CREATE TABLE failure").unwrap();
         let older = format!(
-            "DROP TABLE link_answer; DROP TABLE link; DROP TABLE prediction; DROP TABLE student; DROP TABLE duel_event; DROP TABLE duel_participant; DROP TABLE duel_query; DROP TABLE duel; DROP TABLE rerank_call; DROP TABLE rerank_result; DROP TABLE ruling_undo; DROP TABLE ruling; DROP TABLE pick; DROP TABLE ranked; DROP TABLE ranking;
+            "DROP TABLE setting_change; DROP TABLE verdict_draft; DROP TABLE ruling_draft; DROP TABLE ruling_later;
+             ALTER TABLE verdict DROP COLUMN order_ms; ALTER TABLE verdict DROP COLUMN guideline; ALTER TABLE undo DROP COLUMN order_ms;
+             DROP TABLE link_answer; DROP TABLE link; DROP TABLE prediction; DROP TABLE student; DROP TABLE duel_event; DROP TABLE duel_participant; DROP TABLE duel_query; DROP TABLE duel; DROP TABLE rerank_call; DROP TABLE rerank_result; DROP TABLE ruling_undo; DROP TABLE ruling; DROP TABLE pick; DROP TABLE ranked; DROP TABLE ranking;
              DROP TABLE label; DROP TABLE import; DROP TABLE call; DROP TABLE queue_item; DROP TABLE ruling_item;
              DROP TABLE call_total; DROP TABLE tally; DROP TABLE report_part; DROP INDEX verdict_shown; DROP INDEX battle_again; DROP TABLE judge_weights; ALTER TABLE failure DROP COLUMN again;
              ALTER TABLE summary DROP COLUMN scores;

@@ -1,11 +1,13 @@
 //! Rulings on labels: rows are only added, undoing adds one too.
 
 use super::corpus::QueryKey;
+use super::drafts::DecisionSubject;
 use super::{Db, Result};
 use crate::domain::adjudication::{DisagreementCause, Finding, Ruling, RulingGrades};
+use crate::domain::annotator_name::stored_annotator_name;
 use crate::domain::corpus::DocId;
 use rusqlite::{Row, params};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +54,10 @@ pub struct StoredRuling {
     pub revealed_ms: Option<i64>,
     /// The ruling that this one stands for.
     pub replaces: Option<String>,
+    /// Its place among other rulings: its time, unless a clock was wrong.
+    pub order_ms: i64,
+    /// The hash of the guideline that it was made under.
+    pub guideline: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -62,10 +68,13 @@ pub struct RulingUndo {
     pub annotator: String,
     /// When, in milliseconds since the Unix epoch.
     pub created_ms: i64,
+    /// Its place among other rulings: its time, unless a clock was wrong.
+    pub order_ms: i64,
 }
 
 const COLUMNS: &str = "ruling.uid, ruling.query, query.name, ruling.document, finding, fault, ruling.note, ruling.annotator,
-    ruling.created_ms, blind, active_ms, grade, against, answers, draw, drawn_of, revealed_ms, replaces, relevant";
+    ruling.created_ms, blind, active_ms, grade, against, answers, draw, drawn_of, revealed_ms, replaces, relevant,
+    coalesce(ruling.order_ms, ruling.created_ms), guideline";
 const FROM: &str = "FROM ruling JOIN query ON query.id = ruling.query";
 const NOT_UNDONE: &str =
     "NOT EXISTS (SELECT 1 FROM ruling_undo WHERE ruling_undo.ruling = ruling.uid)";
@@ -85,13 +94,21 @@ impl Db {
                 fault: new.fault,
                 note: new.note.clone(),
                 annotator: new.annotator.clone(),
-                created_ms: self.next_ruling_ms(&new.annotator, new.created_ms)?,
+                created_ms: new.created_ms,
             },
             about: new.about.clone(),
             revealed_ms: None,
             replaces: None,
+            order_ms: self.next_ruling_order_ms(new.created_ms)?,
+            guideline: self.guideline_hash()?,
         };
         self.find_document(new.query, new.document.as_str())?;
+        self.end_postponement(&new.annotator, new.query, &new.document)?;
+        if !new.after_reveal {
+            let subject = DecisionSubject::Document(new.query, new.document.clone());
+            let draft = self.take_draft(&new.annotator, &subject)?;
+            row.ruling.note = row.ruling.note.or(draft);
+        }
         // Who has ruled on it has seen its label, also where the ruling was taken back.
         row.about.blind &= !self.has_ruled(new)?;
         if new.after_reveal {
@@ -131,13 +148,12 @@ impl Db {
         Ok(RulingGrades::of(highest).relevant)
     }
 
-    /// When the annotator's next ruling or undo counts as given: now, or right after the latest one, where the clock has
-    /// been set back since.
-    fn next_ruling_ms(&self, annotator: &str, now_ms: i64) -> Result<i64> {
+    /// The place of the next ruling or undo: its time, or right after the latest that this project knows.
+    fn next_ruling_order_ms(&self, now_ms: i64) -> Result<i64> {
         let latest: Option<i64> = self.value(
-            "SELECT max(created_ms) FROM (SELECT created_ms FROM ruling WHERE annotator = ?1
-             UNION ALL SELECT created_ms FROM ruling_undo WHERE annotator = ?1)",
-            [annotator],
+            "SELECT max(at) FROM (SELECT max(coalesce(order_ms, created_ms)) AS at FROM ruling
+             UNION ALL SELECT max(coalesce(order_ms, created_ms)) FROM ruling_undo)",
+            [],
         )?;
         Ok(latest.map_or(now_ms, |latest| now_ms.max(latest.saturating_add(1))))
     }
@@ -151,8 +167,8 @@ impl Db {
         });
         let added = self.change(
             "INSERT INTO ruling (uid, query, document, finding, fault, note, annotator, created_ms, blind, active_ms,
-                 grade, against, answers, draw, drawn_of, revealed_ms, replaces, relevant)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+                 grade, against, answers, draw, drawn_of, revealed_ms, replaces, relevant, order_ms, guideline)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
              ON CONFLICT (uid) DO NOTHING",
             params![
                 ruling.uid,
@@ -161,7 +177,7 @@ impl Db {
                 ruling.finding.name(),
                 ruling.fault.map(DisagreementCause::name),
                 ruling.note,
-                ruling.annotator,
+                stored_annotator_name(&ruling.annotator),
                 ruling.created_ms,
                 about.blind,
                 about.active_ms,
@@ -173,6 +189,8 @@ impl Db {
                 row.revealed_ms,
                 row.replaces,
                 ruling.relevant,
+                Some(row.order_ms).filter(|order| *order != ruling.created_ms),
+                row.guideline,
             ],
         )?;
         Ok(added > 0)
@@ -183,7 +201,7 @@ impl Db {
         self.maybe(
             &format!(
                 "SELECT {COLUMNS} {FROM} WHERE ruling.annotator = ?1 AND {NOT_UNDONE}
-                 ORDER BY ruling.created_ms DESC, ruling.uid DESC LIMIT 1"
+                 ORDER BY coalesce(ruling.order_ms, ruling.created_ms) DESC, ruling.uid DESC LIMIT 1"
             ),
             [annotator],
             stored,
@@ -196,7 +214,7 @@ impl Db {
         let Some(latest) = self.latest_ruling(annotator)? else {
             return Ok(None);
         };
-        let created_ms = self.next_ruling_ms(annotator, created_ms)?;
+        let order_ms = self.next_ruling_order_ms(created_ms)?;
         let mut back = Some(latest.ruling.uid.clone());
         while let Some(ruling) = back {
             let undo = RulingUndo {
@@ -204,6 +222,7 @@ impl Db {
                 ruling: ruling.clone(),
                 annotator: annotator.to_owned(),
                 created_ms,
+                order_ms,
             };
             if !self.add_ruling_undo(&undo)? {
                 break;
@@ -241,9 +260,10 @@ impl Db {
             let again = StoredRuling {
                 ruling: Ruling {
                     uid: Uuid::now_v7().to_string(),
-                    created_ms: self.next_ruling_ms(annotator, now_ms)?,
+                    created_ms: now_ms,
                     ..row.ruling
                 },
+                order_ms: self.next_ruling_order_ms(now_ms)?,
                 revealed_ms: match (&before, row.revealed_ms) {
                     (Some(before), Some(_)) => Some(before.ruling.created_ms),
                     (_, revealed) => revealed,
@@ -260,9 +280,15 @@ impl Db {
     /// Takes a ruling back, unless it has been taken back before, which it says.
     pub(crate) fn add_ruling_undo(&self, undo: &RulingUndo) -> Result<bool> {
         let added = self.change(
-            "INSERT INTO ruling_undo (uid, ruling, annotator, created_ms) VALUES (?1, ?2, ?3, ?4)
+            "INSERT INTO ruling_undo (uid, ruling, annotator, created_ms, order_ms) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT DO NOTHING",
-            params![undo.uid, undo.ruling, undo.annotator, undo.created_ms],
+            params![
+                undo.uid,
+                undo.ruling,
+                stored_annotator_name(&undo.annotator),
+                undo.created_ms,
+                Some(undo.order_ms).filter(|order| *order != undo.created_ms),
+            ],
         )?;
         Ok(added > 0)
     }
@@ -270,7 +296,8 @@ impl Db {
     /// Every ruling that was taken back, earliest first.
     pub fn ruling_undos(&self) -> Result<Vec<RulingUndo>> {
         self.all(
-            "SELECT uid, ruling, annotator, created_ms FROM ruling_undo ORDER BY created_ms, uid",
+            "SELECT uid, ruling, annotator, created_ms, coalesce(order_ms, created_ms) AS at FROM ruling_undo
+             ORDER BY at, uid",
             [],
             |row| {
                 Ok(RulingUndo {
@@ -278,24 +305,25 @@ impl Db {
                     ruling: row.get(1)?,
                     annotator: row.get(2)?,
                     created_ms: row.get(3)?,
+                    order_ms: row.get(4)?,
                 })
             },
         )
     }
 
-    /// Every ruling that is neither undone nor replaced, earliest first.
+    /// Each person's ruling on each document as it stands, earliest first.
     pub fn standing_rulings(&self) -> Result<Vec<StoredRuling>> {
         let rows = self.ruling_rows(&format!("WHERE {NOT_UNDONE}"), [])?;
-        Ok(unreplaced(rows))
+        Ok(latest_of_each(rows))
     }
 
-    /// The rulings on one document that are neither undone nor replaced, earliest first.
+    /// Each person's ruling on one document as it stands, earliest first.
     pub fn rulings_on(&self, query: QueryKey, document: &DocId) -> Result<Vec<StoredRuling>> {
         let rows = self.ruling_rows(
             &format!("WHERE ruling.query = ?1 AND ruling.document = ?2 AND {NOT_UNDONE}"),
             params![query.0, document.as_str()],
         )?;
-        Ok(unreplaced(rows))
+        Ok(latest_of_each(rows))
     }
 
     /// Every ruling ever made, undone ones included, earliest first.
@@ -309,7 +337,7 @@ impl Db {
         values: impl rusqlite::Params,
     ) -> Result<Vec<StoredRuling>> {
         self.all(
-            &format!("SELECT {COLUMNS} {FROM} {condition} ORDER BY ruling.created_ms, ruling.uid"),
+            &format!("SELECT {COLUMNS} {FROM} {condition} ORDER BY coalesce(ruling.order_ms, ruling.created_ms), ruling.uid"),
             values,
             stored,
         )
@@ -324,10 +352,20 @@ impl Db {
     }
 }
 
-/// Those that no other one stands for.
-fn unreplaced(mut rows: Vec<StoredRuling>) -> Vec<StoredRuling> {
+/// The latest ruling of each person on each document; one that another ruling replaces never counts.
+fn latest_of_each(mut rows: Vec<StoredRuling>) -> Vec<StoredRuling> {
     let replaced: HashSet<String> = rows.iter().filter_map(|row| row.replaces.clone()).collect();
     rows.retain(|row| !replaced.contains(&row.ruling.uid));
+    let latest: HashMap<(QueryKey, DocId, String), String> = rows
+        .iter()
+        .map(|row| {
+            let ruling = &row.ruling;
+            let of = (row.query, ruling.document.clone(), ruling.annotator.clone());
+            (of, ruling.uid.clone())
+        })
+        .collect();
+    let latest: HashSet<String> = latest.into_values().collect();
+    rows.retain(|row| latest.contains(&row.ruling.uid));
     rows
 }
 
@@ -358,6 +396,8 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredRuling> {
         },
         revealed_ms: row.get(16)?,
         replaces: row.get(17)?,
+        order_ms: row.get(19)?,
+        guideline: row.get(20)?,
     })
 }
 
@@ -433,13 +473,13 @@ mod tests {
         let rule = |finding, created_ms| rule(&db, query, finding, given(query, created_ms)).ruling;
         assert_eq!(rule(Finding::Relevant, 1_000).finding, Finding::Relevant);
         let later = rule(Finding::Not, 10);
-        assert_eq!((later.finding, later.created_ms), (Finding::Not, 1_001));
+        assert_eq!((later.finding, later.created_ms), (Finding::Not, 10));
         let undo = || db.undo_ruling("ada", 5).unwrap();
         assert_eq!(undo().unwrap().ruling.finding, Finding::Not);
         assert_eq!(undo().unwrap().ruling.finding, Finding::Relevant);
         let undone = db.ruling_undos().unwrap();
         let times: Vec<i64> = undone.iter().map(|undo| undo.created_ms).collect();
-        assert_eq!(times, [1_002, 1_003]);
+        assert_eq!(times, [5, 5]);
         let redo = |uid: &str| db.redo_ruling("ada", uid, 6).unwrap();
         let again = redo(&undone[0].ruling).unwrap();
         assert_eq!(again.ruling.finding, Finding::Not);

@@ -39,10 +39,14 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0022.sql"),
     include_str!("../../assets/migrations/0023.sql"),
     WITHOUT_COPIES,
+    ONE_SPELLING,
 ];
 
 /// The migration that removes votes which are copies of another vote on the same pair, and leaves a list of them.
 const WITHOUT_COPIES: &str = include_str!("../../assets/migrations/0024.sql");
+
+/// The migration from which on names of annotators are stored in one spelling.
+const ONE_SPELLING: &str = include_str!("../../assets/migrations/0025.sql");
 
 /// The schema version in which votes are narrow: the migration that leads to it has more to do than its statements say.
 const NARROW_VOTES: usize = 13;
@@ -168,6 +172,9 @@ fn migrate(connection: &mut Connection, path: Option<&Path>) -> Result<()> {
         if *sql == WITHOUT_COPIES {
             upgrade::tell_of_copies(&transaction, path)?;
             transaction.execute_batch("DROP TABLE copied_vote")?;
+        }
+        if *sql == ONE_SPELLING {
+            upgrade::spell_names_alike(&transaction)?;
         }
         transaction.pragma_update(None, "user_version", index as i64 + 1)?;
     }
@@ -356,9 +363,15 @@ mod tests {
             let old = Connection::open(&path).unwrap();
             old.pragma_update(None, "foreign_keys", false).unwrap();
             old.pragma_update(None, "user_version", 22).unwrap();
-            // Later migrations add this column again.
-            old.execute_batch("ALTER TABLE call_total DROP COLUMN shared")
-                .unwrap();
+            // Later migrations add these again.
+            old.execute_batch(
+                "ALTER TABLE call_total DROP COLUMN shared; ALTER TABLE verdict DROP COLUMN order_ms;
+                 ALTER TABLE verdict DROP COLUMN guideline; ALTER TABLE undo DROP COLUMN order_ms;
+                 ALTER TABLE ruling DROP COLUMN order_ms; ALTER TABLE ruling DROP COLUMN guideline;
+                 ALTER TABLE ruling_undo DROP COLUMN order_ms; DROP TABLE setting_change;
+                 DROP TABLE verdict_draft; DROP TABLE ruling_draft; DROP TABLE ruling_later;",
+            )
+            .unwrap();
             if verdict {
                 old.execute_batch(
                     "INSERT INTO verdict (uid, query, a, b, decision, annotator, blind, created_ms)

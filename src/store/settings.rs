@@ -6,6 +6,7 @@ use crate::domain::rating::RatingOptions;
 use crate::domain::verdict::FinalRule;
 use crate::domain::vote::MarginCurve;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 
 /// The settings as they stand in the file.
@@ -27,6 +28,12 @@ fn read_settings(text: &str) -> serde_json::Result<RankingSettings> {
         settings.lambda = PriorPrecision::Auto;
     }
     Ok(settings)
+}
+
+/// The SHA-256 of a guideline in hexadecimal.
+pub fn guideline_hash(text: &str) -> String {
+    let digest = Sha256::digest(text);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Db {
@@ -78,6 +85,11 @@ impl Db {
     /// How people are to judge, in Markdown, where the project says so.
     pub fn guideline(&self) -> Result<Option<String>> {
         self.remembered("guideline")
+    }
+
+    /// The SHA-256 of the guideline in hexadecimal, as `sha256sum` prints it.
+    pub fn guideline_hash(&self) -> Result<Option<String>> {
+        Ok(self.guideline()?.as_deref().map(guideline_hash))
     }
 
     /// Changes the guideline; `None` takes it away.

@@ -4,6 +4,7 @@ use super::columns::KEPT_OF_KEY;
 use super::error::Result;
 use super::file::free_room;
 use super::replies::{Replies, ReplyText};
+use crate::domain::annotator_name::stored_annotator_name;
 use crate::judge::OFFLINE;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
@@ -271,5 +272,33 @@ pub(super) fn shrink(connection: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Stores each person's name in one spelling. Names of participants of duels stay: their tasks follow from them.
+pub(super) fn spell_names_alike(connection: &Connection) -> Result<()> {
+    for table in [
+        "verdict",
+        "undo",
+        "ruling",
+        "ruling_undo",
+        "shown",
+        "queue_item",
+        "ruling_item",
+        "import",
+    ] {
+        let mut names = connection.prepare(&format!("SELECT DISTINCT annotator FROM {table}"))?;
+        let names: Vec<String> = names
+            .query_map([], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        for name in names {
+            let spelled = stored_annotator_name(&name);
+            if spelled != name {
+                connection.execute(
+                    &format!("UPDATE {table} SET annotator = ?2 WHERE annotator = ?1"),
+                    [&name, &spelled],
+                )?;
+            }
+        }
+    }
+    Ok(())
+}
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,11 @@
 
 use super::assignments::{NewAssignment, draw_name};
 use super::corpus::QueryKey;
+use super::drafts::DecisionSubject;
 use super::{Db, Result, StoreError};
+use crate::domain::annotator_name::stored_annotator_name;
 use crate::domain::battle::Pair;
+use crate::domain::priority::DrawReason;
 use crate::domain::verdict::{
     AnnotatorVerdicts, Confidence, Decision, ErrorCause, FinalRule, Verdict,
 };
@@ -30,6 +33,10 @@ pub struct NewVerdict {
     pub active_ms: Option<i64>,
     /// Milliseconds since the Unix epoch.
     pub created_ms: i64,
+    /// Its place among other decisions where `created_ms` does not say it, because a clock was wrong.
+    pub order_ms: Option<i64>,
+    /// The hash of the guideline that it was given under.
+    pub guideline: Option<String>,
     pub confidence: Option<Confidence>,
     /// Why the judges' votes differ, where they do.
     pub cause: Option<ErrorCause>,
@@ -65,6 +72,19 @@ impl NewVerdict {
             ..Self::default()
         }
     }
+
+    /// Whether it answers an item of a queue that asks for the person's first word on the pair.
+    pub fn is_first_word(&self) -> bool {
+        let item = self.item.as_ref();
+        !self.after_reveal && item.is_some_and(|item| item.draw != DrawReason::Repeat)
+    }
+
+    fn subject(&self) -> Option<DecisionSubject> {
+        Some(DecisionSubject::Pair(
+            self.query,
+            Pair::new(self.a, self.b)?,
+        ))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -90,6 +110,10 @@ pub struct StoredVerdict {
     pub shown: Option<String>,
     /// The verdict that this one stands for.
     pub replaces: Option<String>,
+    /// Its place among other decisions: its time, unless a clock was wrong.
+    pub order_ms: i64,
+    /// The hash of the guideline that it was given under.
+    pub guideline: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -100,10 +124,13 @@ pub struct VerdictUndo {
     pub annotator: String,
     /// When, in milliseconds since the Unix epoch.
     pub created_ms: i64,
+    /// Its place among other decisions: its time, unless a clock was wrong.
+    pub order_ms: i64,
 }
 
 const COLUMNS: &str = "verdict.uid, verdict.query, verdict.a, verdict.b, decision, verdict.note, verdict.annotator,
-    verdict.created_ms, blind, active_ms, confidence, cause, verdict.policy, role, inclusion, revealed_ms, shown, replaces";
+    verdict.created_ms, blind, active_ms, confidence, cause, verdict.policy, role, inclusion, revealed_ms, shown, replaces,
+    coalesce(verdict.order_ms, verdict.created_ms), guideline";
 const NOT_UNDONE: &str = "NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)";
 
 impl Db {
@@ -112,16 +139,27 @@ impl Db {
     pub fn add_verdict(&self, verdict: &NewVerdict) -> Result<String> {
         let uid = Uuid::now_v7().to_string();
         let mut new = verdict.clone();
-        new.created_ms = self.next_verdict_ms(&verdict.annotator, verdict.created_ms)?;
+        new.order_ms = self.next_order_ms(verdict.created_ms)?;
+        new.guideline = self.guideline_hash()?;
         new.blind &= !self.has_taken_back(verdict)?;
-        let before = match (&verdict.replaces, verdict.after_reveal) {
+        // Decided before, in another window for example: the judges' votes were shown then.
+        let after_reveal = verdict.after_reveal
+            || (verdict.is_first_word() && self.own_verdict(verdict)?.is_some());
+        if !verdict.after_reveal
+            && let Some(subject) = verdict.subject()
+        {
+            let draft = self.take_draft(&verdict.annotator, &subject)?;
+            new.note = new.note.or(draft);
+        }
+        new.blind &= !after_reveal;
+        let before = match (&verdict.replaces, after_reveal) {
             (Some(_), _) => None,
-            (None, true) => self.own_standing(verdict)?,
-            (None, false) => self.explained_by(verdict)?,
+            (None, true) => self.own_verdict(verdict)?,
+            (None, false) => self.explained_by(&new)?,
         };
         if let Some(before) = before {
             // It answers the item of the queue that the earlier one answered.
-            new.revealed_ms = match verdict.after_reveal {
+            new.revealed_ms = match after_reveal {
                 true => Some(before.verdict.created_ms),
                 false => before.revealed_ms,
             };
@@ -131,7 +169,7 @@ impl Db {
             new.inclusion = before.inclusion;
             new.replaces = Some(before.verdict.uid);
         }
-        if let Some(item) = &verdict.item {
+        if let Some(item) = verdict.item.as_ref().filter(|_| new.shown.is_none()) {
             let pair = Pair::new(verdict.a, verdict.b)
                 .ok_or_else(|| StoreError::Conflict("a verdict needs two documents".to_owned()))?;
             let (annotator, now) = (&verdict.annotator, verdict.created_ms);
@@ -144,15 +182,30 @@ impl Db {
         Ok(uid)
     }
 
-    /// When the annotator's next verdict or undo counts as given: now, or right after the latest one, where the clock has
-    /// been set back since. Otherwise the older verdict would win, and undoing would take back the wrong one.
-    fn next_verdict_ms(&self, annotator: &str, now_ms: i64) -> Result<i64> {
+    /// The place of the next verdict or undo, where the time alone would put it before one that this project knows already:
+    /// then an older verdict would win, and undoing would take back the wrong one.
+    fn next_order_ms(&self, now_ms: i64) -> Result<Option<i64>> {
         let latest: Option<i64> = self.value(
-            "SELECT max(created_ms) FROM (SELECT created_ms FROM verdict WHERE annotator = ?1
-             UNION ALL SELECT created_ms FROM undo WHERE annotator = ?1)",
-            [annotator],
+            "SELECT max(at) FROM (SELECT max(coalesce(order_ms, created_ms)) AS at FROM verdict
+             UNION ALL SELECT max(coalesce(order_ms, created_ms)) FROM undo)",
+            [],
         )?;
-        Ok(latest.map_or(now_ms, |latest| now_ms.max(latest.saturating_add(1))))
+        Ok(latest
+            .filter(|latest| *latest >= now_ms)
+            .map(|latest| latest.saturating_add(1)))
+    }
+
+    /// Places decisions whose time is ahead of the clock, now: those that are made from now on come after them.
+    pub fn order_before(&self, now_ms: i64) -> Result<()> {
+        for table in ["verdict", "undo", "ruling", "ruling_undo"] {
+            self.change(
+                &format!(
+                    "UPDATE {table} SET order_ms = ?1 WHERE coalesce(order_ms, created_ms) > ?1"
+                ),
+                [now_ms],
+            )?;
+        }
+        Ok(())
     }
 
     /// Whether the annotator has seen what the judges say of the pair by a verdict that was taken back, and given none since. A
@@ -163,11 +216,11 @@ impl Db {
              AND EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)",
         )?;
         let taken_back = statement.exists(params![new.query.0, new.a, new.b, new.annotator])?;
-        Ok(taken_back && self.own_standing(new)?.is_none())
+        Ok(taken_back && self.own_verdict(new)?.is_none())
     }
 
     /// The annotator's verdict on the pair as it stands.
-    fn own_standing(&self, new: &NewVerdict) -> Result<Option<StoredVerdict>> {
+    pub fn own_verdict(&self, new: &NewVerdict) -> Result<Option<StoredVerdict>> {
         let pair = Pair::new(new.a, new.b);
         let mut own = self.standing_verdicts(Some(new.query))?;
         own.retain(|row| {
@@ -181,8 +234,8 @@ impl Db {
     pub fn add_verdict_as(&self, uid: &str, verdict: &NewVerdict) -> Result<bool> {
         let added = self.change(
             "INSERT INTO verdict (uid, query, a, b, decision, note, annotator, blind, active_ms, created_ms,
-                 confidence, cause, policy, role, inclusion, revealed_ms, shown, replaces)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+                 confidence, cause, policy, role, inclusion, revealed_ms, shown, replaces, order_ms, guideline)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
              ON CONFLICT (uid) DO NOTHING",
             params![
                 uid,
@@ -191,7 +244,7 @@ impl Db {
                 verdict.b,
                 verdict.decision.name(),
                 verdict.note,
-                verdict.annotator,
+                stored_annotator_name(&verdict.annotator),
                 verdict.blind,
                 verdict.active_ms,
                 verdict.created_ms,
@@ -203,6 +256,8 @@ impl Db {
                 verdict.revealed_ms,
                 verdict.shown,
                 verdict.replaces,
+                verdict.order_ms,
+                verdict.guideline,
             ],
         )?;
         if added > 0 {
@@ -216,7 +271,7 @@ impl Db {
         if new.note.is_none() && new.confidence.is_none() && new.cause.is_none() {
             return Ok(None);
         }
-        Ok(self.own_standing(new)?.filter(|row| {
+        Ok(self.own_verdict(new)?.filter(|row| {
             row.verdict.seen_from(new.a) == new.decision
                 && new.item.is_none()
                 && (new.shown.is_none() || new.shown == row.shown)
@@ -228,7 +283,7 @@ impl Db {
         self.maybe(
             &format!(
                 "SELECT {COLUMNS} FROM verdict WHERE verdict.annotator = ?1 AND {NOT_UNDONE}
-                 ORDER BY verdict.created_ms DESC, verdict.uid DESC LIMIT 1"
+                 ORDER BY coalesce(verdict.order_ms, verdict.created_ms) DESC, verdict.uid DESC LIMIT 1"
             ),
             [annotator],
             stored,
@@ -240,11 +295,17 @@ impl Db {
         let Some(latest) = self.latest_verdict(annotator)? else {
             return Ok(None);
         };
-        let created_ms = self.next_verdict_ms(annotator, created_ms)?;
+        let order_ms = self.next_order_ms(created_ms)?.unwrap_or(created_ms);
         let mut back = Some(latest.verdict.uid.clone());
         while let Some(verdict) = back {
-            let uid = Uuid::now_v7().to_string();
-            if !self.add_undo(&uid, &verdict, annotator, created_ms)? {
+            let undo = VerdictUndo {
+                uid: Uuid::now_v7().to_string(),
+                verdict: verdict.clone(),
+                annotator: annotator.to_owned(),
+                created_ms,
+                order_ms,
+            };
+            if !self.add_undo(&undo)? {
                 break;
             }
             back = self.value("SELECT replaces FROM verdict WHERE uid = ?1", [&verdict])?;
@@ -280,7 +341,8 @@ impl Db {
         for row in chain.iter().rev() {
             let uid = Uuid::now_v7().to_string();
             let verdict = &row.verdict;
-            let created_ms = self.next_verdict_ms(annotator, now_ms)?;
+            let created_ms = now_ms;
+            let order_ms = self.next_order_ms(now_ms)?;
             let revealed = before.as_ref().map(|before| before.created_ms);
             let again = NewVerdict {
                 query: row.query,
@@ -292,6 +354,8 @@ impl Db {
                 blind: row.blind,
                 active_ms: row.active_ms,
                 created_ms,
+                order_ms,
+                guideline: row.guideline.clone(),
                 confidence: row.confidence,
                 cause: row.cause,
                 policy: row.policy.clone(),
@@ -317,17 +381,18 @@ impl Db {
     }
 
     /// Takes a verdict back, unless it has been taken back before, which it says.
-    pub(super) fn add_undo(
-        &self,
-        uid: &str,
-        verdict: &str,
-        annotator: &str,
-        created_ms: i64,
-    ) -> Result<bool> {
+    pub(super) fn add_undo(&self, undo: &VerdictUndo) -> Result<bool> {
+        let order_ms = Some(undo.order_ms).filter(|order| *order != undo.created_ms);
         let added = self.change(
-            "INSERT INTO undo (uid, verdict, annotator, created_ms) VALUES (?1, ?2, ?3, ?4)
+            "INSERT INTO undo (uid, verdict, annotator, created_ms, order_ms) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT DO NOTHING",
-            params![uid, verdict, annotator, created_ms],
+            params![
+                undo.uid,
+                undo.verdict,
+                stored_annotator_name(&undo.annotator),
+                undo.created_ms,
+                order_ms
+            ],
         )?;
         Ok(added > 0)
     }
@@ -375,7 +440,7 @@ impl Db {
         self.all(
             &format!(
                 "SELECT {COLUMNS} FROM verdict WHERE (?1 IS NULL OR query = ?1) AND {NOT_UNDONE}
-                 ORDER BY verdict.created_ms, verdict.uid"
+                 ORDER BY coalesce(verdict.order_ms, verdict.created_ms), verdict.uid"
             ),
             [query.map(|query| query.0)],
             stored,
@@ -387,7 +452,7 @@ impl Db {
         self.all(
             &format!(
                 "SELECT {COLUMNS} FROM verdict WHERE (?1 IS NULL OR query = ?1)
-                 ORDER BY verdict.created_ms, verdict.uid"
+                 ORDER BY coalesce(verdict.order_ms, verdict.created_ms), verdict.uid"
             ),
             [query.map(|query| query.0)],
             stored,
@@ -416,7 +481,7 @@ impl Db {
     /// Every verdict that was taken back.
     pub fn verdict_undos(&self) -> Result<Vec<VerdictUndo>> {
         self.all(
-            "SELECT uid, verdict, annotator, created_ms FROM undo",
+            "SELECT uid, verdict, annotator, created_ms, coalesce(order_ms, created_ms) FROM undo",
             [],
             |row| {
                 Ok(VerdictUndo {
@@ -424,6 +489,7 @@ impl Db {
                     verdict: row.get(1)?,
                     annotator: row.get(2)?,
                     created_ms: row.get(3)?,
+                    order_ms: row.get(4)?,
                 })
             },
         )
@@ -453,5 +519,7 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredVerdict> {
         revealed_ms: row.get(15)?,
         shown: row.get(16)?,
         replaces: row.get(17)?,
+        order_ms: row.get(18)?,
+        guideline: row.get(19)?,
     })
 }

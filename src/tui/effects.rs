@@ -401,6 +401,14 @@ pub fn answer(
             db.postpone(annotator, query, pair, &shown, now_ms)?;
             return Ok(None);
         }
+        Effect::PutOffRuling(query, document) => {
+            db.postpone_ruling(annotator, query, &document, now_ms)?;
+            return Ok(None);
+        }
+        Effect::Draft(subject, note) => {
+            db.set_draft(annotator, &subject, note.as_deref())?;
+            return Ok(None);
+        }
         Effect::Queue(request, generation) => queue::queued(db, &request, generation)?,
         Effect::DescribePair(query, pair, question) => {
             Msg::PairDescribed(query, pair, describe_pair(db, query, pair, question)?)
@@ -418,11 +426,19 @@ pub fn answer(
         Effect::Without(judge) => Msg::Without(judge, ranking_without_judge(db, judge)?),
         Effect::Save(verdict) => {
             let query = verdict.query;
+            let before = match verdict.is_first_word() {
+                true => db.own_verdict(&verdict)?,
+                false => None,
+            };
+            let a = verdict.a;
             db.add_verdict(&NewVerdict {
                 created_ms: now_ms,
                 ..verdict
             })?;
-            Msg::Saved(query)
+            match before {
+                Some(before) => Msg::SavedAgain(query, before.verdict.seen_from(a)),
+                None => Msg::Saved(query),
+            }
         }
         Effect::Undo(limit) => Msg::Undone(undo_verdict_within(db, annotator, &limit, now_ms)?),
         Effect::Redo(uid) => match db.redo_verdict(annotator, &uid, now_ms)? {

@@ -32,10 +32,12 @@ use crate::domain::battle::{BattleId, Pair};
 use crate::domain::corpus::DocId;
 use crate::domain::duel::{DuelEvent, Task};
 use crate::domain::ranking::StudentWeight;
+use crate::domain::verdict::Decision;
 use crate::domain::vote::JudgeId;
 use crate::store::assignments::NewAssignment;
 use crate::store::contents::ProjectContents;
 use crate::store::corpus::{QueryInfo, QueryKey};
+use crate::store::drafts::DecisionSubject;
 use crate::store::duels::{DuelKey, NewDuelEvent};
 use crate::store::last_run::LastRun;
 use crate::store::rulings::{NewRuling, StoredRuling};
@@ -80,6 +82,8 @@ pub enum Msg {
     Votes(QueryKey, Vec<(BattleId, Vec<VoteDetail>)>),
     /// A verdict is on disk.
     Saved(QueryKey),
+    /// The same, on a pair that this person had decided elsewhere in the meantime: what they said there.
+    SavedAgain(QueryKey, Decision),
     NotSaved(String),
     /// What an undo took back, and what is in force on the pair now, in words.
     Undone(Undo<(StoredVerdict, QueryInfo, String)>),
@@ -191,6 +195,9 @@ pub enum Effect {
     /// Load a query with some of its texts before it is wanted.
     Prefetch(QueryKey, Vec<usize>),
     PutOff(QueryKey, Pair, NewAssignment),
+    PutOffRuling(QueryKey, DocId),
+    /// Store a reason for a decision to come; `None` removes it.
+    Draft(DecisionSubject, Option<String>),
     Guideline,
     /// Work out the judges' report, for as long as the request stands.
     ReportJudges(ReportRequest),
@@ -269,6 +276,8 @@ impl Effect {
                 | Self::Redo(_)
                 | Self::RedoRuling(_)
                 | Self::PutOff(..)
+                | Self::PutOffRuling(..)
+                | Self::Draft(..)
                 | Self::Rule(_)
                 | Self::UndoRuling(_)
                 | Self::OpenDuel(..)
@@ -298,6 +307,11 @@ impl Complaint {
             Effect::Rule(_) => (
                 "the ruling was not stored",
                 |_, error| Msg::NotRuled(error),
+                0,
+            ),
+            Effect::Draft(..) => (
+                "the reason was not stored",
+                |_, error| Msg::Failed(format!("the reason was not stored: {error}")),
                 0,
             ),
             Effect::RecordDuel(_, number, _) => {

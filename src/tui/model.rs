@@ -48,10 +48,9 @@ use crate::app::adjudication::data::AdjudicationItem;
 use crate::app::annotate::RunRequest;
 use crate::client::RunControl;
 use crate::config::{Config, JudgingConfig};
-use crate::domain::battle::Pair;
-use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
 use crate::store::corpus::QueryKey;
+pub use crate::store::drafts::DecisionSubject as Subject;
 use crate::store::duels::DuelKey;
 use adjudication::AdjudicationScreen;
 use battle::BattleScreen;
@@ -71,9 +70,9 @@ use queue::QueueScreen;
 use remembered::{Configured, Remembered};
 use run::RunScreen;
 use session::ReviewSession;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use student::StudentScreen;
 use text_search::TextSearch;
 
@@ -148,6 +147,8 @@ pub struct TuiOptions {
     pub missing_keys: Option<String>,
     /// The configuration file in force, which is never written over.
     pub configuration: Option<PathBuf>,
+    /// Reasons that this person wrote before a decision.
+    pub drafts: HashMap<Subject, String>,
     /// What this person's last session in the project left.
     pub remembered: Remembered,
     /// Where to begin.
@@ -242,18 +243,18 @@ pub struct Model {
     pub next_project: Option<String>,
     /// What was before the person when a reason was asked for.
     pub explained: Option<Subject>,
-}
-
-/// What a decision on screen is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Subject {
-    Pair(QueryKey, Pair),
-    Document(QueryKey, DocId),
+    /// Reasons that were written before a decision.
+    pub drafts: HashMap<Subject, String>,
+    /// The last key, click or paste.
+    pub touched: Instant,
+    /// Since when the workbench is suspended.
+    pub suspended: Option<Instant>,
 }
 
 impl Model {
     pub fn new(mut options: TuiOptions, ramp: Ramp, size: (u16, u16), now: Instant) -> Self {
         let remembered = options.remembered.clone();
+        let options_drafts = std::mem::take(&mut options.drafts);
         let configured = Configured {
             ramp,
             queue_blind: options.judging.queue_blind,
@@ -322,6 +323,9 @@ impl Model {
             typed: None,
             next_project: None,
             explained: None,
+            drafts: options_drafts,
+            touched: now,
+            suspended: None,
             scale: scale::ScaleState::default(),
         }
     }
@@ -354,6 +358,48 @@ impl Model {
             }
             _ => None,
         }
+    }
+
+    /// The reason that was written for the decision on screen.
+    pub(crate) fn draft(&self) -> Option<&str> {
+        self.drafts.get(&self.subject()?).map(String::as_str)
+    }
+
+    /// The reason for the decision that is made now.
+    pub(crate) fn take_draft(&mut self) -> Option<String> {
+        let subject = self.subject()?;
+        self.drafts.remove(&subject)
+    }
+
+    /// A key was pressed. What exceeds the idle time since the one before it was not spent on reading.
+    pub(crate) fn touch(&mut self, now: Instant) {
+        let idle = Duration::from_secs(self.options.judging.idle_s);
+        let before = std::mem::replace(&mut self.touched, now);
+        for since in self.reading_since() {
+            let absent = now.saturating_duration_since(before.max(*since));
+            *since += absent.saturating_sub(idle);
+        }
+    }
+
+    /// The workbench is in sight again: no time has passed since it was suspended.
+    pub(crate) fn resume(&mut self, now: Instant) {
+        let Some(suspended) = self.suspended.take() else {
+            return;
+        };
+        for since in self.reading_since() {
+            *since += now.saturating_duration_since(suspended.max(*since));
+        }
+        self.touched = now;
+        self.now = now;
+    }
+
+    /// Since when the texts of what is decided have been in sight.
+    fn reading_since(&mut self) -> impl Iterator<Item = &mut Instant> {
+        let pair = self.queue.current.as_mut();
+        let document = self.adjudication.current.as_mut();
+        let pair = pair.and_then(|current| current.since.as_mut());
+        let document = document.and_then(|current| current.since.as_mut());
+        pair.into_iter().chain(document)
     }
 
     /// Whose keys work, where nothing lies over the screen.

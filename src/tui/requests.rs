@@ -115,6 +115,24 @@ pub fn stop_questions(model: &mut Model) {
     }
 }
 
+impl Model {
+    /// Stores a reason for the decision on screen until it is made; an empty one removes it.
+    pub(crate) fn set_draft(&mut self, text: &str) -> Vec<Effect> {
+        let Some(subject) = self.subject() else {
+            return Vec::new();
+        };
+        let note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
+        let before = match &note {
+            Some(note) => self.drafts.insert(subject.clone(), note.clone()),
+            None => self.drafts.remove(&subject),
+        };
+        match before == note {
+            true => Vec::new(),
+            false => vec![Effect::Draft(subject, note)],
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

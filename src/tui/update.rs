@@ -14,7 +14,7 @@ mod requests;
 mod results;
 mod settings;
 mod text_search;
-mod verdict_state;
+pub(crate) mod verdict_state;
 
 use super::message::{Effect, Msg};
 use super::model::{Model, Overlay};
@@ -43,6 +43,7 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
     }
     if matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_)) {
         duel::update::touched(model);
+        model.touch(now);
     }
     match msg {
         Msg::Key(key) => return overlay::on_key(model, key),
@@ -66,6 +67,14 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             }
         }
         Msg::Saved(key) => return results::saved(model, key),
+        Msg::SavedAgain(key, before) => {
+            let words = before.words("A", "B");
+            model.say(
+                Level::Warn,
+                &format!("you have decided this pair elsewhere in the meantime: {words}; your latest decision counts"),
+            );
+            return results::saved(model, key);
+        }
         Msg::NotSaved(error) => return results::not_saved(model, &error),
         Msg::Undone(undone) => return results::undone(model, undone),
         Msg::Redone(redone) => return results::redone(model, redone),

@@ -419,3 +419,62 @@ fn the_ranks_that_count_as_the_top_are_the_projects() {
     assert_eq!(scores(&sandbox), before, "no score is another");
     sandbox.refused("config project --top 0", 2, &["--top = 0", "1 to 10000"]);
 }
+
+#[test]
+fn every_conflict_is_listed_for_those_who_have_not_judged_it() {
+    let sandbox = annotated();
+    // The second pair may never have been fought.
+    for (a, b) in [("d0", "d1"), ("d2", "d7")] {
+        says(&sandbox, "ada", a, b, "a");
+        says(&sandbox, "bob", a, b, "b");
+    }
+    let listed = |who: &str| {
+        let queue = sandbox.json(&format!(
+            "queue --conflicts --annotator {who} --policy mixed --json"
+        ));
+        queue.as_array().unwrap().len()
+    };
+    assert_eq!((listed("eve"), listed("ada"), listed("bob")), (2, 0, 0));
+    let told = sandbox.done("queue --conflicts --annotator ada");
+    assert!(
+        told.stderr
+            .contains("people differ on 2 pairs, judged by you already")
+    );
+}
+
+#[test]
+fn a_person_has_one_spelling_and_a_blank_name_is_refused() {
+    let sandbox = annotated();
+    let given = |who: &str| {
+        let verdict = "override --query q0 --a d0 --b d1 --verdict a --annotator".list();
+        sandbox.run(&[&verdict[..], &[who]].concat()[..])
+    };
+    for who in ["jos\u{e9}", "jose\u{301}", " jos\u{e9} "] {
+        assert_eq!(given(who).code, Some(0), "{who:?}");
+    }
+    assert_eq!(given("  ").code, Some(2));
+    assert_eq!(verdicts(&sandbox).len(), 1);
+    assert!(given("Jose").stderr.contains("looks alike"));
+}
+
+#[test]
+fn changed_settings_are_logged_and_verdicts_know_their_guideline() {
+    let sandbox = annotated();
+    sandbox.write("g.md", "Prefer trials.\n");
+    sandbox.done("config project --guideline g.md --final majority");
+    says(&sandbox, "ada", "d0", "d1", "a");
+    let log = sandbox.json("log --json");
+    let changes: Vec<&str> = log
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|row| row["event"] == "setting")
+        .map(|row| row["about"].as_str().unwrap())
+        .collect();
+    assert_eq!(changes.len(), 2, "{changes:?}");
+    assert!(changes.contains(&"final: latest → majority"), "{changes:?}");
+    let guideline = verdicts(&sandbox)[0]["guideline"].clone();
+    let guideline = guideline.as_str().unwrap();
+    assert_eq!(guideline.len(), 64);
+    assert!(changes.iter().any(|change| change.contains(guideline)));
+}

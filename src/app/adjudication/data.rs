@@ -35,6 +35,8 @@ pub struct AdjudicationData {
     pub groups: Vec<JudgeAnswers>,
     /// Answers that say nothing about the pools.
     pub left_out: IgnoredAnswers,
+    /// Whose ruling on which document is postponed.
+    pub postponed: HashSet<(String, QueryKey, DocId)>,
     /// Rulings that stand, earliest first.
     pub rulings: Vec<StoredRuling>,
     /// How the ruling in force follows from what several people said.
@@ -104,7 +106,8 @@ impl AdjudicationData {
         Ok(found)
     }
 
-    /// The disagreements in the order of `rule`; those that `annotator` has ruled on are left out.
+    /// The disagreements in the order of `rule`; those that `annotator` has ruled on are left out, and those that they
+    /// postponed come last.
     ///
     /// # Errors
     /// A ranking that cannot be measured.
@@ -134,7 +137,15 @@ impl AdjudicationData {
             })
         };
         let order = order_disagreements(&disputes, &self.bench.pools, rule);
-        Ok(order.into_iter().filter_map(matter).collect())
+        let later = |item: &AdjudicationItem| {
+            annotator.is_some_and(|annotator| {
+                let postponed = (annotator.to_owned(), item.query, item.document.clone());
+                self.postponed.contains(&postponed)
+            })
+        };
+        let (later, first): (Vec<_>, Vec<_>) =
+            order.into_iter().filter_map(matter).partition(later);
+        Ok([first, later].concat())
     }
 
     /// The documents that are called, those to be ruled on in the order of `rule`.
@@ -266,6 +277,7 @@ pub fn adjudication_data(db: &Db, level: i32) -> Result<AdjudicationData, StoreE
         rankings,
         groups,
         left_out,
+        postponed: db.postponed_rulings()?.into_iter().collect(),
         rulings: db.standing_rulings()?,
         rule: db.final_rule()?,
         level,

@@ -8,7 +8,7 @@ use crate::formats::{beir, trec};
 use serde_json::json;
 use std::io::Write;
 
-const COLUMNS: [Column; 17] = [
+const COLUMNS: [Column; 18] = [
     Column::text("query"),
     Column::text("document"),
     Column::whole("before").or_null(),
@@ -26,6 +26,7 @@ const COLUMNS: [Column; 17] = [
     Column::whole("control_of").or_null(),
     Column::flag("in_force"),
     Column::text("uid"),
+    Column::text("guideline").or_null(),
 ];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,7 +65,7 @@ pub fn write_labels(
     Ok(())
 }
 
-/// Writes every ruling that stands, with what it makes of its label.
+/// Writes each person's ruling on each document, with what it makes of its label.
 pub fn write_rulings(
     data: &AdjudicationData,
     corrections: &[LabelCorrection],
@@ -93,6 +94,7 @@ pub fn write_rulings(
             "control_of": about.control_of.filter(|of| *of > 0),
             "in_force": made.is_some(),
             "uid": ruling.uid,
+            "guideline": row.guideline,
         }))?;
     }
     Ok(rows.finish()?)

@@ -11,7 +11,7 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::io::Write;
 
-const COLUMNS: [Column; 20] = [
+const COLUMNS: [Column; 21] = [
     Column::text("uid"),
     Column::text("query"),
     Column::text("a"),
@@ -32,6 +32,7 @@ const COLUMNS: [Column; 20] = [
     Column::text("shown").or_null(),
     Column::text("replaces").or_null(),
     Column::text("blind_verdict").or_null(),
+    Column::text("guideline").or_null(),
 ];
 
 /// What the annotator said before the judges were shown, with the row's own document A as A: the verdict itself, or the one
@@ -88,6 +89,7 @@ pub fn write_verdicts(
                 "shown": row.shown,
                 "replaces": row.replaces,
                 "blind_verdict": blind_verdict(row, &given).map(Decision::name),
+                "guideline": row.guideline,
             }))?;
         }
     }

@@ -41,7 +41,8 @@ pub fn check(
                 .read_blocking(move |db| known_texts(db, &id))
                 .map_err(|error| error.to_string()),
         }
-    });
+    })
+    .given_before(latest_ms());
     let mut any = false;
     while let Some(vote) = votes.next() {
         any = true;
@@ -100,13 +101,20 @@ impl VotesFile {
     fn import(self, db: &mut Db) -> Result<VotesImport, StoreError> {
         let votes = read_votes(self.reader, &self.name, |query: &str| {
             known_texts(db, query).map_err(|error| error.to_string())
-        });
+        })
+        .given_before(latest_ms());
         let import = VotesImporter::new(db, &self.dataset, now_ms()).import(votes)?;
         Ok(VotesImport {
             file: self.name,
             ..import
         })
     }
+}
+
+/// The latest time of a verdict that is believed: clocks and time zones may be a day apart.
+fn latest_ms() -> i64 {
+    const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+    now_ms() + DAY_MS
 }
 
 /// The texts that the project has of a query.

@@ -131,6 +131,11 @@ fn row(names: &mut DocumentNames<'_>, entry: &LogEntry) -> Result<LogRow> {
             row.about = Some(import.told.clone());
             "import"
         }
+        LogEvent::Setting(change) => {
+            let (before, after) = (&change.before, &change.after);
+            row.about = Some(format!("{}: {before} → {after}", change.setting));
+            "setting"
+        }
         LogEvent::RunBegun {
             seed,
             cycles,

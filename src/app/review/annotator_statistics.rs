@@ -44,6 +44,8 @@ pub struct AnnotatorStatistics {
     pub swayed: usize,
     /// Active seconds on blind verdicts, and how many were timed.
     pub active: (f64, usize),
+    /// Pairs on which people differ and this person has judged, where conflicts are listed.
+    pub conflicts: usize,
     /// The latest blind verdicts, newest first: which side, as it was shown, and the active seconds.
     pub recent: Vec<(Outcome, Option<f64>)>,
 }
@@ -105,7 +107,9 @@ pub fn annotator_statistics(
     scope: Option<QueryKey>,
 ) -> Result<AnnotatorStatistics> {
     let mut statistics = AnnotatorStatistics::default();
-    let mut first: HashMap<(QueryKey, Pair), Outcome> = HashMap::new();
+    let mut before: HashMap<(QueryKey, Pair), Outcome> = HashMap::new();
+    // Of each pair the latest blind verdict counts, as in the judges' report.
+    let mut agreed: HashMap<(QueryKey, Pair), Option<bool>> = HashMap::new();
     let mut blind: HashMap<String, Outcome> = HashMap::new();
     // The last word on each item, and what the ensemble says of it.
     let mut last: HashMap<String, (QueryKey, Outcome, Option<Outcome>)> = HashMap::new();
@@ -126,24 +130,26 @@ pub fn annotator_statistics(
                 statistics.active.1 += 1;
             }
             statistics.recent.push((said, line.active_s));
-            match first.get(&(line.query, pair)) {
-                Some(before) if line.draw == "repeat" => {
-                    let alike = *before == said_on_pair;
+            match before.get(&(line.query, pair)) {
+                Some(earlier) if line.draw == "repeat" => {
+                    let alike = *earlier == said_on_pair;
                     statistics.consistent.add(line.query, alike);
                 }
-                Some(_) => {}
-                None => {
-                    first.insert((line.query, pair), said_on_pair);
-                    if let Some(ensemble) = ensemble {
-                        statistics
-                            .agreement
-                            .add(line.query, ensemble == said_on_pair);
-                    }
-                }
+                _ => {}
             }
+            before.insert((line.query, pair), said_on_pair);
+            agreed.insert(
+                (line.query, pair),
+                ensemble.map(|says| says == said_on_pair),
+            );
             blind.insert(line.shown, said_on_pair);
         } else {
             last.insert(line.shown, (line.query, said_on_pair, ensemble));
+        }
+    }
+    for ((query, _), agrees) in agreed {
+        if let Some(agrees) = agrees {
+            statistics.agreement.add(query, agrees);
         }
     }
     for (shown, (query, said, ensemble)) in last {

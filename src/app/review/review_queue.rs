@@ -109,20 +109,12 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
             query.is_some_and(|query| against.contains(&(*query, candidate.key.pair)))
         });
     }
-    if request.conflicts {
-        let conflicts: HashSet<(QueryKey, Pair)> = db
-            .conflicts(request.scope)?
-            .into_iter()
-            .filter_map(|(query, a, b)| Some((query, Pair::new(a, b)?)))
-            .collect();
-        candidates.retain(|candidate| {
-            let query = keys.get(&candidate.key.query);
-            query.is_some_and(|query| conflicts.contains(&(*query, candidate.key.pair)))
-        });
-        // A pair is settled for the policies once somebody has judged it; here that is the point.
-        for candidate in &mut candidates {
-            candidate.priority = candidate.priority.or(Some(0.0));
-        }
+    let conflicts = match request.conflicts {
+        true => Some(conflicts(db, request.scope)?),
+        false => None,
+    };
+    if let Some(conflicts) = &conflicts {
+        candidates = conflicting_candidates(candidates, &keys, conflicts);
     }
     if !others.is_empty() {
         for candidate in &mut candidates {
@@ -175,11 +167,65 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
         open_gold(db, request, &shown, &candidates)?
     };
     mix_in(&mut items, gold, request.gold);
+    if let Some(conflicts) = &conflicts {
+        items.retain(|item| conflicts.contains(&(item.query, item.pair)));
+    }
     if let Some(only) = &request.only {
         items.retain(|item| only.contains(&item.query));
     }
     items.truncate(request.limit);
     Ok(items)
+}
+
+/// The pairs on which people differ.
+fn conflicts(db: &Db, scope: Option<QueryKey>) -> Result<HashSet<(QueryKey, Pair)>> {
+    Ok(db
+        .conflicts(scope)?
+        .into_iter()
+        .filter_map(|(query, a, b)| Some((query, Pair::new(a, b)?)))
+        .collect())
+}
+
+/// How many of the pairs on which people differ this person has judged: their own queue does not have them.
+pub fn judged_conflicts(db: &Db, annotator: &str, scope: Option<QueryKey>) -> Result<usize> {
+    let conflicts = conflicts(db, scope)?;
+    let judged: HashSet<(QueryKey, Pair)> = db
+        .standing_verdicts(scope)?
+        .into_iter()
+        .filter(|stored| stored.verdict.annotator == annotator)
+        .filter_map(|stored| Some((stored.query, Pair::new(stored.verdict.a, stored.verdict.b)?)))
+        .collect();
+    Ok(conflicts.intersection(&judged).count())
+}
+
+/// The pairs on which people differ as candidates. For the policies a pair is settled once somebody has judged it, and a
+/// pair without a battle is none of theirs; here both are wanted.
+fn conflicting_candidates(
+    candidates: Vec<QueueCandidate>,
+    keys: &HashMap<u64, QueryKey>,
+    conflicts: &HashSet<(QueryKey, Pair)>,
+) -> Vec<QueueCandidate> {
+    let known: HashMap<PairKey, QueueCandidate> = candidates
+        .into_iter()
+        .map(|candidate| (candidate.key, candidate))
+        .collect();
+    let numbers: HashMap<QueryKey, u64> =
+        keys.iter().map(|(number, key)| (*key, *number)).collect();
+    conflicts
+        .iter()
+        .filter_map(|(query, pair)| {
+            let key = PairKey {
+                query: *numbers.get(query)?,
+                pair: *pair,
+            };
+            let known = known.get(&key);
+            Some(QueueCandidate {
+                key,
+                priority: known.and_then(|known| known.priority).or(Some(0.0)),
+                voted: known.is_some_and(|known| known.voted),
+            })
+        })
+        .collect()
 }
 
 /// Pairs as candidates, and the queries of their numbers.

@@ -72,7 +72,7 @@ pub fn undo_verdict_within(
     Ok(match db.undo_verdict(annotator, now_ms)? {
         None => Undo::Nothing,
         Some(undone) => {
-            let words = format!("{}; it was given {given}", undone_text(db, &undone)?);
+            let words = undone_text(db, &undone)?;
             Undo::TakenBack((undone, query, words))
         }
     })
@@ -172,7 +172,8 @@ pub fn undone_text(db: &Db, undone: &StoredVerdict) -> Result<String> {
         let document = documents.get(at);
         document.map_or(String::new(), |document| document.id.to_string())
     };
-    let text = format!("undone: {}", words(db, undone)?);
+    let given = moment_words(undone.verdict.created_ms);
+    let text = format!("undone: {}, given {given}", words(db, undone)?);
     let people = db.people(undone.query)?;
     let standing = Pair::new(a, b).map_or_else(Vec::new, |pair| people.on(pair));
     let own = |verdict: &&Verdict| verdict.annotator == undone.verdict.annotator;
@@ -221,10 +222,7 @@ mod tests {
             panic!("it was given in time");
         };
         assert_eq!((latest.verdict.decision, info.key), (Decision::A, query));
-        assert!(
-            words.contains("it was given 1970-01-01 00:00 UTC"),
-            "{words}"
-        );
+        assert!(words.contains("given 1970-01-01 00:00 UTC"), "{words}");
         let Undo::Beyond { uid, words } = undo(None) else {
             panic!("it is older");
         };

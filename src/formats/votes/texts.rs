@@ -1,6 +1,6 @@
 //! What a file has called its queries and documents so far: one identifier must not stand for two texts.
 
-use super::vote::{ExternalDocument, ExternalVote};
+use super::vote::{ExternalAnswer, ExternalDocument, ExternalVote};
 use crate::formats::problem::quoted;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -22,6 +22,8 @@ pub fn text_hash(text: &str) -> [u8; 32] {
 pub struct TextRegistry<K> {
     pub(super) known: HashMap<String, KnownTexts>,
     look_up: K,
+    /// Verdicts that say they were given after this are refused.
+    pub(super) latest_ms: Option<i64>,
 }
 
 impl<K> TextRegistry<K>
@@ -32,7 +34,23 @@ where
         Self {
             known: HashMap::new(),
             look_up,
+            latest_ms: None,
         }
+    }
+
+    /// Refuses a person's verdict whose time is ahead of the clock: it would stay the latest until then.
+    pub(super) fn check_time(&self, vote: &ExternalVote) -> Result<(), Vec<String>> {
+        let ahead = vote
+            .created_ms
+            .zip(self.latest_ms)
+            .is_some_and(|(given, latest)| given > latest);
+        if ahead && matches!(vote.answer, ExternalAnswer::Verdict(_)) {
+            return Err(vec![
+                "created_ms: is ahead of this computer's clock; correct it, or leave it out"
+                    .to_owned(),
+            ]);
+        }
+        Ok(())
     }
 
     /// Remembers the texts of a vote, or says which of them are missing or differ from before. A vote that is refused

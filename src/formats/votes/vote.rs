@@ -1,5 +1,6 @@
 //! One vote, and the line that it stands on.
 
+use crate::domain::annotator_name::annotator_name;
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::vote::Margin;
 use crate::formats::json::{kind, number, reason, string};
@@ -80,6 +81,8 @@ pub struct RecordedFailure {
     pub message: String,
 }
 
+/// A person's verdict is given after this, in 1973; seconds since 1970 are smaller numbers.
+const FIRST_MS: i64 = 100_000_000_000;
 /// The last millisecond of the year 9999.
 const LAST_MS: f64 = 253_402_300_799_999.0;
 
@@ -107,7 +110,25 @@ pub(super) fn vote(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
         )),
     });
     let reasoning = line.nullable("reasoning", thoughts);
+    // What a judge's name is made of is the judge's business; a person has one spelling.
+    let person = kind == Some(VoterKind::Human);
+    let by = match (by, person) {
+        (Some(name), true) => {
+            let spelled = annotator_name(&name);
+            if spelled.is_none() {
+                line.note("by", "the name is blank");
+            }
+            spelled
+        }
+        (by, _) => by,
+    };
     let created_ms = line.nullable("created_ms", moment);
+    if let Some(ms) = created_ms.filter(|ms| person && *ms < FIRST_MS) {
+        line.note(
+            "created_ms",
+            &format!("{ms} milliseconds since 1970 is before 1973; is it in seconds?"),
+        );
+    }
     // Of a model's line it is a member that the format does not know.
     let inclusion = match kind {
         Some(VoterKind::Human) => line.nullable("inclusion", probability),

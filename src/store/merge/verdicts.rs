@@ -1,10 +1,11 @@
 //! What people did, by globally unique names, and the known answers.
 
 use super::{MatchedQuery, Merger};
+use crate::domain::annotator_name::stored_annotator_name;
 use crate::domain::verdict::{Decision, GoldItem};
 use crate::domain::vote::Outcome;
 use crate::store::gold::GoldAdded;
-use crate::store::verdicts::NewVerdict;
+use crate::store::verdicts::{NewVerdict, VerdictUndo};
 use crate::store::{Result, StoreError};
 use rusqlite::{Connection, params};
 use std::collections::{HashMap, HashSet};
@@ -45,7 +46,7 @@ impl Merger<'_> {
                  WHERE shown.later_ms IS NULL AND excluded.later_ms IS NOT NULL",
                 params![
                     uid,
-                    annotator,
+                    stored_annotator_name(&annotator),
                     query.ours.0,
                     query.place(a)?,
                     query.place(b)?,
@@ -143,13 +144,26 @@ impl Merger<'_> {
 
     fn undos(&mut self, query: &mut MatchedQuery) -> Result<()> {
         let mut statement = self.from.prepare_cached(
-            "SELECT undo.uid, undo.verdict, undo.annotator, undo.created_ms
+            "SELECT undo.uid, undo.verdict, undo.annotator, undo.created_ms, coalesce(undo.order_ms, undo.created_ms)
              FROM undo JOIN verdict ON verdict.uid = undo.verdict WHERE verdict.query = ?1",
         )?;
         let rows = statement.query_map([query.theirs], |row| row.try_into())?;
         for row in rows {
-            let (uid, verdict, annotator, created_ms): (String, String, String, i64) = row?;
-            if self.db.add_undo(&uid, &verdict, &annotator, created_ms)? {
+            let (uid, verdict, annotator, created_ms, order_ms): (
+                String,
+                String,
+                String,
+                i64,
+                i64,
+            ) = row?;
+            let undo = VerdictUndo {
+                uid,
+                verdict,
+                annotator,
+                created_ms,
+                order_ms,
+            };
+            if self.db.add_undo(&undo)? {
                 self.merged.undos += 1;
                 query.changed = true;
             }
@@ -191,8 +205,8 @@ struct TheirVerdicts {
 fn verdicts(from: &Connection, query: &MatchedQuery) -> Result<Vec<(String, NewVerdict)>> {
     let mut statement = from.prepare_cached(
         "SELECT uid, a, b, decision, note, annotator, blind, active_ms, created_ms, confidence, cause, policy, role,
-             inclusion, revealed_ms, shown, replaces
-         FROM verdict WHERE query = ?1 ORDER BY created_ms, uid",
+             inclusion, revealed_ms, shown, replaces, order_ms, guideline
+         FROM verdict WHERE query = ?1 ORDER BY coalesce(order_ms, created_ms), uid",
     )?;
     let mut rows = statement.query([query.theirs])?;
     let mut verdicts = Vec::new();
@@ -215,6 +229,8 @@ fn verdicts(from: &Connection, query: &MatchedQuery) -> Result<Vec<(String, NewV
             revealed_ms: row.get("revealed_ms")?,
             shown: row.get("shown")?,
             replaces: row.get("replaces")?,
+            order_ms: row.get("order_ms")?,
+            guideline: row.get("guideline")?,
             ..NewVerdict::default()
         };
         verdicts.push((row.get("uid")?, verdict));

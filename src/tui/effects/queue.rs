@@ -3,7 +3,7 @@
 use super::Runner;
 use crate::app::review::annotator_statistics::annotator_statistics;
 use crate::app::review::pair_description::{PairQuestion, describe_pair};
-use crate::app::review::review_queue::{QueueRequest, build_review_queue};
+use crate::app::review::review_queue::{QueueRequest, build_review_queue, judged_conflicts};
 use crate::domain::battle::Pair;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
@@ -64,7 +64,10 @@ impl Runner {
 }
 
 pub(super) fn queued(db: &Db, request: &QueueRequest, generation: u64) -> Result<Msg> {
-    let statistics = annotator_statistics(db, &request.annotator, request.scope)?;
+    let mut statistics = annotator_statistics(db, &request.annotator, request.scope)?;
+    if request.conflicts {
+        statistics.conflicts = judged_conflicts(db, &request.annotator, request.scope)?;
+    }
     let items = build_review_queue(db, request)?;
     Ok(Msg::Queued(generation, items, statistics))
 }

@@ -48,8 +48,10 @@ impl Runner {
 
     pub(super) fn store_settings(&mut self, before: ProjectSettings, after: ProjectSettings) {
         let (store, results) = (self.store.clone(), self.results.clone());
+        let annotator = self.options.annotator.clone();
         let told = tokio::spawn(async move {
-            let stored = tokio::task::spawn_blocking(move || after.store(&store, &before)).await;
+            let stored =
+                tokio::task::spawn_blocking(move || after.store(&store, &before, &annotator)).await;
             let wrong = match stored {
                 Ok(Ok(())) => None,
                 Ok(Err(error)) => Some(error.to_string()),

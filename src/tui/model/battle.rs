@@ -22,8 +22,6 @@ pub struct BattleScreen {
     pub before: Option<RankingBefore>,
     /// Whether names and scores of the two are hidden.
     pub blind: bool,
-    /// A reason that was written before the verdict.
-    pub note: Option<String>,
 }
 
 impl BattleScreen {

@@ -25,7 +25,6 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     reveal: update::reveal,
     obstacle: update::obstacle,
     offers: update::offers,
-    leave: update::leave,
     reason: verdict::explain,
     copy: update::copy,
     exports: ExportSubject::Verdicts,

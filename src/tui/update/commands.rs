@@ -74,7 +74,10 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
                 return vec![Effect::LoadLastRun];
             }
         }
-        Command::Suspend => return vec![Effect::Suspend],
+        Command::Suspend => {
+            model.suspended = Some(model.now);
+            return vec![Effect::Suspend];
+        }
         Command::Redraw => {
             let mut effects = vec![Effect::Redraw, Effect::List];
             effects.extend(model.reload());

@@ -16,6 +16,7 @@ pub(super) fn leave_all(model: &mut Model) -> Vec<Effect> {
 
 /// What is still to be stored when the workbench ends, for whatever reason: a reason that is being typed counts as typed.
 pub(crate) fn keep_all(model: &mut Model) -> Vec<Effect> {
+    model.touch(model.now);
     let mut effects = Vec::new();
     for overlay in std::mem::take(&mut model.overlays) {
         if let Overlay::Prompt(prompt, PromptFor::Reason) = overlay {

@@ -207,6 +207,8 @@ fn undo_returns_to_the_pair_whose_verdict_it_took_back() {
             revealed_ms: None,
             shown: None,
             replaces: None,
+            order_ms: 0,
+            guideline: None,
         };
         Msg::Undone(Undo::TakenBack((stored, info, "undone".to_owned())))
     };

@@ -7,7 +7,7 @@ use crate::tui::screens::registry::spec;
 use std::time::Duration;
 
 /// Keys that follow the end of a prompt this closely were meant for it: a pasted line that the terminal sent as keys.
-const AFTER_TYPING: Duration = Duration::from_millis(150);
+pub(crate) const AFTER_TYPING: Duration = Duration::from_millis(150);
 
 /// Whether a command decides something on a screen: a key that opens on all others chooses a passage where one is marked.
 pub(crate) fn decides(screen: Screen, command: Command) -> bool {

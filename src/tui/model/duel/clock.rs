@@ -2,9 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-/// Without a key for longer than this nobody is taken to be there: the rest does not count.
-const IDLE: Duration = Duration::from_secs(60);
-
 /// Time since the last event that was stored.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ActiveClock {
@@ -19,10 +16,10 @@ impl ActiveClock {
         self.since.get_or_insert(now);
     }
 
-    /// A key was pressed with the task in sight.
-    pub fn touch(&mut self, now: Instant) {
+    /// A key was pressed with the task in sight. Of a pause, `idle` counts at most.
+    pub fn touch(&mut self, now: Instant, idle: Duration) {
         if let Some(since) = self.since.replace(now) {
-            self.active += now.saturating_duration_since(since).min(IDLE);
+            self.active += now.saturating_duration_since(since).min(idle);
         } else {
             self.since = None;
         }
@@ -48,19 +45,20 @@ mod tests {
     fn time_counts_between_keys_and_idle_time_up_to_a_minute() {
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
+        let idle = Duration::from_secs(60);
         let mut clock = ActiveClock::default();
-        clock.touch(at(5));
+        clock.touch(at(5), idle);
         assert_eq!(clock.take(), 0, "nothing was in sight");
         clock.start(at(10));
         clock.start(at(12));
-        clock.touch(at(14));
-        clock.touch(at(514));
+        clock.touch(at(14), idle);
+        clock.touch(at(514), idle);
         assert_eq!(clock.take(), 64_000);
         clock.stop();
-        clock.touch(at(600));
+        clock.touch(at(600), idle);
         assert_eq!(clock.take(), 0);
         clock.start(at(700));
-        clock.touch(at(701));
+        clock.touch(at(701), idle);
         assert_eq!(clock.take(), 1_000);
     }
 }

@@ -228,7 +228,11 @@ fn a_second_verdict_replaces_the_first_and_cannot_tell_moves_nothing() {
 #[test]
 fn a_reason_is_added_to_ones_own_verdict_or_kept_for_the_one_to_come() {
     let mut model = on(2, 3);
-    assert!(explain(&mut model, "mine").is_empty());
+    let effects = explain(&mut model, "mine");
+    assert!(
+        matches!(&effects[..], [Effect::Draft(_, Some(note))] if note == "mine"),
+        "{effects:?}"
+    );
     let effects = give_verdict(&mut model, Decision::B);
     assert!(
         matches!(&effects[..], [Effect::Save(new)] if new.note.as_deref() == Some("mine")),

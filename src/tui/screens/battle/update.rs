@@ -75,7 +75,7 @@ fn ask_why(model: &mut Model) {
             .by(&model.options.annotator, model.battle.pair()?)?;
         Some(verdict.note.clone().unwrap_or_default())
     });
-    let note = given.or_else(|| model.battle.note.clone());
+    let note = given.or_else(|| model.draft().map(str::to_owned));
     model.ask_reason(&note.unwrap_or_default());
 }
 
@@ -115,7 +115,6 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     if from_document {
         model.document.cursor = next;
     }
-    leave(model);
     model.battle = BattleScreen {
         raw: model.battle.raw,
         ..model.battle.on(a, b)
@@ -208,12 +207,4 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
         }
         _ => true,
     }
-}
-
-/// A reason without a verdict is about nothing.
-pub(super) fn leave(model: &mut Model) -> Vec<Effect> {
-    if model.screen() == Screen::Battle && model.battle.note.take().is_some() {
-        model.inform("no verdict was given, so the reason was not stored");
-    }
-    Vec::new()
 }

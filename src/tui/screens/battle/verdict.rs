@@ -37,12 +37,12 @@ pub(super) fn give_verdict(model: &mut Model, decision: Decision) -> Vec<Effect>
         .pair()
         .and_then(|pair| open.people.by(&model.options.annotator, pair));
     let same = given.is_some_and(|given| given.seen_from(model.battle.a) == decision);
-    if same && model.battle.note.is_none() {
+    if same && model.draft().is_none() {
         let undo = key_on(Command::Undo, model.screen());
         model.inform(&format!("this is your verdict already; {undo} undoes it"));
         return Vec::new();
     }
-    let note = model.battle.note.take();
+    let note = model.take_draft();
     let effects = save(model, decision, note);
     if !effects.is_empty() {
         model.battle.before = Some(before);
@@ -64,8 +64,7 @@ pub(super) fn explain(model: &mut Model, reason: &str) -> Vec<Effect> {
     let given = open.and_then(|open| open.people.by(&model.options.annotator, pair?));
     let note = Some(reason.trim().to_owned()).filter(|note| !note.is_empty());
     let Some(verdict) = given else {
-        model.battle.note = note;
-        return Vec::new();
+        return model.set_draft(reason);
     };
     if note == verdict.note {
         return Vec::new();

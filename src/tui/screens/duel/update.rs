@@ -15,6 +15,7 @@ use crate::tui::model::{ConfirmFor, Model};
 use crate::tui::navigation::moved;
 use crate::tui::screens::Screen;
 use crate::tui::screens::spec::Click;
+use std::time::Duration;
 
 /// The commands of the digits, in their order.
 const PLACES: [Command; 9] = [
@@ -77,10 +78,11 @@ pub(crate) fn touched(model: &mut Model) {
         matches!(model.screen(), Screen::Duel | Screen::Passage),
         model.now,
     );
+    let idle = Duration::from_secs(model.options.judging.idle_s);
     if let Some(open) = model.duel.open_mut() {
         if here && !open.paused && open.task_cards().is_some() {
             open.clock.start(now);
-            open.clock.touch(now);
+            open.clock.touch(now, idle);
         } else {
             open.clock.stop();
         }

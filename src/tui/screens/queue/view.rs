@@ -308,6 +308,10 @@ fn headline(model: &Model) -> String {
         parts.push(format!("filter: {}", sanitise::line(&queue.filter)));
     }
     parts.push(order);
+    if queue.conflicts && queue.stats.conflicts > 0 {
+        let judged = text::counted(queue.stats.conflicts, "pair");
+        parts.push(format!("{judged} judged by you already"));
+    }
     if queue.against.is_some() {
         parts.push("one judge against the others".to_owned());
     }
@@ -368,10 +372,19 @@ fn empty(model: &Model) -> String {
         return sanitise::line(why).into_owned();
     }
     match (model.queue.loaded, model.queue.filter.is_empty()) {
-        (true, true) if model.queue.conflicts => format!(
-            "No conflicts: no two people decided a pair differently. Press {} to list all pairs.",
-            key(Command::Conflicts)
-        ),
+        (true, true) if model.queue.conflicts => {
+            let words = match model.queue.stats.conflicts {
+                0 => "No conflicts: no two people decided a pair differently.".to_owned(),
+                judged => format!(
+                    "People differ on {}, judged by you already: somebody else has to resolve that, or you change your verdict.",
+                    text::counted(judged, "pair")
+                ),
+            };
+            format!(
+                "{words} Press {} to list all pairs.",
+                key(Command::Conflicts)
+            )
+        }
         (false, _) => match model.queue.waits_for {
             Some(left) if left > 0 => format!(
                 "calculating what to look at first: {} to go …",

@@ -44,9 +44,18 @@ pub(super) fn blind(
         return lines;
     }
     lines.extend(decision_keys(Screen::Review, theme, columns));
+    lines.extend(draft(model, theme, columns));
     lines.extend(confidences(current, theme, columns));
     lines.extend(account(model, theme, columns));
     lines
+}
+
+/// The reason that was written before the decision.
+pub(crate) fn draft(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    model.draft().map_or_else(Vec::new, |note| {
+        let words = format!("reason, kept for your decision: {}", sanitise::line(note));
+        text::lines(&words, columns, theme.text())
+    })
 }
 
 /// Where people differ: who said what and why, before the verdict that weighs it.
@@ -58,6 +67,7 @@ pub(super) fn contested(
 ) -> Vec<Line<'static>> {
     let mut lines = people(model, true, theme, columns);
     lines.extend(decision_keys(Screen::Review, theme, columns));
+    lines.extend(draft(model, theme, columns));
     lines.extend(confidences(current, theme, columns));
     lines.extend(account(model, theme, columns));
     lines

@@ -159,6 +159,11 @@ pub(crate) fn ready(model: &mut Model) {
 fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
     let now = model.now;
     let policy = model.queue.policy;
+    let undecided = |current: &CurrentItem| current.is_undecided() && current.since.is_some();
+    let note = match model.queue.current.as_ref().is_some_and(undecided) {
+        true => model.take_draft(),
+        false => None,
+    };
     let Some(current) = &mut model.queue.current else {
         return Vec::new();
     };
@@ -180,7 +185,7 @@ fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
     }
     let (active_ms, confidence) = (active_ms(&mut current.since, now), current.confidence);
     let named = (current.item.query, current.item.pair);
-    let note = current.note.clone();
+    current.note = note.clone();
     current.first_decision = Some(decision);
     current.decision = Some(decision);
     let (draw, blind) = (current.draw(), !current.in_sight);
@@ -214,19 +219,25 @@ fn blame(model: &mut Model, cause: ErrorCause) -> Vec<Effect> {
 
 fn ask_why(model: &mut Model) -> Vec<Effect> {
     if let Some(current) = &model.queue.current {
-        let note = current.note.clone().unwrap_or_default();
-        model.ask_reason(&note);
+        let note = match current.is_undecided() {
+            true => model.draft().map(str::to_owned),
+            false => current.note.clone(),
+        };
+        model.ask_reason(&note.unwrap_or_default());
     }
     Vec::new()
 }
 
 pub(crate) fn note(model: &mut Model, text: &str) -> Vec<Effect> {
-    if let Some(current) = &mut model.queue.current {
-        let note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
-        current.unsaved |= !current.is_undecided() && current.note != note;
-        current.note = note;
+    match &mut model.queue.current {
+        Some(current) if !current.is_undecided() => {
+            let note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
+            current.unsaved |= current.note != note;
+            current.note = note;
+            Vec::new()
+        }
+        _ => model.set_draft(text),
     }
-    Vec::new()
 }
 
 /// The verdict after the reveal, to be stored.

@@ -9,6 +9,7 @@ use crate::tui::keymap::{Command, Scope, key_name};
 use crate::tui::model::Model;
 use crate::tui::model::ruling::CurrentRuling;
 use crate::tui::screens::Screen;
+use crate::tui::screens::review::panel::draft;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::Choice;
@@ -63,6 +64,9 @@ pub(super) fn lines(
 ) -> Vec<Line<'static>> {
     let mut lines = vec![text::rule(columns, theme.faint())];
     lines.extend(FINDINGS.rows(current.finding, Finding::words, SCOPE, theme, columns));
+    if current.ruled.is_none() {
+        lines.extend(draft(model, theme, columns));
+    }
     if current.open {
         if current.ruled.is_some() {
             let words = DisagreementCause::words;

@@ -187,7 +187,7 @@ fn what_is_put_off_comes_last_and_undo_calls_the_matter_again() {
     assert!(
         effects
             .iter()
-            .all(|effect| matches!(effect, Effect::LoadEvidence(..))),
+            .all(|effect| matches!(effect, Effect::LoadEvidence(..) | Effect::PutOffRuling(..))),
         "{effects:?}"
     );
     let order: Vec<&str> = model
@@ -218,6 +218,8 @@ fn what_is_put_off_comes_last_and_undo_calls_the_matter_again() {
         about: RulingContext::default(),
         revealed_ms: None,
         replaces: None,
+        order_ms: 0,
+        guideline: None,
     };
     let now = model.now;
     let effects = update(

@@ -151,6 +151,11 @@ pub(crate) fn loaded(model: &mut Model, evidence: Box<DocumentEvidence>) -> Vec<
 /// Takes a ruling in: the first one is stored and lifts the veil; a later one waits until it is kept.
 fn rule(model: &mut Model, finding: Finding) -> Vec<Effect> {
     let now = model.now;
+    let undecided = |current: &CurrentRuling| current.ruled.is_none() && current.evidence.is_some();
+    let note = match model.adjudication.current.as_ref().is_some_and(undecided) {
+        true => model.take_draft(),
+        false => None,
+    };
     let Some(current) = &mut model.adjudication.current else {
         return Vec::new();
     };
@@ -162,6 +167,7 @@ fn rule(model: &mut Model, finding: Finding) -> Vec<Effect> {
         current.finding = Some(finding);
         return Vec::new();
     }
+    current.note = note;
     let blind = !current.open;
     let since = current.since;
     // One that was chosen from further down came by nobody's chance.
@@ -211,19 +217,25 @@ fn blame(model: &mut Model, fault: DisagreementCause) -> Vec<Effect> {
 
 fn ask_why(model: &mut Model) -> Vec<Effect> {
     if let Some(current) = &model.adjudication.current {
-        let note = current.note.clone().unwrap_or_default();
-        model.ask_reason(&note);
+        let note = match current.ruled {
+            None => model.draft().map(str::to_owned),
+            Some(_) => current.note.clone(),
+        };
+        model.ask_reason(&note.unwrap_or_default());
     }
     Vec::new()
 }
 
 pub(crate) fn note(model: &mut Model, text: &str) -> Vec<Effect> {
-    if let Some(current) = &mut model.adjudication.current {
-        let note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
-        current.unsaved |= current.ruled.is_some() && current.note != note;
-        current.note = note;
+    match &mut model.adjudication.current {
+        Some(current) if current.ruled.is_some() => {
+            let note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
+            current.unsaved |= current.note != note;
+            current.note = note;
+            Vec::new()
+        }
+        _ => model.set_draft(text),
     }
-    Vec::new()
 }
 
 /// The ruling as it stands, with label and picks in sight.
@@ -368,9 +380,11 @@ fn put_off(model: &mut Model) -> Vec<Effect> {
         Some((at, false)) => {
             let disagreement = model.adjudication.disagreements.remove(at);
             let named = (disagreement.query, disagreement.document.clone());
+            let mut effects = vec![Effect::PutOffRuling(named.0, named.1.clone())];
             model.adjudication.put_off.push(named);
             model.adjudication.disagreements.push(disagreement);
-            go(model, at)
+            effects.extend(go(model, at));
+            effects
         }
         None => next(model),
     }

@@ -211,6 +211,7 @@ fn verdicts_export_as_lines_and_as_a_table() {
         "shown",
         "replaces",
         "blind_verdict",
+        "guideline",
     ];
     assert_eq!(reader.headers().unwrap(), headers.as_slice());
     let records: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();

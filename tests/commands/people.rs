@@ -103,7 +103,7 @@ fn a_verdict_that_does_not_count_is_said_not_to() {
 
 #[rstest]
 #[case::nobody("--final adjudicator", "--adjudicator NAME")]
-#[case::empty("--final adjudicator --adjudicator=\t", "--adjudicator is empty")]
+#[case::empty("--final adjudicator --adjudicator=\t", "the name is blank")]
 #[case::needless("--final majority --adjudicator ada", "goes with --final adjudicator")]
 #[case::unknown("--final vote", "possible values")]
 fn a_rule_that_makes_no_sense_is_refused(#[case] rule: &str, #[case] words: &str) {

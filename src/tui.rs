@@ -216,7 +216,7 @@ impl App {
         let mut keys = TerminalEvents::start()?;
         let mut gone = pin!(terminal_events::gone());
         let mut late_replies = ReplyFilter::default();
-        let mut first = vec![Effect::List];
+        let mut first = vec![Effect::List, Effect::Watch];
         if let Start::Duel(key) = self.model.options.start {
             first.extend(screens::duel::update::show(&mut self.model, key));
         }

@@ -45,3 +45,6 @@ CREATE TABLE ruling_later (
     later_ms  INTEGER NOT NULL,
     PRIMARY KEY (annotator, query, document)
 ) STRICT, WITHOUT ROWID;
+
+-- Which verdict stands for another.
+CREATE INDEX verdict_replaces ON verdict (replaces) WHERE replaces IS NOT NULL;

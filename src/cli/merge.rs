@@ -47,9 +47,7 @@ impl MergeCommand {
         }
         let keep = !self.dry_run;
         // A run would pay again for the votes that are taken over meanwhile.
-        let _lock = keep
-            .then(|| RunLock::take(context.project()))
-            .transpose()?;
+        let _lock = keep.then(|| RunLock::take(context.project())).transpose()?;
         let snapshot = Snapshot::of(&self.other)?;
         let merged = merge_into(&store, snapshot, keep)
             .with_context(|| format!("{}: nothing is merged", self.other.display()))?;

@@ -288,6 +288,21 @@ impl Store {
         }
     }
 
+    /// A number that changes when another program has changed the project, and only then.
+    ///
+    /// SQLite counts for each connection what others have committed, and one connection does all the
+    /// writing of this program.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Locked`] while another program writes.
+    pub(crate) async fn foreign_version(&self) -> Result<i64> {
+        let answer = self.submit(Durability::Cached, |db| {
+            db.one("PRAGMA data_version", [], |row| row.get(0))
+        });
+        answer.await.map_err(|_| StoreError::Closed)?
+    }
+
     /// [`Store::write`] for a thread that may block.
     pub fn write_blocking<T, F>(&self, work: F) -> Result<T>
     where

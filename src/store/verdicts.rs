@@ -197,10 +197,10 @@ impl Db {
 
     /// Places decisions whose time is ahead of the clock, now: those that are made from now on come after them.
     pub fn order_before(&self, now_ms: i64) -> Result<()> {
-        for table in ["verdict", "undo", "ruling", "ruling_undo"] {
+        for decisions in ["verdict", "undo", "ruling", "ruling_undo"] {
             self.change(
                 &format!(
-                    "UPDATE {table} SET order_ms = ?1 WHERE coalesce(order_ms, created_ms) > ?1"
+                    "UPDATE {decisions} SET order_ms = ?1 WHERE coalesce(order_ms, created_ms) > ?1"
                 ),
                 [now_ms],
             )?;

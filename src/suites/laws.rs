@@ -6,6 +6,7 @@ mod money;
 mod plans_and_rounds;
 mod repeated_pairs;
 mod reports;
+mod reviews;
 mod rounds;
 mod runs;
 mod scripted;

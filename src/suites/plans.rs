@@ -82,7 +82,7 @@ fn spelled_out(sql: &str, source: &str) -> String {
             (_, Some(text)) => text,
             ("", _) => "1",
             ("table", _) => "setting",
-            ("pairs_of", _) => "verdict",
+            ("pairs_of" | "decisions", _) => "verdict",
             ("IS_SHARED", _) => "1",
             ("condition", _) => "",
             _ => panic!("{name} is not a constant of this file: {sql}"),

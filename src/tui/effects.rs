@@ -10,6 +10,7 @@ mod queue;
 mod runs;
 mod settings;
 pub(crate) mod student;
+mod watch;
 
 use super::message::{Complaint, Effect, Msg};
 use super::model::TuiOptions;
@@ -121,6 +122,7 @@ impl Runner {
             Effect::PriceQuestions(set, generation) => self.price_questions(set, generation),
             Effect::AskQuestions(set, calls) => self.ask_questions(set, calls, control),
             Effect::StopQuestions => self.stop_questions(),
+            Effect::Watch => self.watch(),
             Effect::ReportJudges(request) => self.report_judges(request),
             Effect::ReadScale(asked) => self.read_scale(asked),
             Effect::CompareMethods(choice) => self.compare_methods(choice),
@@ -512,6 +514,7 @@ pub fn answer(
         | Effect::Copy(_)
         | Effect::Suspend
         | Effect::Redraw
+        | Effect::Watch
         | Effect::Quit => return Ok(None),
     }))
 }

@@ -71,6 +71,8 @@ pub enum Msg {
     Resize(u16, u16),
     /// Time has passed that something on screen waits for.
     Tick,
+    /// Another program has changed the project.
+    ChangedElsewhere,
     Listed(Vec<(QueryInfo, Option<QuerySummary>)>),
     /// Summaries that were out of date.
     Summarised(Vec<(QueryKey, QuerySummary)>),
@@ -173,6 +175,8 @@ pub enum Msg {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     List,
+    /// Say when another program changes the project.
+    Watch,
     Summarise(Vec<QueryKey>),
     /// Work out the common scale of the queries, under a number by which the answer is known.
     ReadScale(u64),

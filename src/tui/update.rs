@@ -51,6 +51,7 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::Mouse(event) => return mouse::on_mouse(model, event),
         Msg::Resize(columns, rows) => model.size = (columns, rows),
         Msg::Tick => {}
+        Msg::ChangedElsewhere => return results::changed_elsewhere(model),
         Msg::Listed(rows) => return queries::update::listed(model, rows),
         Msg::Summarised(summaries) => return queries::update::summarised(model, summaries),
         Msg::ScaleRead(asked, found) => model.scale.take(asked, found),

@@ -3,9 +3,9 @@
 use super::folder::{is_benchmark, is_project_file, refuse_project};
 use super::{ImportOptions, check, log_import};
 use crate::app::error::{AppError, invalid};
-use crate::app::run_lock::RunLock;
 use crate::app::merge;
 use crate::app::pool;
+use crate::app::run_lock::RunLock;
 use crate::app::wording::counted;
 use crate::store::Store;
 use crate::store::merge::{MergeCounts, Snapshot};

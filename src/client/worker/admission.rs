@@ -195,6 +195,10 @@ impl<Q: ServiceQuestion> Worker<Q> {
             // Only the first: small calls that overtake a large one would keep a limit of tokens too low for it for
             // ever.
             let call = self.ready.front()?;
+            if !self.is_wanted(call) {
+                // Its case was skipped while its row was on the way to the ledger: `prepare` takes it back.
+                return Some(now);
+            }
             let needs = call.question.needs();
             let ready = lock(&self.gate)
                 .ready(needs.tokens, now)

@@ -15,6 +15,9 @@ const TAIL: usize = 25;
 /// The draws that the simultaneous spans hold altogether: 95 %, and one more for the quantile's own error.
 const HELD: usize = DRAWS * 95 / 100 + 1;
 
+/// Relative difference below which two gaps are equal.
+const ROUNDING: f64 = 1e-9;
+
 /// A document's rank, the span that holds its true rank with a probability of 95 %, on the average over documents, and
 /// the wider one of spans that hold all documents' true ranks at once with that probability. Written as `95 %: 2–7`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,6 +171,8 @@ impl SimultaneousRanks {
     /// The best and the worst rank that a critical value leaves to a document.
     fn span(&self, document: usize, critical: f64) -> (usize, usize) {
         let gaps = self.of(document);
+        // The critical value is a gap itself; rounding must not tell it from one that is equal.
+        let critical = critical * (1.0 + ROUNDING);
         let worse = gaps.partition_point(|gap| *gap > critical);
         let not_better = gaps.partition_point(|gap| *gap >= -critical);
         (1 + gaps.len() - not_better, self.documents - worse)

@@ -1,5 +1,6 @@
 use super::update;
 use crate::app::import::source::SourcePreview;
+use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, Overlay};
 use crate::tui::screens::Screen;
@@ -121,4 +122,26 @@ fn an_answer_to_an_earlier_question_is_dropped() {
         panic!("the dialog is open");
     };
     assert!(!format!("{dialog:?}").contains("gone"));
+}
+
+#[test]
+fn an_import_of_another_program_is_shown_and_leaves_the_selection_alone() {
+    let mut model = model(Screen::Queries);
+    let row = |key| {
+        let info = QueryInfo {
+            key: QueryKey(key),
+            ..model.open.as_ref().unwrap().info.clone()
+        };
+        (info, None)
+    };
+    let mut rows = vec![row(11), row(12)];
+    let added = row(10);
+    tell(&mut model, Msg::Listed(rows.clone()));
+    press(&mut model, KeyCode::Char('j'));
+    let selected = |model: &Model| model.queries.selected().map(|(info, _)| info.key);
+    assert_eq!(selected(&model), Some(QueryKey(12)));
+    assert!(tell(&mut model, Msg::ChangedElsewhere).contains(&Effect::List));
+    rows.insert(0, added);
+    tell(&mut model, Msg::Listed(rows));
+    assert_eq!(selected(&model), Some(QueryKey(12)));
 }

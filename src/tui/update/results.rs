@@ -49,6 +49,15 @@ pub(super) fn opened(model: &mut Model, generation: u64, mut open: OpenQuery) ->
     (spec(model.screen()).loaded)(model)
 }
 
+/// Shows what another program has brought into the project. A pair under review stays as it is.
+pub(super) fn changed_elsewhere(model: &mut Model) -> Vec<Effect> {
+    let mut effects = vec![Effect::List];
+    if model.screen() != Screen::Review {
+        effects.extend(reload_when_all_is_stored(model));
+    }
+    effects
+}
+
 pub(super) fn saved(model: &mut Model, key: QueryKey) -> Vec<Effect> {
     model.saving = model.saving.saturating_sub(1);
     let mut effects = queries::update::summarise_anew(model, key);

@@ -232,7 +232,10 @@ proptest! {
 async fn a_server_that_bills_more_than_expected_passes_the_budget_by_a_few_calls_only() {
     // Eight times as much as was expected at worst; then the same from the hundredth call on.
     let later: fn(usize) -> Option<f64> = |number| Some(if number < 100 { 0.05 } else { 0.4 });
-    for (cost, beyond) in [((|_| Some(0.4)) as fn(usize) -> Option<f64>, 2.0), (later, 64.0)] {
+    for (cost, beyond) in [
+        ((|_| Some(0.4)) as fn(usize) -> Option<f64>, 2.0),
+        (later, 64.0),
+    ] {
         let server = Arc::new(SimulatedServer {
             cost,
             ..SimulatedServer::new(|_| ServerFate::Answer(ms(500)))

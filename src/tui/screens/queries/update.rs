@@ -58,6 +58,7 @@ pub(super) fn click(model: &mut Model, _: u16, row: u16) -> Click {
 }
 
 pub(crate) fn listed(model: &mut Model, rows: Vec<QueryRow>) -> Vec<Effect> {
+    let selected = model.queries.selected().map(|(info, _)| info.key);
     model.queries.rows = rows;
     let first = !model.queries.loaded;
     model.queries.asked.clear();
@@ -67,6 +68,12 @@ pub(crate) fn listed(model: &mut Model, rows: Vec<QueryRow>) -> Vec<Effect> {
     if let (true, Some((query, _))) = (first, &model.return_to) {
         let mut ids = shown.iter().map(|row| &model.queries.rows[*row].0.id);
         let place = ids.position(|id| id.as_str() == query);
+        model.queries.cursor = place.unwrap_or(model.queries.cursor);
+    }
+    if let Some(key) = selected {
+        // Rows that others have added may stand above it.
+        let mut keys = shown.iter().map(|row| model.queries.rows[*row].0.key);
+        let place = keys.position(|shown| shown == key);
         model.queries.cursor = place.unwrap_or(model.queries.cursor);
     }
     let last = shown.len().saturating_sub(1);

@@ -213,6 +213,7 @@ fn queries(text: &str) -> Result<BTreeSet<QueryId>> {
 pub(super) mod tests {
     use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
     use crate::store::Store;
+    use crate::store::schema::project_of_version;
     use std::collections::BTreeMap;
 
     /// A query with a document for each of these metadata, called 0, 1, ….
@@ -252,31 +253,22 @@ pub(super) mod tests {
             &deep,
             "{}",
         ];
-        let pool = pool(&metadata);
-        let store = Store::open(&path).unwrap();
-        store
-            .write_blocking(move |db| db.add_pool(&pool, "set"))
+        let old = project_of_version(4, &path);
+        old.execute_batch(
+            "INSERT INTO query (id, name, text, extra, line, dataset, documents)
+                 VALUES (1, 'q', '', '{}', '{}', 'set', 5);
+             INSERT INTO content (id, hash, text) VALUES (1, x'00', '');",
+        )
+        .unwrap();
+        for (at, metadata) in metadata.into_iter().enumerate() {
+            old.execute(
+                "INSERT INTO document (query, position, name, content, metadata, extra)
+                 VALUES (1, ?1, CAST(?1 AS TEXT), 1, ?2, '{}')",
+                rusqlite::params![at, metadata],
+            )
             .unwrap();
-        drop(store);
-        let first = include_str!("../../assets/migrations/0001.sql");
-        let votes =
-            first.find("CREATE TABLE vote").unwrap()..first.find("CREATE TABLE failure").unwrap();
-        let older = format!(
-            "DROP TABLE setting_change; DROP TABLE verdict_draft; DROP TABLE ruling_draft; DROP TABLE ruling_later;
-             ALTER TABLE verdict DROP COLUMN order_ms; ALTER TABLE verdict DROP COLUMN guideline; ALTER TABLE undo DROP COLUMN order_ms;
-             DROP TABLE link_answer; DROP TABLE link; DROP TABLE prediction; DROP TABLE student; DROP TABLE duel_event; DROP TABLE duel_participant; DROP TABLE duel_query; DROP TABLE duel; DROP TABLE rerank_call; DROP TABLE rerank_result; DROP TABLE ruling_undo; DROP TABLE ruling; DROP TABLE pick; DROP TABLE ranked; DROP TABLE ranking;
-             DROP TABLE label; DROP TABLE import; DROP TABLE call; DROP TABLE queue_item; DROP TABLE ruling_item;
-             DROP TABLE call_total; DROP TABLE tally; DROP TABLE report_part; DROP INDEX verdict_shown; DROP INDEX battle_again; DROP TABLE judge_weights; ALTER TABLE failure DROP COLUMN again;
-             ALTER TABLE summary DROP COLUMN scores;
-             DROP TABLE vote; DROP TABLE reply; DROP TABLE name; ALTER TABLE content DROP COLUMN packed;
-             ALTER TABLE content DROP COLUMN dictionary; ALTER TABLE content DROP COLUMN chars; DROP TABLE dictionary; {}
-             PRAGMA user_version = 4;",
-            &first[votes]
-        );
-        rusqlite::Connection::open(&path)
-            .unwrap()
-            .execute_batch(&older)
-            .unwrap();
+        }
+        drop(old);
         let labels = Store::open(&path)
             .unwrap()
             .read_blocking(|db| db.labels())

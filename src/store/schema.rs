@@ -191,6 +191,14 @@ fn migrate_to(known: usize, connection: &mut Connection, path: Option<&Path>) ->
     Ok(())
 }
 
+/// Creates a project as the version of this number left it.
+#[cfg(test)]
+pub(super) fn project_of_version(version: usize, path: &Path) -> Connection {
+    let mut connection = Connection::open(path).unwrap();
+    migrate_to(version, &mut connection, None).unwrap();
+    connection
+}
+
 /// Refuses a project with a trigger, a view or a virtual table: no version has made one, and each could change what is
 /// written or read.
 fn refuse_foreign_parts(path: &Path, connection: &Connection) -> Result<()> {
@@ -367,8 +375,7 @@ mod tests {
         ] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("overrule.db");
-            let mut old = Connection::open(&path).unwrap();
-            migrate_to(22, &mut old, None).unwrap();
+            let old = project_of_version(22, &path);
             old.pragma_update(None, "foreign_keys", false).unwrap();
             if verdict {
                 old.execute_batch(

@@ -205,6 +205,8 @@ fn a_persons_votes_are_verdicts_in_the_order_of_the_file() {
 
 #[test]
 fn a_time_in_the_file_decides_what_is_latest() {
+    /// In 2023.
+    const LATEST: i64 = 1_700_000_000_000;
     let sandbox = Sandbox::new();
     let at = |score: f64, ms: i64| {
         vote(
@@ -216,12 +218,12 @@ fn a_time_in_the_file_decides_what_is_latest() {
             json!({ "created_ms": ms, "shown": "ba" }),
         )
     };
-    take_in(&sandbox, &[at(1.0, 2_000), at(-1.0, 1_000)]);
+    take_in(&sandbox, &[at(1.0, LATEST), at(-1.0, LATEST - 1_000)]);
     let lines = sandbox.done("export verdicts --format jsonl");
     let row: Value = serde_json::from_str(lines.text().trim()).unwrap();
     assert_eq!(
         (&row["created_ms"], &row["in_force"]),
-        (&json!(2_000), &json!(true))
+        (&json!(LATEST), &json!(true))
     );
     // As it was shown: y first.
     assert_eq!(

@@ -158,9 +158,10 @@ pub(crate) fn key_rows(
             rows.push(Vec::new());
             used = 0;
         }
-        let (mark, style) = match chosen {
-            true => ("●", theme.strong()),
-            false => (" ", theme.text()),
+        let (mark, style) = if *chosen {
+            ("●", theme.strong())
+        } else {
+            (" ", theme.text())
         };
         if let Some(row) = rows.last_mut() {
             row.push(Span::raw("["));

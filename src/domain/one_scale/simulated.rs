@@ -100,8 +100,11 @@ pub fn simulated_scale(world: &ScaleWorld, design: ScaleDesign) -> Option<f64> {
             for round in 0..rounds {
                 for link in near_gap_links(&zelos, &offsets, world.seed, round) {
                     let (a, b) = (at(link.a.0, link.a.1), at(link.b.0, link.b.1));
-                    let pair = (a < b).then_some((link.a, link.b));
-                    let (first, second) = pair.unwrap_or((link.b, link.a));
+                    let (first, second) = if a < b {
+                        (link.a, link.b)
+                    } else {
+                        (link.b, link.a)
+                    };
                     battles.push(LinkBattle {
                         a: (first.0, zelos[first.0][first.1]),
                         b: (second.0, zelos[second.0][second.1]),

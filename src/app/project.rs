@@ -33,7 +33,8 @@ pub fn open_sample(path: &Path, config: &Config) -> Result<Store, AppError> {
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder {
-        std::fs::create_dir_all(folder)?;
+        std::fs::create_dir_all(folder)
+            .map_err(|error| AppError::file(folder, format!("cannot be made: {error}")))?;
     }
     let store = open_or_create(path, config)?;
     let datasets = store.read_blocking(|db| db.datasets())?;

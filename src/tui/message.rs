@@ -107,8 +107,8 @@ pub enum Msg {
     Titles(HashMap<(QueryKey, DocId), String>),
     JudgesReported(Box<RaterReport>, Vec<StudentCard>),
     Without(JudgeId, RankingShift),
-    /// The comparison of reranking methods, or why there is none.
-    MethodsCompared(Result<Box<MethodsReport>, String>),
+    /// The comparison of reranking methods as chosen, or why there is none.
+    MethodsCompared(MethodsChoice, Result<Box<MethodsReport>, String>),
     /// The students of the project and the report of one, or why there is none, for the given generation.
     StudentReported(u64, Result<Box<StudentsFound>, String>),
     /// Figures about picks, labels and rulings, for the given generation.

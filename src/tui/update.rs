@@ -113,7 +113,7 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::StudentReported(generation, found) => {
             student::update::reported(model, generation, found);
         }
-        Msg::MethodsCompared(report) => methods::update::compared(model, report),
+        Msg::MethodsCompared(asked, report) => methods::update::compared(model, asked, report),
         Msg::JudgesReported(report, students) => {
             model.judges.report = Some(report);
             model.judges.students = students;

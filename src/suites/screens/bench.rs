@@ -228,7 +228,8 @@ impl Bench {
                     Some(Msg::StudentReported(generation, found))
                 }
                 Effect::CompareMethods(choice) => {
-                    Some(Msg::MethodsCompared(methods_report(&self.store, &choice)))
+                    let report = methods_report(&self.store, &choice);
+                    Some(Msg::MethodsCompared(choice, report))
                 }
                 effect => self
                     .store

@@ -30,6 +30,7 @@ impl Runner {
     pub(super) fn compare_methods(&self, choice: MethodsChoice) {
         let (store, results) = (self.store.clone(), self.results.clone());
         let written = self.store.write(|_| Ok(()));
+        let asked = choice.clone();
         tokio::spawn(async move {
             drop(written.await);
             let work = tokio::task::spawn_blocking(move || methods_report(&store, &choice));
@@ -37,7 +38,7 @@ impl Runner {
                 Ok(report) => report,
                 Err(error) => Err(error.to_string()),
             };
-            drop(results.send(Msg::MethodsCompared(report)).await);
+            drop(results.send(Msg::MethodsCompared(asked, report)).await);
         });
     }
 }

@@ -13,7 +13,9 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.methods.report = None;
     model.methods.in_queries = false;
     model.stack.push(Screen::Methods);
-    let choice = model.methods.choice.clone();
+    // A choice that waits for its report is not forgotten.
+    let waiting = model.methods.asked.clone();
+    let choice = waiting.unwrap_or_else(|| model.methods.choice.clone());
     measure(model, choice)
 }
 
@@ -23,9 +25,17 @@ fn measure(model: &mut Model, choice: MethodsChoice) -> Vec<Effect> {
     vec![Effect::CompareMethods(choice)]
 }
 
-pub(crate) fn compared(model: &mut Model, report: Result<Box<MethodsReport>, String>) {
+/// Shows a report, unless another one has been asked for since.
+pub(crate) fn compared(
+    model: &mut Model,
+    asked: MethodsChoice,
+    report: Result<Box<MethodsReport>, String>,
+) {
     let screen = &mut model.methods;
-    let asked = screen.asked.take().unwrap_or_default();
+    if screen.asked.as_ref() != Some(&asked) {
+        return;
+    }
+    screen.asked = None;
     match report {
         // What was asked for is not there; what is shown stays.
         Err(why) if screen.found().is_some() => model.inform(&why),
@@ -154,4 +164,32 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         }
     }
     Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::screens::testing::model;
+
+    #[test]
+    fn a_choice_survives_leaving_and_a_superseded_report_is_dropped() {
+        let mut model = model(Screen::Queries);
+        let choice = MethodsChoice {
+            baseline: Some("bm25".to_owned()),
+            ..MethodsChoice::default()
+        };
+        show(&mut model);
+        measure(&mut model, choice.clone());
+        let again = show(&mut model);
+        assert_eq!(again, [Effect::CompareMethods(choice.clone())]);
+        compared(
+            &mut model,
+            MethodsChoice::default(),
+            Err("no truth".to_owned()),
+        );
+        assert!(model.methods.report.is_none());
+        compared(&mut model, choice, Err("no truth".to_owned()));
+        assert!(model.methods.report.is_some());
+        assert!(model.methods.asked.is_none());
+    }
 }

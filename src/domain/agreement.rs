@@ -1,7 +1,7 @@
-//! How far labels agree: shares with intervals, Cohen's κ, Krippendorff's α, and shares from a sample drawn with unequal
-//! probabilities.
+//! Measures how far labels agree: shares with intervals, Cohen's κ, Krippendorff's α, and shares
+//! from a sample drawn with unequal probabilities.
 //!
-//! Every interval is at the level [`LEVEL`]. What the data cannot say is `None`, never 0.
+//! Every interval is at the level [`LEVEL`]. Undefined estimates are `None`, never 0.
 
 mod alpha;
 mod battles;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::collections::BTreeMap;
 
-/// The level of every interval here.
+/// The confidence level of every interval in this module.
 pub const LEVEL: f64 = 0.95;
 
 /// An interval at the level [`LEVEL`].
@@ -33,8 +33,8 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The normal interval `value` ± z · `se`, cut to `least`..=`most`. `None` unless `se` is a number above 0: where
-    /// every answer was the same, an estimated error of 0 says nothing.
+    /// The normal interval `value` ± z · `se`, clamped to `least`..=`most`. `None` unless `se` is
+    /// above 0: if every answer was the same, an estimated error of 0 says nothing.
     pub fn normal(value: f64, se: f64, least: f64, most: f64) -> Option<Self> {
         let half = Normal::standard().inverse_cdf(0.5 + LEVEL / 2.0) * se;
         (se > 0.0 && half.is_finite() && value.is_finite()).then(|| Self {
@@ -52,23 +52,24 @@ impl Interval {
 /// A share of equally weighted items, with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Share {
-    /// The sum that is shared out: a count, or halves where an item can count in part.
+    /// The numerator: a count, or a sum of fractions if items can count in part.
     pub part: f64,
     pub n: usize,
     /// `part` / `n`, in 0..=1.
     pub value: f64,
-    /// The Wilson score interval (Wilson 1927), over clusters where there are some.
+    /// The Wilson score interval (Wilson 1927), over clusters if there are any.
     pub interval: Interval,
 }
 
 impl Share {
-    /// The mean of values in 0..=1 that come in clusters: battles of queries. Values outside, NaN included, are left out;
-    /// `None` without any other.
+    /// The mean of values in 0..=1 that come in clusters, such as battles of queries. Values
+    /// outside this range, NaN included, are skipped; `None` if none are left.
     ///
-    /// The interval is Wilson's for as many answers as the variance of the clusters' totals is worth, never more than there
-    /// are, with the quantile of t (Korn & Graubard 1998). Where there is one cluster, or each has one item, it is Wilson's
-    /// for the items as they are. That takes the variance of yes-or-no answers, which is the largest there is: with values in
-    /// between it is too wide rather than too narrow.
+    /// The interval is Wilson's with an effective number of answers that matches the variance of
+    /// the cluster totals, at most the actual number, and with the t quantile (Korn & Graubard
+    /// 1998). With a single cluster, or one item per cluster, it is Wilson's interval of the items.
+    /// Wilson's variance is that of yes-or-no answers, which is the largest possible: with values
+    /// in between, the interval is too wide rather than too narrow.
     pub fn clustered(values: impl IntoIterator<Item = (usize, f64)>) -> Option<Self> {
         let mut totals: BTreeMap<usize, (f64, usize)> = BTreeMap::new();
         let values = values.into_iter();
@@ -94,11 +95,11 @@ impl Share {
         Self::of_sum(sum, n, error)
     }
 
-    /// The share of a sum over `n` items, with the error that its clusters give it; Wilson's interval of the items without
-    /// one.
+    /// The share of a sum over `n` items, using its clustered error; without one, Wilson's interval
+    /// of the items.
     pub fn of_sum(part: f64, n: usize, error: Option<ClusteredError>) -> Option<Self> {
         let share = Self::sum(part, n)?;
-        // Clusters that do not differ at all say nothing of how far others might.
+        // Clusters that do not differ at all say nothing about how much others might.
         let Some(error) = error.filter(|error| error.se > 0.0) else {
             return Some(share);
         };

@@ -1,17 +1,18 @@
-//! What the votes say about themselves: cycles among the decided pairs, and how sure a share is.
+//! Finds cycles among the decided pairs, and computes Wilson intervals of shares.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Bound::{Excluded, Unbounded};
 
-/// The Wilson score interval of a share of `part` in `whole` at a level such as 0.95, or `None` for nothing of nothing
-/// (Wilson 1927).
+/// The Wilson score interval (Wilson 1927) of a share of `part` in `whole` at a level such as 0.95,
+/// or `None` if `whole` is 0.
 pub fn wilson(part: usize, whole: usize, level: f64) -> Option<(f64, f64)> {
     (whole > 0).then(|| wilson_share(part as f64 / whole as f64, whole as f64, level))
 }
 
-/// The Wilson score interval of a `share` in 0..=1 that is worth `n` > 0 independent yes-or-no answers, where `n` need
-/// not be whole: the effective size of a weighted sample, say. An infinite `n` gives the share itself.
+/// The Wilson score interval of a `share` in 0..=1 based on `n` > 0 independent yes-or-no answers.
+/// `n` need not be an integer, for example the effective size of a weighted sample. An infinite `n`
+/// gives the share itself.
 pub fn wilson_share(share: f64, n: f64, level: f64) -> (f64, f64) {
     let z = Normal::standard().inverse_cdf(0.5 + level / 2.0);
     let centre = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
@@ -19,9 +20,10 @@ pub fn wilson_share(share: f64, n: f64, level: f64) -> (f64, f64) {
     ((centre - half).max(0.0), (centre + half).min(1.0))
 }
 
-/// Cyclic triads, and all triads of documents whose three pairs are decided, given `(winner, loser)` pairs.
+/// The numbers of cyclic triads and of all triads of documents whose three pairs are decided, given
+/// `(winner, loser)` pairs.
 ///
-/// A triad is cyclic when the three directions agree around the triangle (Kendall & Babington Smith 1940).
+/// A triad is cyclic if its three directions form a cycle (Kendall & Babington Smith 1940).
 pub fn triads(decided: impl IntoIterator<Item = (usize, usize)>) -> (usize, usize) {
     let (mut cyclic, mut all) = (0, 0);
     each_triad(decided, |_, is_cyclic| {
@@ -31,8 +33,8 @@ pub fn triads(decided: impl IntoIterator<Item = (usize, usize)>) -> (usize, usiz
     (cyclic, all)
 }
 
-/// Visits every triad of documents whose three pairs are decided, documents ascending, and says whether it is cyclic.
-/// Of two pairs that contradict each other the first counts.
+/// Visits every triad of documents whose three pairs are decided, documents ascending, with whether
+/// it is cyclic. If two pairs contradict each other, the first one is used.
 pub fn each_triad(
     decided: impl IntoIterator<Item = (usize, usize)>,
     mut visit: impl FnMut([usize; 3], bool),

@@ -1,20 +1,21 @@
-//! The models that a judge's votes name: a provider may change the model behind a name.
+//! The models named in a judge's votes, used to detect that a provider changed the model behind a
+//! name.
 
 use super::number_words::counted;
 use super::sanitise;
 use serde::{Deserialize, Serialize};
 
-/// Votes of one judge in which the provider names the same model.
+/// Votes of one judge that name the same model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnsweringModel {
     pub model: String,
     pub votes: usize,
-    /// When the first of them came, in milliseconds since the Unix epoch.
+    /// Time of the first vote, in milliseconds since the Unix epoch.
     pub first_ms: i64,
 }
 
-/// That the model changed, in words that go on after the judge's name, with the models in the order of their first votes.
-/// `None` for a judge that always answered as the same model.
+/// A message that the model changed, to be appended to the judge's name, listing the models in the
+/// order of their first votes. `None` for a judge that always answered as the same model.
 pub fn changed_model(models: &[AnsweringModel]) -> Option<String> {
     if models.len() < 2 {
         return None;

@@ -1,11 +1,12 @@
-//! Settings that are a number, or left to the data.
+//! Settings that are either a number or chosen from the data.
 
 use serde::{Deserialize, Serialize};
 
-/// The word for what is left to the data.
+/// The value for a setting chosen from the data.
 pub const AUTO: &str = "auto";
 
-/// How such a setting stands in a file: as its number, or as a word, which is [`AUTO`] or the number again.
+/// How such a setting is written in a file: as a number, or as a string, which is [`AUTO`] or the
+/// number.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum AutoOrNumber {

@@ -1,4 +1,4 @@
-//! Queries, documents and pools, as their owner wrote them.
+//! Queries, documents and pools, as given in the input.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -16,7 +16,8 @@ macro_rules! text_id {
                 Self(id.into())
             }
 
-            /// The identifier as the input spells it: unsanitised, so never print it to a terminal directly.
+            /// The identifier as the input spells it: unsanitised, so never print it to a terminal
+            /// directly.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -39,7 +40,8 @@ text_id!(
     DocId
 );
 
-/// A JSON object kept as compact text, so that keys keep their order and numbers their digits.
+/// A JSON object stored as compact text, which preserves the order of keys and the digits of
+/// numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct JsonObject(String);
@@ -69,31 +71,32 @@ impl Default for JsonObject {
 pub struct Query {
     pub id: QueryId,
     pub text: String,
-    /// Members of the input's query object that Overrule has no use for, kept for the way back.
+    /// Other members of the input's query object, kept for export.
     pub extra: JsonObject,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     pub id: DocId,
-    /// `title` of the input's document or metadata, where it is a non-empty string.
+    /// `title` of the input's document or metadata, if it is a non-empty string.
     pub title: Option<String>,
     /// The text a judge reads.
     pub content: String,
-    /// The input's `metadata`, untouched.
+    /// The input's `metadata`, unmodified.
     pub metadata: JsonObject,
-    /// Other members of the input's document object, kept for the way back.
+    /// Other members of the input's document object, kept for export.
     pub extra: JsonObject,
-    /// The input's `score`, where it had one.
+    /// The input's `score`, if present.
     pub input_score: Option<f64>,
 }
 
-/// A query with its candidates in hybrid order: the order of the input, which is the first stage's.
+/// A query with its candidates in the order of the input, which is the first stage's (hybrid)
+/// order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pool {
     pub query: Query,
     /// The candidates, best first by the first stage.
     pub documents: Vec<Document>,
-    /// Other members of the input's line, kept for the way back.
+    /// Other members of the input's line, kept for export.
     pub extra: JsonObject,
 }

@@ -1,7 +1,8 @@
-//! Duels: two rankings before a person who does not know which is which.
+//! Duels: blind comparisons of two rankings by people.
 //!
-//! A duel has queries; a participant has tasks, one a query and some controls, which follow from the duel's seed and the
-//! participant's number alone. What a participant did are events, which are only added; the answers follow from them.
+//! A duel has queries. Each participant gets one task per query and some controls, all derived from
+//! the duel's seed and the participant's number. A participant's actions are stored as append-only
+//! events, from which the answers are computed.
 
 mod answers;
 mod controls;
@@ -42,11 +43,12 @@ named! {
     "a form of duel", "kebab-case";
     /// What a participant is shown and asked.
     pub enum DuelForm {
-        /// Nine documents in a 3×3 grid: which of them serve the query, and which passage says so?
+        /// Nine documents in a 3×3 grid: which of them answer the query, and which passage shows
+        /// it?
         Grid,
-        /// Two ranked lists side by side: which one is better, in five steps?
+        /// Two ranked lists side by side: which one is better, on a five-step scale?
         Lists,
-        /// One list, made of both by team draft: which documents serve the query?
+        /// One list, built from both by team draft: which documents answer the query?
         Interleaved,
     }
 }
@@ -68,7 +70,7 @@ named! {
         TopOfA,
         /// It was taken from the top of ranking B.
         TopOfB,
-        /// Neither ranking has it at the top and it is not relevant, as far as is known.
+        /// Neither ranking has it at the top, and it is not known to be relevant.
         EasyNegative,
     }
 }
@@ -87,9 +89,9 @@ impl Side {
 pub struct DuelDocument {
     pub document: DocId,
     pub source: Source,
-    /// Its rank in A from 1, among documents of different texts; `None` where A does not have it.
+    /// Its rank in A from 1, counting distinct texts; `None` if A does not have it.
     pub rank_a: Option<usize>,
-    /// Its rank in B.
+    /// Its rank in B, likewise.
     pub rank_b: Option<usize>,
 }
 
@@ -97,15 +99,15 @@ pub struct DuelDocument {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DuelQuery {
     pub query: QueryId,
-    /// In the order in which they were chosen. Of a grid: nine or fewer.
+    /// In the order in which they were chosen. At most nine for a grid.
     pub documents: Vec<DuelDocument>,
-    /// A document *came from* a ranking if its rank there is at most this.
+    /// A document *came from* a ranking if its rank there is at most this value.
     pub depth: usize,
-    /// Why there are fewer documents than asked for; empty if there are not.
+    /// Why there are fewer documents than requested; empty if there are enough.
     pub shortfall: String,
 }
 
-/// Two rankings that are held against each other.
+/// A comparison of two rankings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Duel {
     pub form: DuelForm,
@@ -115,15 +117,15 @@ pub struct Duel {
     /// Documents of each ranking: 4 in a grid, 10 in lists.
     pub top: usize,
     pub seed: u64,
-    /// Whether controls are mixed in.
+    /// Whether control tasks are included.
     pub controls: bool,
-    /// The grade from which on a document counts as relevant.
+    /// The lowest grade that counts as relevant.
     pub level: i32,
     pub queries: Vec<DuelQuery>,
 }
 
 impl DuelQuery {
-    /// Which of the rankings a document came from: (A, B).
+    /// Whether a document came from A and from B.
     pub fn came_from(&self, document: &DuelDocument) -> (bool, bool) {
         let top = |rank: Option<usize>| rank.is_some_and(|rank| rank <= self.depth);
         (top(document.rank_a), top(document.rank_b))

@@ -1,9 +1,10 @@
-//! Judges as witnesses: how far each agrees with people and with the others, and what pulls it: the order of
-//! presentation, length, its own inconsistency.
+//! Reports on judges: how far each agrees with people and with the other judges, and its biases
+//! (order of presentation, length, inconsistency).
 //!
-//! Everything is a pure function of plain rows. One orientation holds throughout: a vote for document B is positive (or
-//! 1 on the scale 0, ½, 1), one for A negative (or 0), and what favours the document **shown first** is positive.
-//! Failed calls are no votes and do not occur here. A row whose two documents are the same is passed over.
+//! Everything is a pure function of plain rows. One orientation is used throughout: a vote for
+//! document B is positive (or 1 on the scale 0, ½, 1), one for A is negative (or 0), and an effect
+//! that favors the document **shown first** is positive. Failed calls are not votes and are not
+//! included here. Rows whose two documents are the same are skipped.
 
 mod both_orders;
 mod calibration;
@@ -51,27 +52,28 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rating {
     pub query: usize,
-    /// The battle, a number of its own within the query: judges with the same one voted on the same battle. A pair
-    /// fought twice has two.
+    /// The number of the battle within the query: judges with the same number voted on the same
+    /// battle. A pair with two battles has two numbers.
     pub battle: usize,
     /// Pool index of document A.
     pub a: usize,
     pub b: usize,
     pub judge: usize,
-    /// The vote, oriented to A and B: negative where A is better.
+    /// The vote, oriented from A to B: negative if A is better.
     pub margin: Margin,
     /// Whether the judge was shown B first.
     pub swapped: bool,
-    /// Length of document A, in any unit shared with B.
+    /// Length of document A, in the same unit as B's.
     pub length_a: usize,
     /// Length of document B.
     pub length_b: usize,
-    /// The fitted gap e_b − e_a in natural-log strength, or `None` where there is no fit.
+    /// The fitted gap e_b − e_a in natural-log strength, or `None` without a fit.
     pub gap: Option<f64>,
 }
 
 impl Rating {
-    /// The query and pair with the outcome oriented to the pair: `B` where the document of higher pool index won.
+    /// The query and pair, with the outcome oriented to the pair: `B` if the document with the
+    /// higher pool index won.
     fn on_pair(&self) -> Option<((usize, Pair), Outcome)> {
         let pair = Pair::new(self.a, self.b)?;
         Some(((self.query, pair), oriented(self.margin, self.a, self.b)))
@@ -82,18 +84,19 @@ impl Rating {
         score(self.margin.outcome())
     }
 
-    /// What the presentation favours: +1 where B was shown first, −1 where A was.
+    /// Which document the presentation favors: +1 if B was shown first, −1 if A was.
     fn order(&self) -> f64 {
         if self.swapped { 1.0 } else { -1.0 }
     }
 
-    /// The fitted gap, where it is a number.
+    /// The fitted gap, if it is finite.
     fn finite_gap(&self) -> Option<f64> {
         self.gap.filter(|gap| gap.is_finite())
     }
 }
 
-/// What a person decided about a pair: the verdict in force, as it was given blind where it was.
+/// A person's decision about a pair: the effective verdict, as it was before the votes were
+/// revealed if it was given blind.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct HumanVerdict {
     pub query: usize,
@@ -102,9 +105,11 @@ pub struct HumanVerdict {
     pub b: usize,
     /// The verdict in 0..=1 (below ½: A better), or `None` for *cannot tell*.
     pub score: Option<f64>,
-    /// The verdict as it stands since the judges' votes were shown; the same as `score` where it was not changed.
+    /// The effective verdict since the judges' votes were revealed; the same as `score` if it was
+    /// not changed.
     pub revealed: Option<f64>,
-    /// With what probability the pair was to be reviewed, in (0, 1]; `None` where it came up some other way.
+    /// The probability that the pair was selected for review, in (0, 1]; `None` if it was found in
+    /// another way.
     pub inclusion: Option<f64>,
 }
 
@@ -127,7 +132,8 @@ struct ReferenceVerdict {
     inclusion: Option<f64>,
 }
 
-/// The verdicts by pair; of several on one pair the last is in force. *Cannot tell* and scores outside 0..=1 are none.
+/// The verdicts by pair; if a pair has several, the last one is used. Skips *cannot tell* and
+/// scores outside 0..=1.
 fn reference_verdicts(verdicts: &[HumanVerdict]) -> BTreeMap<(usize, Pair), ReferenceVerdict> {
     let mut found = BTreeMap::new();
     for verdict in verdicts {
@@ -155,7 +161,7 @@ fn reference_verdicts(verdicts: &[HumanVerdict]) -> BTreeMap<(usize, Pair), Refe
 pub(crate) mod tests {
     use super::*;
 
-    /// The cards of all judges, and of all together, from ratings and verdicts in one place.
+    /// The cards of all judges, and of all judges together, from all ratings and verdicts at once.
     pub(crate) fn cards(ratings: &[Rating], verdicts: &[HumanVerdict]) -> cards::JudgeCards {
         let mut by_query: BTreeMap<usize, Vec<Rating>> = BTreeMap::new();
         for rating in ratings {
@@ -201,7 +207,7 @@ pub(crate) mod tests {
         judge_reports(ratings, &[]).first()?.surprise
     }
 
-    /// A vote on a pair of query 0 that has one battle, shown in the stored order.
+    /// A vote on a pair of query 0 with one battle, shown in the stored order.
     pub(super) fn rating(judge: usize, a: usize, b: usize, margin: f64) -> Rating {
         Rating {
             query: 0,

@@ -1,4 +1,4 @@
-//! What a reranking method did on a query: the order it made, and what that took; and methods held against each other.
+//! Results of reranking methods on a query (the order and its cost), and comparisons of methods.
 
 mod comparison;
 mod effort;
@@ -10,34 +10,35 @@ pub(crate) use effort::nearest_rank;
 
 use crate::domain::corpus::{DocId, QueryId};
 
-/// A method's result on one query, the latest where it was run more than once.
+/// A method's result on one query; the latest one if it was run more than once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MethodRow {
     pub query: QueryId,
     /// The method's canonical name, such as `rankgpt@20:w20:s10`.
     pub method: String,
-    /// The judges (or the service) whose answers the order rests on, by name. Empty for an order that nobody was asked about.
+    /// The judges (or the service) whose answers the order is based on, by name. Empty for an order
+    /// that required no answers.
     pub judges: Vec<String>,
-    /// All of the query's candidates, best first. Empty for a failed query.
+    /// All candidates of the query, best first. Empty for a failed query.
     pub order: Vec<DocId>,
-    /// What the order rests on, beside `order`, where the method has it: points, grades, scores.
+    /// The values behind `order`, if the method has them: points, grades, scores.
     pub scores: Option<Vec<Option<f64>>>,
-    /// Calls answered and failed, together.
+    /// Calls, answered and failed.
     pub calls: u64,
-    /// Those of `calls` that ended without an answer.
+    /// How many of `calls` ended without an answer.
     pub failed_calls: u64,
     pub tokens_in: u64,
     pub tokens_out: u64,
-    /// US dollars, or `None` where a price is not known.
+    /// US dollars, or `None` if a price is unknown.
     pub cost_usd: Option<f64>,
-    /// From the first question of the query to its order. `None` where some answers were there before, from an earlier run or
-    /// for another method: the time says nothing then.
+    /// Time from the first question of the query to its order. `None` if some answers were already
+    /// cached, from an earlier run or for another method, because the time is meaningless then.
     pub wall_ms: Option<u64>,
-    /// The sum over its calls of the time the service took.
+    /// The service time, summed over all calls.
     pub service_ms: u64,
-    /// Answers that had to be mended.
+    /// Answers that had to be repaired.
     pub repairs: u64,
-    /// Documents that were cut to the judge's limit.
+    /// Documents that were truncated to the judge's limit.
     pub truncated: u64,
     /// Why there is no order.
     pub failure: Option<String>,

@@ -1,10 +1,10 @@
-//! Enums whose variants have names: typed on the command line, kept in files.
+//! Enums whose variants have names, which are typed on the command line and stored in files.
 
 use std::fmt;
 
-/// Makes an enum whose variants have names in this case, the same in files. It has `ALL`, `name`, `Display`, and a
-/// `FromStr` that says of any other text that it is not what the enum is. The short form adds these to an enum whose
-/// names strum derives (`IntoStaticStr`, `VariantArray`).
+/// Defines an enum whose variants have names in this case style, in code and in files. It gets
+/// `ALL`, `name`, `Display`, and a `FromStr` whose error states what the enum is. The short form
+/// adds these to an enum whose names are derived with strum (`IntoStaticStr`, `VariantArray`).
 macro_rules! named {
     (
         $what:literal, $case:tt;
@@ -34,7 +34,7 @@ macro_rules! named {
     };
     ($type:ident, $what:literal) => {
         impl $type {
-            /// Every variant, in the order in which they are offered.
+            /// All variants, in the order in which they are listed to users.
             pub const ALL: [Self; <Self as strum::VariantArray>::VARIANTS.len()] =
                 match <Self as strum::VariantArray>::VARIANTS.first_chunk() {
                     Some(all) => *all,
@@ -65,13 +65,13 @@ macro_rules! named {
 
 pub(crate) use named;
 
-/// ` (did you mean "scifact-641"?)` where one of `names` is near what was typed; else nothing.
+/// ` (did you mean "scifact-641"?)` if one of `names` is similar to the input; otherwise empty.
 pub(crate) fn did_you_mean<S: AsRef<str>>(
     typed: &str,
     names: impl IntoIterator<Item = S>,
 ) -> String {
     let near = |name: &S| strsim::damerau_levenshtein(typed, name.as_ref());
-    // A third of the characters at most may be wrong: what is farther is another name.
+    // At most a third of the characters may be wrong; anything farther is a different name.
     let most = (typed.chars().count() / 3).max(1);
     let nearest = names.into_iter().map(|name| (near(&name), name));
     let nearest = nearest
@@ -82,7 +82,7 @@ pub(crate) fn did_you_mean<S: AsRef<str>>(
     })
 }
 
-/// The variant called `text`; else that it is not `what`, and which names there are.
+/// The variant called `text`, or an error that it is not `what`, with the valid names.
 pub(crate) fn parse<T: Copy + fmt::Display>(
     text: &str,
     what: &str,
@@ -121,7 +121,7 @@ mod tests {
         };
     }
 
-    /// Projects, files and scripts hold these names.
+    /// Projects, files and scripts contain these names.
     #[test]
     fn names_stay_and_are_read_back() {
         check!(Confidence, "low medium high");

@@ -1,9 +1,9 @@
-//! Numbers as people read them, on screens and in the command line alike: real minus signs, thousands separated, units on times
-//! and money. What programs read has none of this.
+//! Formats numbers for people, on screens and on the command line: real minus signs, thousands
+//! separators, units on times and amounts. Machine-readable output does not use it.
 
 const UNKNOWN: &str = "–";
 
-/// `+1.25`, `−0.50`, `0.00`: the sign is always shown and zero has none; `–` for what is no number.
+/// `+1.25`, `−0.50`, `0.00`: always with a sign, except for zero; `–` for NaN and infinity.
 pub fn signed(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return "–".to_owned();
@@ -18,12 +18,12 @@ pub fn signed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// `1.25`, `−0.50`: a minus sign where there is one, and no plus.
+/// `1.25`, `−0.50`: with a minus sign if negative, but no plus.
 pub fn fixed(value: f64, decimals: usize) -> String {
     signed(value, decimals).trim_start_matches('+').to_owned()
 }
 
-/// `count` of something in words: `1 document`, `2 documents`, `3 queries`, `12,000 votes`.
+/// A count with its noun: `1 document`, `2 documents`, `3 queries`, `12,000 votes`.
 pub fn counted(number: usize, noun: &str) -> String {
     match (number, noun.strip_suffix('y')) {
         (1, _) => format!("1 {noun}"),
@@ -32,7 +32,7 @@ pub fn counted(number: usize, noun: &str) -> String {
     }
 }
 
-/// A whole number from 0 up, grouped: `1,234,567`.
+/// A nonnegative integer with thousands separators: `1,234,567`.
 pub fn count(value: impl std::fmt::Display) -> String {
     let digits = value.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
@@ -45,7 +45,7 @@ pub fn count(value: impl std::fmt::Display) -> String {
     grouped
 }
 
-/// A probability in whole per cent; what is not certain never reads 0 % or 100 %.
+/// A probability in whole percent; values that are not certain never read 0 % or 100 %.
 pub fn probability(value: f64) -> String {
     match 100.0 * value {
         percent if percent > 0.0 && percent < 1.0 => "<1 %".to_owned(),
@@ -54,7 +54,8 @@ pub fn probability(value: f64) -> String {
     }
 }
 
-/// A time in seconds, from 0 up: `0.25 s`, `4.2 s`, `12 s`, `3 min 05 s`, `2 h 14 min`, `3 d 04 h`; `–` for what is no number.
+/// A nonnegative duration in seconds: `0.25 s`, `4.2 s`, `12 s`, `3 min 05 s`, `2 h 14 min`,
+/// `3 d 04 h`; `–` for NaN and infinity.
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() {
         return UNKNOWN.into();
@@ -72,7 +73,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// `$0.0042`, `$1.23`, `$1,234.50`: cents, and two significant digits below one cent.
+/// `$0.0042`, `$1.23`, `$1,234.50`: with cents, or two significant digits below one cent.
 pub fn usd(amount: f64) -> String {
     if !amount.is_finite() {
         return UNKNOWN.into();

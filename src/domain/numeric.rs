@@ -1,10 +1,11 @@
-//! Arithmetic that several parts share: sums of products in a fixed order, the order of scores, a system of equations,
+//! Shared arithmetic: sums of products in a fixed order, sorting by score, linear systems,
 //! correlation and median.
 
 use statrs::statistics::{Data, OrderStatistics};
 
-/// The sum of the terms of two lists, `LANES` at once: a single sum would wait for itself, and an order that is fixed gives
-/// the same bits whatever vectors the machine has.
+/// Sums the terms of two lists with `LANES` accumulators: a single accumulator would wait for each
+/// addition to complete, and a fixed order gives the same bits on every machine, whatever its
+/// vector width.
 #[inline]
 pub(super) fn sum_of<const LANES: usize>(
     x: &[f64],
@@ -23,7 +24,7 @@ pub(super) fn sum_of<const LANES: usize>(
     lanes.iter().sum::<f64>() + rest
 }
 
-/// The scalar product, as [`sum_of`] adds.
+/// The dot product, summed like [`sum_of`].
 #[inline]
 pub(super) fn dot<const LANES: usize>(x: &[f64], y: &[f64]) -> f64 {
     sum_of::<LANES>(x, y, |x, y| x * y)
@@ -44,13 +45,14 @@ pub(crate) fn best_first(scores: &[f64]) -> Vec<usize> {
     order
 }
 
-/// The logistic function, exact in both tails.
+/// The logistic function, accurate in both tails.
 pub(super) fn sigma(z: f64) -> f64 {
     let tail = (-z.abs()).exp();
     (if z >= 0.0 { 1.0 } else { tail }) / (1.0 + tail)
 }
 
-/// Solves H x = g with the Cholesky factor of H, of which the lower triangle is read; `None` unless H is positive definite.
+/// Solves H x = g by Cholesky decomposition, reading only the lower triangle of H; `None` unless H
+/// is positive definite.
 pub(super) fn solve(mut matrix: Vec<Vec<f64>>, right: &[f64]) -> Option<Vec<f64>> {
     let n = right.len();
     for i in 0..n {
@@ -75,7 +77,7 @@ pub(super) fn solve(mut matrix: Vec<Vec<f64>>, right: &[f64]) -> Option<Vec<f64>
     x.iter().all(|x| x.is_finite()).then_some(x)
 }
 
-/// Pearson's correlation in −1..=1; `None` where one side does not vary.
+/// Pearson's correlation in −1..=1; `None` if one side does not vary.
 pub(super) fn correlation(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> Option<f64> {
     let n = pairs.clone().count() as f64;
     let (x, y) = pairs
@@ -85,12 +87,12 @@ pub(super) fn correlation(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> Op
         let (u, v) = (u - x, v - y);
         (xx + u * u, yy + v * v, xy + u * v)
     });
-    // Equal numbers differ from their mean by rounding alone.
+    // Equal numbers differ from their mean only by rounding.
     let varies = |squares: f64, mean: f64| squares > 1e-24 * n * (1.0 + mean * mean);
     (varies(xx, x) && varies(yy, y)).then(|| xy / (xx * yy).sqrt())
 }
 
-/// The middle of the values, or the mean of the two in the middle; `None` without values.
+/// The median (the mean of the middle two for an even number of values); `None` without values.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let values: Vec<f64> = values.into_iter().collect();
     (!values.is_empty()).then(|| Data::new(values).median())

@@ -1,7 +1,9 @@
-//! One scale over queries: zELO has mean 0 in each query, and says nothing of two queries until something compares them.
+//! Puts the scores of all queries on one scale. zELO has mean 0 in each query, so scores of two
+//! queries cannot be compared until something links the queries.
 //!
-//! A document's linked score is its zELO plus the offset of its query, in the same units. Offsets come from *anchors*, single
-//! documents of every query that a judge has graded on one scale, or from *links*, battles of documents of two queries.
+//! A document's linked score is its zELO plus its query's offset, in the same units. Offsets come
+//! from *anchors*, single documents of every query that a judge has graded on one scale, or from
+//! *links*, battles between documents of two queries.
 
 mod anchors;
 mod drift;

@@ -1,11 +1,11 @@
-//! The same work for many jobs, on all cores.
+//! Runs the same work for many jobs on all cores.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// One result a job, in the order of the jobs: what is made of them does not depend on how many cores there are. Each job is
-/// done by one thread, this one among them.
+/// Runs `work` on each job and returns the results in the order of the jobs, so they do not depend
+/// on the number of cores. Each job runs on one thread; the current thread takes part.
 pub(super) fn in_order<T: Sync, R: Send>(jobs: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
@@ -21,7 +21,7 @@ pub(super) fn in_order<T: Sync, R: Send>(jobs: &[T], work: impl Fn(&T) -> R + Sy
     };
     let mut found: Vec<(usize, R)> = thread::scope(|scope| {
         let start = |_| thread::Builder::new().spawn_scoped(scope, take);
-        // A thread that cannot be started is one less: this one does what is left.
+        // If a thread cannot be started, the remaining threads do its share.
         let others: Vec<_> = (1..cores.min(jobs.len())).flat_map(start).collect();
         let mut found = take();
         for other in others {

@@ -1,11 +1,11 @@
-//! What the `overrule.toml` of a project needs the user's permission for, and the answers that the user has given.
+//! Requests in a project's `overrule.toml` that need the user's permission, and the user's answers.
 
 use super::sanitise;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
-/// A key from a variable, sent to a server.
+/// An API key from an environment variable that is sent to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyUse {
     pub variable: String,
@@ -13,10 +13,10 @@ pub struct KeyUse {
     pub server: String,
 }
 
-/// A program, started in a folder.
+/// A program that is started in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramUse {
-    /// The folder's path, without links.
+    /// The folder's path with links resolved.
     pub folder: PathBuf,
     pub command: Vec<String>,
 }
@@ -54,7 +54,7 @@ struct ProgramAnswer {
 }
 
 impl Permissions {
-    /// The answer to a request; `None` if it was never given.
+    /// The answer to a request; `None` if there is none.
     pub fn answer(&self, request: &PermissionRequest) -> Option<bool> {
         match request {
             PermissionRequest::Key(KeyUse { variable, server }) => {
@@ -119,7 +119,7 @@ impl fmt::Display for ProgramUse {
     }
 }
 
-/// A command as one would type it, on one line and safe to print.
+/// A command as it would be typed, on one line and safe to print.
 pub fn command_line(words: &[String]) -> String {
     let typed = words.iter().map(|word| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@+=,%".contains(c);

@@ -1,8 +1,9 @@
-//! Which battles a person should look at first.
+//! Decides which battles a person should review first.
 //!
-//! [`score_pairs`] gives the pairs of one query their priorities and depends on that query's view alone; [`build_queue`] puts the
-//! scored pairs of all queries into one order for one person, with random controls where asked; [`inclusion_probabilities`]
-//! says how likely each of them was, so that an estimate from whatever was shown can be unbiased.
+//! [`score_pairs`] computes the priorities of the pairs of one query from that query's view alone.
+//! [`build_queue`] orders the scored pairs of all queries for one person, with random controls if
+//! requested. [`inclusion_probabilities`] returns how likely each pair was to be shown, so that
+//! estimates from the shown pairs can be unbiased.
 
 mod certainty;
 pub mod graded;

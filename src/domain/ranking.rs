@@ -1,4 +1,5 @@
-//! A query's view: scores, intervals, expectations and warnings, as a pure function of the query's rows.
+//! A query's view: scores, intervals, expectations and warnings, computed as a pure function of the
+//! query's rows.
 
 mod fit_inputs;
 mod matrix_grid;
@@ -44,7 +45,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 use student_battles::student_observations;
 
-/// Documents up to which errors and intervals are a matter of milliseconds.
+/// Maximum number of documents for which errors and intervals take only milliseconds.
 const QUICK_DOCUMENTS: usize = 150;
 
 /// Leverage is capped here before a residual is standardised (SCIENCE §3).
@@ -52,64 +53,69 @@ const LEVERAGE_CAP: f64 = 0.95;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BattleView {
-    /// The ensemble score in 0..=1 (0: A better), or `None` while nobody has voted.
+    /// The ensemble score in 0..=1 (0: A is better), or `None` if nobody has voted.
     pub score: Option<f64>,
-    /// The fit's probability that B is better.
+    /// The fitted probability that B is better.
     pub expected: Option<f64>,
-    /// Standardised residual of the score, in standard deviations, leverage taken into account.
+    /// Standardized residual of the score, in standard deviations, corrected for leverage.
     pub surprise: Option<f64>,
-    /// Votes of the ensemble that are missing, failed calls included.
+    /// Number of missing votes of the ensemble, including failed calls.
     pub missing: usize,
-    /// Whether a verdict has replaced this battle's votes.
+    /// Whether a verdict replaces the votes of this battle.
     pub replaced: bool,
 }
 
-/// The columns or rows of a matrix.
+/// How the rows or columns of a matrix are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DocumentOrder {
-    /// The order of the input: the first stage's.
+    /// By the order of the input, which is the first stage's.
     Hybrid,
     /// By score, best first.
     #[default]
     Zelo,
 }
 
-/// What a pair of documents looks like from the row's side.
+/// A pair of documents as seen from the document of the row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PairCell {
-    /// Battles fought over the pair that have a vote.
+    /// Battles of the pair that have a vote.
     pub games: usize,
-    /// Mean ensemble score for the row document in 0..=1 (1: row better), or `None` without a vote.
+    /// Mean ensemble score for the row's document in 0..=1 (1: row is better), or `None` without
+    /// votes.
     pub observed: Option<f64>,
-    /// The fit's probability that the row document is better.
+    /// The fitted probability that the row's document is better.
     pub fitted: Option<f64>,
-    /// Largest standardised residual among the pair's battles by size, positive where the row did better than expected.
+    /// The standardized residual with the largest magnitude among the pair's battles, positive if
+    /// the row did better than expected.
     pub surprise: Option<f64>,
     pub missing: usize,
-    /// Whether a battle of the pair is planned or fought.
+    /// Whether the pair has a battle, planned or finished.
     pub planned: bool,
-    /// The score in force of a verdict, for the row document; `Some(None)` is *cannot tell*.
+    /// The score of the effective verdict, for the row's document; `Some(None)` is *cannot tell*.
     pub verdict: Option<Option<f64>>,
 }
 
 #[derive(Clone, Debug)]
 pub struct View {
-    /// What it was computed with.
+    /// The settings it was computed with.
     pub settings: RankingSettings,
     pub phi: f64,
-    /// By pool index; `None` for documents that were not entered, and for all where the fit has no solution.
+    /// By pool index; `None` for documents that were not entered, and for all documents if the fit
+    /// has no solution.
     pub standings: Vec<Option<Standing>>,
-    /// Pool indexes by score, best first, ties in hybrid order; documents without a score come last.
+    /// Pool indexes by score, best first, ties in hybrid order; documents without a score come
+    /// last.
     pub by_zelo: Vec<usize>,
-    /// One a battle of the rows, in the same order.
+    /// One per battle of the rows, in the same order.
     pub battles: Vec<BattleView>,
-    /// Iterations and final gradient of the fit, or why there is none.
+    /// Scores, iterations and final gradient of the fit, or why there is none.
     pub fit: Result<Fit, RatingError>,
     pub warnings: Vec<ScoreWarning>,
-    /// Battles with two votes or more whose judges all prefer the same document, and all battles with two or more.
+    /// Battles whose judges all prefer the same document, and all battles, among those with at
+    /// least two votes.
     pub consensus: (usize, usize),
-    /// Cyclic triads and all triads whose three pairs are decided.
+    /// Cyclic triads, and all triads whose three pairs are decided.
     pub triads: (usize, usize),
     rows: QueryRows,
     by_pair: HashMap<Pair, Vec<usize>>,
@@ -125,14 +131,14 @@ pub struct View {
 }
 
 impl View {
-    /// Fits the rows, always from zero: a view depends on its rows alone, down to the last bit, so that undoing a
-    /// verdict restores every score exactly.
+    /// Fits the rows, always starting from zero: a view depends only on its rows, down to the last
+    /// bit, so undoing a verdict restores every score exactly.
     pub fn new(rows: QueryRows, settings: RankingSettings) -> Self {
         Self::build(rows, settings, rating::MAX_DENSE)
     }
 
-    /// The same view where that is a matter of milliseconds, and without errors and intervals where they take longer: for
-    /// a screen that must not wait and asks for the whole view at once.
+    /// The full view if it takes only milliseconds to compute, otherwise a view without errors and
+    /// intervals, for screens that must not block.
     pub fn quick(rows: QueryRows, settings: RankingSettings) -> Self {
         Self::build(rows, settings, QUICK_DOCUMENTS)
     }
@@ -145,7 +151,7 @@ impl View {
             effects,
             mut observations,
         } = FitInputs::new(&rows, &settings);
-        // What the votes alone leave open is told even where a student fills it.
+        // Report gaps in the votes even if a student fills them.
         let structure = rating::structure(entered.len(), &observations);
         let student = student_observations(&rows, &settings, entered.len(), &compact);
         let student_pairs = student.len();
@@ -166,8 +172,8 @@ impl View {
             .ok()
             .filter(|_| entered.len() <= errors_up_to)
             .and_then(|fit| {
-                // A student's predictions are wrong together, and by what it is not known: they move scores and narrow no
-                // interval.
+                // A student's predictions share their errors, and the size of these is unknown:
+                // they move scores but narrow no interval.
                 let judged = &observations[..observations.len() - student_pairs];
                 let order = drawing_order(&rows.by_identifier, &compact, entered.len());
                 rating::covariance_drawn_in(order, judged, fit, &options, phi)
@@ -243,13 +249,14 @@ impl View {
         }
     }
 
-    /// Pool indexes of the documents with a score, ascending. The fit, its observations and its covariance count documents
-    /// by their place in this list.
+    /// Pool indexes of the documents with a score, ascending. The fit, its observations and its
+    /// covariance index documents by their position in this list.
     pub fn entered(&self) -> &[usize] {
         &self.entered
     }
 
-    /// The student that counts in the fit, and for what; `None` where scores rest on votes and verdicts alone.
+    /// The student that counts in the fit, with its weight; `None` if scores are based on votes and
+    /// verdicts only.
     pub fn student_in_fit(&self) -> Option<(&StudentOpinion, StudentShare)> {
         let student = self.rows.student.as_ref()?;
         let predictions = &self.observations[self.judged_observations().len()..];
@@ -257,36 +264,37 @@ impl View {
         Some((student, share))
     }
 
-    /// What the fit was made of: the votes in force and the verdicts, then what a student counts.
+    /// The input of the fit: the votes that are not replaced and the verdicts, followed by the
+    /// student's predictions.
     pub fn observations(&self) -> &[Observation] {
         &self.observations
     }
 
-    /// What the fit was made of without what a student counts.
+    /// The input of the fit without the student's predictions.
     pub fn judged_observations(&self) -> &[Observation] {
         &self.observations[..self.observations.len() - self.student_pairs]
     }
 
-    /// The covariance of the fit's scores by votes and verdicts alone, where the model has one and the pool is not too large.
-    /// A student that counts makes no score surer.
+    /// The covariance of the fit's scores based on votes and verdicts only, if the model has one
+    /// and the pool is not too large. A student makes no score more certain.
     pub fn covariance(&self) -> Option<&Covariance> {
         self.covariance.as_ref()
     }
 
-    /// The pair's documents, lower first, as the fit counts them.
+    /// The positions of the pair's documents in the fit, lower document first.
     pub fn places(&self, pair: Pair) -> Option<(usize, usize)> {
         let place = |document: usize| self.compact.get(document).copied().flatten();
         Some((place(pair.low())?, place(pair.high())?))
     }
 
-    /// The score in force of a pair in 0..=1 (1: the higher pool index is better): the verdict's, or else the mean of the
-    /// pair's battles. `None` where nobody has voted or decided.
+    /// The effective score of a pair in 0..=1 (1: the higher pool index is better): the verdict's,
+    /// or else the mean of the pair's battles. `None` if nobody has voted or decided.
     pub fn score_in_force(&self, pair: Pair) -> Option<f64> {
         let cell = self.cell(pair.high(), pair.low());
         cell.verdict.flatten().or(cell.observed)
     }
 
-    /// Every pair with a battle or a verdict, in no particular order.
+    /// Every pair with a battle or a verdict, in arbitrary order.
     pub fn pairs(&self) -> impl Iterator<Item = Pair> + '_ {
         let judged = self
             .verdict_of
@@ -299,7 +307,7 @@ impl View {
         self.by_pair.get(&pair).map_or(&[], Vec::as_slice)
     }
 
-    /// Indexes of a document's battles, in planned order.
+    /// Indexes of a document's battles, in the order in which they were planned.
     pub fn battles_with(&self, document: usize) -> Vec<usize> {
         (0..self.rows.battles.len())
             .filter(|index| {
@@ -313,13 +321,13 @@ impl View {
         self.rows.verdicts.get(*self.verdict_of.get(&pair)?)
     }
 
-    /// How the current verdict on a pair counts in the fit; `None` without one, and for *cannot
-    /// tell*.
+    /// How the current verdict on a pair counts in the fit; `None` without a verdict, and for
+    /// *cannot tell*.
     pub fn verdict_effect(&self, pair: Pair) -> Option<&VerdictEffect> {
         self.effects.get(&pair)
     }
 
-    /// The fit's probability that `row` is better than `column`.
+    /// The fitted probability that `row` is better than `column`.
     pub fn expected(&self, row: usize, column: usize) -> Option<f64> {
         let fit = self.fit.as_ref().ok()?;
         let (row, column) = (
@@ -334,7 +342,7 @@ impl View {
         ))
     }
 
-    /// The posterior probability that `row` truly stands above `column`.
+    /// The posterior probability that `row` is truly better than `column`.
     pub fn outranks(&self, row: usize, column: usize) -> Option<f64> {
         let fit = self.fit.as_ref().ok()?;
         let (row, column) = (
@@ -387,7 +395,7 @@ impl View {
             .collect()
     }
 
-    /// The widest 95 % rank interval among the first `top` ranks, in ranks from end to end.
+    /// The widest 95 % rank interval among the first `top` ranks, in ranks.
     pub fn widest_interval(&self, top: usize) -> Option<usize> {
         self.by_zelo
             .iter()
@@ -397,7 +405,7 @@ impl View {
             .max()
     }
 
-    /// Battles on which at least one judge has voted, and all battles.
+    /// Number of battles with at least one vote, and of all battles.
     pub fn progress(&self) -> (usize, usize) {
         let done = self
             .rows
@@ -444,8 +452,8 @@ impl View {
         let observation = Observation::new(a, b, score?, weight);
         let expected = observation.expected(self.settings.model, &fit.scores);
         let leverage = rating::leverage(&observation, &self.settings.rating(), fit, covariance);
-        // A battle in the fit has pulled its own expectation towards its score; one that is not adds the fit's error to
-        // its own.
+        // A battle in the fit has pulled its own expectation toward its score; for one that is not,
+        // the fit's error adds to its own.
         let spread = if replaced {
             1.0 + leverage
         } else {
@@ -455,7 +463,8 @@ impl View {
         (scale > 0.0).then(|| (observation.score - expected) / scale)
     }
 
-    /// Pairs with a direction: (winner, loser), from the verdict in force or the mean of the pair's battles.
+    /// Decided pairs as (winner, loser), by the effective verdict or the mean of the pair's
+    /// battles.
     fn decided_pairs(&self) -> Vec<(usize, usize)> {
         let mut decided: Vec<(usize, usize)> = Vec::new();
         let mut pairs: BTreeMap<Pair, ()> = self.by_pair.keys().map(|pair| (*pair, ())).collect();
@@ -484,11 +493,12 @@ fn drawing_order(by_identifier: &[usize], compact: &[Option<usize>], entered: us
     }
 }
 
-/// A mean of thirds and halves this close to ½ is ½: which way it is rounded depends on the order of its terms.
+/// A mean of thirds and halves this close to ½ is ½; how it is rounded depends on the order of its
+/// terms.
 const EVEN: f64 = 1e-9;
 
-/// What the votes of a query say about the precision of the prior. Verdicts are left out: they are about a few pairs that
-/// were chosen, and giving or undoing one must move no other score.
+/// The evidence of a query's votes about the precision of the prior. Verdicts are excluded: they
+/// cover a few selected pairs, and giving or undoing one must not move other scores.
 pub fn prior_evidence(rows: &QueryRows, settings: &RankingSettings) -> Option<PriorEvidence> {
     let votes = QueryRows {
         verdicts: Vec::new(),
@@ -498,7 +508,7 @@ pub fn prior_evidence(rows: &QueryRows, settings: &RankingSettings) -> Option<Pr
     PriorEvidence::of(inputs.entered.len(), &inputs.observations, settings.model)
 }
 
-/// What a student counts for in the fit of these rows; `None` where it does not count.
+/// The student's weight in the fit of these rows; `None` if it does not count.
 pub fn student_share(rows: &QueryRows, settings: &RankingSettings) -> Option<StudentShare> {
     let inputs = FitInputs::new(rows, settings);
     let entered = inputs.entered.len();
@@ -506,8 +516,8 @@ pub fn student_share(rows: &QueryRows, settings: &RankingSettings) -> Option<Stu
     StudentShare::of(&predictions, entered)
 }
 
-/// The fit's score of every document by pool index, without errors, intervals and warnings; equal to [`View::standings`]
-/// to the last bit.
+/// The fitted score of every document by pool index, without errors, intervals and warnings;
+/// identical to [`View::standings`] to the last bit.
 pub fn scores(
     rows: &QueryRows,
     settings: &RankingSettings,

@@ -1,8 +1,9 @@
-//! Scores from battles: Bradley–Terry with a Gaussian prior, its rivals, and how sure the scores are.
+//! Scores from battles: Bradley–Terry with a Gaussian prior, alternative models, and the
+//! uncertainty of the scores.
 //!
-//! A battle of documents `a` and `b` with score `s` says that `b` won the share `s` of it. Scores are log-strengths in
-//! natural units: `b` beats `a` with probability σ(e_b − e_a). Every function here is a pure function of its arguments,
-//! and the same arguments give the same bits.
+//! A battle of documents `a` and `b` with score `s` means that `b` won the share `s` of it. Scores
+//! are log-strengths in natural units: `b` beats `a` with probability σ(e_b − e_a). Every function
+//! here is pure, and the same arguments give the same bits.
 
 mod evidence;
 mod link;
@@ -25,10 +26,11 @@ use crate::domain::named::named;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// The largest weight of an observation, in battles. Beyond it, rounding hides what lighter battles say.
+/// The largest weight of an observation, in battles. With heavier ones, rounding would hide the
+/// lighter battles.
 pub const MAX_WEIGHT: f64 = 1e9;
 
-/// What turns the default prior of the logistic scale into the one of the erf scale: λ is multiplied by its square.
+/// Converts the default prior from the logistic to the erf scale: λ is multiplied by its square.
 const ERF_SCALE: f64 = 2.376;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,13 +38,15 @@ pub struct Observation {
     /// Pool index of document A.
     pub a: usize,
     pub b: usize,
-    /// The share of the battle that went to B, in 0..=1 (1: B better).
+    /// The share of the battle that went to B, in 0..=1 (1: B is better).
     pub score: f64,
-    /// How many battles this counts for, from 0 to [`MAX_WEIGHT`].
+    /// Number of battles this counts for, from 0 to [`MAX_WEIGHT`].
     pub weight: f64,
-    /// Discrimination: the gap of the two scores is multiplied by it. 1 for a plain battle; zBench knows no other.
+    /// Discrimination: a factor for the gap of the two scores. 1 for a plain battle, the only value
+    /// that zBench supports.
     pub slope: f64,
-    /// What favours B whatever the documents are, in score units. 0 for a plain battle; zBench knows no other.
+    /// An advantage of B that does not depend on the documents, in score units. 0 for a plain
+    /// battle, the only value that zBench supports.
     pub offset: f64,
 }
 
@@ -59,7 +63,7 @@ impl Observation {
         }
     }
 
-    /// The probability that B wins this battle under the fitted scores, its slope and its offset.
+    /// The probability that B wins this battle, given the fitted scores, its slope and its offset.
     pub fn expected(&self, model: RatingModel, scores: &[f64]) -> f64 {
         link::probability(model, self.argument(scores))
     }
@@ -68,7 +72,7 @@ impl Observation {
         self.slope * (scores[self.b] - scores[self.a]) + self.offset
     }
 
-    /// Whether the likelihood depends on it: weight, and two different documents.
+    /// Whether the likelihood depends on it: it has weight, and its documents differ.
     pub(in crate::domain) fn counts(&self) -> bool {
         self.a != self.b && self.weight > 0.0
     }
@@ -78,14 +82,16 @@ named! {
     "a model", "lowercase";
     #[derive(Default)]
     pub enum RatingModel {
-        /// Bradley–Terry with a Gaussian prior: one finite answer whatever the battles are.
+        /// Bradley–Terry with a Gaussian prior: one finite solution for any battles.
         #[default]
         Map,
-        /// Bradley–Terry without a prior: refused unless every document is linked to every other by wins both ways.
+        /// Bradley–Terry without a prior: fails unless every document is linked to every other by
+        /// wins both ways.
         Mle,
-        /// zBench's iteration with zBench's stopping rule, to the digit.
+        /// zBench's iteration with zBench's stopping rule, with identical results.
         Zbench,
-        /// The normal-error model of the zELO paper, P = (1 + erf(e_b − e_a)) / 2, with a Gaussian prior.
+        /// The normal-error model of the zELO paper, P = (1 + erf(e_b − e_a)) / 2, with a Gaussian
+        /// prior.
         Thurstone,
     }
 }
@@ -94,8 +100,9 @@ named! {
 #[serde(default)]
 pub struct RatingOptions {
     pub model: RatingModel,
-    /// Prior precision per document where one battle weighs 1, above 0. Used by `Map` as it is, and by `Thurstone`
-    /// times 2.376², which is the same belief on the erf scale; `Mle` and `Zbench` have no prior.
+    /// Prior precision per document if one battle weighs 1; above 0. `Map` uses it directly,
+    /// `Thurstone` times 2.376², which is the same prior on the erf scale; `Mle` and `Zbench` have
+    /// no prior.
     pub lambda: f64,
 }
 
@@ -109,7 +116,7 @@ impl Default for RatingOptions {
 }
 
 impl RatingOptions {
-    /// The precision on the scale of the model's own scores: 0 where it has no prior.
+    /// The precision on the scale of the model's own scores: 0 without a prior.
     fn precision(&self) -> f64 {
         match self.model {
             RatingModel::Map => self.lambda,
@@ -122,29 +129,32 @@ impl RatingOptions {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
     /// One score per document, summing to 0. Natural-log strength; about 2.4 times smaller on the
-    /// Thurstone scale. Scores that the solver cannot tell apart, given its stopping rule, are equal.
+    /// Thurstone scale. Scores that the solver cannot distinguish, given its stopping rule, are
+    /// equal.
     pub scores: Vec<f64>,
     /// Newton steps taken, or zBench iterations.
     pub iterations: usize,
     /// The largest absolute component of the objective's gradient at the scores.
     pub gradient: f64,
-    /// Whether the solver met its own stopping rule. zBench gives up after 1000 iterations and uses what it has.
+    /// Whether the solver met its own stopping rule. zBench gives up after 1000 iterations and uses
+    /// the last scores.
     pub converged: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RatingError {
-    /// The likelihood without a prior grows for ever.
+    /// The likelihood without a prior has no finite maximum.
     #[error("the battles alone do not fix the scores: {}", why(unbounded, *components))]
     NoFiniteMaximum {
-        /// Documents whose score would run off to infinity, by pool index: see [`Structure::unbounded`].
+        /// Documents whose score would diverge, by pool index: see [`Structure::unbounded`].
         unbounded: Vec<usize>,
-        /// How many groups of documents never met; the gap between two groups is not determined at all.
+        /// Number of groups of documents that never met; the gap between two groups is
+        /// undetermined.
         components: usize,
     },
     #[error("observation {index}: {reason}")]
     BadObservation {
-        /// Its place in the slice, from 0.
+        /// Its index in the slice.
         index: usize,
         reason: &'static str,
     },
@@ -153,7 +163,8 @@ pub enum RatingError {
 }
 
 impl RatingError {
-    /// The documents to blame, after a colon, or nothing; `name` gives what a document is called.
+    /// The documents that cause the error, after a colon, or an empty string; `name` returns the
+    /// name of a document.
     pub fn blamed(&self, name: impl Fn(usize) -> String) -> String {
         match self {
             Self::NoFiniteMaximum { unbounded, .. } if !unbounded.is_empty() => {
@@ -183,9 +194,10 @@ fn why(unbounded: &[usize], components: usize) -> String {
 
 /// Fits the model to the observations of one pool.
 ///
-/// Observations of weight 0 change no bit of the result, and neither do battles of a document against itself, except
-/// in `Zbench`, where they raise the diagonal of the win matrix. `warm` is where the Newton solvers start: they end in
-/// the same scores (within 1e-12) from anywhere. `Zbench` always starts at 0, since its result depends on the path.
+/// Observations of weight 0 do not change a bit of the result, and neither do battles of a document
+/// against itself, except in `Zbench`, where they raise the diagonal of the win matrix. `warm` is
+/// the starting point of the Newton solvers, which reach the same scores (within 1e-12) from
+/// anywhere. `Zbench` always starts at 0, since its result depends on the path.
 pub fn fit(
     documents: usize,
     observations: &[Observation],

@@ -1,4 +1,5 @@
-//! Judges' reasoning: whose "Document A" is whose, and which quotes are in the text.
+//! Processes judges' reasoning: maps its "Document A" to the right document, and checks which
+//! quotes are in the text.
 
 mod conclusion;
 mod copied;
@@ -10,18 +11,19 @@ pub use quote::{FoldedText, occurs, quotes};
 
 use std::borrow::Cow;
 
-/// What may stand between "document" and its letter: blanks, markup, quotation marks.
+/// Characters allowed between "document" and its letter: whitespace, markup, quotation marks.
 const OPENERS: &[char] = &[
     ' ', '\t', '\u{a0}', '*', '_', '`', '"', '\'', '“', '”', '‘', '’', '(', '[', '{', '<', '#',
 ];
 
-/// What may close a letter's markup before a list goes on.
+/// Characters that may close a letter's markup before a list continues.
 const CLOSERS: &[char] = &['*', '_', '`', '"', '\'', '”', '’', ')', ']', '}', '>'];
 
-/// What carries on a list of letters.
+/// Words that continue a list of letters.
 const LINKS: &[&str] = &["and", "or", "nor", "vs", "versus", "over", "than"];
 
-/// The words after a small letter that show it to be a label: none of them can follow the article "a".
+/// Words after a lowercase letter that show it to be a label, because none of them can follow the
+/// article "a".
 const AFTER_LABEL: &[&str] = &[
     "and", "or", "nor", "but", "vs", "versus", "over", "than", "is", "was", "has", "had", "does",
     "did", "do", "are", "in", "on", "to", "for", "with", "by", "at", "from", "because", "since",
@@ -31,8 +33,8 @@ const AFTER_LABEL: &[&str] = &[
 
 /// The reasoning of a judge that saw the pair swapped, with the letters of its documents exchanged.
 ///
-/// Only letters that follow "document" or "doc" are exchanged, and those in a list begun that way ("Documents A and
-/// B"); a bare letter may be an article, an initial or a vitamin, and stays.
+/// Exchanges only letters that follow "document" or "doc", and those in a list that starts this way
+/// ("Documents A and B"); a bare letter may be an article, an initial or a vitamin, and is kept.
 pub fn relabel(text: &str, swapped: bool) -> Cow<'_, str> {
     if !swapped {
         return Cow::Borrowed(text);
@@ -57,9 +59,10 @@ pub fn relabel(text: &str, swapped: bool) -> Cow<'_, str> {
     Cow::Owned(exchanged)
 }
 
-/// The bytes of the letters that name documents, in order.
+/// The byte offsets of the letters that name documents, in order.
 ///
-/// Nothing here asks which of the two letters it is, so exchanging them finds the same places again.
+/// This does not depend on which of the two letters it is, so it finds the same positions after
+/// they are exchanged.
 fn labels(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let mut found = bare_probabilities(text).map_or_else(Vec::new, Vec::from);
@@ -89,8 +92,8 @@ fn labels(text: &str) -> Vec<usize> {
     found
 }
 
-/// The letters in the probabilities of a vote that an earlier version of this program kept: "A 0.305, B 0.235" without the
-/// word before them.
+/// The letters in the probabilities of a vote stored by an earlier version of this program: "A
+/// 0.305, B 0.235" without the word "document".
 fn bare_probabilities(text: &str) -> Option<[usize; 2]> {
     let start = "the model's own probabilities: ";
     let (one, rest) = text.strip_prefix(start)?.split_once(", ")?;
@@ -99,7 +102,8 @@ fn bare_probabilities(text: &str) -> Option<[usize; 2]> {
     (letter(one) && letter(rest)).then_some([start.len(), second])
 }
 
-/// How much of `word` says "document", where it does; the rest is a letter glued to it.
+/// The length of "document" or "doc" at the start of `word`, if present; the rest is a letter glued
+/// to it.
 fn noun(word: &str) -> Option<usize> {
     let whole = ["documents", "document", "docs", "doc"]
         .into_iter()
@@ -116,7 +120,7 @@ fn noun(word: &str) -> Option<usize> {
         .map(str::len)
 }
 
-/// The letter that begins at `at`, after markup.
+/// The letter that starts at `at`, after markup.
 fn label(text: &str, at: usize, joined: bool) -> Option<usize> {
     let rest = text.get(at..)?;
     let glue = joined && rest.starts_with(['-', '_']);
@@ -136,7 +140,7 @@ fn label(text: &str, at: usize, joined: bool) -> Option<usize> {
     (letter.is_ascii_uppercase() || glue || names(after)).then(|| text.len() - bare.len())
 }
 
-/// Whether what follows a small letter shows that it is not an article.
+/// Whether the text after a lowercase letter shows that it is not an article.
 fn names(after: &str) -> bool {
     if !after.starts_with(' ') {
         return true;
@@ -153,7 +157,7 @@ fn names(after: &str) -> bool {
     word.is_empty() || verb || AFTER_LABEL.contains(&word.as_str())
 }
 
-/// Where the next letter of a list begins, after the link between the letters.
+/// The start of the next letter of a list, after the link between the letters.
 fn link(text: &str, at: usize) -> Option<usize> {
     let rest = text.get(at..)?.trim_start_matches(CLOSERS);
     let rest = rest

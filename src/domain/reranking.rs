@@ -1,9 +1,11 @@
-//! Reranking methods: which questions a method asks about the candidates of a query, and the order it makes of the answers.
+//! Reranking methods: the questions that a method asks about the candidates of a query, and the
+//! order it derives from the answers.
 //!
-//! A method is a state machine without I/O: [`Strategy::next`] gives the questions that can be asked now, all at once,
-//! [`Strategy::answer`] takes what came, in any order, and [`Strategy::outcome`] says when it is over. The same machine drives
-//! live calls, the replay of recorded ones and estimates of cost. Candidates are positions in the query's first-stage order,
-//! from 0.
+//! A method is a state machine without I/O: [`Strategy::next`] returns the questions that can be
+//! asked now, all at once, [`Strategy::answer`] takes the answers in any order, and
+//! [`Strategy::outcome`] returns the result at the end. The same machine drives live calls, the
+//! replay of recorded calls and cost estimates. Candidates are indexes into the query's first-stage
+//! order.
 
 mod call_bounds;
 mod call_list;
@@ -32,30 +34,31 @@ pub use validation::Validation;
 
 use serde::{Deserialize, Serialize};
 
-/// A question about some candidates of a query, who are shown in the order given.
+/// A question about some candidates of a query, which are shown in the order given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Question {
-    /// Put all of them in order, best first.
+    /// Rank all of them, best first.
     Rank { candidates: Vec<usize> },
-    /// Which of two serves the query better. `a` is shown first.
+    /// Which of two answers the query better? `a` is shown first.
     Compare { a: usize, b: usize },
-    /// Name the `count` best, best first.
+    /// Select the `count` best, best first.
     Select {
         candidates: Vec<usize>,
         count: usize,
     },
-    /// Name the single best.
+    /// Select the best one.
     Best { candidates: Vec<usize> },
-    /// How relevant one is, by itself.
+    /// How relevant is this one?
     Grade { candidate: usize, scale: GradeScale },
-    /// A battle of two, as the ensemble's judges fight it. `a` is shown first; `judge` is a place in the ensemble.
+    /// A battle of two, as in the ensemble. `a` is shown first; `judge` is an index into the
+    /// ensemble.
     Battle { a: usize, b: usize, judge: usize },
-    /// Scores of all of them from a service, a program or a file.
+    /// Scores of all of them, from a service, a program or a file.
     Score { candidates: Vec<usize> },
 }
 
 impl Question {
-    /// The candidates that are shown, in this order.
+    /// The candidates shown, in this order.
     pub fn shown(&self) -> Vec<usize> {
         match self {
             Self::Rank { candidates }
@@ -68,54 +71,55 @@ impl Question {
     }
 }
 
-/// The answers that a question for a grade allows.
+/// The possible answers to a grading question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GradeScale {
-    /// Relevant or not. With log-probabilities the answer is the probability of yes.
+    /// Relevant or not. With log-probabilities, the answer is the probability of yes.
     YesNo,
-    /// A whole number from 0 (unrelated) to 3 (answers the query fully).
+    /// An integer from 0 (unrelated) to 3 (answers the query fully).
     ZeroToThree,
 }
 
-/// What was answered, as it was read and before it is checked against the question.
+/// An answer as parsed, before it is validated against the question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
-    /// To [`Question::Rank`] and [`Question::Select`], one number to [`Question::Best`], and to [`Question::Score`] where an
-    /// order came instead of scores: numbers of those shown, from 1, in the order of the answer.
+    /// For [`Question::Rank`] and [`Question::Select`], one number for [`Question::Best`], and for
+    /// [`Question::Score`] if an order was returned instead of scores: numbers of the candidates
+    /// shown, from 1, in the order of the answer.
     Numbers(Vec<i64>),
-    /// To [`Question::Compare`]: whether the second one shown won.
+    /// For [`Question::Compare`]: whether the second candidate won.
     SecondWins(bool),
-    /// To [`Question::Grade`]: from 0 to 1.
+    /// For [`Question::Grade`]: from 0 to 1.
     Grade(f64),
-    /// To [`Question::Battle`]: from −1 (the first one shown) to 1.
+    /// For [`Question::Battle`]: from −1 (the first candidate) to 1.
     Margin(f64),
-    /// To [`Question::Score`]: one for each of those shown, higher is better.
+    /// For [`Question::Score`]: one for each candidate shown; higher is better.
     Scores(Vec<f64>),
-    /// An answer came, and it is no answer to the question: why.
+    /// A reply that does not answer the question, with the reason.
     Unreadable(String),
 }
 
-/// A question that waits for its answer.
+/// A question waiting for its answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// A number of its own within the query.
+    /// Unique within the query.
     pub id: usize,
     pub question: Question,
 }
 
-/// The order that a method gives a query's candidates.
+/// The order that a method assigns to a query's candidates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranking {
     /// All candidates, best first.
     pub order: Vec<usize>,
-    /// What the order rests on, by candidate, where the method has it: points, grades, scores. `None` for candidates
-    /// that were not looked at.
+    /// The values behind the order, by candidate, if the method has them: points, grades, scores.
+    /// `None` for candidates that were not looked at.
     pub scores: Option<Vec<Option<f64>>>,
 }
 
 impl Ranking {
-    /// The same order, followed by the candidates up to `total` that were cut off, in their old order.
+    /// The same order, followed by the remaining candidates up to `total`, in their original order.
     #[must_use]
     pub fn with_rest(mut self, total: usize) -> Self {
         let known = self.order.len();
@@ -127,22 +131,22 @@ impl Ranking {
     }
 }
 
-/// A reranking method at work on one query.
+/// A reranking method processing one query.
 pub trait Strategy: Send + std::fmt::Debug {
-    /// Questions that can be asked now and were not handed out before. Empty while answers are awaited, and at the end.
+    /// Questions that can be asked now and were not returned before. Empty while waiting for
+    /// answers, and at the end.
     fn next(&mut self) -> Vec<Call>;
 
-    /// Takes the answer to the question `id`.
+    /// Takes the answer to question `id`.
     ///
     /// # Errors
-    /// The query has failed, and why: an answer of which nothing can be used, one that breaks the
-    /// rules under [`Validation::Strict`], or one to a question that does not wait for it. Nothing
-    /// is asked after that.
+    /// If the query has failed, with the reason: the answer is unusable, violates the rules under
+    /// [`Validation::Strict`], or belongs to no pending question. Nothing is asked after that.
     fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String>;
 
-    /// The order, once every question is answered.
+    /// The order, once all questions are answered.
     fn outcome(&self) -> Option<Ranking>;
 
-    /// How many answers had to be repaired so far.
+    /// Number of answers repaired so far.
     fn repairs(&self) -> usize;
 }

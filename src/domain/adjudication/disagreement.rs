@@ -1,4 +1,4 @@
-//! The docket: documents on which picks and labels differ, the ones that matter first.
+//! Lists documents on which picks and labels differ, the most consequential first.
 
 use super::ruling::RulingGrades;
 use crate::domain::corpus::{DocId, QueryId};
@@ -10,27 +10,28 @@ use crate::domain::retrieval::JudgingPool;
 use crate::domain::sampling::SeededRng;
 use std::collections::{BTreeMap, HashMap};
 
-/// Ranks down to which a turned label is felt.
+/// Deepest rank at which a changed label can affect the impact.
 pub(super) const IMPACT_DEPTH: usize = 10;
 
-/// A document that at least one answer treats otherwise than its label.
+/// A document that at least one answer treats differently from its label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Disagreement {
-    /// Which pool, by its place among those given.
+    /// Index of the pool.
     pub pool: usize,
     pub slot: usize,
     /// Whether the document is labelled relevant.
     pub positive: bool,
-    /// Answers about the document that go against the label.
+    /// Answers that contradict the label.
     pub against: usize,
-    /// Answers that say whether the document is relevant.
+    /// Answers that state whether the document is relevant.
     pub answers: usize,
-    /// By how much the NDCG@10 of a ranking of the query would change at most if the label were turned, 0..=1.
+    /// The largest change in NDCG@10, over the rankings of the query, if the label were flipped; in
+    /// 0..=1.
     pub impact: f64,
 }
 
 impl Disagreement {
-    /// The share of the answers that go against the label, above 0 and up to 1.
+    /// The share of the answers that contradict the label, in (0, 1].
     pub fn share(&self) -> f64 {
         self.against as f64 / self.answers.max(1) as f64
     }
@@ -39,20 +40,21 @@ impl Disagreement {
 /// A valid answer about a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolPicks {
-    /// Which pool, by its place among those given.
+    /// Index of the pool.
     pub pool: usize,
-    /// Whether each slot was picked; `None` where the verdict on it lacks its proof.
+    /// Whether each slot was picked; `None` if its verdict lacks the required proof.
     pub picked: Vec<Option<bool>>,
 }
 
 impl PoolPicks {
-    /// Whether the document in a slot was picked; `None` where that is not said.
+    /// Whether the document in a slot was picked; `None` if the answer does not say.
     pub fn says(&self, slot: usize) -> Option<bool> {
         self.picked.get(slot).copied().flatten()
     }
 }
 
-/// The disputes of some pools, by valid answers about them. Their impact is 0 until [`measure_impact`] has found it.
+/// Finds the disagreements in the valid answers about some pools. Their impact is 0 until
+/// [`measure_impact`] is called.
 pub fn find_disagreements(pools: &[JudgingPool], answers: &[PoolPicks]) -> Vec<Disagreement> {
     let mut about: BTreeMap<usize, Vec<&PoolPicks>> = BTreeMap::new();
     for answer in answers {
@@ -83,10 +85,10 @@ pub fn find_disagreements(pools: &[JudgingPool], answers: &[PoolPicks]) -> Vec<D
     disagreements
 }
 
-/// Finds the impact of each dispute on `rankings`.
+/// Computes the impact of each disagreement on `rankings`.
 ///
 /// # Errors
-/// A ranking with a document twice, or with a score that is not a number.
+/// If a ranking lists a document twice or has a score that is not a number.
 pub fn measure_impact(
     disagreements: &mut [Disagreement],
     pools: &[JudgingPool],
@@ -98,7 +100,7 @@ pub fn measure_impact(
     let Ok(metric) = Metric::new(Measure::Ndcg, Some(IMPACT_DEPTH)) else {
         return Ok(());
     };
-    // Most rankings of most queries do not change, so that each is measured as it is only once.
+    // Most rankings of most queries do not change, so measure each unchanged ranking only once.
     let mut before: HashMap<(usize, usize), f64> = HashMap::new();
     for disagreement in disagreements {
         let Some(pool) = pools.get(disagreement.pool) else {
@@ -135,7 +137,7 @@ pub fn measure_impact(
     Ok(())
 }
 
-/// A ranking's value on one query; 0 where there is nothing relevant.
+/// The NDCG of a ranking on one query; 0 if nothing is relevant.
 fn ndcg(
     query: &QueryId,
     labels: &BTreeMap<DocId, i32>,
@@ -152,17 +154,17 @@ fn ndcg(
 
 named! {
     "an order", "kebab-case";
-    /// What comes first on the docket.
+    /// How disagreements are ordered for review.
     #[derive(Default)]
     pub enum DisagreementOrder {
-        /// The impact on the metrics times the share of answers against the label.
+        /// By impact on the metrics times the share of answers against the label.
         #[default]
         Impact,
-        /// The share of answers against the label, then the impact.
+        /// By the share of answers against the label, then by impact.
         Confidence,
-        /// Query by query, slot by slot.
+        /// By query, then by slot.
         Query,
-        /// At random: every ruling is a control.
+        /// Random order: every ruling is a control.
         Random,
     }
 }
@@ -180,21 +182,21 @@ impl DisagreementOrder {
     }
 }
 
-/// The share of controls where nothing else is wanted.
+/// Default share of controls.
 pub const CONTROL_SHARE: f64 = 0.2;
 
-/// How a docket is drawn up.
+/// How to order the disagreements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DisagreementRule {
     pub order: DisagreementOrder,
-    /// Share of controls, 0..=1: each dispute is one with this chance, whatever its place. What is ruled of them speaks for
-    /// all disputes.
+    /// Share of controls, 0..=1: each disagreement is one with this probability, whatever its rank.
+    /// Rulings on controls are representative of all disagreements.
     pub controls: f64,
     pub seed: u64,
 }
 
-/// The disputes in their order, as places among those given, each with whether it is a control. Controls come in between
-/// at their share. The same disputes, rule and seed give the same docket.
+/// Orders the disagreements: their indexes, each with whether it is a control. Controls are
+/// interleaved at their share. The same disagreements, rule and seed give the same order.
 pub fn order_disagreements(
     disagreements: &[Disagreement],
     pools: &[JudgingPool],
@@ -313,7 +315,7 @@ mod tests {
             &EvaluationRules::default(),
         )
         .unwrap();
-        // a stands at rank 4: 1/log2(5); without it nothing is relevant and the value is 0.
+        // a is at rank 4: 1/log2(5); without it nothing is relevant and the value is 0.
         let at_four = 1.0 / 5f64.log2();
         assert!((found[0].impact - at_four).abs() < 1e-12);
         // With b relevant too: (1 + 1/log2 5) / (1 + 1/log2 3).

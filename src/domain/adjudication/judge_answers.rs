@@ -1,4 +1,4 @@
-//! Answers about pools: by judge and way of asking, by the order shown, by pool.
+//! Groups answers about pools by judge and prompt, by the order shown and by pool.
 
 use super::disagreement::PoolPicks;
 use super::evidence::{SlotVerdict, picks_of_verdicts, unproven_verdicts};
@@ -12,7 +12,7 @@ use crate::domain::retrieval::{JudgingPool, PoolSlot};
 use crate::domain::spend::Spend;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Pools below which nobody can tell whether labels stand first by design.
+/// With this many pools or fewer, labels may come first by chance.
 const FEW_POOLS: usize = 3;
 
 #[derive(Clone, Debug, Default)]
@@ -22,19 +22,20 @@ pub struct PoolSet {
 }
 
 impl PoolSet {
-    /// Of several pools of a query the last counts.
+    /// Creates the set. If a query has several pools, the last one is used.
     pub fn new(pools: Vec<JudgingPool>) -> Self {
         let places = pools.iter().enumerate();
         let by_query = places.map(|(at, pool)| (pool.query.clone(), at)).collect();
         Self { pools, by_query }
     }
 
-    /// The place of a query's pool.
+    /// The index of a query's pool.
     pub fn place(&self, query: &QueryId) -> Option<usize> {
         self.by_query.get(query).copied()
     }
 
-    /// Whether the slot gives the label away: in every pool where it could be otherwise the labelled documents are first.
+    /// Whether the slot reveals the label: in every pool where they could be elsewhere, the labeled
+    /// documents come first.
     pub fn labels_stand_first(&self) -> bool {
         let mixed = self.pools.iter().filter(|pool| {
             let positives = pool.positives();
@@ -46,7 +47,7 @@ impl PoolSet {
                 pool.slots.iter().take(positives).all(|slot| slot.positive)
             })
             .collect();
-        // Two or three pools may look like that by chance.
+        // In two or three pools this may happen by chance.
         first.len() > FEW_POOLS && first.iter().all(|first| *first)
     }
 }
@@ -56,28 +57,30 @@ pub struct JudgeAnswers {
     pub judge: String,
     pub provider: String,
     pub model: String,
-    /// The hash of the prompt's template.
+    /// The hash of the prompt template.
     pub prompt: String,
     pub way: PickMode,
-    /// By the order shown, from 1; then by the pool's place.
+    /// By the order shown, from 1; then by the index of the pool.
     pub orders: BTreeMap<usize, BTreeMap<usize, PoolAnswer>>,
     pub truncated: usize,
     pub tokens: (u64, u64),
-    /// What all its calls cost.
+    /// Total cost of its calls.
     pub spend: Spend,
 }
 
 #[derive(Clone, Debug)]
 pub struct PoolAnswer {
     pub pool: JudgingPool,
-    /// The positions picked in that order; or why the last answer is none; or that there was no answer.
+    /// The positions picked in that order, why the last answer is invalid, or that there was no
+    /// answer.
     pub answer: PickAnswer,
     pub thoughts: Vec<String>,
-    /// The verdicts that make the picks, where those were asked for; slots are those of the order shown, from 1.
+    /// The verdicts behind the picks, if verdicts were requested; slots are those of the order
+    /// shown, from 1.
     pub verdicts: Vec<SlotVerdict>,
 }
 
-/// An answer, the better ones last.
+/// An answer; better ones compare greater.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PickAnswer {
     Failed,
@@ -105,7 +108,7 @@ impl PoolAnswer {
         slots.map(|slot| &slot.document).collect()
     }
 
-    /// Each document with the verdict on it, in the order shown; nothing where none were asked for.
+    /// Each document with its verdict, in the order shown; empty if no verdicts were requested.
     pub fn told(&self) -> impl Iterator<Item = (&DocId, &SlotVerdict)> {
         self.verdicts.iter().filter_map(|given| {
             let slot = self.pool.slots.get(given.slot.checked_sub(1)?)?;
@@ -119,7 +122,7 @@ impl PoolAnswer {
         told.find_map(|(id, given)| (id == document).then_some(given))
     }
 
-    /// Whether the judge picked a document; `None` where its verdict on it lacks its proof.
+    /// Whether the judge picked a document; `None` if its verdict lacks the required proof.
     pub fn picks(&self, document: &DocId) -> Option<bool> {
         let unproven = self.verdict_on(document).and_then(|given| given.unproven);
         unproven
@@ -127,7 +130,7 @@ impl PoolAnswer {
             .then(|| self.picked().contains(&document))
     }
 
-    /// The outcome in each slot of the order shown, where there are picks.
+    /// The outcome in each slot of the order shown, if there are picks.
     pub fn outcomes(&self) -> Option<Vec<PickOutcome>> {
         match &self.answer {
             PickAnswer::Picks(picks) => {
@@ -138,23 +141,23 @@ impl PoolAnswer {
         }
     }
 
-    /// The pool's boxes, where there are picks.
+    /// The counts for the pool, if there are picks.
     pub fn boxes(&self) -> Option<PickCounts> {
         Some(self.outcomes()?.into_iter().collect())
     }
 }
 
-/// Answers that say nothing about the pools as they are.
+/// Answers that do not apply to the current pools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IgnoredAnswers {
     /// About queries that have no pool.
     pub unknown: usize,
-    /// About pools with other documents than now.
+    /// About pools whose documents have changed.
     pub changed: usize,
 }
 
-/// Sorts answers by judge, the judges in the order of their names. Of several to one question the latest counts, but picks
-/// before what is none.
+/// Groups answers by judge, sorted by the judge's name. If a question has several answers, the
+/// latest one is used, but picks take precedence over failures and invalid answers.
 pub fn group_answers(
     records: impl IntoIterator<Item = PickRecord>,
     bench: &PoolSet,
@@ -241,7 +244,7 @@ impl JudgeAnswers {
     }
 }
 
-/// What the answers in one order of the pools amount to, and how many calls failed.
+/// Summarizes the answers for one order of the pools and counts the failed calls.
 pub fn summarise_answers(given: &BTreeMap<usize, PoolAnswer>) -> (PickSummary, usize) {
     let answers = given.values().filter_map(|given| match &given.answer {
         PickAnswer::Picks(_) => Some((&given.pool, Ok(given.outcomes()?))),
@@ -255,7 +258,7 @@ pub fn summarise_answers(given: &BTreeMap<usize, PoolAnswer>) -> (PickSummary, u
     (summary, failed.count())
 }
 
-/// Every valid answer of every judge and order, in the pool's own order.
+/// All valid answers of every judge and order, mapped back to the pool's own order.
 pub fn valid_answers(groups: &[JudgeAnswers], bench: &PoolSet) -> Vec<PoolPicks> {
     let given = groups.iter().flat_map(|group| group.orders.values());
     let mut answers = Vec::new();
@@ -271,7 +274,7 @@ pub fn valid_answers(groups: &[JudgeAnswers], bench: &PoolSet) -> Vec<PoolPicks>
     answers
 }
 
-/// A pool in another order, or `None` where that has other documents.
+/// The pool in another order, or `None` if `order` has different documents.
 fn reordered(pool: &JudgingPool, order: &[DocId]) -> Option<JudgingPool> {
     let by_id: HashMap<&DocId, &PoolSlot> = pool
         .slots

@@ -1,4 +1,4 @@
-//! Picks against labels, document by document, and their counts.
+//! Compares picks with labels, document by document, and counts the outcomes.
 
 use crate::domain::agreement::Share;
 use crate::domain::retrieval::JudgingPool;
@@ -10,11 +10,13 @@ pub enum PickOutcome {
     LabelOnly,
     PickOnly,
     Neither,
-    /// The judge's verdict on the document lacks its proof: it neither picked the document nor left it.
+    /// The judge's verdict on the document lacks its proof, so the document is neither picked nor
+    /// rejected.
     Unproven,
 }
 
-/// The outcome in each slot of a pool, given the positions picked and those whose verdict is not proven.
+/// The outcome in each slot of a pool, given the positions picked and those whose verdict is
+/// unproven.
 pub fn pick_outcomes(pool: &JudgingPool, picks: &[usize], unproven: &[usize]) -> Vec<PickOutcome> {
     let outcome = |(at, positive)| match (positive, picks.contains(&at)) {
         _ if unproven.contains(&at) => PickOutcome::Unproven,
@@ -33,7 +35,7 @@ pub struct PickCounts {
     pub label_only: usize,
     pub pick_only: usize,
     pub neither: usize,
-    /// Documents whose verdict is not proven; they are in no share and no total.
+    /// Documents with an unproven verdict; excluded from all shares and totals.
     pub unproven: usize,
 }
 
@@ -59,7 +61,8 @@ impl PickCounts {
         share(self.agreed, self.picked())
     }
 
-    /// The share of the labelled documents that were picked, or `None` without labels. The original's agreement rate.
+    /// The share of the labeled documents that were picked, or `None` without labels. The original
+    /// paper calls it the agreement rate.
     pub fn recall(&self) -> Option<f64> {
         share(self.agreed, self.labelled())
     }
@@ -78,13 +81,14 @@ impl PickCounts {
         share(self.picked(), self.total())
     }
 
-    /// Cohen's κ between picks and labels (Cohen 1960): the agreement beyond that of independent picks with the same
-    /// totals, 1 at best. `None` without documents, and where all are picked and labelled or none is.
+    /// Cohen's κ between picks and labels (Cohen 1960): agreement beyond that of independent picks
+    /// with the same totals, at most 1. `None` without documents, or if all or none of them are
+    /// both picked and labeled.
     pub fn kappa(&self) -> Option<f64> {
         self.kappa_of(self.agreement()?)
     }
 
-    /// κ if the agreement were another one.
+    /// κ for a different observed agreement.
     pub(super) fn kappa_of(&self, agreement: f64) -> Option<f64> {
         let n = self.total() as f64;
         let (labelled, picked) = (self.labelled() as f64 / n, self.picked() as f64 / n);
@@ -128,7 +132,7 @@ impl FromIterator<PickOutcome> for PickCounts {
     }
 }
 
-/// The outcomes of some of the documents, pool by pool.
+/// Outcome counts for some of the documents, per pool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PooledCounts {
     /// Over all pools.
@@ -137,22 +141,22 @@ pub struct PooledCounts {
 }
 
 impl PooledCounts {
-    /// The share of those labelled relevant that were picked.
+    /// The share of the documents labeled relevant that were picked.
     pub fn picked_of_labelled(&self) -> Option<Share> {
         self.share(|boxes| (boxes.agreed, boxes.labelled()))
     }
 
-    /// The share of those without a label that were picked.
+    /// The share of the unlabeled documents that were picked.
     pub fn picked_of_others(&self) -> Option<Share> {
         self.share(|boxes| (boxes.pick_only, boxes.unlabelled()))
     }
 
-    /// The share of all of them that are labelled.
+    /// The share of all these documents that are labeled.
     pub fn labelled_of_all(&self) -> Option<Share> {
         self.share(|boxes| (boxes.labelled(), boxes.total()))
     }
 
-    /// A share with its interval, the pools being its clusters: documents of one pool are alike.
+    /// A share with its interval, clustered by pool because documents of one pool are alike.
     fn share(&self, counts: impl Fn(&PickCounts) -> (usize, usize)) -> Option<Share> {
         let pools = self.by_pool.iter().map(counts);
         Share::of_clusters(pools.map(|(part, of)| (part as f64, of)))

@@ -1,4 +1,4 @@
-//! What came of one call of a judge on a pool.
+//! The result of one judge call on a pool.
 
 use super::evidence::{SlotVerdict, check_verdicts};
 use super::pick_reply::{InvalidPick, PickRequest, SlotsReply};
@@ -9,43 +9,44 @@ use serde::{Deserialize, Serialize};
 pub struct PickRecord {
     pub query: QueryId,
     pub judge: String,
-    /// Who serves it; `offline` for the embedded judges.
+    /// The provider that serves it; `offline` for the embedded judges.
     pub provider: String,
     pub model: String,
-    /// Hash of the prompt's template.
+    /// Hash of the prompt template.
     pub prompt: String,
-    /// The hash of the judge and of every character it was sent: the same question has the same one.
+    /// Hash of the judge and its full prompt: identical calls have identical hashes.
     pub call: String,
-    /// Which order of the pool was shown: 1 is the file's own.
+    /// Which order of the pool was shown; 1 is the file's own order.
     pub permutation: usize,
     pub ask: PickRequest,
     pub order: Vec<DocId>,
-    /// From 1; the second one is the question asked again.
+    /// From 1; 2 is a retry of the question.
     pub attempt: usize,
-    /// What came of it.
+    /// The result.
     #[serde(flatten)]
     pub result: PickResult,
-    /// Whether the question was still to be asked once more when this was written: it is not the last word.
+    /// Whether the question was still going to be asked again when this was written, so that this
+    /// is not the final answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
     #[serde(default)]
     pub thoughts: Vec<String>,
     pub answered_by: Option<String>,
-    /// The reply's text, untouched.
+    /// The unmodified text of the reply.
     pub raw: Option<String>,
-    /// Whether the judge did not see all of a document.
+    /// Whether a document was truncated for the judge.
     #[serde(default)]
     pub truncated: bool,
     /// Input tokens; words for an offline judge.
     pub tokens_input: u64,
     pub tokens_output: u64,
     pub cost_usd: Option<f64>,
-    /// From sending to the last byte.
+    /// From sending the request to receiving the last byte.
     pub latency_ms: f64,
     pub created_ms: i64,
 }
 
-/// What came of a call. Only the first two are picks.
+/// The result of a call. Only the first two variants are picks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PickResult {
@@ -54,12 +55,12 @@ pub enum PickResult {
     /// A verdict on every slot of the order shown.
     Verdicts(Vec<SlotVerdict>),
     Invalid(InvalidPick),
-    /// No answer: why, in words.
+    /// No answer, with the reason.
     Failure(String),
 }
 
 impl PickRecord {
-    /// Why the record contradicts itself, in words, if it does.
+    /// Why the record is inconsistent, or `None` if it is consistent.
     pub(crate) fn contradiction(&self) -> Option<String> {
         let slots = match &self.result {
             PickResult::Slots(slots) => slots,

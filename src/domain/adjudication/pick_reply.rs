@@ -1,4 +1,4 @@
-//! A judge's answer: which slots it picked, or why that is not an answer.
+//! A judge's reply: the slots it picked, or why the reply is invalid.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -9,15 +9,15 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PickRequest {
-    /// As many as are labelled relevant: the judge is told how many.
+    /// As many as are labeled relevant; the judge is told the number.
     Exactly(usize),
-    /// Any number, none included.
+    /// Any number, including none.
     AnyNumber,
-    /// A verdict on every document; those that support or refute are the picks.
+    /// A verdict on every document; supporting and refuting documents are the picks.
     PerDocument,
 }
 
-/// A way of asking, whatever the number.
+/// How to ask, independent of the number of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PickMode {
@@ -27,7 +27,8 @@ pub enum PickMode {
 }
 
 impl PickMode {
-    /// The question, where `wanted` documents are to be picked if their number is told.
+    /// The request for a pool with `wanted` relevant documents; only some modes tell the judge this
+    /// number.
     pub fn ask(self, wanted: usize) -> PickRequest {
         match self {
             Self::Exactly => PickRequest::Exactly(wanted),
@@ -47,8 +48,9 @@ impl PickRequest {
     }
 }
 
-/// A reply as decoded from JSON: an object with a list of whole numbers `slots`. Its other members are ignored; of
-/// repeated ones the last counts. Numbers with a fraction or exponent, texts, truth values and lists in lists are refused.
+/// A reply as decoded from JSON: an object with a list `slots` of integers. Other members are
+/// ignored; if one is repeated, the last wins. Numbers with a fraction or exponent, strings,
+/// booleans and nested lists are rejected.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "BTreeMap<String, ReplyMember>")]
 pub struct SlotsReply {
@@ -78,16 +80,16 @@ impl TryFrom<BTreeMap<String, ReplyMember>> for SlotsReply {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum InvalidPick {
-    /// The text is not JSON. For whoever decodes a [`SlotsReply`] to report.
+    /// The text is not JSON. Reported by whoever decodes a [`SlotsReply`].
     #[error("not JSON")]
     NotJson,
-    /// The content of the reply is empty, and the text in the field of the model's thinking is not
-    /// exactly an answer.
+    /// The reply's content is empty, and the text in the model's reasoning field is not exactly an
+    /// answer.
     #[error("the content is empty, and the model's thinking is not exactly an answer")]
     OutsideContent,
     #[error("copied from a document")]
     Copied,
-    /// Two answers, or one that later words take back.
+    /// Two answers, or one that is retracted later in the text.
     #[error("several answers that differ, or words that take the answer back")]
     Contradictory,
     /// The JSON does not decode to a [`SlotsReply`].
@@ -106,10 +108,10 @@ pub enum InvalidPick {
     MissingSlot { slot: usize },
     #[error("no verdict of the three for slot {slot}")]
     UnknownVerdict { slot: i64 },
-    /// A verdict that has to be proven and is not.
+    /// A verdict that requires a proof sentence but has none.
     #[error("no sentence that proves the verdict for slot {slot}")]
     NoSentence { slot: i64 },
-    /// A sentence where there is nothing to prove.
+    /// A proof sentence on a verdict that needs none.
     #[error("a sentence for slot {slot}, which has not enough evidence")]
     StraySentence { slot: i64 },
     #[error("the sentence for slot {slot} is not in its document")]
@@ -117,7 +119,7 @@ pub enum InvalidPick {
 }
 
 impl InvalidPick {
-    /// The cause without its particulars, for counting.
+    /// The cause without details, for counting.
     pub fn cause(self) -> &'static str {
         self.into()
     }
@@ -127,7 +129,8 @@ impl SlotsReply {
     /// The positions picked in a pool of `slots` documents, from 0 and in the order given.
     ///
     /// # Errors
-    /// The first of: a slot out of range, a slot given twice, a number of slots other than asked for.
+    /// The first that applies: a slot out of range, a slot given twice, or not as many slots as
+    /// requested.
     pub fn picks(&self, slots: usize, ask: PickRequest) -> Result<Vec<usize>, InvalidPick> {
         let position = |slot: &i64| {
             let number = usize::try_from(*slot).ok();

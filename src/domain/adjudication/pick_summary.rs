@@ -1,4 +1,4 @@
-//! Picks against labels, added up over pools: what chance would reach, intervals, places and sources.
+//! Summarizes picks against labels over pools: chance agreement, intervals, positions and sources.
 
 use super::pick_outcome::{PickCounts, PickOutcome, PooledCounts, share};
 use super::pick_reply::InvalidPick;
@@ -6,17 +6,18 @@ use crate::domain::metrics::{Resampling, bootstraps, equal_shares};
 use crate::domain::retrieval::{JudgingPool, SlotSource};
 use std::collections::BTreeMap;
 
-/// What picking the same number of documents at random in every pool would reach (hypergeometric).
+/// Agreement expected if the same number of documents were picked at random in every pool
+/// (hypergeometric).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ChanceAgreement {
-    /// Expected documents labelled relevant and picked.
+    /// Expected number of documents that are both labeled relevant and picked.
     pub agreed: f64,
     pub sd: f64,
     pub agreement: Option<f64>,
     pub precision: Option<f64>,
     pub recall: Option<f64>,
-    /// Expected [`PickCounts::kappa`]: above 0 where a judge picks more from the pools that hold more labelled documents, which
-    /// it does if it is told their number.
+    /// Expected [`PickCounts::kappa`]. It is above 0 if a judge picks more from pools with more
+    /// labeled documents, as it does if it is told their number.
     pub kappa: Option<f64>,
 }
 
@@ -44,7 +45,7 @@ impl ChanceAgreement {
     }
 }
 
-/// Intervals, over queries, of what [`PickCounts`] amount to; `None` where there is none.
+/// Intervals of the [`PickCounts`] measures, over queries; `None` if undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PickIntervals {
     pub agreement: Option<(f64, f64)>,
@@ -55,19 +56,20 @@ pub struct PickIntervals {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PickSummary {
-    /// Valid answers; everything below is over their pools.
+    /// Valid answers; all fields below are over their pools.
     pub valid: usize,
     /// Invalid answers by [`InvalidPick::cause`].
     pub invalid: BTreeMap<&'static str, usize>,
-    /// All documents of the pools together.
+    /// Counts over all documents of all pools.
     pub boxes: PickCounts,
-    /// Intervals of the boxes' shares and κ over queries.
+    /// Intervals of the shares and κ in `boxes`, over queries.
     pub intervals: PickIntervals,
     pub chance: ChanceAgreement,
-    /// The boxes at each position of the pools. Unequal pick rates *of equally labelled documents* show a preference for
-    /// places; of all documents they may only show where the labelled ones stand.
+    /// Counts at each position of the pools. Unequal pick rates *of equally labeled documents* show
+    /// a position bias; unequal rates of all documents may only show where the labeled ones are
+    /// placed.
     pub by_slot: Vec<PooledCounts>,
-    /// The boxes of the documents from each source.
+    /// Counts of the documents from each source.
     pub by_source: BTreeMap<SlotSource, PooledCounts>,
 }
 
@@ -78,7 +80,7 @@ impl PickSummary {
     }
 }
 
-/// Adds up answers: each a pool with the outcome in each of its slots, or why there is none.
+/// Summarizes answers: each is a pool with the outcome in each of its slots, or why it is invalid.
 pub(crate) fn summarise_picks<'a>(
     answers: impl IntoIterator<Item = (&'a JudgingPool, Result<Vec<PickOutcome>, InvalidPick>)>,
     how: &Resampling,
@@ -112,7 +114,7 @@ pub(crate) fn summarise_picks<'a>(
     }
     summary.valid = pools.len();
     summary.chance = ChanceAgreement::of(&pools, &summary.boxes);
-    // The order of the queries must not change what is drawn.
+    // Sort, so that the order of the queries does not affect the resampling.
     pools.sort_unstable();
     let [agreement, precision, recall, kappa] = bootstraps(pools.len(), how, |chosen| {
         let mut sum = PickCounts::default();
@@ -122,11 +124,11 @@ pub(crate) fn summarise_picks<'a>(
             .for_each(|pool| sum += *pool);
         [sum.agreement(), sum.precision(), sum.recall(), sum.kappa()]
     });
-    // The ends of few pools' intervals are not shares by themselves.
+    // With few pools, the ends of an interval may lie outside the valid range.
     let cut = |interval: Option<(f64, f64)>, least: f64| {
         interval.map(|(low, high)| (low.max(least), high.min(1.0)))
     };
-    // Pools of which each has the same share say nothing of how others might differ.
+    // If every pool has the same share, they say nothing about how much others might differ.
     let share_interval = |interval, share: fn(&PickCounts) -> Option<f64>| {
         let with = pools.iter().filter(|pool| share(pool).is_some()).count();
         cut(interval, 0.0).or_else(|| equal_shares(share(&summary.boxes)?, with, how.level))
@@ -246,7 +248,7 @@ mod tests {
 
     #[test]
     fn four_pools_alike_leave_room_for_a_fifth() {
-        // Slots: a (missed), b (found), x, y; every pool with an agreement of a half, all picks labelled.
+        // Slots: a (missed), b (found), x, y; every pool has an agreement of ½, all picks labeled.
         let pools: Vec<JudgingPool> = (0..4)
             .map(|query| pool(query, &["a", "b"], PoolLayout::Original))
             .collect();

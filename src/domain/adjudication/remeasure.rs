@@ -1,23 +1,23 @@
-//! What corrected labels make of rankings.
+//! Measures rankings under the original and the corrected labels.
 
 use crate::domain::metrics::{
     Comparison, EvaluationError, EvaluationRules, MeanEstimate, Measure, Metric, Qrels, RankedRun,
     Resampling, evaluate,
 };
 
-/// A measure of a ranking under the labels as they were, and as they are after correction.
+/// A measure of a ranking under the labels before and after correction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Remeasured {
     pub metric: Metric,
-    /// Under the labels as they were; none where no query has what it needs.
+    /// Under the original labels; `None` if no query has what the measure needs.
     pub before: Option<MeanEstimate>,
-    /// Under the corrected ones.
+    /// Under the corrected labels.
     pub after: Option<MeanEstimate>,
-    /// After minus before, query by query, with its paired bootstrap interval.
+    /// After minus before, per query, with its paired bootstrap interval.
     pub difference: Option<Comparison>,
 }
 
-/// The measures that are shown: Recall, MRR, NDCG and judged at 10, and MAP.
+/// The measures shown: Recall, MRR, NDCG and judged share at 10, and MAP.
 pub fn remeasured_metrics() -> Vec<Metric> {
     [
         (Measure::Recall, Some(10)),
@@ -31,11 +31,11 @@ pub fn remeasured_metrics() -> Vec<Metric> {
     .collect()
 }
 
-/// Measures a ranking under the labels `before` and `after` correction, on the queries that have labels before: one that
-/// gets its first label by a ruling has nothing to be compared with.
+/// Measures a ranking under the labels `before` and `after` correction. Only queries with labels
+/// before are used: a query whose first label is a ruling has no baseline.
 ///
 /// # Errors
-/// A ranking with a document twice, or with a score that is not a number.
+/// If the ranking lists a document twice or has a score that is not a number.
 pub fn remeasure(
     run: &RankedRun,
     before: &Qrels,

@@ -1,4 +1,5 @@
-//! Rulings: a person's judgment of a document on which pick and label differ, and what it makes of the label.
+//! Rulings: a person's judgment of a document on which pick and label differ, and its effect on the
+//! label.
 
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Qrels;
@@ -8,7 +9,7 @@ use std::collections::HashMap;
 
 named! {
     "a ruling", "kebab-case";
-    /// Whether a document answers its query, in a person's judgment.
+    /// Whether a document answers its query, as judged by a person.
     pub enum Finding {
         Relevant,
         Partially,
@@ -28,7 +29,7 @@ impl Finding {
         }
     }
 
-    /// Whether it counts as relevant, at least in part; none for *cannot tell*.
+    /// Whether it counts as (at least partially) relevant; `None` for *cannot tell*.
     pub fn side(self) -> Option<bool> {
         match self {
             Self::Not => Some(false),
@@ -43,11 +44,11 @@ named! {
     /// Why pick and label differ.
     pub enum DisagreementCause {
         LabelWrong,
-        /// Nobody labelled the document, and somebody should have.
+        /// The document is unlabeled but should be labeled.
         LabelMissing,
         JudgeWrong,
         BothDefensible,
-        /// The query can be understood in more than one way.
+        /// The query is ambiguous.
         QueryUnclear,
     }
 }
@@ -66,26 +67,27 @@ impl DisagreementCause {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ruling {
-    /// Globally unique, so that two analysts' files can be united.
+    /// Globally unique, so that files of two analysts can be merged.
     pub uid: String,
     pub query: QueryId,
     pub document: DocId,
     pub finding: Finding,
-    /// The grade that *relevant* puts into the labels of this benchmark; see [`RulingGrades::of`].
+    /// The grade that *relevant* has in the labels of this benchmark; see [`RulingGrades::of`].
     pub relevant: i32,
     /// Why pick and label differ.
     pub fault: Option<DisagreementCause>,
-    /// Why, in the person's words.
+    /// The person's explanation.
     pub note: Option<String>,
     pub annotator: String,
-    /// When, in milliseconds since the Unix epoch.
+    /// Time of the ruling, in milliseconds since the Unix epoch.
     pub created_ms: i64,
 }
 
-/// The ruling in force on one document, given what each annotator said last, earliest first.
+/// The ruling that applies to one document, given each annotator's latest ruling, earliest first.
 ///
-/// Under [`FinalRule::Majority`] more than half of those who can tell must be on one side, relevant at least in part or
-/// not; within the side for it *partially* wins where not more than half of them said *relevant*.
+/// Under [`FinalRule::Majority`], more than half of those who can tell must be on one side, (at
+/// least partially) relevant or not. On the relevant side, *partially* wins unless more than half
+/// of that side said *relevant*.
 pub(super) fn ruling_in_force<'a>(rule: &FinalRule, said: &[&'a Ruling]) -> Option<&'a Ruling> {
     match rule {
         FinalRule::Latest => said.last().copied(),
@@ -123,8 +125,8 @@ fn majority<'a>(said: &[&'a Ruling]) -> Option<&'a Ruling> {
         .copied()
 }
 
-/// What each annotator said last, document by document in the order in which they were first ruled on; `standing` is what
-/// stands, earliest first.
+/// Each annotator's latest ruling, grouped by document in the order in which documents were first
+/// ruled on; `standing` holds the rulings that were not undone, earliest first.
 pub fn latest_by_annotator(standing: &[Ruling]) -> Vec<Vec<&Ruling>> {
     let mut places = HashMap::new();
     let mut documents: Vec<Vec<&Ruling>> = Vec::new();
@@ -141,14 +143,15 @@ pub fn latest_by_annotator(standing: &[Ruling]) -> Vec<Vec<&Ruling>> {
     documents
 }
 
-/// Whether people go different ways on a document, given what each said last.
+/// Whether people disagree about a document, given each person's latest ruling.
 pub fn has_conflict(said: &[&Ruling]) -> bool {
     let mut sides = said.iter().filter_map(|ruling| ruling.finding.side());
     let first = sides.next();
     sides.any(|side| Some(side) != first)
 }
 
-/// The rulings in force, one a document at most, and on how many documents people go different ways; see [`latest_by_annotator`].
+/// The rulings that apply, at most one per document, and the number of documents on which people
+/// disagree; see [`latest_by_annotator`].
 pub fn rulings_in_force(rule: &FinalRule, standing: &[Ruling]) -> (Vec<Ruling>, usize) {
     let documents = latest_by_annotator(standing);
     let settled = documents
@@ -158,7 +161,7 @@ pub fn rulings_in_force(rule: &FinalRule, standing: &[Ruling]) -> (Vec<Ruling>, 
     (settled.cloned().collect(), conflicts)
 }
 
-/// The grades that rulings put into labels.
+/// The grades that rulings assign to labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RulingGrades {
     pub partially: i32,
@@ -166,7 +169,8 @@ pub struct RulingGrades {
 }
 
 impl RulingGrades {
-    /// In a benchmark whose highest label is `highest`: 1 for both where that is 1, else 1 and 2.
+    /// For a benchmark whose highest label is `highest`: 1 for both if that is 1, otherwise 1 and
+    /// 2.
     pub fn of(highest: Option<i32>) -> Self {
         Self::up_to(if highest.unwrap_or(1) > 1 { 2 } else { 1 })
     }
@@ -179,8 +183,8 @@ impl RulingGrades {
         }
     }
 
-    /// The label that a ruling leaves: the old one where it says the same, else the finding's grade. *Cannot tell* changes
-    /// nothing; *not* puts 0, on a document without a label too.
+    /// The label after a ruling: the old label if it agrees, otherwise the grade of the finding.
+    /// *Cannot tell* changes nothing; *not relevant* gives 0, also for an unlabeled document.
     pub fn corrected(self, label: Option<i32>, finding: Finding) -> Option<i32> {
         match (finding, label) {
             (Finding::CannotTell, label) => label,
@@ -201,14 +205,14 @@ impl RulingGrades {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabelCorrection {
     pub ruling: Ruling,
-    /// The label before; none for an unjudged document.
+    /// The label before; `None` for an unjudged document.
     pub before: Option<i32>,
-    /// The label after; none where nobody can tell of an unjudged document.
+    /// The label after; `None` if nobody can tell and the document is unjudged.
     pub after: Option<i32>,
 }
 
 impl LabelCorrection {
-    /// What a ruling makes of a label, with its own grades.
+    /// The effect of a ruling on a label, using the ruling's own grades.
     pub fn of(ruling: Ruling, before: Option<i32>) -> Self {
         let grades = RulingGrades::up_to(ruling.relevant);
         Self::with(ruling, before, grades)
@@ -228,7 +232,8 @@ impl LabelCorrection {
     }
 }
 
-/// What each ruling in force makes of its label, in the order given; with its own grades unless there are others for all.
+/// The effect of each applicable ruling on its label, in the order given. Uses each ruling's own
+/// grades unless `grades` overrides them for all.
 pub fn label_corrections(
     labels: &Qrels,
     in_force: impl IntoIterator<Item = Ruling>,

@@ -1,4 +1,4 @@
-//! Krippendorff's α of any number of raters, with labels missing.
+//! Computes Krippendorff's α for any number of raters, with missing labels.
 
 use super::{ClusteredError, Interval};
 use serde::Serialize;
@@ -7,32 +7,36 @@ use std::collections::BTreeMap;
 /// Krippendorff's α with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Alpha {
-    /// α up to 1: 1 for full agreement, 0 for labels that might as well have been dealt out at random.
+    /// α, at most 1: 1 is full agreement, 0 is what randomly shuffled labels would give.
     pub value: f64,
-    /// α ± t · se, cut to −1..=1; `None` for fewer than two units, and where `se` is 0, as it is for full agreement.
+    /// α ± t · se, clamped to −1..=1; `None` for fewer than two units and if `se` is 0, as it is
+    /// for full agreement.
     pub interval: Option<Interval>,
-    /// Units with two labels or more; the others say nothing of agreement.
+    /// Units with at least two labels; other units carry no information about agreement.
     pub units: usize,
     /// Labels in those units.
     pub values: usize,
 }
 
-/// What α is computed from: units (rows) by raters (columns), a missing label being `None`.
+/// The input of α: units (rows) by raters (columns), with `None` for a missing label.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LabelUnits<'a> {
     pub rows: &'a [Vec<Option<f64>>],
-    /// The cluster of each unit; none where every unit is one of its own.
+    /// The cluster of each unit; empty if every unit is its own cluster.
     pub clusters: &'a [usize],
 }
 
-/// Krippendorff's nominal α = 1 − D_o / D_e (Krippendorff 2011, "Computing Krippendorff's alpha-reliability").
+/// Krippendorff's nominal α = 1 − D_o / D_e (Krippendorff 2011, "Computing Krippendorff's
+/// alpha-reliability").
 ///
-/// Any numbers will do for labels; one that is not finite counts as missing. With o_ck the coincidences (every ordered pair
-/// of labels c, k within a unit of m labels counts 1 / (m − 1)), n_c their row sums and n their sum,
-/// α = 1 − (n − 1) Σ_{c≠k} o_ck / Σ_{c≠k} n_c n_k. `None` where no unit has two labels, and where all labels are the same, so
-/// that there is nothing to disagree about. Who gave a label does not matter, so raters may differ from unit to unit.
+/// Labels may be any numbers; one that is not finite counts as missing. With o_ck the coincidences
+/// (every ordered pair of labels c, k within a unit of m labels counts 1 / (m − 1)), n_c their row
+/// sums and n their sum, α = 1 − (n − 1) Σ_{c≠k} o_ck / Σ_{c≠k} n_c n_k. `None` if no unit has two
+/// labels, or if all labels are the same, which leaves nothing to disagree about. It does not
+/// matter who gave a label, so raters may differ between units.
 ///
-/// The error is linearised: what α changes by with the weight of a unit, summed up by cluster.
+/// The error is linearized: the derivative of α with respect to each unit's weight, summed by
+/// cluster.
 pub fn alpha(units: LabelUnits<'_>) -> Option<Alpha> {
     CodedUnits::new(&units).alpha()
 }
@@ -58,27 +62,28 @@ impl CodedUnits {
     }
 }
 
-/// A unit with two raters or more.
+/// A unit with at least two raters.
 pub(super) struct AlphaUnit {
     pub(super) cluster: usize,
-    /// How many there are like it.
+    /// Number of identical units.
     pub(super) times: usize,
-    /// Its raters.
+    /// Number of raters.
     pub(super) size: usize,
-    /// How often each of the data's distinct labels occurs in it, in both orientations with half the weight where there are two.
+    /// How often each distinct label occurs in it. With two orientations, both are included at half
+    /// weight.
     pub(super) counts: Vec<(usize, f64)>,
-    /// Σ_{c≠k} o_ck of the unit. The other orientation has the same.
+    /// Σ_{c≠k} o_ck of the unit; the same for both orientations.
     pub(super) disagreement: f64,
 }
 
-/// The units with two raters or more, labels replaced by their place among the distinct ones.
+/// The units with at least two raters, labels replaced by their index among the distinct ones.
 pub(super) struct CodedUnits {
-    /// How many distinct labels there are.
+    /// Number of distinct labels.
     pub(super) labels: usize,
     pub(super) units: Vec<AlphaUnit>,
 }
 
-/// The sums that α follows from.
+/// The sums that determine α.
 struct AlphaSums {
     /// n_c by label.
     counts: Vec<f64>,
@@ -160,7 +165,7 @@ impl AlphaSums {
         (distinct > 1 && alpha.is_finite()).then_some(alpha)
     }
 
-    /// The derivative of α by the weight of a unit.
+    /// The derivative of α with respect to the unit's weight.
     fn influence(&self, unit: &AlphaUnit) -> f64 {
         let size = unit.size as f64;
         let shared = unit.counts.iter();

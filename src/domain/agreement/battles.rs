@@ -1,12 +1,15 @@
-//! κ and α of raters who judged pairs of documents. Which document of a pair is called A means nothing, so that every pair
-//! is counted in both orientations, each with half the weight; and pairs of one query are alike, so that errors are by query.
+//! Computes κ and α of raters who judged pairs of documents.
+//!
+//! Which document of a pair is called A is arbitrary, so every pair is counted in both
+//! orientations, each with half the weight. Pairs of one query are alike, so errors are clustered
+//! by query.
 
 use super::alpha::{AlphaUnit, CodedUnits};
 use super::{Alpha, ClusteredError, Kappa, kappa};
 use crate::domain::vote::Outcome;
 
-/// A rater's label of a pair: the shares of its votes that say A, tie and B. A rater who contradicts itself on a pair has
-/// both labels in part, and is not one who called it a tie.
+/// A rater's label of a pair: the shares of its votes for A, tie and B. A rater who contradicts
+/// itself on a pair has parts of both labels, which is different from a tie.
 pub type LabelShares = [f64; 3];
 
 /// The label shares of a rater's votes on one pair; `None` without a vote.
@@ -19,16 +22,17 @@ pub fn label_shares(votes: impl IntoIterator<Item = Outcome>) -> Option<LabelSha
     (all > 0.0).then(|| counts.map(|count| count / all))
 }
 
-/// Pairs of one query with the same labels, seen from the same document of a pair throughout.
+/// Pairs of one query with the same labels, all with the same orientation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BattleLabels {
     pub query: usize,
-    /// How many raters said A, tie and B: the sum of their label shares.
+    /// Number of raters who said A, tie and B: the sum of their label shares.
     pub labels: [f64; 3],
-    /// Σ over the raters of the squares of their label shares; the number of raters if none contradicts itself.
+    /// Σ over the raters of the squares of their label shares; equal to the number of raters if
+    /// none contradicts itself.
     pub squares: f64,
     pub raters: usize,
-    /// How many such pairs there are.
+    /// Number of such pairs.
     pub times: usize,
 }
 
@@ -45,10 +49,10 @@ impl BattleLabels {
         }
     }
 
-    /// The pair as a unit of α, with both orientations at half the weight; `None` for fewer than two raters.
+    /// The pair as a unit of α, both orientations at half weight; `None` for fewer than two raters.
     ///
-    /// Coincidences are counted between different raters only: o_ck = Σ_{i≠j} f_i(c) f_j(k) / (m − 1) for m raters with
-    /// the label shares f_i.
+    /// Coincidences are counted between different raters only: o_ck = Σ_{i≠j} f_i(c) f_j(k) /
+    /// (m − 1) for m raters with the label shares f_i.
     fn unit(&self) -> Option<AlphaUnit> {
         if self.raters < 2 || self.times == 0 {
             return None;
@@ -67,8 +71,9 @@ impl BattleLabels {
     }
 }
 
-/// What two raters said of the pairs of one query: how many have each label of the first (row) and of the second (column),
-/// in the order A, tie, B. A pair to which a rater gave two labels is in several cells in part.
+/// The labels of two raters on the pairs of one query: the number of pairs with each label of the
+/// first (row) and the second (column), in the order A, tie, B. A pair to which a rater gave two
+/// labels is split over several cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LabelTable {
     pub query: usize,
@@ -85,24 +90,25 @@ impl LabelTable {
         }
     }
 
-    /// Each cell: its row and column, and how many pairs are in it.
+    /// Each cell: row, column and number of pairs.
     fn cells(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         let cell = |x: usize, y: usize| (x, y, self.counts[x][y]);
         (0..3).flat_map(move |x| (0..3).map(move |y| cell(x, y)))
     }
 
-    /// All its pairs.
+    /// Number of pairs.
     pub fn all(&self) -> usize {
         self.counts.iter().flatten().sum::<f64>().round() as usize
     }
 
-    /// The pairs with the same label twice: Σ of the products of the two raters' shares of each label.
+    /// Number of pairs on which both labels agree: Σ of the products of the two raters' shares of
+    /// each label.
     pub fn same(&self) -> f64 {
         (0..3).map(|at| self.counts[at][at]).sum()
     }
 }
 
-/// The place of an outcome in tables: A, tie, B.
+/// The index of an outcome in tables: A, tie, B.
 pub fn place(outcome: Outcome) -> usize {
     match outcome {
         Outcome::A => 0,
@@ -113,9 +119,10 @@ pub fn place(outcome: Outcome) -> usize {
 
 /// Cohen's κ of two raters over pairs.
 ///
-/// p_e follows from the margins of both orientations together: with r and c those of the raters, r(A) = r(B). The error is
-/// linearised, with the influence [(o − p_o)(1 − p_e) − (1 − p_o)(c(x) + r(y) − 2 p_e)] / (1 − p_e)² of a pair of labels x
-/// and y, which agree (o = 1) or do not, summed up by query. `None` as for [`kappa`].
+/// p_e is computed from the margins of both orientations together: with r and c the raters'
+/// margins, r(A) = r(B). The error is linearized and summed by query; the influence of a pair with
+/// labels x and y is [(o − p_o)(1 − p_e) − (1 − p_o)(c(x) + r(y) − 2 p_e)] / (1 − p_e)², with o = 1
+/// if the labels agree and 0 otherwise. `None` in the same cases as [`kappa`].
 pub fn battle_kappa(tables: &[LabelTable]) -> Option<Kappa> {
     let mut both = vec![vec![0.0; 3]; 3];
     for (x, y, count) in tables.iter().flat_map(LabelTable::cells) {
@@ -139,7 +146,7 @@ pub fn battle_kappa(tables: &[LabelTable]) -> Option<Kappa> {
         cells.map(|(x, y, count)| (table.query, pull(x, y), count))
     });
     let error = ClusteredError::weighted(pulls);
-    // Where the two never differ, an error of rounding says nothing.
+    // If the raters never differ, the error is only rounding noise.
     let differ = |table: &LabelTable| table.same() < table.all() as f64 - 1e-9;
     let error = error.filter(|_| tables.iter().any(differ));
     Some(Kappa {
@@ -174,7 +181,7 @@ mod tests {
         }
     }
 
-    /// The query of a pair, and what the first and the second of two raters said of it.
+    /// The query of a pair and the labels of the two raters.
     type LabelledPair = (usize, Outcome, Outcome);
 
     fn labels(pairs: &[LabelledPair]) -> Vec<BattleLabels> {
@@ -242,7 +249,7 @@ mod tests {
 
     #[test]
     fn chance_is_that_of_both_orientations() {
-        // Two judges who always name the better document, which is always called A: chance is ½, not 1.
+        // Two judges always name the better document, which is always called A: chance is ½, not 1.
         let mut pairs = vec![(0, A, A); 9];
         pairs.push((0, A, B));
         let kappa = kappa_of(&pairs).unwrap();

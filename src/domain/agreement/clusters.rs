@@ -1,11 +1,13 @@
-//! Errors of estimates whose items come in clusters. Battles of one query are alike, so that it is the queries that were
-//! drawn, not the battles: an interval that takes every battle for news of its own is too narrow.
+//! Standard errors of estimates whose items come in clusters.
+//!
+//! Battles of one query are alike, and the queries are what was sampled: an interval that treats
+//! every battle as independent is too narrow.
 
 use super::{Interval, LEVEL};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A standard error with the degrees of freedom that it has.
+/// A standard error with its degrees of freedom.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClusteredError {
     pub se: f64,
@@ -13,15 +15,16 @@ pub struct ClusteredError {
 }
 
 impl ClusteredError {
-    /// The error of an estimate that is off by about the sum of its items' influences, each with its cluster. The
-    /// totals of the clusters are taken as independent (Liang & Zeger 1986, with the factor G / (G − 1)); where there is
-    /// one cluster only, its items are. `None` for fewer than two of either.
+    /// The error of an estimate whose deviation is approximately the sum of its items' influences,
+    /// each with its cluster. The cluster totals are taken as independent (Liang & Zeger 1986, with
+    /// the factor G / (G − 1)); with a single cluster, its items are. `None` for fewer than two of
+    /// either.
     pub fn new(influences: impl IntoIterator<Item = (usize, f64)>) -> Option<Self> {
         let once = influences.into_iter();
         Self::counted(once.map(|(cluster, influence)| (cluster, influence, 1)))
     }
 
-    /// [`ClusteredError::new`] of items of which some are alike: each comes with how many there are of it.
+    /// [`ClusteredError::new`] for repeated items: each comes with its number of copies.
     pub fn counted(influences: impl IntoIterator<Item = (usize, f64, usize)>) -> Option<Self> {
         Self::weighted(
             influences
@@ -30,7 +33,8 @@ impl ClusteredError {
         )
     }
 
-    /// The same where an item can count in part; the parts of one item are of one cluster.
+    /// As [`ClusteredError::counted`], but for items that can count in part; all parts of one item
+    /// belong to one cluster.
     pub fn weighted(influences: impl IntoIterator<Item = (usize, f64, f64)>) -> Option<Self> {
         let influences: Vec<(usize, f64, f64)> = influences.into_iter().collect();
         let mut totals: BTreeMap<usize, f64> = BTreeMap::new();
@@ -61,7 +65,7 @@ impl ClusteredError {
         })
     }
 
-    /// `value` ± t · se, cut to `least`..=`most`; `None` unless the error is a number above 0.
+    /// `value` ± t · se, clamped to `least`..=`most`; `None` unless the error is a number above 0.
     pub fn interval(self, value: f64, least: f64, most: f64) -> Option<Interval> {
         let half = quantile(self.degrees)? * self.se;
         (self.se > 0.0 && half.is_finite() && value.is_finite()).then(|| Interval {
@@ -70,15 +74,16 @@ impl ClusteredError {
         })
     }
 
-    /// By what an effective number of answers is to be multiplied so that an interval with the normal quantile is as
-    /// wide as one with the quantile of t.
+    /// The factor for an effective number of answers that makes an interval with the normal
+    /// quantile as wide as one with the t quantile.
     pub(super) fn normal_factor(self) -> f64 {
         let normal = Normal::standard().inverse_cdf(0.5 + LEVEL / 2.0);
         quantile(self.degrees).map_or(1.0, |t| (normal / t).powi(2))
     }
 }
 
-/// Whether there are several clusters, one of them with several items: otherwise they say nothing that the items do not.
+/// Whether there are several clusters, at least one of them with several items. Otherwise
+/// clustering adds nothing to the items.
 pub(super) fn clusters_matter(clusters: impl IntoIterator<Item = usize>) -> bool {
     let (mut seen, mut items) = (BTreeSet::new(), 0);
     for cluster in clusters {
@@ -116,7 +121,8 @@ mod tests {
 
     #[test]
     fn shares_of_battles_are_covered_where_queries_differ() {
-        // 20 queries of 30 battles; how often the judge is right goes from .5 to 1 from query to query.
+        // 20 queries with 30 battles each; the judge's accuracy varies from .5 to 1 between
+        // queries.
         let mut rng = SeededRng::new(5, &["clusters"]);
         let (mut clustered, mut plain, mut weighted) = (0, 0, 0);
         const REPS: usize = 500;

@@ -1,4 +1,4 @@
-//! Cohen's κ of two raters over nominal categories.
+//! Computes Cohen's κ of two raters over nominal categories.
 
 use super::Interval;
 use serde::Serialize;
@@ -6,7 +6,8 @@ use serde::Serialize;
 /// Cohen's κ with its large-sample error.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Kappa {
-    /// κ in −1..=1: 1 for full agreement, 0 for what the two raters' own frequencies would give by chance.
+    /// κ in −1..=1: 1 is full agreement, 0 is what the two raters' frequencies would give by
+    /// chance.
     pub value: f64,
     /// The share of items on which the two agree, p_o.
     pub observed: f64,
@@ -14,19 +15,23 @@ pub struct Kappa {
     pub expected: f64,
     /// The asymptotic standard error, which does not assume κ = 0.
     pub se: f64,
-    /// κ ± z · se, cut to −1..=1; `None` where `se` is 0, as it is for full agreement.
+    /// κ ± z · se, clamped to −1..=1; `None` if `se` is 0, as it is for full agreement.
     pub interval: Option<Interval>,
-    /// How many items both raters labelled.
+    /// Number of items that both raters labeled.
     pub n: usize,
 }
 
-/// Cohen's κ (1960) of a square table of counts: rows are the first rater's categories, columns the second's, in one order.
-/// An item to which a rater gave several labels is spread over several cells.
+/// Cohen's κ (1960) of a square table of counts: rows are the first rater's categories and columns
+/// the second's, in the same order. An item to which a rater gave several labels is spread over
+/// several cells.
 ///
-/// `None` without an item, where both raters used one and the same label throughout, so that chance agreement is 1, and for a
-/// table that is not square. The error is that of Fleiss, Cohen & Everitt (1969), eq. 13: with p_ij the table's shares and p_i., p_.j its margins, n (1 − p_e)² se² is
+/// `None` without items, if both raters used one and the same label throughout (so that chance
+/// agreement is 1), and for a table that is not square. The error is that of Fleiss, Cohen &
+/// Everitt (1969), eq. 13: with p_ij the table's shares and p_i., p_.j its margins, n (1 − p_e)²
+/// se² is
 ///
-/// Σ_i p_ii [1 − (p_i. + p_.i)(1 − κ)]² + (1 − κ)² Σ_{i≠j} p_ij (p_.i + p_j.)² − [κ − p_e (1 − κ)]².
+/// Σ_i p_ii [1 − (p_i. + p_.i)(1 − κ)]² + (1 − κ)² Σ_{i≠j} p_ij (p_.i + p_j.)² − [κ − p_e (1 −
+/// κ)]².
 pub fn kappa(table: &[Vec<f64>]) -> Option<Kappa> {
     if table.iter().any(|row| row.len() != table.len()) {
         return None;

@@ -1,20 +1,21 @@
-//! Shares from a sample whose items were drawn with unequal, known probabilities: a queue that puts the doubtful items
-//! first and mixes in random ones.
+//! Estimates shares from a sample whose items were drawn with unequal, known probabilities, such as
+//! a queue that puts the doubtful items first and mixes in random ones.
 
 use super::clusters::{ClusteredError, clusters_matter};
 use super::{Interval, Share};
 use serde::Serialize;
 
-/// Agresti & Coull's (1998) pseudo-answers of each kind, which keep the estimated error off 0 where all answers agree.
+/// Agresti & Coull's (1998) pseudo-answers of each kind, which keep the estimated error above 0
+/// when all answers agree.
 const PSEUDO: f64 = 2.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SampledItem {
-    /// Whether it counts, 1 or 0, or how much of it does.
+    /// The item's value: 1 or 0, or a fraction.
     pub value: f64,
-    /// With what probability it was to be drawn, in (0, 1]; `None` where that is not known.
+    /// The item's inclusion probability, in (0, 1]; `None` if unknown.
     pub inclusion: Option<f64>,
-    /// The query that it belongs to: items of one query are alike.
+    /// The item's query: items of one query are alike.
     pub cluster: usize,
 }
 
@@ -25,33 +26,36 @@ pub struct WeightedShare {
     pub value: f64,
     /// Wilson's interval for `effective` answers.
     pub interval: Interval,
-    /// How many items it is from.
+    /// Number of items.
     pub n: usize,
-    /// How many answers of a simple random sample would say as much.
+    /// The size of a simple random sample with the same information.
     pub effective: f64,
 }
 
 /// A share with and without the correction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct SurveyShare {
-    /// Over all items, each counted once. Biased where the drawing favoured items of one kind.
+    /// Over all items, each counted once. Biased if the sampling favored some kinds of items.
     pub raw: Option<Share>,
-    /// Over the items whose probability is known, each standing for 1/π.
+    /// Over the items with a known probability, each weighted by 1/π.
     pub corrected: Option<WeightedShare>,
-    /// Items left out of `corrected`: their probability is missing or not in (0, 1].
+    /// Items excluded from `corrected`: their probability is missing or not in (0, 1].
     pub without_probability: usize,
 }
 
-/// The share of a sample drawn with known probabilities, raw and corrected. Items whose value is not in 0..=1 are left
-/// out altogether.
+/// The share of a sample drawn with known probabilities, raw and corrected. Items whose value is
+/// not in 0..=1 are skipped.
 ///
-/// The estimator is Hájek's (1971); its error is linearised for Poisson sampling (Särndal, Swensson & Wretman 1992, ch.
-/// 5), V = Σ w² (y − p)² / (Σ w)² with w = 1/π. It is the error about the rate of what produced the items (a judge, say):
-/// seeing every one of them still leaves chance. Systematic sampling from a random order has about the same. V is taken with
-/// two pseudo-answers of each kind, of the mean weight Σ w² / Σ w, and turned into the effective number of answers p(1 − p)/V, for Wilson's interval. With
-/// yes-or-no answers and equal probabilities that is the raw interval exactly. A sample whose random
-/// part is a handful of items is covered at 92 to 99 % rather than 95 %. Where items share queries, V grows by what the
-/// queries' totals vary more than the items would, and the quantile is that of t.
+/// The estimator is Hájek's (1971); its error is linearized for Poisson sampling (Särndal, Swensson
+/// & Wretman 1992, ch. 5), V = Σ w² (y − p)² / (Σ w)² with w = 1/π. This is the error relative to
+/// the rate of the process that produced the items (a judge, say), so it stays above 0 even if
+/// every item was seen. Systematic sampling from a random order has about the same error. V is
+/// computed with two pseudo-answers of each kind, with the mean weight Σ w² / Σ w, and converted to
+/// the effective number of answers p(1 − p)/V for Wilson's interval. With yes-or-no answers and
+/// equal probabilities this is exactly the raw interval. If the random part of the sample is only a
+/// handful of items, coverage is 92 to 99 % instead of 95 %. If items share queries, V is scaled up
+/// by how much more the queries' totals vary than independent items would, and the t quantile is
+/// used.
 pub fn survey_share(items: &[SampledItem]) -> SurveyShare {
     let items: Vec<SampledItem> = items
         .iter()
@@ -76,7 +80,7 @@ pub fn survey_share(items: &[SampledItem]) -> SurveyShare {
     }
 }
 
-/// An item whose probability is known.
+/// An item with a known probability.
 struct DrawnItem {
     value: f64,
     pi: f64,
@@ -183,8 +187,9 @@ mod tests {
         assert!((like.effective - 20.0).abs() < 1e-9);
     }
 
-    /// Battles of which a queue takes the doubtful first: `random` of the 200 it expects to take are spread evenly, the
-    /// rest go by priority, on which depends how often the judge is right.
+    /// Battles in a queue that takes the doubtful ones first: `random` of the 200 it expects to
+    /// take are spread evenly, the others are taken by priority. The judge's accuracy depends on
+    /// the priority.
     struct SurveyQueue {
         chances: Vec<f64>,
         rates: Vec<f64>,
@@ -201,8 +206,8 @@ mod tests {
             }
         }
 
-        /// A Poisson sample. Every item is hit in proportion to −ln(1 − π) of a stretch by the points of a unit Poisson
-        /// process, so that the misses cost no draw.
+        /// A Poisson sample. Each item is hit if the points of a unit Poisson process fall into its
+        /// interval of length −ln(1 − π), so that misses cost no random draws.
         fn draw(&self, rng: &mut SeededRng) -> Vec<usize> {
             let (mut drawn, mut left) = (Vec::new(), -rng.unit().ln());
             for (at, chance) in self.chances.iter().enumerate() {
@@ -218,7 +223,7 @@ mod tests {
         }
     }
 
-    /// How often the intervals cover the rate behind the answers, and how often raw ones do.
+    /// Coverage of the underlying rate by the corrected intervals and by the raw ones.
     fn coverage(reps: usize, random: f64, easy: f64, hard: f64) -> [f64; 2] {
         let mut rng = SeededRng::new(11, &["coverage"]);
         let queue = SurveyQueue::new(random, easy, hard, &mut rng);

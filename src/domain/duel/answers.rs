@@ -1,50 +1,51 @@
-//! What a participant did, and what it comes to.
+//! Participants' events, and the answers computed from them.
 
 use super::{TaskKey, TaskKind};
 use crate::domain::corpus::{DocId, QueryId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A stretch of a document's text, in characters from 0.
+/// A range of a document's text, in characters from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passage {
     pub start: usize,
-    /// The first character after it.
+    /// End of the range (exclusive).
     pub end: usize,
 }
 
-/// One thing that a participant did in a task.
+/// A participant's action in a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "kebab-case")]
 pub enum Action {
     /// Opened a document's full text.
     Open { document: Option<DocId> },
-    /// Closed it without a choice.
+    /// Closed it without choosing.
     Close { document: Option<DocId> },
-    /// Chose a document, or marked another passage of it; `passage` is `None` for the whole text, `document` is `None` for
-    /// the request of an attention task.
+    /// Chose a document, or marked another passage of it; `passage` is `None` for the whole text,
+    /// `document` is `None` for the instruction of an attention task.
     Select {
         document: Option<DocId>,
         passage: Option<Passage>,
     },
-    /// Took the choice of a document back.
+    /// Withdrew the choice of a document.
     Unselect { document: Option<DocId> },
-    /// None of them serves the query. Choices made before are gone.
+    /// None of the documents answers the query. Clears earlier choices.
     NoneServes,
-    /// Which list is better, from -2 (the left one by far) to 2 (the right one by far).
+    /// Which list is better, from -2 (left, by far) to 2 (right, by far).
     Prefer { step: i8 },
-    /// The task is done; it can be changed afterwards.
+    /// Finished the task; it can still be changed.
     Finish,
-    /// Left the task: for another, for a pause or for good.
+    /// Left the task: for another one, for a break or for good.
     Leave,
-    /// Saw the result: what the participant answers from then on, in any task, is not blind. It cannot be taken back.
+    /// Saw the result: the participant's later answers, in any task, are not blind. Cannot be
+    /// undone.
     Reveal,
-    /// Takes back the event of this uid, and with it an undo its event again (redo).
+    /// Undoes the event with this UID. Undoing an undo restores its event (redo).
     Undo { of: String },
 }
 
 impl Action {
-    /// Whether it is an answer, and can be taken back.
+    /// Whether it changes the answer and can be undone.
     pub fn decides(&self) -> bool {
         match self {
             Self::Select { .. }
@@ -61,18 +62,19 @@ impl Action {
     }
 }
 
-/// An action with its circumstances. Rows are only added.
+/// An action with its context. Rows are append-only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DuelEvent {
-    /// Globally unique; later ones are greater.
+    /// Globally unique; later events have greater UIDs.
     pub uid: String,
     pub participant: String,
     pub kind: TaskKind,
     pub query: QueryId,
     pub action: Action,
-    /// Active time in the task since the participant's event before, in milliseconds; idle time is left out.
+    /// Active time in the task since the participant's previous event, in milliseconds, excluding
+    /// idle time.
     pub active_ms: i64,
-    /// When, in milliseconds since the Unix epoch.
+    /// Time of the event, in milliseconds since the Unix epoch.
     pub created_ms: i64,
 }
 
@@ -85,34 +87,37 @@ impl DuelEvent {
     }
 }
 
-/// What a participant's events on one task come to.
+/// A participant's answer to one task, computed from the events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Documents chosen, with the passage marked; the key `None` is the request of an attention task.
+    /// Chosen documents with the marked passage; the key `None` is the instruction of an attention
+    /// task.
     pub selected: BTreeMap<Option<DocId>, Option<Passage>>,
-    /// Said that none serves.
+    /// Whether the participant said that no document answers the query.
     pub none_serves: bool,
-    /// From -2 (left by far) to 2 (right by far).
+    /// From -2 (left, by far) to 2 (right, by far).
     pub preference: Option<i8>,
     /// Documents whose full text was opened.
     pub opened: BTreeSet<DocId>,
     pub finished: bool,
     /// Active time, in milliseconds.
     pub active_ms: i64,
-    /// When the task was first finished and when its answer last changed, in milliseconds since the Unix epoch.
+    /// When the task was first finished and when its answer last changed, in milliseconds since the
+    /// Unix epoch.
     pub finished_ms: Option<i64>,
     pub changed_ms: i64,
     /// Whether it was given or changed after the participant had seen the result.
     pub after_reveal: bool,
 }
 
-/// One participant's answers, from the participant's events in the order of their uids.
+/// Computes one participant's answers from the participant's events, sorted by UID.
 ///
-/// An event that is taken back counts for nothing but its time, unless what took it back is itself taken back. An undo of an
-/// event that is not there, or comes later, does nothing. What was answered after the first [`Action::Reveal`] is marked, and so
-/// is an answer that was changed then.
+/// An undone event contributes only its time, unless its undo is itself undone. Undoing an event
+/// that does not exist or comes later has no effect. Answers given or changed after the first
+/// [`Action::Reveal`] are marked.
 pub fn answers_of(events: &[DuelEvent]) -> BTreeMap<TaskKey, Answer> {
-    // From the last event: an undo counts if no later one that counts takes it back.
+    // Iterate from the last event: an undo is effective unless a later effective undo takes it
+    // back.
     let mut taken_back: BTreeSet<&str> = BTreeSet::new();
     for event in events.iter().rev() {
         if let Action::Undo { of } = &event.action
@@ -126,7 +131,7 @@ pub fn answers_of(events: &[DuelEvent]) -> BTreeMap<TaskKey, Answer> {
     let revealed = reveals.next().map(|event| event.uid.as_str());
     let mut answers: BTreeMap<TaskKey, Answer> = BTreeMap::new();
     for event in events {
-        // Who sees the result elsewhere has not begun the task that the row names.
+        // A participant who sees the result elsewhere has not started the task named in the row.
         if event.action == Action::Reveal && event.active_ms <= 0 {
             continue;
         }
@@ -137,7 +142,7 @@ pub fn answers_of(events: &[DuelEvent]) -> BTreeMap<TaskKey, Answer> {
             let after = |uid: &str| revealed.is_some_and(|revealed| uid > revealed);
             answer.after_reveal |= after(&event.uid)
                 && match &event.action {
-                    // What was answered after the result and taken back leaves no mark.
+                    // An answer given after the result and then undone leaves no mark.
                     Action::Undo { of } => !after(of) && Some(of.as_str()) != revealed,
                     action => action.decides(),
                 };
@@ -150,12 +155,12 @@ pub fn answers_of(events: &[DuelEvent]) -> BTreeMap<TaskKey, Answer> {
 }
 
 impl Answer {
-    /// Whether something is said: a choice, that none serves, or a preference.
+    /// Whether there is an answer: a choice, that no document answers the query, or a preference.
     pub fn is_given(&self) -> bool {
         !self.selected.is_empty() || self.none_serves || self.preference.is_some()
     }
 
-    /// Takes in an event that counts.
+    /// Applies an event that is not undone.
     fn take(&mut self, event: &DuelEvent) {
         match &event.action {
             Action::Open { document } => {
@@ -179,7 +184,7 @@ impl Answer {
                 self.finished = true;
                 self.finished_ms.get_or_insert(event.created_ms);
             }
-            // What it takes back is left out; that changes the answer now.
+            // The event that it undoes is already filtered out; the answer changes now.
             Action::Undo { .. } => {}
         }
         self.changed_ms = event.created_ms;
@@ -292,9 +297,9 @@ mod tests {
         assert_eq!(chosen(&[select("a"), undo(0)]), 0);
         assert_eq!(chosen(&[select("a"), undo(0), undo(1)]), 1);
         assert_eq!(chosen(&[select("a"), undo(0), undo(1), undo(2)]), 0);
-        // Both take it back; one of them is taken back.
+        // Two undos of the same event, one of which is undone.
         assert_eq!(chosen(&[select("a"), undo(0), undo(0), undo(1)]), 0);
-        // Nothing is taken back before it is there.
+        // An event cannot be undone before it happens.
         assert_eq!(chosen(&[undo(1), select("a"), undo(7)]), 1);
     }
 
@@ -311,7 +316,8 @@ mod tests {
         ]));
         assert!(with(&[Action::Reveal, select("b")]));
         assert!(marked(&[Action::Reveal, select("a"), Action::Finish]));
-        // What is taken back again leaves the answer as blind as it was; a blind choice that is taken back does not.
+        // Undoing a choice made after the reveal leaves the answer blind; undoing a blind choice
+        // does not.
         assert!(!with(&[Action::Reveal, select("b"), undo(3)]));
         assert!(with(&[Action::Reveal, undo(1)]));
         assert!(!with(&[Action::Reveal, undo(1), undo(3)]));
@@ -344,7 +350,7 @@ mod tests {
         ]
     }
 
-    /// The answers without their times, empty ones left out.
+    /// The answers without their times, excluding empty ones.
     fn untimed(events: &[DuelEvent]) -> BTreeMap<TaskKey, Answer> {
         let mut answers = answers_of(events);
         for answer in answers.values_mut() {

@@ -1,33 +1,33 @@
-//! What the tasks say that are not for the result: repeats, same lists and attention.
+//! Results of the control tasks: repeats, identical lists and attention.
 
 use super::judgments::{Judgment, Participant};
 use super::{DuelForm, Side, TaskKind};
 use serde::Serialize;
 
-/// What a participant's controls say.
+/// Results of a participant's control tasks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ControlResult {
     pub participant: String,
     /// Finished judgments of queries.
     pub judgments: usize,
-    /// Those of them that were given or changed after the participant had seen the result.
+    /// How many of them were given or changed after the participant had seen the result.
     pub after_reveal: usize,
-    /// Repeats finished, where the first was too.
+    /// Finished repeats whose first task was finished, too.
     pub repeats: usize,
-    /// Documents (or preferences) of those judged again, and how many of them in the same way.
+    /// Documents (or preferences) judged again in those, and how many got the same judgment.
     pub repeated: usize,
     pub repeated_same: usize,
-    /// Tasks of two same lists finished, and what each of the lists was credited in them: documents chosen, or judgments in
-    /// which it was preferred.
+    /// Finished tasks with two identical lists, and the credit of each list in them: chosen
+    /// documents, or judgments in which it was preferred.
     pub same_lists: usize,
     pub same_lists_a: usize,
     pub same_lists_b: usize,
-    /// Attention tasks finished, and those in which the request was followed.
+    /// Finished attention tasks, and those in which the instruction was followed.
     pub attention: usize,
     pub attention_passed: usize,
 }
 
-/// The controls of every participant, in their order.
+/// The control results of every participant, in order.
 pub(super) fn control_results(
     form: DuelForm,
     participants: &[Participant],
@@ -60,7 +60,7 @@ pub(super) fn control_results(
 }
 
 impl ControlResult {
-    /// Takes in a control, with the judgment of the query itself.
+    /// Adds a control, given the judgment of the query itself.
     fn add(&mut self, form: DuelForm, control: &Judgment<'_>, first: Option<&Judgment<'_>>) {
         match (control.kind, first) {
             (TaskKind::Repeat, Some(first)) => {

@@ -1,15 +1,16 @@
-//! Which document lies in which place: Williams designs.
+//! Williams designs, which balance the positions of documents.
 
-/// How many squares a design for so many documents has: one for an even number, two for an odd one.
+/// Number of squares in a design for this many documents: one for an even number, two for an odd
+/// one.
 fn squares(documents: usize) -> usize {
     1 + documents % 2
 }
 
-/// A row of a square in which every document stands once in every place (Williams 1949), from the first place. The second
-/// square is the first from right to left. In all squares of a design together each document stands as often right before each
-/// other one.
+/// A row of a square in which every document appears once in every position (Williams 1949). The
+/// second square is the first one mirrored. Over all squares of a design, each document appears
+/// equally often directly before each other one.
 fn row(documents: usize, square: usize, row: usize) -> Vec<usize> {
-    // 0, 1, n − 1, 2, n − 2, …: all steps between neighbours differ.
+    // 0, 1, n − 1, 2, n − 2, …: all steps between neighbors differ.
     let first = (0..documents).map(|place| match place % 2 {
         1 => place / 2 + 1,
         _ => documents - place / 2,
@@ -21,9 +22,10 @@ fn row(documents: usize, square: usize, row: usize) -> Vec<usize> {
     row
 }
 
-/// The row of a participant and a query, both from 0. Over as many participants as there are documents, each query has every
-/// document once in every place, and over as many queries so has each participant; over twice as many the neighbours are
-/// balanced too. `shift` moves every document to another place unless it is a multiple of the number of documents.
+/// The row for a participant and a query, both from 0. Over as many participants as there are
+/// documents, each query has every document once in every position; the same holds for each
+/// participant over as many queries. Over twice as many, the neighbors are balanced too. `shift`
+/// moves every document to another position unless it is a multiple of the number of documents.
 pub(super) fn row_of(
     documents: usize,
     participant: usize,
@@ -51,7 +53,7 @@ mod tests {
         rows.collect()
     }
 
-    /// How often each document stands in each place.
+    /// How often each document is in each position.
     fn places(rows: &[Vec<usize>]) -> BTreeMap<(usize, usize), usize> {
         let mut counts = BTreeMap::new();
         for row in rows {
@@ -62,7 +64,7 @@ mod tests {
         counts
     }
 
-    /// How often each document stands right before each other one.
+    /// How often each document comes directly before each other one.
     fn neighbours(rows: &[Vec<usize>]) -> BTreeMap<(usize, usize), usize> {
         let mut counts = BTreeMap::new();
         for row in rows {

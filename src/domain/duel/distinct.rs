@@ -1,38 +1,39 @@
-//! The documents of two rankings, each text once.
+//! Merges the documents of two rankings that have the same text.
 
 use crate::domain::corpus::DocId;
 use crate::domain::sbr::{SbrProfile, text_key};
 use std::collections::HashMap;
 
-/// A document of a ranking, with the text that a person reads.
+/// A document of a ranking, with the text shown to people.
 #[derive(Clone, Copy, Debug)]
 pub struct RankedText<'a> {
     pub id: &'a DocId,
     pub text: &'a str,
 }
 
-/// A text of one or both rankings.
+/// A distinct text of one or both rankings.
 #[derive(Debug)]
 pub(super) struct DistinctDocument<'a> {
-    /// The id with which it is shown: that of its best rank in either ranking, of two the lesser one.
+    /// The ID shown: that of its best rank in either ranking; the lesser ID in a tie.
     pub id: &'a DocId,
-    /// Every id that it has.
+    /// All IDs with this text.
     pub ids: Vec<&'a DocId>,
     pub text: &'a str,
-    /// Its rank among A's different texts, from 1.
+    /// Its rank among A's distinct texts, from 1.
     pub rank_a: Option<usize>,
     pub rank_b: Option<usize>,
 }
 
 impl DistinctDocument<'_> {
-    /// Its better rank of the two.
+    /// The better of its two ranks.
     pub fn best_rank(&self) -> usize {
         let ranks = [self.rank_a, self.rank_b].into_iter().flatten();
         ranks.min().unwrap_or(usize::MAX)
     }
 }
 
-/// The different texts of two rankings, both best first. Texts that differ in case or white space only are one.
+/// The distinct texts of two rankings, both best first. Texts that differ only in case or
+/// whitespace are the same.
 pub(super) fn distinct_documents<'a>(
     a: &[RankedText<'a>],
     b: &[RankedText<'a>],

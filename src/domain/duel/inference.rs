@@ -1,4 +1,5 @@
-//! How sure the figures of a duel are: tests over queries, and intervals over queries and participants.
+//! Uncertainty of a duel's results: tests over queries, and intervals over queries and
+//! participants.
 
 use crate::domain::metrics::significance::randomisation_p;
 use crate::domain::metrics::{Resampling, equal_shares};
@@ -11,24 +12,25 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DuelEstimate {
     pub value: f64,
-    /// 95 %, over queries and participants; none where these are too few or do not differ.
+    /// 95 % interval over queries and participants; `None` if there are too few or they do not
+    /// differ.
     pub interval: Option<(f64, f64)>,
 }
 
-/// The level of every interval of a duel.
+/// The confidence level of all intervals of a duel.
 const LEVEL: f64 = 0.95;
 
-/// Resamples of an interval.
+/// Resamples per interval.
 const RESAMPLES: usize = 2_000;
 
-/// Up to so many queries that are no ties the permutation test tries every pattern.
+/// Up to this many queries without a tie, the permutation test enumerates all sign patterns.
 const EXACT_QUERIES: usize = 20;
 
-/// Random patterns beyond.
+/// Number of random sign patterns beyond that.
 const PATTERNS: usize = 10_000;
 
-/// The two-sided p-value of the exact sign test: twice the chance of so few of the rarer of wins and losses, at most 1.
-/// `None` without either.
+/// The two-sided p-value of the exact sign test: twice the probability of at most this many of the
+/// rarer of wins and losses, capped at 1. `None` without wins and losses.
 pub fn sign_test(wins: usize, losses: usize) -> Option<f64> {
     let n = wins + losses;
     let mut log_chance = -(n as f64) * std::f64::consts::LN_2;
@@ -40,8 +42,9 @@ pub fn sign_test(wins: usize, losses: usize) -> Option<f64> {
     (n > 0).then_some((2.0 * tail).min(1.0))
 }
 
-/// The two-sided p-value of the mean of the queries' preferences if the sign of each were drawn by coin: exact for up to
-/// [`EXACT_QUERIES`] that are not 0, otherwise by [`PATTERNS`] seeded draws. `None` without queries.
+/// The two-sided p-value of the mean of the queries' preferences if the sign of each were random:
+/// exact for up to [`EXACT_QUERIES`] nonzero preferences, otherwise from [`PATTERNS`] seeded draws.
+/// `None` without queries.
 pub(super) fn permutation_test(preferences: &[f64], seed: u64) -> Option<f64> {
     let decided: Vec<f64> = preferences
         .iter()
@@ -67,7 +70,7 @@ fn exact_p(values: &[f64]) -> f64 {
     let mut signs: Vec<f64> = values.to_vec();
     let mut sum: f64 = values.iter().sum();
     let mut extreme = 1usize;
-    // From one pattern to the next in Gray's order one sign changes.
+    // In Gray code order, consecutive patterns differ in one sign.
     for pattern in 1..patterns {
         if let Some(value) = signs.get_mut(pattern.trailing_zeros() as usize) {
             sum -= 2.0 * *value;
@@ -78,27 +81,27 @@ fn exact_p(values: &[f64]) -> f64 {
     extreme as f64 / patterns as f64
 }
 
-/// One judgment's part of an estimate.
+/// One judgment's contribution to an estimate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
     pub query: usize,
     pub participant: usize,
-    /// What is added up, and what it is a share of.
+    /// The numerator and its denominator.
     pub part: f64,
     pub whole: f64,
 }
 
-/// What is estimated of cells.
+/// What is estimated from the cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Estimator {
-    /// The mean over queries of the mean over a query's participants of the parts, in −1..=1.
+    /// The mean over queries of each query's mean part over its participants, in −1..=1.
     MeanOfQueries,
-    /// All parts over all wholes, in 0..=1.
+    /// Sum of the parts over sum of the wholes, in 0..=1.
     Share,
 }
 
 impl Estimator {
-    /// With each cell counted as often as its query and its participant were drawn.
+    /// The value if each cell is weighted by how often its query and its participant were drawn.
     fn value(self, cells: &[Cell], queries: &[usize], participants: &[usize]) -> Option<f64> {
         let weight = |drawn: &[usize], at: usize| drawn.get(at).map_or(0.0, |n| *n as f64);
         let (mut part, mut whole) = (0.0, 0.0);
@@ -131,10 +134,11 @@ impl Estimator {
     }
 }
 
-/// Estimates with their intervals, value ± t · error with one degree of freedom less than there are queries. The error is that
-/// of [`RESAMPLES`] seeded resamples of queries and, apart from them, of participants, the same for all estimates (Owen 2007,
-/// the pigeonhole bootstrap); it is rather too large than too small. Each list of cells has the same judgments, in the order of
-/// their queries. An estimate is `None` without a value.
+/// Estimates with their intervals, value ± t · error with one degree of freedom fewer than there
+/// are queries. The error comes from [`RESAMPLES`] seeded resamples of queries and, independently,
+/// of participants, shared by all estimates (Owen 2007, the pigeonhole bootstrap); it tends to be
+/// too large rather than too small. All lists of cells have the same judgments, sorted by query. An
+/// estimate without a value is `None`.
 pub(super) fn crossed_estimates<const N: usize>(
     lists: [(Vec<Cell>, Estimator); N],
     seed: u64,
@@ -181,9 +185,9 @@ impl Estimator {
     }
 }
 
-/// Queries or participants that are drawn with replacement.
+/// Queries or participants drawn with replacement.
 struct Drawn {
-    /// Each once, rising.
+    /// The distinct numbers, ascending.
     among: Vec<usize>,
 }
 
@@ -195,12 +199,12 @@ impl Drawn {
         }
     }
 
-    /// How often each number is drawn, when each is drawn once.
+    /// The count of each number if each is drawn once.
     fn once(&self) -> Vec<usize> {
         self.count(0..self.among.len())
     }
 
-    /// How often each number is drawn, when as many are drawn as there are.
+    /// The count of each number in a resample of the same size.
     fn resample(&self, rng: &mut SeededRng) -> Vec<usize> {
         let mut places = vec![0; self.among.len()];
         rng.fill_below(self.among.len(), &mut places);
@@ -237,7 +241,7 @@ mod tests {
     fn the_permutation_test_tries_all_patterns_of_few_queries() {
         assert_eq!(permutation_test(&[], 0), None);
         assert_eq!(permutation_test(&[0.0, 0.0], 0), Some(1.0));
-        // Of eight patterns of 1, 1, ½ those of the sums 2.5 and −2.5.
+        // Of the eight sign patterns of 1, 1, ½: those with the sums 2.5 and −2.5.
         assert_eq!(permutation_test(&[1.0, 1.0, 0.5, 0.0], 0), Some(0.25));
         let mut rng = SeededRng::new(1, &["permutation"]);
         let values: Vec<f64> = (0..18).map(|_| rng.normal() + 0.4).collect();
@@ -267,7 +271,7 @@ mod tests {
         assert!((found.value - student.mean).abs() < 1e-12);
         let (low, high) = (found.interval.unwrap(), student.interval.unwrap());
         let ratio = (low.1 - low.0) / (high.1 - high.0);
-        // The bootstrap's error lacks Bessel's factor.
+        // The bootstrap error lacks Bessel's correction.
         assert!((0.92..1.0).contains(&ratio), "{ratio}");
     }
 }

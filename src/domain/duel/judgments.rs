@@ -1,4 +1,4 @@
-//! The finished tasks of all participants, with what they give to either ranking.
+//! The finished tasks of all participants, with the credit that they give to each ranking.
 
 use super::{
     Answer, Content, Duel, DuelForm, DuelQuery, Place, Side, Task, TaskKey, TaskKind, schedule,
@@ -7,7 +7,7 @@ use crate::domain::corpus::DocId;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
-/// One participant, with the participant's number in the duel and answers.
+/// A participant's number in the duel and answers.
 #[derive(Clone, Debug)]
 pub struct Participant {
     pub name: String,
@@ -16,8 +16,8 @@ pub struct Participant {
     pub answers: BTreeMap<TaskKey, Answer>,
 }
 
-/// Where the chosen documents came from, or how often, over all finished judgments of queries. In the form of lists nothing
-/// is chosen.
+/// Where the chosen documents came from: counts over all finished judgments of queries. Nothing is
+/// chosen in the form of lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Credit {
     pub a_only: usize,
@@ -44,9 +44,9 @@ impl Credit {
 /// A finished task.
 pub(super) struct Judgment<'a> {
     pub kind: TaskKind,
-    /// The query's place in the duel.
+    /// Index of the query in the duel.
     pub query: usize,
-    /// The participant's place among the participants.
+    /// Index of the participant.
     pub participant: usize,
     pub answer: &'a Answer,
     content: Content,
@@ -56,7 +56,8 @@ pub(super) struct Judgment<'a> {
 }
 
 impl Judgment<'_> {
-    /// The documents shown, from the first place, and whether each was chosen. None in the form of lists.
+    /// The documents shown, from the first position, and whether each was chosen. Empty in the form
+    /// of lists.
     pub fn shown(&self) -> impl Iterator<Item = (&Option<DocId>, bool)> {
         let places: &[Place] = match &self.content {
             Content::Places(places) => places,
@@ -68,7 +69,8 @@ impl Judgment<'_> {
             .map(move |place| (&place.document, chosen(place)))
     }
 
-    /// The list that was preferred, in the form of lists: `Some(0)` left, `Some(1)` right; `None` for neither.
+    /// The preferred list, in the form of lists: `Some(0)` left, `Some(1)` right; `None` for
+    /// neither.
     pub fn preferred_list(&self) -> Option<usize> {
         match self.answer.preference.map(i8::signum) {
             Some(-1) => Some(0),
@@ -82,9 +84,9 @@ impl Judgment<'_> {
     }
 }
 
-/// The ranking that a preference is for.
+/// The ranking favored by a preference.
 pub(super) fn side_of(preference: f64) -> Option<Side> {
-    // Means of thirds and ninths need not come to 0 exactly.
+    // Means of thirds and ninths may not be exactly 0.
     match preference {
         _ if preference > 1e-12 => Some(Side::A),
         _ if preference < -1e-12 => Some(Side::B),
@@ -92,8 +94,8 @@ pub(super) fn side_of(preference: f64) -> Option<Side> {
     }
 }
 
-/// All finished tasks, by query, then by participant. What is not in a participant's tasks is left out, and so is a comparison
-/// of lists without a preference.
+/// All finished tasks, by query, then by participant. Skips answers to tasks that the participant
+/// does not have, and comparisons of lists without a preference.
 pub(super) fn judgments<'a>(duel: &Duel, participants: &'a [Participant]) -> Vec<Judgment<'a>> {
     let places = duel.queries.iter().enumerate();
     let places: HashMap<_, _> = places
@@ -125,7 +127,7 @@ pub(super) fn judgments<'a>(duel: &Duel, participants: &'a [Participant]) -> Vec
     found
 }
 
-/// How many of [`judgments`] are of queries: tasks that count in the result.
+/// Number of [`judgments`] of queries, the tasks that count in the result.
 pub fn judgment_count(duel: &Duel, participants: &[Participant]) -> usize {
     let answers = participants.iter().flat_map(|one| &one.answers);
     let counts = |(key, answer): &(&TaskKey, &Answer)| {
@@ -162,7 +164,7 @@ fn credit(query: &DuelQuery, content: &Content, answer: &Answer) -> Credit {
             Some((false, true)) => credit.b_only += 1,
             Some((true, true)) => credit.both += 1,
             Some((false, false)) => credit.neither += 1,
-            // The request of an attention task.
+            // The instruction of an attention task.
             None => {}
         }
     }

@@ -1,12 +1,12 @@
-//! The documents of two lists side by side, and of one made of both.
+//! Chooses the documents of two lists shown side by side, and of one list made from both.
 
 use super::distinct::{RankedText, distinct_documents};
 use super::{DuelDocument, DuelQuery, Side, Source};
 use crate::domain::corpus::{DocId, QueryId};
 use std::cmp::Reverse;
 
-/// The tops of two rankings, both best first, for the forms [`super::DuelForm::Lists`] and
-/// [`super::DuelForm::Interleaved`]: the first `top` different texts of each.
+/// The first `top` distinct texts of each of two rankings, both best first, for the forms
+/// [`super::DuelForm::Lists`] and [`super::DuelForm::Interleaved`].
 pub fn tops(query: &QueryId, a: &[RankedText<'_>], b: &[RankedText<'_>], top: usize) -> DuelQuery {
     let high = |rank: Option<usize>| rank.filter(|rank| *rank <= top);
     let mut documents: Vec<DuelDocument> = distinct_documents(a, b)
@@ -56,7 +56,7 @@ pub fn tops(query: &QueryId, a: &[RankedText<'_>], b: &[RankedText<'_>], top: us
     }
 }
 
-/// The documents of one ranking down to the query's depth, best first.
+/// The documents of one ranking up to the query's depth, best first.
 pub(super) fn list_of(query: &DuelQuery, side: Side) -> Vec<&DocId> {
     let documents = query.documents.iter().filter_map(|one| {
         let rank = rank(one, side).filter(|rank| *rank <= query.depth);

@@ -1,4 +1,4 @@
-//! Whether it matters where something lies.
+//! Measures whether the position of a document affects the choice.
 
 use super::DuelForm;
 use super::inference::sign_test;
@@ -8,10 +8,11 @@ use serde::Serialize;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 use std::collections::BTreeMap;
 
-/// How often what lay in one place was chosen, or in the form of lists how often that list was preferred.
+/// How often the document in one position was chosen; in the form of lists, how often that list was
+/// preferred.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PlaceShare {
-    /// From 1: row by row, or from the top; in the form of lists 1 is left and 2 is right.
+    /// From 1: row by row, or from the top; in the form of lists, 1 is left and 2 is right.
     pub place: usize,
     pub shown: usize,
     pub chosen: usize,
@@ -19,10 +20,11 @@ pub struct PlaceShare {
     pub interval: (f64, f64),
 }
 
-/// Fewest places in all judgments together for Cochran's test (Cochran 1950).
+/// Minimum number of positions in all judgments together for Cochran's test (Cochran 1950).
 const ENOUGH_PLACES: usize = 24;
 
-/// The share chosen in each place, with intervals over queries, and the p-value of all places being chosen as often.
+/// The share chosen in each position, with intervals over queries, and the p-value for all
+/// positions being chosen equally often.
 pub(super) fn places(
     form: DuelForm,
     judgments: &[&Judgment<'_>],
@@ -67,8 +69,9 @@ pub(super) fn places(
     (choices.into_iter().filter_map(share).collect(), p)
 }
 
-/// Cochran's Q over the judgments with the most frequent number of places: under even choice what a participant chose lies
-/// anywhere. Its p-value by χ² with one degree of freedom less than there are places; `None` where that is too rough.
+/// Cochran's Q over the judgments with the most frequent number of positions: if position has no
+/// effect, a participant's choices are equally likely anywhere. The p-value is from χ² with one
+/// degree of freedom fewer than there are positions; `None` if that approximation is too rough.
 fn evenness(judgments: &[&Judgment<'_>]) -> Option<f64> {
     let mut by_size: BTreeMap<usize, Vec<Vec<bool>>> = BTreeMap::new();
     for one in judgments {

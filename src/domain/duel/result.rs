@@ -1,4 +1,4 @@
-//! What a duel has come to: credit, wins, tests, agreement, places, time and controls.
+//! The result of a duel: credit, wins, tests, agreement, positions, time and controls.
 
 use super::controls::{ControlResult, control_results};
 use super::inference::{
@@ -27,7 +27,7 @@ pub struct CreditShares {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DuelQueryResult {
     pub query: QueryId,
-    /// Finished judgments: participants who finished it.
+    /// Finished judgments, one per participant.
     pub judgments: usize,
     pub credit: Credit,
     /// Judgments in which nothing was chosen.
@@ -47,45 +47,48 @@ pub struct DuelResult {
     pub queries: usize,
     /// Participants with a finished judgment.
     pub participants: usize,
-    /// Finished judgments of queries, controls left out.
+    /// Finished judgments of queries, without controls.
     pub judgments: usize,
-    /// Those of them that wait, and count in no credit, preference, win, test, agreement or `per_query`: a further judgment of
-    /// a query counts once its participant has judged every query, since it may have been asked for because of the first one.
+    /// How many of them are held back, and counted in no credit, preference, win, test, agreement
+    /// or `per_query`. A further judgment of a query counts only once its participant has judged
+    /// every query, since it may have been requested because of the first one.
     pub held_back: usize,
-    /// Those of them that were given or changed after their participant had seen the result: they are not blind, and
-    /// [`DuelResult::stop`] leaves them out.
+    /// How many of them were given or changed after the participant had seen the result. They are
+    /// not blind, so [`DuelResult::stop`] skips them.
     pub after_reveal: usize,
     pub credit: Credit,
-    /// `None` where nothing was chosen.
+    /// `None` if nothing was chosen.
     pub credit_shares: Option<CreditShares>,
     /// The mean over the judged queries, from −1 (all credit to B) to 1 (all credit to A).
     pub preference: Option<DuelEstimate>,
-    /// Queries on which A was preferred, neither, B.
+    /// Queries on which A was preferred, neither, or B.
     pub wins_a: usize,
     pub ties: usize,
     pub wins_b: usize,
-    /// Two-sided: wins against losses, ties left out (the exact sign test). `None` without either.
+    /// Two-sided p-value of wins against losses, ignoring ties (the exact sign test). `None`
+    /// without either.
     pub sign_p: Option<f64>,
-    /// Two-sided: the mean preference, A and B changed about query by query. `None` without judgments.
+    /// Two-sided p-value of the mean preference, swapping A and B per query. `None` without
+    /// judgments.
     pub permutation_p: Option<f64>,
-    /// Krippendorff's α of what was chosen, over what two participants or more have judged; in the form of lists of which
-    /// was preferred.
+    /// Krippendorff's α of the choices, over documents judged by at least two participants; in the
+    /// form of lists, of the preferences.
     pub agreement: Option<Alpha>,
     pub places: Vec<PlaceShare>,
-    /// Whether all places are chosen as often (Cochran's Q), or left and right (exact). Not of an interleaved list, where the
-    /// higher places hold the better documents.
+    /// p-value for all positions being chosen equally often (Cochran's Q), or left and right
+    /// (exact). `None` for an interleaved list, where better documents are placed higher.
     pub places_p: Option<f64>,
     /// Median active time of a finished judgment, in seconds.
     pub median_seconds: Option<f64>,
     /// By participant, in the order of joining.
     pub controls: Vec<ControlResult>,
-    /// Of the blind judgments.
+    /// Computed from the blind judgments.
     pub stop: StopState,
-    /// In the duel's order; those without a finished judgment are left out.
+    /// In the duel's order, only queries with a finished judgment.
     pub per_query: Vec<DuelQueryResult>,
 }
 
-/// The controls of these participants alone.
+/// The control results of these participants only.
 pub fn controls_of(duel: &Duel, participants: &[Participant]) -> Vec<ControlResult> {
     let all = judgments(duel, participants);
     let (on_queries, controls): (Vec<&Judgment<'_>>, Vec<&Judgment<'_>>) =
@@ -93,7 +96,8 @@ pub fn controls_of(duel: &Duel, participants: &[Participant]) -> Vec<ControlResu
     control_results(duel.form, participants, &on_queries, &controls)
 }
 
-/// What the finished answers come to. Preferences and credit are of queries only, controls are apart.
+/// Computes the result from the finished answers. Preferences and credit are over queries only;
+/// controls are separate.
 pub fn result(duel: &Duel, participants: &[Participant]) -> DuelResult {
     let all = judgments(duel, participants);
     let (on_queries, controls): (Vec<&Judgment<'_>>, Vec<&Judgment<'_>>) =
@@ -146,7 +150,8 @@ pub fn result(duel: &Duel, participants: &[Participant]) -> DuelResult {
     }
 }
 
-/// The first judgment of each query, and all judgments of participants who have judged every query, in the same order.
+/// The first judgment of each query, and all judgments of participants who have judged every query,
+/// in the same order.
 fn counted<'a, 'b>(duel: &Duel, judgments: &[&'b Judgment<'a>]) -> Vec<&'b Judgment<'a>> {
     let mut judged: BTreeMap<usize, usize> = BTreeMap::new();
     let mut first: BTreeMap<usize, (Option<i64>, usize)> = BTreeMap::new();
@@ -229,8 +234,9 @@ fn query_result(duel: &Duel, judgments: &[&Judgment<'_>]) -> Option<DuelQueryRes
     })
 }
 
-/// The blind ones of these judgments in the order in which they were finished; of two at the same time that of the earlier
-/// participant comes first. Who has seen which ranking leads may judge by that: such a judgment is no even bet.
+/// The blind judgments in the order in which they were finished; ties go to the earlier
+/// participant. Participants who know which ranking leads may judge accordingly, so their judgments
+/// are not fair bets.
 fn blind_in_time<'a, 'b>(judgments: impl Iterator<Item = &'b Judgment<'a>>) -> Vec<&'b Judgment<'a>>
 where
     'a: 'b,
@@ -248,7 +254,7 @@ fn stop_state(duel: &Duel, judgments: &[&Judgment<'_>]) -> StopState {
     rule.state()
 }
 
-/// What somebody sees who looks at a duel.
+/// What an observer of a duel sees at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
     /// Queries on which A and B were preferred in the first judgment.
@@ -257,7 +263,7 @@ pub struct Look {
     pub better: Option<Side>,
 }
 
-/// What somebody would have seen who looked after every finished judgment that is blind.
+/// The observer's view after each finished blind judgment.
 pub fn looks(duel: &Duel, participants: &[Participant]) -> Vec<Look> {
     let all = judgments(duel, participants);
     let on_queries = all.iter().filter(|one| one.kind == TaskKind::Query);

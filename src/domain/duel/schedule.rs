@@ -1,4 +1,4 @@
-//! The tasks of a participant: which query comes when, and what lies where.
+//! The tasks of a participant: the order of the queries and the layout of each task.
 
 use super::design::row_of;
 use super::lists::list_of;
@@ -14,36 +14,39 @@ named! {
     pub enum TaskKind {
         /// A query of the duel. Only these count in the result.
         Query,
-        /// A query that the participant has had before, in other places: does the answer stay?
+        /// A query that the participant has already judged, with another layout: is the answer
+        /// consistent?
         Repeat,
-        /// Two lists that are the same one: credit must be even.
+        /// Two identical lists: credit must be even.
         SameLists,
-        /// One document is replaced by a request to choose it and no other. Not in the form of lists.
+        /// One document is replaced by an instruction to choose it and no other. Not in the form of
+        /// lists.
         Attention,
     }
 }
 
-/// What makes a task one: a participant has at most one of a kind on a query.
+/// Identifies a task: a participant has at most one of each kind per query.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskKey {
     pub kind: TaskKind,
     pub query: QueryId,
 }
 
-/// What lies in one place of a grid or list.
+/// The content of one position of a grid or list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// `None`: the request of an attention task.
+    /// `None` for the instruction of an attention task.
     pub document: Option<DocId>,
-    /// The ranking that a selection is credited to where the task decides that, not the ranks: in an interleaved list its
-    /// team, in a task of [`TaskKind::SameLists`] the list that it was drawn for.
+    /// The ranking credited with a selection if the task decides that instead of the ranks: the
+    /// team in an interleaved list, or the list that a document was dealt to in a task of
+    /// [`TaskKind::SameLists`].
     pub team: Option<Side>,
 }
 
 /// What a participant sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Grid: nine places or fewer, row by row. Interleaved: from the top.
+    /// Grid: up to nine places, row by row. Interleaved: from the top.
     Places(Vec<Place>),
     /// Two lists, the left one first.
     Lists {
@@ -59,20 +62,21 @@ pub struct Task {
     pub content: Content,
 }
 
-/// Fewest queries of a duel with controls.
+/// Minimum number of queries in a duel with controls.
 pub const CONTROLS_FROM: usize = 5;
 
-/// For so many queries begun there is one control of each kind.
+/// One control of each kind per this many queries, rounded up.
 const CONTROL_BLOCK: usize = 10;
 
-/// A control comes so many tasks after its query, or more.
+/// Minimum number of tasks between a query and its control.
 const CONTROL_GAP: usize = 3;
 
-/// The tasks of the participant of this number (from 0, in the order of joining), in the order in which they are offered.
-/// The same for the same duel and number, always.
+/// The tasks of the participant with this number (from 0, in the order of joining), in the order in
+/// which they are offered. Always the same for the same duel and number.
 ///
-/// The queries come in an order of the participant's own. Where the duel has controls and [`CONTROLS_FROM`] queries, there is
-/// one of each kind for every ten queries begun, on a query that came [`CONTROL_GAP`] tasks before or earlier.
+/// Each participant has a different order of queries. If the duel has controls and at least
+/// [`CONTROLS_FROM`] queries, there is one control of each kind per ten queries (rounded up), on a
+/// query that came at least [`CONTROL_GAP`] tasks earlier.
 pub fn schedule(duel: &Duel, participant: usize) -> Vec<Task> {
     let mut rng = SeededRng::new(duel.seed, &["duel", "order", &participant.to_string()]);
     let mut order: Vec<usize> = (0..duel.queries.len()).collect();
@@ -101,7 +105,7 @@ pub fn schedule(duel: &Duel, participant: usize) -> Vec<Task> {
         .collect()
 }
 
-/// The queries in this order with controls among them.
+/// The queries in this order, interspersed with controls.
 fn mixed(order: &[usize], kinds: &[TaskKind], rng: &mut SeededRng) -> Vec<(TaskKind, usize)> {
     let mut tasks: Vec<(TaskKind, usize)> = Vec::new();
     // The controls on each query.
@@ -115,7 +119,7 @@ fn mixed(order: &[usize], kinds: &[TaskKind], rng: &mut SeededRng) -> Vec<(TaskK
             let last = (tasks.len() + 1).saturating_sub(CONTROL_GAP);
             let queries = tasks.iter().take(last).enumerate();
             let queries = queries.filter(|(_, (other, _))| *other == TaskKind::Query);
-            // Those with the fewest controls, and none of this kind.
+            // Queries with the fewest controls and none of this kind.
             let free = queries
                 .filter_map(|(at, (_, query))| Some((given.get(*query)?, at, *query)))
                 .filter(|(controls, ..)| !controls.contains(&kind))
@@ -137,13 +141,13 @@ fn mixed(order: &[usize], kinds: &[TaskKind], rng: &mut SeededRng) -> Vec<(TaskK
     tasks
 }
 
-/// What one participant sees in the tasks of a duel.
+/// Builds what one participant sees in the tasks of a duel.
 struct Layout<'a> {
     duel: &'a Duel,
     participant: usize,
-    /// The number of a query among those of the duel with as many documents.
+    /// The number of each query among the duel's queries with the same number of documents.
     numbers: Vec<usize>,
-    /// Where the designs begin.
+    /// Start of the designs.
     offset: usize,
 }
 
@@ -202,10 +206,11 @@ impl<'a> Layout<'a> {
         row.filter_map(|at| places.get(at).cloned()).collect()
     }
 
-    /// A is on the left for half of the participants of a query, and of the queries of a participant.
+    /// A is on the left for half of the participants of a query, and for half of the queries of a
+    /// participant.
     fn lists(&self, kind: TaskKind, at: usize, query: &DuelQuery) -> Content {
         let a_left = (self.participant + at + self.offset).is_multiple_of(2);
-        // A repeat has the lists the other way round.
+        // A repeat swaps the lists.
         let a_left = a_left != (kind == TaskKind::Repeat);
         let left = if a_left { Side::A } else { Side::B };
         let mut sides = [left, left.other()];
@@ -217,8 +222,9 @@ impl<'a> Layout<'a> {
         Content::Lists { left, lists }
     }
 
-    /// Team draft (Radlinski, Kurup & Joachims 2008): in each round each list puts its best document that is not yet there, in
-    /// an order drawn by coin. Two participants in succession have opposite coins, and so have a query and its repeat.
+    /// Team draft (Radlinski, Kurup & Joachims 2008): in each round, each list adds its best
+    /// document that is not yet included, in an order decided by a coin toss. Two consecutive
+    /// participants have opposite coins, and so have a query and its repeat.
     fn interleaved(&self, kind: TaskKind, query: &DuelQuery) -> Vec<Place> {
         let mut rng = self.rng("draft", self.participant / 2, &query.query);
         let turned = self.participant.is_multiple_of(2) != (kind == TaskKind::Repeat);
@@ -261,8 +267,9 @@ fn place_of(found: &super::DuelDocument) -> Place {
     }
 }
 
-/// Deals the documents of a grid to two lists, as if both had ranked them in the order in which they were chosen: of each two
-/// one to either, by coin. The easy negative is nobody's.
+/// Deals the documents of a grid to two lists, as if both had ranked them in the order in which
+/// they were chosen: a coin decides which list gets which document of each two. The easy negative
+/// belongs to neither.
 fn deal(places: &mut [Place], query: &DuelQuery, rng: &mut SeededRng) {
     let drafted = query
         .documents
@@ -278,7 +285,7 @@ fn deal(places: &mut [Place], query: &DuelQuery, rng: &mut SeededRng) {
     }
 }
 
-/// Puts the request in the place of one document.
+/// Replaces one document with the instruction.
 fn ask_for_attention(places: &mut [Place], rng: &mut SeededRng) {
     let at = rng.below(places.len());
     if let Some(place) = places.get_mut(at) {

@@ -1,4 +1,4 @@
-//! When a duel may stop: a test that holds however often one looks.
+//! Decides when a duel may stop, with a test that stays valid however often one looks.
 
 use super::Side;
 use super::judgments::side_of;
@@ -6,59 +6,65 @@ use serde::Serialize;
 use statrs::function::beta::ln_beta;
 use std::collections::HashMap;
 
-/// A claim is made from this e-value on: the error is at most 1 / 20 however often one looks (Ville 1939).
+/// The e-value required to claim a winner: the error is at most 1 / 20 however often one looks
+/// (Ville 1939).
 pub const STOP_AT: f64 = 20.0;
 
-/// The part of the error that first judgments have; the means of k judgments share the rest, 1 / (k (k − 1)) of it each.
+/// The part of the error allotted to first judgments; the means of k judgments share the rest, 1 /
+/// (k (k − 1)) of it each.
 const FIRST: f64 = 0.8;
 
-/// The stakes of [`Stakes`]: so many from the lowest to the highest, each the same multiple of the one before.
+/// The stakes of [`Stakes`]: lowest, highest and number, in geometric progression.
 const STAKES: (f64, f64, u32) = (0.25, 8.0, 32);
 
-/// Beyond so many further judgments none are promised.
+/// Estimates of further judgments beyond this number are not reported.
 const MOST_FURTHER: usize = 2_000;
 
-/// What the queries judged so far allow to say.
+/// The conclusion from the queries judged so far.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StopState {
     /// Queries on which A was preferred in the first finished judgment.
     pub wins_a: usize,
     pub wins_b: usize,
-    /// Queries on which neither was preferred in it.
+    /// Queries on which neither was preferred in the first judgment.
     pub ties: usize,
-    /// The evidence that one is better; [`STOP_AT`] or more is enough.
+    /// The evidence that one ranking is better; [`STOP_AT`] is sufficient.
     pub e_value: f64,
-    /// How many judgments of a query that evidence takes together: 1 for first judgments, 2 for the means of the first two.
+    /// How many judgments of a query that evidence combines: 1 for first judgments, 2 for the means
+    /// of the first two, and so on.
     pub people: usize,
-    /// The better ranking, where the evidence is enough.
+    /// The better ranking, if the evidence is sufficient.
     pub better: Option<Side>,
-    /// How many further judgments of other queries are expected until it is, at the share of wins so far; `None` where that
-    /// is too near one half, or too little is known.
+    /// Expected number of further judgments of other queries until it is, at the share of wins so
+    /// far; `None` if that share is too close to one half or too little is known.
     pub further: Option<usize>,
 }
 
-/// The evidence of a duel, a judgment at a time.
+/// Accumulates the evidence of a duel, one judgment at a time.
 ///
-/// If neither ranking is better, A and B could change places: the preferences of all people on a query, taken together, are as
-/// likely as the same with the other sign, and queries are independent. However people agree on a query, its sign is then a coin
-/// toss, and one bet can be made on it. For each k there is one bettor, who bets on each query once: when it has its k-th
-/// judgment, by the mean of these k. At no time has one of them won [`STOP_AT`] / w times the stake but with chance
-/// w / [`STOP_AT`] (Ville 1939), and all w together are 1. It does not matter in which order judgments come, nor who comes when,
-/// as long as that does not depend on what is preferred.
+/// If neither ranking is better, A and B are interchangeable: the preferences of all people on a
+/// query, taken together, are as likely as the same with the opposite sign, and queries are
+/// independent. However much people agree on a query, its sign is then a coin toss, on which one
+/// bet can be made. For each k there is one bettor, who bets on each query once: when it gets its
+/// k-th judgment, on the mean of these k. The probability that a bettor ever wins [`STOP_AT`] / w
+/// times the stake is at most w / [`STOP_AT`] (Ville 1939), and the weights w sum to 1. The order
+/// in which judgments and participants arrive does not matter, as long as it does not depend on the
+/// preferences.
 ///
-/// Further judgments of a query could be asked for because of the first one: where second opinions are sought only on the queries
-/// that B has won, the means lean to A. They therefore count only once their participant has judged every query of the duel.
+/// Further judgments of a query could be requested because of the first one: if second opinions are
+/// sought only on the queries that B has won, the means lean toward A. They therefore count only
+/// once their participant has judged every query of the duel.
 #[derive(Clone, Debug)]
 pub(super) struct StopRule {
-    /// Queries of the duel.
+    /// Number of queries in the duel.
     all: usize,
-    /// By participant, how many queries were judged, and the judgments that do not count yet.
+    /// By participant: number of queries judged, and the judgments that do not count yet.
     participants: HashMap<usize, (usize, Vec<(usize, f64)>)>,
-    /// The sum and the number of the preferences of each query.
+    /// Sum and number of the preferences on each query.
     queries: HashMap<usize, (f64, usize)>,
     /// First judgments: won by A, tied, won by B.
     firsts: [usize; 3],
-    /// The means of two judgments of a query, of three, and so on.
+    /// The bets on means of two judgments of a query, of three, and so on.
     means: Vec<Stakes>,
 }
 
@@ -74,7 +80,7 @@ impl StopRule {
         }
     }
 
-    /// Takes in a participant's judgment of a query: from −1 (B) to 1 (A).
+    /// Adds a participant's judgment of a query: from −1 (B) to 1 (A).
     pub(super) fn add(&mut self, participant: usize, query: usize, preference: f64) {
         let is_first = !self.queries.contains_key(&query);
         let (judged, held) = self.participants.entry(participant).or_default();
@@ -124,7 +130,7 @@ impl StopRule {
         (wins_a, wins_b)
     }
 
-    /// The better ranking, where the evidence is enough.
+    /// The better ranking, if the evidence is sufficient.
     pub(super) fn claim(&self) -> Option<Side> {
         let strongest = self.strongest();
         strongest.better.filter(|_| strongest.log >= STOP_AT.ln())
@@ -172,9 +178,9 @@ impl StopRule {
     }
 }
 
-/// What one bettor has come to.
+/// The evidence of one bettor.
 struct Evidence {
-    /// The logarithm of what was won, times the bettor's part of the error.
+    /// The logarithm of the winnings, times the bettor's part of the error.
     log: f64,
     people: usize,
     better: Option<Side>,
@@ -182,11 +188,11 @@ struct Evidence {
 
 /// A stake of 1, divided evenly over bets of many sizes on A and on B.
 ///
-/// A bet of size θ on A multiplies what it holds by exp(θ x) / cosh(θ x) at a preference x, which is worth 1 on the average of
-/// x and −x.
+/// A bet of size θ on A multiplies its holdings by exp(θ x) / cosh(θ x) at a preference x, which
+/// averages 1 over x and −x.
 #[derive(Clone, Debug)]
 struct Stakes {
-    /// The logarithm of what each size has come to on A and on B.
+    /// The logarithm of the holdings of each size, on A and on B.
     logs: Vec<[f64; 2]>,
 }
 
@@ -203,7 +209,7 @@ impl Stakes {
         for (at, logs) in self.logs.iter_mut().enumerate() {
             let size = low * (high / low).powf(at as f64 / f64::from(count - 1));
             let x = size * preference;
-            // ln cosh x, also where cosh x is beyond all numbers.
+            // ln cosh x, computed without overflow for large x.
             let even = x.abs() + (-2.0 * x.abs()).exp().ln_1p() - std::f64::consts::LN_2;
             for (log, x) in logs.iter_mut().zip([x, -x]) {
                 *log += x - even;
@@ -211,7 +217,7 @@ impl Stakes {
         }
     }
 
-    /// The logarithms of what the bets on A and on B have come to, on the average of their sizes.
+    /// The logarithms of the holdings on A and on B, averaged over the sizes.
     fn log_worths(&self) -> [f64; 2] {
         [0, 1].map(|side: usize| {
             let logs: Vec<f64> = self.logs.iter().map(|logs| logs[side]).collect();
@@ -220,22 +226,23 @@ impl Stakes {
     }
 }
 
-/// The logarithm of the mean of numbers that are given by theirs.
+/// The logarithm of the mean of numbers given by their logarithms.
 fn log_mean(logs: &[f64]) -> f64 {
     let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = logs.iter().map(|log| (log - most).exp()).sum();
     most + (sum / logs.len() as f64).ln()
 }
 
-/// The logarithm of the e-value of so many wins and losses against a share of one half: the likelihood under a share drawn
-/// from Beta(½, ½) over that under ½ (Robbins 1970).
+/// The logarithm of the e-value of these wins and losses against a share of one half: the
+/// likelihood under a share drawn from Beta(½, ½) over that under ½ (Robbins 1970).
 fn log_e_value(wins: usize, losses: usize) -> f64 {
     let (wins, losses) = (wins as f64, losses as f64);
     ln_beta(wins + 0.5, losses + 0.5) - ln_beta(0.5, 0.5) + (wins + losses) * std::f64::consts::LN_2
 }
 
-/// The fewest further first judgments after which the expected logarithm of their e-value is enough, if wins go on coming at the
-/// share so far, half a win and half a loss added; ties come at their share too.
+/// The smallest number of further first judgments after which the expected logarithm of their
+/// e-value is sufficient, if wins continue at the share so far (with half a win and half a loss
+/// added) and ties at theirs.
 fn further(wins: usize, losses: usize, ties: usize) -> Option<usize> {
     let decided = wins + losses;
     if decided == 0 {
@@ -263,9 +270,10 @@ fn further(wins: usize, losses: usize, ties: usize) -> Option<usize> {
     (further <= MOST_FURTHER).then_some(further)
 }
 
-/// The expected logarithm of the e-value after `n` further wins or losses, of which each is a win with chance `share`.
+/// The expected logarithm of the e-value after `n` further wins or losses, each a win with
+/// probability `share`.
 fn expected_log_e_value(wins: usize, losses: usize, share: f64, n: usize) -> f64 {
-    // The binomial chances, from one to the next in logarithms.
+    // Binomial probabilities, computed recursively in logarithms.
     let mut log_chance = n as f64 * (1.0 - share).ln();
     let odds = (share / (1.0 - share)).ln();
     let mut expected = 0.0;
@@ -317,7 +325,7 @@ mod tests {
         assert!((FIRST + rest - 1.0).abs() < 1e-4, "{rest}");
     }
 
-    /// Under even odds the mean of the e-value stays 1, whatever the number of judgments.
+    /// If neither ranking is better, the mean e-value stays 1, whatever the number of judgments.
     #[test]
     fn the_e_value_is_fair() {
         for n in [1, 5, 40] {
@@ -342,7 +350,7 @@ mod tests {
         };
         let mean = (0..patterns).map(worth).sum::<f64>() / f64::from(patterns as u32);
         assert!((mean - 1.0).abs() < 1e-9, "{mean}");
-        // exp(θ) / cosh(θ) of a sure thing at the greatest size is next to 2.
+        // exp(θ) / cosh(θ) of a certain preference at the largest size is close to 2.
         let mut stakes = Stakes::default();
         stakes.bet(1.0);
         assert!((stakes.logs[31][0].exp() - 2.0).abs() < 1e-6);
@@ -370,7 +378,8 @@ mod tests {
         };
         let one = judged(&[0.5]);
         assert_eq!((one.better, one.people), (None, 1));
-        // Nine of twelve first judgments are not enough, and two that cancel each other change nothing.
+        // Nine of twelve first judgments are not sufficient, and two that cancel out change
+        // nothing.
         let even = judged(&[0.5, -0.5]);
         assert_eq!((even.better, even.e_value), (None, one.e_value));
         let mut rule = StopRule::new(30);
@@ -378,7 +387,7 @@ mod tests {
             rule.add(0, query, if query % 5 < 2 { -0.1 } else { 0.1 });
         }
         assert_eq!(rule.claim(), None);
-        // Who is undecided at first is not so when others have been asked.
+        // A participant who is undecided at first no longer is after others have been asked.
         for query in 0..29 {
             rule.add(1, query, 0.9);
         }
@@ -388,7 +397,7 @@ mod tests {
         assert_eq!((state.better, state.people), (Some(Side::A), 2));
     }
 
-    /// Neither ranking is better, and a second opinion is asked for wherever the first was for B.
+    /// Neither ranking is better, and a second opinion is requested whenever the first was for B.
     #[test]
     fn second_opinions_that_are_sought_where_b_won_claim_nothing() {
         let claims = |whole_schedules_only: bool| {

@@ -1,4 +1,4 @@
-//! Pairs that a judge saw in both orders: how often its answer changes.
+//! Measures how often a judge's answer changes with the order of the documents.
 
 use super::PositionCounts;
 use crate::domain::agreement::{ClusteredError, Share};
@@ -6,29 +6,29 @@ use crate::domain::number_words::counted;
 use crate::domain::vote::Outcome;
 use serde::{Deserialize, Serialize};
 
-/// A share of changed answers above which a judge goes by the order too much to be used.
+/// The share of changed answers above which a judge depends on the order too much to be used.
 const TOO_MANY: f64 = 0.4;
 
-/// Pairs that a judge saw in both orders, by what the order did to its answer. Intervals take the queries for what was
-/// drawn: a judge's errors on the pairs of one query are alike.
+/// Pairs that a judge saw in both orders, by how its answer changed. Intervals are clustered by
+/// query: a judge's errors on the pairs of one query are alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BothOrders {
     pairs: usize,
-    /// Pairs with another answer in the other order.
+    /// Pairs whose answer changed with the order.
     flips: usize,
     #[serde(skip)]
     sums: QuerySums,
 }
 
-/// Sums over queries from which the error of a mean over their pairs follows.
+/// Sums over queries from which the error of a mean over their pairs is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct QuerySums {
     queries: usize,
-    /// Of the squared sums of the queries' values.
+    /// Sum of the squared sums of the queries' values.
     squares: f64,
-    /// Of the queries' sums times their numbers of pairs.
+    /// Sum of the queries' sums times their numbers of pairs.
     products: f64,
-    /// Of the squared numbers of pairs.
+    /// Sum of the squared numbers of pairs.
     pairs_squared: f64,
 }
 
@@ -47,15 +47,15 @@ impl QuerySums {
         self.pairs_squared += other.pairs_squared;
     }
 
-    /// The error of the mean of `pairs` values with the queries as clusters; `None` for fewer than two queries, and if
-    /// each has one pair, so that the pairs say the same.
+    /// The error of the mean of `pairs` values, clustered by query; `None` for fewer than two
+    /// queries, or if each has one pair, in which case clustering changes nothing.
     fn error(&self, mean: f64, pairs: usize) -> Option<ClusteredError> {
         if self.queries < 2 || self.queries == pairs {
             return None;
         }
         let groups = self.queries as f64;
         let squares = self.squares - 2.0 * mean * self.products + mean * mean * self.pairs_squared;
-        // The terms cancel for queries that do not differ, up to rounding.
+        // If the queries do not differ, the terms cancel up to rounding.
         let squares = if squares > 1e-12 * self.squares {
             squares
         } else {
@@ -69,8 +69,8 @@ impl QuerySums {
 }
 
 impl BothOrders {
-    /// Adds the pairs of one query. The outcomes of each pair are as the judge was shown it: `A` is the document that it
-    /// saw first.
+    /// Adds the pairs of one query. The outcomes of each pair are as presented to the judge: `A` is
+    /// the document shown first.
     pub fn add_query(&mut self, pairs: impl IntoIterator<Item = (Outcome, Outcome)>) {
         let (mut flips, mut n) = (0, 0);
         for pair in pairs {
@@ -99,24 +99,24 @@ impl BothOrders {
         self.pairs
     }
 
-    /// Pairs with another answer in the other order.
+    /// Pairs whose answer changed with the order.
     pub fn flips(&self) -> usize {
         self.flips
     }
 
-    /// The share of pairs with another answer in the other order; `None` without a pair.
+    /// The share of pairs whose answer changed with the order; `None` without pairs.
     pub fn flip_share(&self) -> Option<Share> {
         let (part, n) = (self.flips() as f64, self.pairs());
         Share::of_sum(part, n, self.sums.error(part / n.max(1) as f64, n))
     }
 
-    /// Whether more than 40 % of the answers change beyond doubt.
+    /// Whether significantly more than 40 % of the answers change.
     pub fn flips_too_often(&self) -> bool {
         self.flip_share()
             .is_some_and(|share| share.interval.low > TOO_MANY)
     }
 
-    /// `flips 30 % (20–43) of 60`; `None` without a pair.
+    /// A short form, such as `flips 30 % (20–43) of 60`; `None` without pairs.
     pub fn in_short(&self) -> Option<String> {
         let Share {
             value, interval, n, ..
@@ -129,7 +129,7 @@ impl BothOrders {
         ))
     }
 
-    /// The same in words that go on after the judge's name.
+    /// The same as a clause to be appended to the judge's name.
     pub fn words(&self) -> Option<String> {
         let Share {
             value, interval, n, ..
@@ -148,7 +148,7 @@ impl BothOrders {
     }
 }
 
-/// A vote as the judge was shown the pair: what it says of the document that it saw first, as `A`.
+/// The outcome of a vote as presented to the judge: `A` is the document shown first.
 pub fn as_shown(outcome: Outcome, swapped: bool) -> Outcome {
     let mut counts = PositionCounts::default();
     counts.count(outcome, swapped);
@@ -163,7 +163,7 @@ pub fn as_shown(outcome: Outcome, swapped: bool) -> Outcome {
 mod tests {
     use super::*;
 
-    /// Pairs with these shifts, each of a different query.
+    /// Pairs with these shifts, each from a different query.
     fn orders(shifts: [usize; 5]) -> BothOrders {
         let mut both = BothOrders::default();
         for (at, pairs) in shifts.into_iter().enumerate() {
@@ -174,7 +174,7 @@ mod tests {
         both
     }
 
-    /// Two answers with the shift at this place.
+    /// Two answers with the shift at this index.
     fn pair(at: usize) -> (Outcome, Outcome) {
         use Outcome::{A, B, Tie};
         [(B, B), (B, Tie), (A, B), (A, Tie), (A, A)][at]
@@ -183,17 +183,17 @@ mod tests {
     #[test]
     fn a_pair_flips_where_another_document_is_named() {
         let mut both = BothOrders::default();
-        // The same document both times: first once, second once.
+        // The same document both times, and a tie both times.
         both.add_query([(Outcome::A, Outcome::B), (Outcome::Tie, Outcome::Tie)]);
         assert_eq!((both.pairs(), both.flips()), (2, 0));
-        // What is shown first, both times; then a tie once.
+        // The document shown first both times, then B followed by a tie.
         both.add_query([(Outcome::A, Outcome::A), (Outcome::B, Outcome::Tie)]);
         assert_eq!((both.pairs(), both.flips()), (4, 2));
     }
 
     #[test]
     fn intervals_take_the_queries_for_what_was_drawn() {
-        // Half of the queries change every answer, the others none.
+        // In half of the queries every answer changes, in the others none.
         let mut some = BothOrders::default();
         for query in 0..10 {
             some.add_query((0..8).map(|_| pair(if query % 2 == 0 { 4 } else { 2 })));
@@ -201,7 +201,7 @@ mod tests {
         let wide = some.flip_share().unwrap().interval;
         let narrow = orders([0, 0, 40, 0, 40]).flip_share().unwrap().interval;
         assert!(wide.high - wide.low > 2.0 * (narrow.high - narrow.low));
-        // Clustered sums are those of the values one by one.
+        // The clustered sums equal those computed value by value.
         let clustered = ClusteredError::new(
             (0..10).flat_map(|query| (0..8).map(move |_| (query, [0.5, -0.5][query % 2] / 80.0))),
         );

@@ -1,15 +1,15 @@
-//! Whether a judge that is sure of itself is right more often.
+//! Measures whether a judge's stated confidence matches its accuracy.
 
 use super::{HumanVerdict, Rating, reference_verdicts};
 use crate::domain::agreement::Share;
 use crate::domain::vote::Outcome;
 use serde::Serialize;
 
-/// The most bins there are, and the fewest votes that each is made for.
+/// Maximum number of bins, and the minimum number of votes per bin.
 const BINS: usize = 10;
 const PER_BIN: usize = 10;
 
-/// Votes of about the same stated confidence.
+/// Votes with about the same stated confidence.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CalibrationBin {
     /// The smallest confidence in it.
@@ -21,9 +21,10 @@ pub struct CalibrationBin {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
-    /// Bins of rising confidence and about equal size; equal confidences share one.
+    /// Bins of increasing confidence and about equal size; equal confidences are never split.
     pub bins: Vec<CalibrationBin>,
-    /// Expected calibration error: the mean over votes of |confidence − share correct| of their bin.
+    /// Expected calibration error: the mean over votes of |confidence − share correct| of their
+    /// bin.
     pub ece: f64,
     /// Brier score: the mean of (confidence − correct)², 0 at best, ¼ for confidences of ½.
     pub brier: f64,
@@ -35,14 +36,16 @@ pub(super) fn states_confidence(rating: &Rating) -> bool {
     rating.margin.outcome() != Outcome::Tie && rating.margin.get().abs() < 1.0
 }
 
-/// The calibration of the margins of a judge that has stated confidences. `None` without a vote to check.
+/// The calibration of the margins of a judge that has stated confidences. `None` if there are no
+/// votes to check.
 ///
-/// A margin m states the confidence (1 + |m|) / 2, from ½ to 1, that the preferred document is better. A vote is
-/// correct (1) when the person prefers the same document, half correct when the person calls a tie, else wrong (0). The
-/// judge's own ties prefer nothing and are left out, as are pairs without a verdict or with *cannot tell*. Votes are
-/// counted as they were reviewed, without correction for how they were drawn; each presentation of a pair is a vote.
-/// The calibration error (Naeini, Cooper & Hauskrecht 2015) takes up to ten bins, of at least ten votes each where there
-/// are that many.
+/// A margin m states the confidence (1 + |m|) / 2, from ½ to 1, that the preferred document is
+/// better. A vote is correct (1) if the person prefers the same document, half correct if the
+/// person calls a tie, and wrong (0) otherwise. The judge's own ties state no preference and are
+/// skipped, as are pairs without a verdict or with *cannot tell*. Votes are counted as they were
+/// reviewed, without correction for sampling; each presentation of a pair is a vote. The
+/// calibration error (Naeini, Cooper & Hauskrecht 2015) uses up to ten bins, with at least ten
+/// votes each if there are enough votes.
 pub(super) fn calibration(ratings: &[Rating], verdicts: &[HumanVerdict]) -> Option<Calibration> {
     let references = reference_verdicts(verdicts);
     let mut votes: Vec<CheckedVote> = ratings
@@ -62,7 +65,7 @@ pub(super) fn calibration(ratings: &[Rating], verdicts: &[HumanVerdict]) -> Opti
             })
         })
         .collect();
-    // Sorting by all keeps every sum the same whatever the order of the rows.
+    // Sort by all fields, so that sums do not depend on the order of the rows.
     votes.sort_by(|x, y| {
         let parts = x.confidence.total_cmp(&y.confidence);
         let parts = parts.then(x.correct.total_cmp(&y.correct));
@@ -98,7 +101,7 @@ pub(super) fn calibration(ratings: &[Rating], verdicts: &[HumanVerdict]) -> Opti
     })
 }
 
-/// A vote beside what a person said.
+/// A vote with the person's verdict.
 struct CheckedVote {
     query: usize,
     confidence: f64,
@@ -122,7 +125,8 @@ mod tests {
 
     #[test]
     fn confidence_is_compared_with_the_share_that_was_right() {
-        // Margin .6 states .8, and three of four are right; margin 1 states 1, and one is right, one half.
+        // Margin .6 states .8, and three of four are right; margin 1 states 1: one is right and one
+        // is half right.
         let rows = [
             (0.6, 1.0),
             (0.6, 0.9),
@@ -164,7 +168,7 @@ mod tests {
             .collect();
         let one = calibration(&ratings, &verdicts).unwrap();
         let sizes: Vec<usize> = one.bins.iter().map(|bin| bin.correct.n).collect();
-        // Quarters of 45 end at 11, 22 and 33: each is moved on to where the confidence changes.
+        // Quarters of 45 end at 11, 22 and 33; each end moves to the next change in confidence.
         assert_eq!(sizes, [18, 9, 9, 9]);
         ratings.reverse();
         assert_eq!(calibration(&ratings, &verdicts), Some(one));

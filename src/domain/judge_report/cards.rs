@@ -1,4 +1,4 @@
-//! The judges' cards from what each query's votes come to.
+//! Builds the judges' cards from the tallies of the queries.
 
 use super::calibration::calibration;
 use super::judge_pairs::{JudgeTables, pairs_of};
@@ -12,7 +12,7 @@ use super::{CardFits, HumanVerdict, JudgePair, JudgeReport, LengthBias, QueryTal
 use crate::domain::agreement::{Alpha, BattleLabels, LabelTable, Share, battle_alpha};
 use std::collections::BTreeMap;
 
-/// What all queries' votes come to.
+/// Sums over all queries.
 #[derive(Clone, Debug, Default)]
 pub struct ReportSums {
     judges: BTreeMap<usize, JudgeSums>,
@@ -23,7 +23,7 @@ pub struct ReportSums {
     reviewed_together: Vec<Rating>,
 }
 
-/// What votes come to over all queries, and what of it is a share query by query.
+/// Sums of votes over all queries, and per query where they are used for shares.
 #[derive(Clone, Debug, Default)]
 struct VoteSums {
     all: VoteTally,
@@ -41,7 +41,7 @@ impl VoteSums {
     }
 }
 
-/// What one judge's votes come to, by query where queries are what was drawn.
+/// Sums of one judge's votes, per query where the queries are the sampling unit.
 #[derive(Clone, Debug, Default)]
 struct JudgeSums {
     votes: VoteSums,
@@ -49,15 +49,16 @@ struct JudgeSums {
     shift: Vec<(usize, ShiftTally)>,
 }
 
-/// The cards of all judges, of all together, and how the judges agree.
+/// The cards of all judges, of all judges together, and the agreement between judges.
 #[derive(Clone, Debug)]
 pub struct JudgeCards {
     /// The cards of the judges with votes, in ascending order.
     pub judges: Vec<JudgeReport>,
-    /// The card of all judges together: one vote a battle, the mean over the votes present of {0, ½, 1}. Its margin is
-    /// that mean on the scale −1..=1, so its confidence is how far the judges agree.
+    /// The card of all judges together, with one vote per battle: the mean over the existing votes
+    /// of {0, ½, 1}. Its margin is that mean on the scale −1..=1, so its confidence is the
+    /// agreement of the judges.
     pub together: JudgeReport,
-    /// Every two judges that have voted on a query together.
+    /// All pairs of judges that have voted on a common query.
     pub pairs: Vec<JudgePair>,
     pub alpha: Option<Alpha>,
 }
@@ -91,7 +92,7 @@ impl ReportSums {
             }));
     }
 
-    /// The cards, with people's verdicts and what the regressions have found.
+    /// Builds the cards, given people's verdicts and the results of the regressions.
     pub fn cards(self, verdicts: &[HumanVerdict], fits: &[CardFits]) -> JudgeCards {
         let mut reviewed: BTreeMap<usize, Vec<Rating>> = BTreeMap::new();
         for rating in self.reviewed {

@@ -1,4 +1,4 @@
-//! Documents and judges fitted together: Bradley–Terry with a slope and a position shift a judge.
+//! Fits documents and judges together: Bradley–Terry with a slope and a position shift per judge.
 
 use super::Rating;
 use super::logistic::{RegressionCase, regression};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// with the noise of SCIENCE §0).
 pub(super) const MIN_VOTES: usize = 100;
 
-/// The fit has converged when no β and no γ moves further than this in a round.
+/// The fit has converged when no β and no γ moves by more than this in a round.
 const TOLERANCE: f64 = 1e-4;
 
 const MAX_ROUNDS: usize = 100;
@@ -26,20 +26,23 @@ const NODES: [(f64, f64); 3] = [
 #[serde(rename_all = "snake_case")]
 pub enum ParameterBasis {
     Fitted,
-    /// Nothing: it has fewer than [`MIN_VOTES`] votes with a known error of the gap, and counts as a plain judge.
+    /// Not fitted: the judge has fewer than [`MIN_VOTES`] votes with a known error of the gap, and
+    /// gets the default parameters.
     TooFewVotes,
-    /// Nothing: its votes have no finite fit, and it counts as a plain judge.
+    /// Not fitted: the likelihood of its votes has no finite maximum, and the judge gets the
+    /// default parameters.
     NoMaximum,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct JudgeParameters {
     pub judge: usize,
-    /// β: how sharply it tells documents apart. Mean 1 over the fitted judges; 0 for one that tosses a coin.
+    /// β: how sharply the judge distinguishes documents. Mean 1 over the fitted judges; 0 is a coin
+    /// toss.
     pub beta: f64,
     /// γ in logits: positive favours the document shown first.
     pub gamma: f64,
-    /// γ / β: the gap in score that being shown first is worth. `None` unless β is above 0.
+    /// γ / β: the score gap equivalent to being shown first. `None` unless β is above 0.
     pub shift: Option<f64>,
     pub votes: usize,
     pub basis: ParameterBasis,
@@ -50,7 +53,7 @@ pub struct JudgeModel {
     /// In ascending order of their numbers.
     pub judges: Vec<JudgeParameters>,
     pub rounds: usize,
-    /// Whether the parameters came to rest within the rounds allowed.
+    /// Whether the parameters converged within the maximum number of rounds.
     pub converged: bool,
 }
 
@@ -90,16 +93,16 @@ pub fn judge_model(ratings: &[Rating], lambda: f64) -> Result<JudgeModel, Rating
 }
 
 impl JudgeModel {
-    /// β and γ of a judge: 1 and 0 for one that the model does not know.
+    /// β and γ of a judge; 1 and 0 if the judge is not in the model.
     pub fn response(&self, judge: usize) -> (f64, f64) {
         let known = self.judges.binary_search_by_key(&judge, |row| row.judge);
         let row = known.ok().and_then(|at| self.judges.get(at));
         row.map_or((1.0, 0.0), |row| (row.beta, row.gamma))
     }
 
-    /// One observation a ballot of `query`, in order, for [`rating::fit`]: slope β, offset γ o, and the weight of one
-    /// battle shared by the votes on it. With β = 1 and γ = 0 throughout they give the scores of the plain fit to the
-    /// mean votes.
+    /// One observation per ballot of `query`, in order, for [`rating::fit`]: slope β, offset γ o,
+    /// and the weight of one battle divided among the votes on it. With β = 1 and γ = 0 throughout,
+    /// they give the scores of the plain fit to the mean votes.
     pub fn observations(&self, ratings: &[Rating], query: usize) -> Vec<Observation> {
         let own = || ratings.iter().filter(|rating| rating.query == query);
         let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
@@ -122,7 +125,7 @@ impl JudgeModel {
             .collect()
     }
 
-    /// New parameters from the expected votes; whether they are the old ones.
+    /// Updates the parameters from the expected votes; returns whether they have converged.
     fn maximise(&mut self, cases: &BTreeMap<usize, Vec<RegressionCase>>) -> bool {
         let mut next = self.judges.clone();
         for row in &mut next {
@@ -146,7 +149,8 @@ impl JudgeModel {
         let mean = fitted().map(|row| row.beta).sum::<f64>() / fitted().count() as f64;
         for row in &mut next {
             if row.basis == ParameterBasis::Fitted {
-                // Only a set of judges that vote against their own scores has no mean to divide by.
+                // The mean can be 0 or below only if the judges vote against their own scores; then
+                // there is nothing to divide by.
                 if mean > 0.0 {
                     row.beta /= mean;
                 } else {
@@ -176,11 +180,11 @@ fn plain(judge: usize, votes: usize) -> JudgeParameters {
     }
 }
 
-/// One query's ballots, its documents renumbered without gaps, and where its scores stand.
+/// One query's ballots, with its documents renumbered contiguously, and its current scores.
 struct QueryRatings {
     query: usize,
     ratings: Vec<Rating>,
-    /// Battles a vote: what a vote's share of a battle is to be scaled with.
+    /// Battles per vote: the factor for a vote's share of a battle.
     phi: f64,
     scores: Vec<f64>,
 }
@@ -211,7 +215,8 @@ fn ratings_by_query(ratings: &[Rating]) -> Vec<QueryRatings> {
 }
 
 impl QueryRatings {
-    /// Fits the scores under the judges' parameters, and adds each vote at the nodes of its gap's posterior.
+    /// Fits the scores under the judges' parameters, and adds each vote at the quadrature nodes of
+    /// its gap's posterior.
     fn expect(
         &mut self,
         model: &JudgeModel,

@@ -1,4 +1,4 @@
-//! Judge against judge.
+//! Agreement between pairs of judges.
 
 use super::Rating;
 use crate::domain::agreement::{
@@ -13,19 +13,20 @@ use std::ops::Bound::{Excluded, Unbounded};
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct JudgePair {
-    /// The judge of the smaller number.
+    /// The judge with the smaller number.
     pub a: usize,
     pub b: usize,
-    /// Pairs of documents that both judged. A pair judged in several battles is one.
+    /// Pairs of documents that both judged. A pair judged in several battles counts once.
     pub n: usize,
-    /// The share of them with the same outcome A, tie or B; where a judge has several votes on a pair, the probability that
-    /// two votes drawn from the two judges are the same.
+    /// The share of them with the same outcome (A, tie or B). If a judge has several votes on a
+    /// pair, the probability that a random vote of each judge agrees.
     pub agree: Option<Share>,
-    /// Cohen's κ of the three outcomes; `None` without pairs, or where both called every pair a tie.
+    /// Cohen's κ of the three outcomes; `None` without pairs, or if both called every pair a tie.
     pub kappa: Option<Kappa>,
 }
 
-/// The label shares of each judge on each pair of each query, seen from the document earlier in the pool.
+/// The label shares of each judge on each pair of each query, oriented from the document earlier in
+/// the pool.
 pub(super) fn pair_labels(
     ratings: &[Rating],
 ) -> BTreeMap<(usize, Pair), Vec<(usize, LabelShares)>> {
@@ -48,10 +49,10 @@ pub(super) fn pair_labels(
         .collect()
 }
 
-/// The tables of every two judges by query.
+/// The label tables of every two judges, per query.
 pub(super) type JudgeTables = BTreeMap<(usize, usize), Vec<LabelTable>>;
 
-/// Every two judges that occur in the ratings, in ascending order.
+/// The agreement of every two judges that occur in the ratings, in ascending order.
 pub fn judge_pairs(ratings: &[Rating]) -> Vec<JudgePair> {
     let mut tables = JudgeTables::new();
     let judges: BTreeSet<usize> = ratings.iter().map(|rating| rating.judge).collect();
@@ -79,7 +80,7 @@ pub fn judge_pairs(ratings: &[Rating]) -> Vec<JudgePair> {
     pairs_of(&tables)
 }
 
-/// What the tables say of every two judges.
+/// The agreement of every two judges, computed from the tables.
 pub(super) fn pairs_of(tables: &JudgeTables) -> Vec<JudgePair> {
     let pair = |((a, b), tables): (&(usize, usize), &Vec<LabelTable>)| {
         let same = |table: &LabelTable| (table.same(), table.all());
@@ -94,7 +95,8 @@ pub(super) fn pairs_of(tables: &JudgeTables) -> Vec<JudgePair> {
     tables.iter().map(pair).collect()
 }
 
-/// Krippendorff's α of the judges over the pairs, nominal on the outcomes A, tie and B. See [`battle_alpha`].
+/// Krippendorff's α of the judges over the pairs, nominal on the outcomes A, tie and B. See
+/// [`battle_alpha`].
 pub fn judge_alpha(ratings: &[Rating]) -> Option<Alpha> {
     let units: Vec<BattleLabels> = pair_labels(ratings)
         .into_iter()
@@ -119,7 +121,7 @@ mod tests {
             .enumerate()
         {
             ratings.push(rating(4, at, 9, first));
-            // Told the other way round.
+            // With the documents swapped.
             let battle = ratings.last().map_or(0, |first: &Rating| first.battle);
             let turned = Rating {
                 battle,
@@ -135,7 +137,8 @@ mod tests {
         // Chance is ½ for both, whichever document is called A: (.75 − .5) / .5.
         assert!((pairs[0].kappa.unwrap().value - 0.5).abs() < 1e-12);
         assert_eq!((pairs[1].kappa, pairs[1].agree), (None, None));
-        // Eight labels, four A and four B over both orientations, 1 each of A B and B A: α = 1 − 7 · 2 / (64 − 16 − 16).
+        // Eight labels, four A and four B over both orientations, 1 each of A B and B A: α = 1 − 7
+        // · 2 / (64 − 16 − 16).
         let alpha = judge_alpha(&ratings).unwrap();
         assert!(
             (alpha.value - (1.0 - 14.0 / 32.0)).abs() < 1e-12,
@@ -149,7 +152,8 @@ mod tests {
         let mut ratings = Vec::new();
         for judge in [0, 1] {
             for (pair, margin) in [(1, 1.0), (2, -1.0), (3, 1.0)] {
-                // Judge 1 names the other document in the second battle of pair 3: half of either label.
+                // Judge 1 names the other document in the second battle of pair 3: half of each
+                // label.
                 let second = if (judge, pair) == (1, 3) {
                     -margin
                 } else {

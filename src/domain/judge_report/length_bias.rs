@@ -1,38 +1,41 @@
-//! Whether longer documents have the better chance, beyond what their scores explain.
+//! Measures whether a judge prefers longer documents beyond what their scores explain.
 
 use super::Rating;
 use super::logistic::LogisticSearch;
 use crate::domain::agreement::{Interval, Share};
 use serde::{Deserialize, Serialize};
 
-/// How length goes with a judge's preference.
+/// How a judge's preference depends on length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct LengthBias {
-    /// Of the ballots that are no tie and whose documents differ in length, those for the longer document.
+    /// Among the ballots without a tie and with documents of different lengths, the share for the
+    /// longer document.
     ///
-    /// Longer documents may well be better: this alone is no bias.
+    /// Longer documents may really be better, so this alone is not a bias.
     pub longer: Option<Share>,
-    /// The slope on length with the fitted gap held fixed.
+    /// The slope on length, controlling for the fitted gap.
     pub slope: Option<LengthSlope>,
 }
 
 /// λ in logit P(B) = β (e_b − e_a) + λ ln(length of B / length of A).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LengthSlope {
-    /// λ: positive where the judge prefers length. Twice the length is worth λ ln 2 on the scale of the scores times β.
+    /// λ: positive if the judge prefers longer documents. Doubling the length is worth λ ln 2 on
+    /// the scale of the scores times β.
     pub value: f64,
-    /// Its standard error, with the queries as clusters where there are several; the error of the fitted gaps is not in it.
+    /// Its standard error, clustered by query if there are several; it does not include the error
+    /// of the fitted gaps.
     pub se: f64,
     pub interval: Option<Interval>,
-    /// Ballots with a gap and two documents that are not empty.
+    /// Ballots with a gap and two nonempty documents.
     pub n: usize,
 }
 
-/// What one query adds to how often a judge prefers the longer document.
+/// One query's contribution to how often a judge prefers the longer document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LengthTally {
     longer: u32,
-    /// Ballots that are no tie and whose documents differ in length.
+    /// Ballots without a tie and with documents of different lengths.
     uneven: u32,
 }
 
@@ -48,7 +51,7 @@ impl LengthTally {
         tally
     }
 
-    /// The share over queries, which are its clusters.
+    /// The share over queries, clustered by query.
     pub(super) fn share(queries: &[Self]) -> Option<Share> {
         let of = |tally: &Self| (f64::from(tally.longer), tally.uneven as usize);
         Share::of_clusters(queries.iter().map(of))
@@ -56,9 +59,11 @@ impl LengthTally {
 }
 
 impl LengthSlope {
-    /// The slope of a search over cases of (gap, ln of the lengths' ratio), unless it has no finite maximum.
+    /// The slope found by a search over cases of (gap, ln of the ratio of the lengths), or `None`
+    /// if the likelihood has no finite maximum.
     ///
-    /// The gaps are best those of the whole ensemble: gaps fitted to this judge's votes alone already contain its bias.
+    /// Use the gaps of the whole ensemble: gaps fitted to this judge's votes alone already contain
+    /// its bias.
     pub(super) fn of(search: LogisticSearch) -> Option<Self> {
         let n = search.cases();
         search.found().map(|fit| Self {
@@ -77,7 +82,7 @@ mod tests {
 
     #[test]
     fn the_slope_is_the_log_odds_a_doubling() {
-        // At every gap the document of twice the length wins three times of four.
+        // At every gap, the document with twice the length wins three times out of four.
         let mut ratings = Vec::new();
         for gap in [1.0, -1.0] {
             for (length_a, length_b, wins) in [(10, 20, 3), (20, 10, 1)] {

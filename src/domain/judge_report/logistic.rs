@@ -1,17 +1,18 @@
-//! Logistic regression on two predictors without an intercept, votes 0, ½, 1 allowed.
+//! Logistic regression on two predictors without an intercept; votes may be 0, ½ or 1.
 
 use crate::domain::agreement::{ClusteredError, Interval};
 use serde::{Deserialize, Serialize};
 
 const MAX_STEPS: usize = 60;
 
-/// Lengths of a step that are tried at most.
+/// Maximum number of step lengths to try.
 const MAX_HALVED: usize = 40;
 
-/// A fit has converged when a step moves no coefficient further than this share of 1 + its size.
+/// A fit has converged when a step moves no coefficient by more than this fraction of 1 + its
+/// magnitude.
 const TOLERANCE: f64 = 1e-11;
 
-/// One vote with what is to explain it.
+/// One vote with its predictors.
 #[cfg(test)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RegressionTrial {
@@ -23,16 +24,17 @@ pub struct RegressionTrial {
     pub vote: f64,
 }
 
-/// One judge's response to the gap and to the order of presentation.
+/// One judge's response to the score gap and to the order of presentation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JudgeRegression {
-    /// β, the slope on the gap: how sharply the judge tells the documents apart, 1 for what the gaps assume.
+    /// β, the slope on the gap: how sharply the judge distinguishes the documents; 1 is what the
+    /// gaps assume.
     pub beta: f64,
-    /// γ, in logits: positive favours the document shown first.
+    /// γ, in logits: positive favors the document shown first.
     pub gamma: f64,
-    /// Standard error of β, taking the gaps as known.
+    /// Standard error of β, treating the gaps as known.
     pub beta_se: f64,
-    /// Standard error of γ, taking the gaps as known.
+    /// Standard error of γ, treating the gaps as known.
     pub gamma_se: f64,
     pub n: usize,
 }
@@ -57,7 +59,7 @@ pub fn judge_regression(trials: &[RegressionTrial]) -> Option<JudgeRegression> {
 }
 
 impl JudgeRegression {
-    /// The response that a search over cases of (gap, order) has found.
+    /// The response found by a search over cases of (gap, order).
     pub(super) fn of(search: LogisticSearch) -> Option<Self> {
         let n = search.cases();
         search.found().map(|fit| Self {
@@ -83,7 +85,8 @@ pub(super) struct RegressionCase {
 pub(super) struct LogisticFit {
     pub(super) coefficients: [f64; 2],
     pub(super) se: [f64; 2],
-    /// The degrees of freedom of errors over clusters; none where they are from the information matrix.
+    /// The degrees of freedom of clustered errors; `None` if the errors come from the information
+    /// matrix.
     degrees: Option<usize>,
 }
 
@@ -99,20 +102,22 @@ impl LogisticFit {
     }
 }
 
-/// The likelihood of cases at some coefficients, with two derivatives.
+/// The negative log-likelihood of cases at some coefficients, with its first two derivatives.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LikelihoodTerms {
     cases: usize,
     loss: f64,
     gradient: [f64; 2],
-    /// The information: its two diagonal cells and the one beside them.
+    /// The information matrix: its two diagonal entries and the off-diagonal one.
     information: [f64; 3],
-    /// Σ of the squared gradients of the clusters, laid out as the information, and how many clusters there are.
+    /// Σ of the squared gradients of the clusters, in the same layout as the information, and the
+    /// number of clusters.
     scores: [f64; 3],
     clusters: usize,
 }
 
-/// Newton with halved steps. Where the predictors separate the votes every step is as long as the last, and it gives up.
+/// Newton's method with step halving. If the predictors separate the votes, the steps never shrink,
+/// and it gives up.
 pub(super) fn regression(cases: &[RegressionCase]) -> Option<LogisticFit> {
     searched(cases).found()
 }
@@ -129,33 +134,34 @@ fn searched(cases: &[RegressionCase]) -> LogisticSearch {
     search
 }
 
-/// The search for the maximum, one look at all cases at a time, so that they need not be in one place: [`Self::trial`] says
-/// where to look, [`Self::take`] gets what is there.
+/// A search for the maximum that sees all cases once per round, so that they need not be in memory
+/// together: [`Self::trial`] returns the next point to evaluate, [`Self::take`] receives the
+/// result.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LogisticSearch {
     at: [f64; 2],
-    /// What is at `at`; nothing before the first look.
+    /// The terms at `at`; `None` before the first evaluation.
     here: Option<LikelihoodTerms>,
     step: [f64; 2],
-    /// The share of the step that is tried, and how often it was halved.
+    /// The fraction of the step being tried, and how often it was halved.
     length: f64,
     halved: usize,
     steps: usize,
-    /// The result, where the search has ended.
+    /// The result, once the search has ended.
     end: Option<Option<LogisticFit>>,
 }
 
 impl LogisticSearch {
-    /// Where the likelihood is wanted; nowhere when the search has ended.
+    /// The next point to evaluate; `None` once the search has ended.
     pub(super) fn trial(&self) -> Option<[f64; 2]> {
         self.end.is_none().then(|| match self.here {
-            // From 0, where no gap is so large that its vote is taken for certain.
+            // Start at 0, where no vote is treated as certain, however large its gap.
             None => [0.0; 2],
             Some(_) => [0, 1].map(|k| self.at[k] + self.length * self.step[k]),
         })
     }
 
-    /// Goes on with the likelihood at [`Self::trial`].
+    /// Continues with the likelihood at [`Self::trial`].
     pub(super) fn take(&mut self, there: LikelihoodTerms) {
         let Some(trial) = self.trial() else {
             return;
@@ -195,14 +201,15 @@ impl LogisticSearch {
         self.end.flatten()
     }
 
-    /// How many cases there are.
+    /// Number of cases.
     pub(super) fn cases(&self) -> usize {
         self.here.map_or(0, |here| here.cases)
     }
 }
 
-/// The errors at the maximum: by the sandwich of the clusters' gradients where there are several clusters, one of them with
-/// several cases (Liang & Zeger 1986, with the factor G / (G − 1)), else by the information.
+/// The errors at the maximum: from the sandwich of the clusters' gradients if there are several
+/// clusters, at least one of them with several cases (Liang & Zeger 1986, with the factor G / (G −
+/// 1)); otherwise from the information matrix.
 fn errors(coefficients: [f64; 2], there: &LikelihoodTerms) -> Option<LogisticFit> {
     let [xx, yy, xy] = there.information;
     let determinant = xx * yy - xy * xy;
@@ -228,12 +235,13 @@ fn errors(coefficients: [f64; 2], there: &LikelihoodTerms) -> Option<LogisticFit
 }
 
 impl LikelihoodTerms {
-    /// Adds what a case contributes at some coefficients.
+    /// Adds the contribution of a case at some coefficients.
     pub(super) fn add(&mut self, case: &RegressionCase, at: [f64; 2]) {
         let RegressionCase { x, vote, weight } = case;
         let z = at[0] * x[0] + at[1] * x[1];
         self.cases += 1;
-        // One exponential for the loss and both sides: a search looks at every vote several times.
+        // Compute one exponential for the loss and both tails: a search visits every vote several
+        // times.
         let tail = (-z.abs()).exp();
         self.loss += weight * surprise_beside(tail, z, *vote);
         let (near, far) = (1.0 / (1.0 + tail), tail / (1.0 + tail));
@@ -247,14 +255,15 @@ impl LikelihoodTerms {
         self.information[2] += stiffness * x[0] * x[1];
     }
 
-    /// Takes all cases so far for one cluster.
+    /// Makes all cases added since the last call one cluster.
     pub(super) fn close_cluster(&mut self) {
         let [gx, gy] = self.gradient;
         self.scores = [gx * gx, gy * gy, gx * gy];
         self.clusters = usize::from(self.cases > 0);
     }
 
-    /// Adds what other cases contribute at the same coefficients, which are of other clusters.
+    /// Adds the contributions of other cases at the same coefficients, which belong to other
+    /// clusters.
     pub(super) fn join(&mut self, other: &Self) {
         self.cases += other.cases;
         self.loss += other.loss;
@@ -271,12 +280,13 @@ impl LikelihoodTerms {
     }
 }
 
-/// −ln of the likelihood of a vote at the logit `z`: of vote · ln σ(z) + (1 − vote) · ln σ(−z).
+/// The negative log-likelihood of a vote at the logit `z`: −[vote · ln σ(z) + (1 − vote) · ln
+/// σ(−z)].
 pub(super) fn surprise(z: f64, vote: f64) -> f64 {
     surprise_beside((-z.abs()).exp(), z, vote)
 }
 
-/// The same, where exp(−|z|) is known.
+/// [`surprise`] with a precomputed `tail` = exp(−|z|).
 fn surprise_beside(tail: f64, z: f64, vote: f64) -> f64 {
     let against = if z >= 0.0 { 1.0 - vote } else { vote };
     tail.ln_1p() + against * z.abs()
@@ -292,7 +302,7 @@ mod tests {
 
     #[test]
     fn one_gap_and_two_orders_have_a_closed_form() {
-        // Three of four for B at logit β + γ, one of four at β − γ: β = 0, γ = ln 3.
+        // Three of four votes for B at logit β + γ, one of four at β − γ: β = 0, γ = ln 3.
         let mut trials = Vec::new();
         for votes in [[1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]] {
             let first = votes[0] == 1.0;
@@ -300,7 +310,7 @@ mod tests {
         }
         let fit = judge_regression(&trials).unwrap();
         assert!(fit.beta.abs() < 1e-10 && (fit.gamma - 3.0f64.ln()).abs() < 1e-10);
-        // The information is 8 · 3/16 on the diagonal and 0 beside it.
+        // The information is 8 · 3/16 on the diagonal and 0 off it.
         assert!((fit.beta_se - (1.0f64 / 1.5).sqrt()).abs() < 1e-10);
         assert_eq!(fit.n, 8);
     }

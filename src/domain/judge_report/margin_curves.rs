@@ -1,4 +1,4 @@
-//! What the margins of each judge are worth, by what others say of the same pairs.
+//! Calibrates each judge's margins against people or other votes on the same pairs.
 
 use super::{HumanVerdict, Rating, reference_verdicts, score};
 use crate::domain::agreement::{ClusteredError, Interval};
@@ -6,51 +6,52 @@ use crate::domain::vote::{Margin, MarginCurve, Outcome};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Whom a judge's margins were held against.
+/// The reference for a judge's margins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MarginReference {
-    /// What people said blind.
+    /// People's blind verdicts.
     People,
-    /// The judge's own votes in the other order, and the other judges'.
+    /// The judge's own votes in the other order, and the other judges' votes.
     Judges,
 }
 
-/// The curve of one judge's margins.
+/// The calibration curve of one judge's margins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CalibratedMargins {
     pub reference: MarginReference,
     pub curve: MarginCurve,
 }
 
-/// Whether a judge's margins say more than their direction.
+/// Whether a judge's margins carry more information than their direction.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MarginEvidence {
     /// How often people agree with the larger half of its margins.
     pub larger: f64,
-    /// The same of the smaller half.
+    /// How often people agree with the smaller half.
     pub smaller: f64,
-    /// The difference with its 95 % interval, queries being its clusters.
+    /// The difference with its 95 % interval, clustered by query.
     pub difference: f64,
     pub interval: Option<Interval>,
     pub comparisons: usize,
 }
 
 impl MarginEvidence {
-    /// Whether the larger margins are surely right more often, by enough to matter.
+    /// Whether the larger margins are significantly and substantially more often right.
     pub fn suggests_calibration(&self) -> bool {
         self.interval.is_some_and(|interval| interval.low > 0.05)
     }
 }
 
-/// A vote's margin and how far somebody else agrees with it.
+/// A vote's margin and how far the reference agrees with it.
 struct Compared {
     query: usize,
     margin: Margin,
     agreed: f64,
 }
 
-/// The comparisons of each judge: with people where there are enough of them for a curve, else with other votes.
+/// The comparisons of each judge: with people if there are enough of them for a curve, otherwise
+/// with other votes.
 fn comparisons(
     ratings: &[Rating],
     verdicts: &[HumanVerdict],
@@ -82,7 +83,8 @@ fn comparisons(
             let [people, judges] = found.entry(own.judge).or_default();
             let verdict = references.get(&(*query, *pair));
             people.extend(verdict.map(|verdict| compared(verdict.outcome)));
-            // Which of the pair was shown first, whatever the battle calls it.
+            // Whether the document earlier in the pool was shown first, whatever the battle calls
+            // it.
             let low_first = |rating: &Rating| rating.swapped == (rating.a > rating.b);
             let others = votes.iter().filter(|(other, _)| {
                 other.judge != own.judge || low_first(other) != low_first(own)
@@ -105,9 +107,9 @@ fn pairs_of(votes: &[Compared]) -> impl Iterator<Item = (Margin, f64)> + '_ {
     votes.iter().map(|vote| (vote.margin, vote.agreed))
 }
 
-/// The curves of the judges' margins, by judge: against what people said blind where at least 100 votes can be, else against
-/// the same judge's votes in the other order and the other judges' votes on the same pairs. None for a judge with fewer
-/// comparisons.
+/// The calibration curves of the judges' margins, by judge: against people's blind verdicts if at
+/// least 100 votes have one, otherwise against the same judge's votes in the other order and the
+/// other judges' votes on the same pairs. Judges with fewer comparisons are left out.
 pub fn margin_curves(
     ratings: &[Rating],
     verdicts: &[HumanVerdict],
@@ -120,8 +122,9 @@ pub fn margin_curves(
     compared.filter_map(fitted).collect()
 }
 
-/// Whether each judge's margins say more than their direction by what people said blind, by judge; none where there are
-/// fewer than 100 comparisons, and where all margins have one size. The ratings may be of the pairs alone that people judged.
+/// Whether each judge's margins carry more information than their direction, based on people's
+/// blind verdicts, by judge. Judges with fewer than 100 comparisons, or whose margins are all of
+/// the same size, are left out. The ratings may be restricted to the pairs that people judged.
 pub fn margin_evidence(
     ratings: &[Rating],
     verdicts: &[HumanVerdict],
@@ -138,7 +141,7 @@ fn evidence(votes: &[Compared]) -> Option<MarginEvidence> {
     let mut sizes: Vec<f64> = votes.iter().map(|vote| vote.margin.get().abs()).collect();
     sizes.sort_by(f64::total_cmp);
     let (least, median) = (*sizes.first()?, *sizes.get(sizes.len() / 2)?);
-    // The median belongs to the larger half unless everything does.
+    // The median belongs to the larger half, unless everything does.
     let is_larger = |vote: &Compared| {
         let size = vote.margin.get().abs();
         size > median || (size == median && median > least)
@@ -172,8 +175,8 @@ mod tests {
     use super::super::tests::{rating, verdict};
     use super::*;
 
-    /// Pairs on which judge 0 states .9 and judge 1 agrees in nine of ten, and pairs on which it states .2 and judge 1 agrees in
-    /// six of ten; the documents are called the other way round by judge 1.
+    /// Pairs on which judge 0 states .9 and judge 1 agrees in nine of ten, and pairs on which it
+    /// states .2 and judge 1 agrees in six of ten; judge 1's battles swap the documents.
     fn ratings() -> Vec<Rating> {
         let mut found = Vec::new();
         for at in 0..200 {
@@ -202,7 +205,7 @@ mod tests {
         );
         assert!((curve.curve.share(0.9) - 0.9).abs() < 1e-12);
         assert!((curve.curve.share(0.2) - 0.6).abs() < 1e-12);
-        // Judge 1 always states 1: what that is worth is the share that agrees.
+        // Judge 1 always states 1, so its value is the share that agrees.
         assert!((curves[&1].curve.share(1.0) - 0.75).abs() < 1e-12);
         assert!(margin_evidence(&ratings(), &[]).is_empty());
     }

@@ -6,18 +6,20 @@ use crate::domain::vote::Outcome;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How often a judge says what people say, over the pairs with both a vote and a verdict that is not *cannot tell*.
+/// How often a judge agrees with people, over the pairs with both a vote and a verdict other than
+/// *cannot tell*.
 ///
-/// The unit is the pair, as it is in the review queue: a judge that voted on a pair twice counts there with the mean of
-/// its votes.
+/// The unit is the pair, as in the review queue: a judge that voted on a pair twice counts with the
+/// mean of its votes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PeopleAgreement {
-    /// Over all pairs: the judge agrees when its outcome A, tie or B is the sign of the verdict, a tie being a tie.
+    /// Over all pairs: the judge agrees if its outcome (A, tie or B) is the sign of the verdict.
     pub all: SurveyShare,
-    /// Over the pairs that neither the person nor the judge called a tie: the judge names the person's document.
+    /// Over the pairs that neither the person nor the judge called a tie: the judge agrees if it
+    /// names the person's document.
     pub decided: SurveyShare,
-    /// Over all pairs, with the verdicts as they stand since the judges' votes were shown. People who look at votes go over
-    /// to them, so that this says less of the judges than `all` does.
+    /// Over all pairs, using the verdicts after the judges' votes were revealed. People who see
+    /// votes tend to adopt them, so this says less about the judges than `all` does.
     pub revealed: SurveyShare,
 }
 
@@ -38,7 +40,7 @@ pub(super) fn people_agreement(ratings: &[Rating], verdicts: &[HumanVerdict]) ->
     }
 }
 
-/// Over all pairs, and over those that nobody called a tie.
+/// Over all pairs, and over those without a tie.
 fn agreement(ratings: &[Rating], verdicts: &[HumanVerdict]) -> (SurveyShare, SurveyShare) {
     let references = reference_verdicts(verdicts);
     let mut votes: BTreeMap<_, Vec<Outcome>> = BTreeMap::new();
@@ -87,7 +89,7 @@ mod tests {
             (0.5, Some(f64::NAN), None, None),
         ];
         for (margin, score, all, decided) in table {
-            // The verdict may call the documents the other way round.
+            // The verdict may swap the documents.
             let mirrored = score.map(|score| 1.0 - score);
             for verdict in [verdict(3, 7, score), verdict(7, 3, mirrored)] {
                 let agreement = people_agreement(&[rating(0, 3, 7, margin)], &[verdict]);

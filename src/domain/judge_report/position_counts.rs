@@ -1,19 +1,21 @@
-//! What a judge names: the first document, the second or neither. A judge whose answers do not depend on the documents is
-//! found out by this alone, since each document comes first about as often as second.
+//! Counts whether a judge names the first document, the second or neither.
+//!
+//! This alone exposes a judge whose answers do not depend on the documents, since each document
+//! comes first about as often as second.
 
 use crate::domain::analysis::wilson;
 use crate::domain::number_words::count;
 use crate::domain::vote::Outcome;
 use serde::Serialize;
 
-/// Confidence of the interval that a finding rests on.
+/// Confidence level of the interval behind a finding.
 const LEVEL: f64 = 0.95;
-/// A share that no judge reaches which reads the documents.
+/// A share that no judge reaches that actually reads the documents.
 const ALWAYS: f64 = 0.85;
-/// A share of the votes that are no ties, from which on the order counts for more than it may.
+/// From this share of the votes without a tie, the order matters more than it should.
 const LEANS: f64 = 0.6;
 
-/// Votes by what they name, in the order in which the judge was shown the documents.
+/// Number of votes for each position, as presented to the judge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PositionCounts {
     pub first: usize,
@@ -21,22 +23,22 @@ pub struct PositionCounts {
     pub ties: usize,
 }
 
-/// What is wrong with a judge's answers, whatever the documents were.
+/// A problem with a judge's answers that does not depend on the documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswerFinding {
-    /// It names the document shown first, nearly always.
+    /// Names the document shown first nearly always.
     AlwaysFirst,
     AlwaysSecond,
-    /// It decides nothing.
+    /// Nearly always calls a tie.
     AlwaysTie,
-    /// It names the first document clearly more often than the second.
+    /// Names the first document clearly more often than the second.
     LeansFirst,
     LeansSecond,
 }
 
 impl AnswerFinding {
-    /// Whether the votes say nothing about the documents.
+    /// Whether the votes carry no information about the documents.
     pub fn is_void(self) -> bool {
         matches!(
             self,
@@ -50,13 +52,14 @@ impl PositionCounts {
         self.first + self.second + self.ties
     }
 
-    /// The share of the votes for a document that name the first; `None` where there is none.
+    /// The share of the votes without a tie that name the first document; `None` without such
+    /// votes.
     pub fn first_share(&self) -> Option<f64> {
         let decided = self.first + self.second;
         (decided > 0).then(|| self.first as f64 / decided as f64)
     }
 
-    /// Counts a vote that was given for A, B or neither; `swapped` says that B was shown first.
+    /// Counts a vote for A, B or neither; `swapped` means that B was shown first.
     pub fn count(&mut self, outcome: Outcome, swapped: bool) {
         match (outcome, swapped) {
             (Outcome::Tie, _) => self.ties += 1,
@@ -65,8 +68,9 @@ impl PositionCounts {
         }
     }
 
-    /// What these votes show beyond doubt: the lower end of a 95 % Wilson interval is past the bound. `None` where there is
-    /// nothing, or too few votes to tell (about 22 that are all alike).
+    /// The finding that these votes support: the lower end of a 95 % Wilson interval exceeds the
+    /// threshold. `None` if there is no problem, or if there are too few votes to tell (about 22 if
+    /// all are alike).
     pub fn finding(&self) -> Option<AnswerFinding> {
         let past = |part: usize, whole: usize, bound: f64| {
             wilson(part, whole, LEVEL).is_some_and(|(low, _)| low > bound)
@@ -87,7 +91,7 @@ impl PositionCounts {
         }
     }
 
-    /// The finding in a few words.
+    /// The finding in a short form.
     pub fn finding_in_short(&self) -> Option<String> {
         let share = |part: usize, whole: usize| 100.0 * part as f64 / whole.max(1) as f64;
         let (all, decided) = (self.votes(), self.first + self.second);
@@ -108,7 +112,7 @@ impl PositionCounts {
         })
     }
 
-    /// The finding in words that go on after the judge's name.
+    /// The finding as a clause to be appended to the judge's name.
     pub fn finding_words(&self) -> Option<String> {
         let finding = self.finding()?;
         let share = |part: usize, whole: usize| {

@@ -1,4 +1,4 @@
-//! What a judge says when the same pair is shown the other way round.
+//! Measures how often a judge changes its answer when the documents are swapped.
 
 use super::Rating;
 use crate::domain::agreement::Share;
@@ -6,36 +6,39 @@ use crate::domain::vote::Outcome;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How often the outcome in terms of the documents changed with the order of presentation, over the pairs that one
-/// judge voted on in both.
+/// How often the outcome, in terms of the documents, changed with the order of presentation, over
+/// the pairs that one judge voted on in both orders.
 ///
-/// `changed` is the strict rate: any difference, a tie against a preference included. It is the sum of the two parts.
+/// `changed` is the strict rate: any difference, including a tie against a preference. It is the
+/// sum of the two parts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PositionFlips {
     /// The two outcomes differ.
     pub changed: Share,
-    /// Once the one document is better and once the other.
+    /// One document is better in one order and the other document in the other.
     pub reversed: Share,
-    /// Once a tie and once not.
+    /// A tie in one order only.
     pub softened: Share,
 }
 
-/// What one query adds to the flips of a judge.
+/// One query's contribution to a judge's flips.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FlipTally {
-    /// Pairs that were voted on in both presentations.
+    /// Pairs that were voted on in both orders.
     both: u32,
     reversed: u32,
     softened: u32,
 }
 
 impl FlipTally {
-    /// Of one judge's ballots on one query, the last ballot of a pair in each presentation counting.
+    /// Tallies one judge's ballots on one query; if a pair has several ballots in one order, the
+    /// last one counts.
     pub(super) fn of(ratings: &[Rating]) -> Self {
         let mut shown: BTreeMap<_, [Option<Outcome>; 2]> = BTreeMap::new();
         for rating in ratings {
             if let Some((key, outcome)) = rating.on_pair() {
-                // Which of the pair was first, whatever the battle calls it.
+                // Whether the document later in the pool was shown first, whatever the battle calls
+                // it.
                 let high_first = rating.swapped == (rating.b > rating.a);
                 shown.entry(key).or_default()[usize::from(high_first)] = Some(outcome);
             }
@@ -56,7 +59,7 @@ impl FlipTally {
     }
 }
 
-/// The flips of one judge over its queries. `None` where no pair was voted on in both.
+/// The flips of one judge over its queries. `None` if no pair was voted on in both orders.
 pub(super) fn position_flips(queries: &[FlipTally]) -> Option<PositionFlips> {
     let share = |count: fn(&FlipTally) -> u32| {
         let of = |tally: &FlipTally| (f64::from(count(tally)), tally.both as usize);
@@ -84,16 +87,16 @@ mod tests {
     #[test]
     fn any_change_is_a_flip_and_the_two_kinds_add_up() {
         let ratings = [
-            // Always the document shown first: reversed.
+            // The document shown first both times: reversed.
             shown(0, 1, -1.0, false),
             shown(0, 1, 1.0, true),
-            // The same document both times, the second battle stored the other way round.
+            // The same document both times, with the second battle stored the other way round.
             shown(0, 2, -1.0, false),
             shown(2, 0, 1.0, false),
-            // A tie once.
+            // A tie in one of the orders.
             shown(0, 3, 0.0, true),
             shown(0, 3, 1.0, false),
-            // One presentation only.
+            // One order only.
             shown(0, 4, 1.0, true),
         ];
         let flips = position_flips(&[FlipTally::of(&ratings)]).unwrap();

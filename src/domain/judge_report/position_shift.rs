@@ -1,4 +1,4 @@
-//! Whether the document shown first has the better chance.
+//! Measures whether a judge favors the document shown first.
 
 use super::Rating;
 use crate::domain::agreement::{ClusteredError, Interval};
@@ -16,35 +16,36 @@ use std::collections::BTreeMap;
 pub struct PositionShift {
     /// The difference of the two means on the scale 0, ½, 1, in −1..=1.
     pub value: f64,
-    /// Its interval, with the queries as clusters; `None` where too little is there to vary.
+    /// Its interval, clustered by query; `None` if there is too little variation to compute one.
     pub interval: Option<Interval>,
     /// Votes with A shown first.
     pub a_first: usize,
     /// Votes with B shown first.
     pub b_first: usize,
-    /// Pairs that were seen in both orders.
+    /// Pairs that were shown in both orders.
     pub both: usize,
 }
 
-/// What one query adds to the position shift of a judge.
+/// One query's contribution to a judge's position shift.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct ShiftTally {
-    /// Votes on pairs that were seen in both orders.
+    /// Votes on pairs that were shown in both orders.
     paired_votes: u32,
-    /// Of those pairs, the mean vote for one document where it was shown first, less that where it was not, and how many
-    /// have this difference.
+    /// For each of those pairs, the mean vote for one document when shown first minus that when
+    /// shown second, and the number of pairs with this difference.
     differences: Vec<(f64, u32)>,
-    /// Votes on pairs that were seen in one order: with A shown first and with B, by score 0, ½ and 1 for B.
+    /// Votes on pairs that were shown in one order only: with A shown first and with B, by score 0,
+    /// ½ and 1 for B.
     single: [[u32; 3]; 2],
     /// Votes with A shown first and with B.
     shown: [u32; 2],
 }
 
-/// The scores that votes have.
+/// The possible scores of votes.
 const SCORES: [f64; 3] = [0.0, 0.5, 1.0];
 
 impl ShiftTally {
-    /// Of one judge's votes on one query.
+    /// Tallies one judge's votes on one query.
     pub(super) fn of(ratings: &[Rating]) -> Self {
         let mut pairs: BTreeMap<_, (usize, [Vec<f64>; 2])> = BTreeMap::new();
         let mut tally = Self::default();
@@ -52,7 +53,7 @@ impl ShiftTally {
             let Some((key, _)) = rating.on_pair() else {
                 continue;
             };
-            // Votes on one pair are seen from the document that its first battle calls B.
+            // Votes on one pair are oriented to the document that its first battle calls B.
             let (first_b, votes) = pairs.entry(key).or_insert((rating.b, Default::default()));
             let (score, swapped) = match *first_b == rating.b {
                 true => (rating.score(), rating.swapped),
@@ -83,13 +84,13 @@ impl ShiftTally {
         tally
     }
 
-    /// The scores on one side of [`Self::single`], each with its number.
+    /// The scores on one side of [`Self::single`], each with its count.
     fn votes(&self, side: usize) -> impl Iterator<Item = (f64, u32)> + '_ {
         SCORES.into_iter().zip(self.single[side])
     }
 }
 
-/// The position shift of one judge's votes, by query. `None` unless both presentations occur.
+/// The position shift of one judge's votes. `None` unless both orders occur.
 pub(super) fn position_shift(queries: &[(usize, ShiftTally)]) -> Option<PositionShift> {
     let sum = |of: &dyn Fn(&ShiftTally) -> u32| -> usize {
         queries.iter().map(|(_, tally)| of(tally) as usize).sum()
@@ -127,7 +128,7 @@ pub(super) fn position_shift(queries: &[(usize, ShiftTally)]) -> Option<Position
     })
 }
 
-/// A figure with what each of its items, by query, pulls it off the mean, and how many of them there are.
+/// A mean with the deviation of each item from it, by query, and the number of such items.
 struct ShiftPart {
     value: f64,
     pulls: Vec<(usize, f64, usize)>,
@@ -137,7 +138,7 @@ fn mean(votes: &[f64]) -> Option<f64> {
     (!votes.is_empty()).then(|| votes.iter().sum::<f64>() / votes.len() as f64)
 }
 
-/// The number of items of which some are alike, and their mean.
+/// The number of items and their mean, given values with their counts.
 fn mean_of(items: impl Iterator<Item = (f64, u32)>) -> Option<(f64, f64)> {
     let (sum, n) = items.fold((0.0, 0.0), |(sum, n), (value, times)| {
         (sum + value * f64::from(times), n + f64::from(times))
@@ -145,7 +146,7 @@ fn mean_of(items: impl Iterator<Item = (f64, u32)>) -> Option<(f64, f64)> {
     (n > 0.0).then(|| (n, sum / n))
 }
 
-/// The mean difference between the orders of a pair.
+/// The mean difference between the two orders of a pair.
 fn paired(queries: &[(usize, ShiftTally)]) -> Option<ShiftPart> {
     let differences = || {
         queries.iter().flat_map(|(query, tally)| {
@@ -161,7 +162,7 @@ fn paired(queries: &[(usize, ShiftTally)]) -> Option<ShiftPart> {
     })
 }
 
-/// The difference of the means over pairs that were seen in one order each.
+/// The difference of the means over pairs that were shown in one order each.
 fn unpaired(queries: &[(usize, ShiftTally)]) -> Option<ShiftPart> {
     let of_side = |side: usize| mean_of(queries.iter().flat_map(move |(_, t)| t.votes(side)));
     let ((plain, low), (swapped, high)) = (of_side(0)?, of_side(1)?);
@@ -187,7 +188,7 @@ mod tests {
         position_shift(&[(0, ShiftTally::of(ratings))])
     }
 
-    /// Votes on a pair of its own each.
+    /// Votes that are each on a different pair.
     fn votes(margins: &[f64], swapped: bool) -> Vec<Rating> {
         let vote = |(at, margin): (usize, &f64)| Rating {
             swapped,
@@ -203,7 +204,8 @@ mod tests {
         ratings.extend(votes(&[1.0, 0.0], true));
         let shift = shift_of(&ratings).unwrap();
         assert_eq!((shift.value, shift.a_first, shift.b_first), (0.375, 4, 2));
-        // Squares 11/16 of four votes and 1/8 of two, 6 / 5 for six items, and t with five degrees.
+        // Squares 11/16 of four votes and 1/8 of two, 6 / 5 for six items, and t with five degrees
+        // of freedom.
         let half = 2.570_581_8 * (1.2f64 * (11.0 / 16.0 / 16.0 + 1.0 / 8.0 / 4.0)).sqrt();
         let interval = shift.interval.unwrap();
         assert!((interval.low - (0.375 - half)).abs() < 1e-6, "{interval:?}");
@@ -212,7 +214,8 @@ mod tests {
 
     #[test]
     fn a_pair_seen_in_both_orders_is_compared_with_itself() {
-        // The documents differ a lot and the order shifts every second pair by half a vote: .25 without any noise from them.
+        // The documents differ a lot, and the order shifts every second pair by half a vote: .25
+        // without any noise from the documents.
         let mut ratings = Vec::new();
         for pair in 1..=20 {
             let better = if pair % 4 < 2 { 1.0 } else { -1.0 };
@@ -223,7 +226,8 @@ mod tests {
                 (better, moved)
             };
             ratings.push(rating(0, 0, pair, first));
-            // The second battle calls the documents the other way round, and shows the same one first as B of the first.
+            // The second battle swaps the documents, and shows first the document that the first
+            // battle calls B.
             ratings.push(rating(0, pair, 0, -second));
         }
         let shift = shift_of(&ratings).unwrap();

@@ -1,4 +1,4 @@
-//! What one query's votes come to: enough for every judge's card, without the votes.
+//! Summarizes one query's votes: enough for every judge's card, without keeping the votes.
 
 use super::calibration::states_confidence;
 use super::judge_pairs::pair_labels;
@@ -14,34 +14,34 @@ use crate::domain::vote::{Margin, Outcome};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one query adds to every judge's card and to the agreement between judges. Judges are numbered within the query
-/// until [`QueryTally::renumber`] says otherwise.
+/// One query's contribution to every judge's card and to the agreement between judges. Judges have
+/// numbers local to the query until [`QueryTally::renumber`] is called.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QueryTally {
-    /// What the votes of each judge come to, in ascending order.
+    /// The tally of each judge, in ascending order.
     pub(super) judges: Vec<(usize, JudgeTally)>,
-    /// What the votes of all judges together come to, one a battle.
+    /// The tally of all judges together, with one vote per battle.
     pub(super) ensemble: VoteTally,
-    /// Of every two judges, how many pairs have each two labels.
+    /// For every two judges, the number of pairs with each combination of labels.
     pub(super) tables: Vec<PairTable>,
-    /// The labels of pairs, and of how many pairs.
+    /// The label combinations of pairs, and the number of pairs with each.
     pub(super) units: Vec<(PairLabels, u32)>,
     /// The votes on pairs that people judged.
     pub(super) reviewed: Vec<ReviewedVote>,
-    /// The ensemble's votes on them.
+    /// The ensemble's votes on those pairs.
     pub(super) reviewed_together: Vec<ReviewedVote>,
-    /// Every pair with a vote, in order.
+    /// All pairs with a vote, in order.
     voted: Vec<(u32, u32)>,
 }
 
-/// What the votes of one judge, or of all together, on one query come to.
+/// The tally of the votes of one judge, or of all together, on one query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct VoteTally {
     pub(super) votes: u32,
     pub(super) ties: u32,
     pub(super) length: LengthTally,
     pub(super) triads: TriadCounts,
-    /// The sum of the surprise in nats of votes with a gap, and how many these are.
+    /// The sum of the surprise, in nats, of the votes with a gap, and their number.
     pub(super) nats: f64,
     pub(super) with_gap: u32,
     /// Whether a vote states a confidence.
@@ -55,14 +55,15 @@ pub(super) struct JudgeTally {
     pub(super) shift: ShiftTally,
 }
 
-/// Of two judges, the smaller number first, how many pairs of a query have each two labels.
+/// For two judges, the smaller number first, the number of pairs of a query with each combination
+/// of labels.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PairTable {
     pub(super) judges: (usize, usize),
     pub(super) counts: [[f64; 3]; 3],
 }
 
-/// What the judges said of a pair, as in [`BattleLabels`].
+/// The judges' labels of a pair, as in [`BattleLabels`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PairLabels {
     pub(super) labels: [f64; 3],
@@ -89,7 +90,7 @@ impl ReviewedVote {
         }
     }
 
-    /// The vote as a rating, as far as it goes: agreement and calibration take no more.
+    /// The vote as a rating with only the fields that agreement and calibration use.
     pub(super) fn rating(&self, query: usize) -> Rating {
         Rating {
             query,
@@ -137,8 +138,9 @@ impl VoteTally {
 }
 
 impl QueryTally {
-    /// Of the ratings of one query, with the pairs that people judged; and the cases that regressions go over. What judges
-    /// say of `probes`, pairs that they were asked about again in the other order, tells about the order alone.
+    /// Tallies the ratings of one query, given the pairs that people judged, and returns the cases
+    /// for the regressions. The judges' votes on `probes`, pairs shown to them again in the other
+    /// order, are used only to measure the effect of the order.
     pub fn of(ratings: &[Rating], probes: &[Rating], judged: &BTreeSet<Pair>) -> (Self, VoteCases) {
         let mut by_judge: BTreeMap<usize, Vec<Rating>> = BTreeMap::new();
         for rating in ratings {
@@ -153,7 +155,7 @@ impl QueryTally {
             on_judged.map(ReviewedVote::of).collect()
         };
         let mut tables: BTreeMap<(usize, usize), LabelTable> = BTreeMap::new();
-        // By the bits of the labels, so that pairs with the same labels are kept once.
+        // Keyed by the bits of the labels, so that pairs with the same labels are stored once.
         let mut units: BTreeMap<([u64; 4], usize), (PairLabels, u32)> = BTreeMap::new();
         let mut voted = Vec::new();
         for ((_, pair), labels) in pair_labels(ratings) {
@@ -204,7 +206,7 @@ impl QueryTally {
         (tally, VoteCases::of(ratings, &together))
     }
 
-    /// Gives each judge another number: the one at its own in `numbers`.
+    /// Renumbers the judges: judge `i` becomes `numbers[i]`.
     pub fn renumber(&mut self, numbers: &[usize]) {
         let new = |judge: usize| numbers.get(judge).copied().unwrap_or(judge);
         for (judge, _) in &mut self.judges {
@@ -225,7 +227,7 @@ impl QueryTally {
         self.tables.sort_by_key(|table| table.judges);
     }
 
-    /// Pairs with a vote.
+    /// Number of pairs with a vote.
     pub fn voted(&self) -> usize {
         self.voted.len()
     }
@@ -235,7 +237,7 @@ impl QueryTally {
         self.voted.binary_search(&place).is_ok()
     }
 
-    /// The judges' votes on pairs that people judged, as far as agreement goes.
+    /// The judges' votes on pairs that people judged, with only the fields that agreement uses.
     pub fn reviewed(&self, query: usize) -> impl Iterator<Item = Rating> + '_ {
         self.reviewed.iter().map(move |vote| vote.rating(query))
     }

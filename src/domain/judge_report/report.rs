@@ -1,4 +1,4 @@
-//! A judge's card: everything its votes say about it.
+//! A judge's card: everything that its votes say about it.
 
 use super::{
     Calibration, JudgeRegression, LengthBias, PeopleAgreement, PositionFlips, PositionShift, Rating,
@@ -9,43 +9,46 @@ use crate::domain::vote::{Margin, Outcome, VoteRule};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The card of a judge, or of the ensemble. A part is `None` where no vote bears on it.
+/// The card of a judge, or of the ensemble. A part is `None` if no vote is relevant to it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JudgeReport {
     /// The judge; `None` for the ensemble.
     pub judge: Option<usize>,
-    /// Its votes. Failed calls are none.
+    /// Number of votes. Failed calls are not votes.
     pub votes: usize,
     pub ties: Option<Share>,
     pub people: PeopleAgreement,
-    /// Whether it is right when it is sure.
+    /// Whether it is right when it is confident.
     pub calibration: Option<Calibration>,
-    /// Outcomes that changed with the order of presentation. `None` for the ensemble, which is shown nothing.
+    /// Outcomes that changed with the order of presentation. `None` for the ensemble, which is not
+    /// shown anything.
     pub flips: Option<PositionFlips>,
     /// The simple diagnostic of position bias. `None` for the ensemble.
     pub position: Option<PositionShift>,
-    /// β and γ given the fitted gaps as they are. `None` for the ensemble. [`super::judge_model()`] fits gaps and judges
-    /// together, and its β is not drawn to 0 by the gaps' errors.
+    /// β and γ given the fitted gaps. `None` for the ensemble. In contrast,
+    /// [`super::judge_model()`] fits gaps and judges together, so the errors of the gaps do not
+    /// pull its β toward 0.
     pub response: Option<JudgeRegression>,
     pub length: LengthBias,
     pub triads: TriadCounts,
     pub surprise: Option<MeanSurprise>,
 }
 
-/// Triangles of pairs that a judge decided, summed over queries. A pair with votes both ways is decided by their sum.
+/// Triads whose three pairs a judge decided, summed over queries. A pair with votes for both sides
+/// is decided by their sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TriadCounts {
-    /// Those whose three directions agree around the triangle.
+    /// Triads whose directions form a cycle.
     pub cyclic: usize,
-    /// All of them. A judge that tosses a coin makes a quarter of them cyclic.
+    /// All triads. A coin toss makes a quarter of them cyclic.
     pub all: usize,
 }
 
-/// The mean surprise of votes.
+/// The mean surprise (negative log-likelihood) of votes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MeanSurprise {
-    /// Mean of −[s log2 σ(d) + (1 − s) log2 σ(−d)] in bits, s = 0, ½, 1 being the vote and d the fitted gap: 1 for gaps
-    /// that say nothing.
+    /// Mean of −[s log2 σ(d) + (1 − s) log2 σ(−d)] in bits, where s = 0, ½, 1 is the vote and d the
+    /// fitted gap: 1 for uninformative gaps.
     pub bits: f64,
     /// Votes with a gap.
     pub n: usize,
@@ -78,7 +81,8 @@ pub(super) fn triads(ratings: &[Rating]) -> TriadCounts {
     sum
 }
 
-/// One ballot a battle, oriented as the battle's first: the ensemble's. What it was shown means nothing.
+/// The ensemble's ballots: one per battle, with the orientation of the battle's first ballot. Their
+/// order of presentation has no meaning.
 pub(super) fn ensemble_ratings(ratings: &[Rating]) -> Vec<Rating> {
     let mut battles: BTreeMap<(usize, usize), Vec<Rating>> = BTreeMap::new();
     for rating in ratings.iter().filter(|rating| rating.a != rating.b) {
@@ -117,7 +121,7 @@ mod tests {
             rating(0, 0, 1, 1.0),
             rating(0, 1, 2, 1.0),
             rating(0, 0, 2, -1.0),
-            // A tie beside a win leaves the win; two wins against each other leave nothing.
+            // A tie and a win give the win; two opposite wins give nothing.
             Rating {
                 battle: 77,
                 ..rating(0, 0, 2, 0.0)
@@ -132,7 +136,8 @@ mod tests {
 
     #[test]
     fn shares_and_slopes_have_the_intervals_of_queries() {
-        // Ten battles of one query are the same one battle: what they say is worth ten queries, not a hundred battles.
+        // The ten battles of each query are copies of one battle, so they carry the information of
+        // ten queries, not of a hundred battles.
         let mut ratings = Vec::new();
         for query in 0..10 {
             for b in 1..=10 {
@@ -163,7 +168,7 @@ mod tests {
         for share in shares {
             assert!(width(share) > 2.0 * plain(share), "{share:?}");
         }
-        // About as if each query had one battle.
+        // About the same as with one battle per query.
         let one: Vec<Rating> = ratings.iter().copied().step_by(10).collect();
         let one = &judge_reports(&one, &[])[0];
         let ratio = card.length.slope.unwrap().se / one.length.slope.unwrap().se;

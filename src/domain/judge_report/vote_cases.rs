@@ -1,24 +1,25 @@
-//! The votes of a query as regressions take them, and the regressions of all cards, a query at a time.
+//! The votes of a query as input for regressions, and the regressions of all cards, processed one
+//! query at a time.
 
 use super::logistic::{JudgeRegression, LikelihoodTerms, LogisticSearch, RegressionCase};
 use super::{LengthSlope, Rating};
 use serde::{Deserialize, Serialize};
 
-/// The number that stands for all judges together.
+/// The judge number that represents all judges together.
 const TOGETHER: u32 = u32::MAX;
 
-/// The votes of one query with what is to explain them. Judges are numbered within the query.
+/// The votes of one query with their predictors. Judges have numbers local to the query.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct VoteCases {
-    /// Battles with a fitted gap: the gap, ln of the ratio of B's length to A's (NaN where one is empty), and how many of
-    /// the votes are about them.
+    /// Battles with a fitted gap: the gap, ln of the ratio of B's length to A's (NaN if one is
+    /// empty), and the number of votes on the battle.
     battles: Vec<(f64, f64, u32)>,
     /// The judge of each vote, twice its score, and whether B was shown first.
     votes: Vec<(u32, u8, bool)>,
 }
 
 impl VoteCases {
-    /// Of the judges' ratings and those of all together.
+    /// Collects the cases of the judges' ratings and of all judges together.
     pub(super) fn of(ratings: &[Rating], together: &[Rating]) -> Self {
         let together = together.iter().map(|rating| Rating {
             judge: TOGETHER as usize,
@@ -52,26 +53,26 @@ impl VoteCases {
     }
 }
 
-/// What the regressions say of one judge, or of all together.
+/// The regression results of one judge, or of all together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CardFits {
     pub(super) response: Option<JudgeRegression>,
     pub(super) slope: Option<LengthSlope>,
 }
 
-/// The regressions of all cards, in step with each other: each round takes one look at every query's cases.
+/// The regressions of all cards, run in lockstep: each round visits every query's cases once.
 #[derive(Clone, Debug)]
 pub struct FitSearch {
-    /// By judge, and all together last: the response to gap and order, and the slope on length.
+    /// By judge, with all together last: the response to gap and order, and the slope on length.
     searches: Vec<[LogisticSearch; 2]>,
 }
 
-/// What the votes of one query add to a round of [`FitSearch`].
+/// One query's contribution to a round of [`FitSearch`].
 #[derive(Clone, Debug)]
 pub struct FitTerms(Vec<[LikelihoodTerms; 2]>);
 
 impl FitTerms {
-    /// Adds those of another query.
+    /// Adds the terms of another query.
     pub fn join(&mut self, other: &Self) {
         for (sums, parts) in self.0.iter_mut().zip(&other.0) {
             for (sum, part) in sums.iter_mut().zip(parts) {
@@ -82,25 +83,25 @@ impl FitTerms {
 }
 
 impl FitSearch {
-    /// For so many judges.
+    /// Creates the searches for this many judges.
     pub fn new(judges: usize) -> Self {
         Self {
             searches: vec![Default::default(); judges + 1],
         }
     }
 
-    /// Whether another round is wanted.
+    /// Whether another round is needed.
     pub fn goes_on(&self) -> bool {
         let mut searches = self.searches.iter().flatten();
         searches.any(|search| search.trial().is_some())
     }
 
-    /// The terms of no query.
+    /// Empty terms.
     pub fn nothing(&self) -> FitTerms {
         FitTerms(vec![Default::default(); self.searches.len()])
     }
 
-    /// What a query adds; `numbers` says which judge each of its own is.
+    /// One query's contribution; `numbers` maps the query's local judge numbers to global ones.
     pub fn terms(&self, cases: &VoteCases, numbers: &[usize]) -> FitTerms {
         let mut terms = self.nothing();
         let trials: Vec<[Option<[f64; 2]>; 2]> = self
@@ -122,7 +123,7 @@ impl FitSearch {
                     weight: 1.0,
                 };
                 let (terms, trials) = (&mut terms.0[at], &trials[at]);
-                // All together were shown nothing.
+                // All judges together were not shown anything in any order.
                 if let (false, Some(trial)) = (together, trials[0]) {
                     terms[0].add(&case(if *swapped { 1.0 } else { -1.0 }), trial);
                 }
@@ -131,13 +132,13 @@ impl FitSearch {
                 }
             }
         }
-        // Votes of one query are alike.
+        // Votes of one query are alike, so they form a cluster.
         let judges = terms.0.iter_mut().flatten();
         judges.for_each(LikelihoodTerms::close_cluster);
         terms
     }
 
-    /// Ends a round with the sum over all queries.
+    /// Ends a round, given the sum over all queries.
     pub fn take(&mut self, terms: FitTerms) {
         for (searches, terms) in self.searches.iter_mut().zip(terms.0) {
             for (search, terms) in searches.iter_mut().zip(terms) {
@@ -146,7 +147,7 @@ impl FitSearch {
         }
     }
 
-    /// What was found, by judge, and of all together last.
+    /// The results by judge, with all together last.
     pub fn found(self) -> Vec<CardFits> {
         let fits = self.searches.into_iter();
         fits.map(|[response, slope]| CardFits {

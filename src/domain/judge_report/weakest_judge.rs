@@ -1,17 +1,17 @@
-//! Which judge is the worst, if one is: the one that the numbers set apart from all others.
+//! Finds the worst judge, if its statistics set one apart from all others.
 
 use super::{AnswerFinding, BothOrders, JudgeReport, PositionCounts};
 use crate::domain::agreement::{Interval, Kappa};
 use crate::domain::number_words::fixed;
 use serde::Serialize;
 
-/// Two judges by their places, and their κ.
+/// Two judges by index, and their κ.
 pub type JudgeKappa = (usize, usize, Kappa);
 
-/// Fewer pairs than these compare no judges.
+/// Minimum number of pairs for comparing judges.
 const ENOUGH: usize = 20;
 
-/// What is known of one judge.
+/// The statistics of one judge.
 #[derive(Clone, Copy, Debug)]
 pub struct JudgeRecord<'a> {
     pub card: Option<&'a JudgeReport>,
@@ -19,10 +19,10 @@ pub struct JudgeRecord<'a> {
     pub both_orders: BothOrders,
 }
 
-/// A judge that stands out, and by what.
+/// A judge that stands out, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WeakestJudge {
-    /// Its place among the judges.
+    /// Index of the judge.
     pub judge: usize,
     pub reason: WeaknessReason,
 }
@@ -30,28 +30,28 @@ pub struct WeakestJudge {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WeaknessReason {
-    /// Its answers do not depend on the documents, or less than they should.
+    /// Its answers do not depend on the documents, or depend on them too little.
     Answers(AnswerFinding),
-    /// It agrees with people less often than the others.
+    /// It agrees with people less often than the others do.
     People(Comparison),
-    /// It contradicts itself more often than the others when a pair is shown the other way round.
+    /// It contradicts itself more often than the others when a pair is swapped.
     Flips(Comparison),
-    /// It agrees with the other judges less than they do with one another (Cohen's κ).
+    /// It agrees with the other judges less than they do with each other (Cohen's κ).
     Kappa(Comparison),
 }
 
-/// A judge's number beside that of the others.
+/// A judge's value compared with that of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     pub value: f64,
-    /// 95 %; none for a mean of several κ.
+    /// 95 % interval; `None` for a mean of several κ.
     pub interval: Option<Interval>,
     /// The unweighted mean of the others.
     pub others: f64,
 }
 
 impl WeaknessReason {
-    /// What it says of the judge, in words that go on after its name.
+    /// The finding as a clause to be appended to the judge's name.
     pub fn words(&self, named: PositionCounts) -> String {
         let shares = |what: &str, compared: &Comparison, side: &str| {
             let range = compared.interval.map_or(String::new(), |interval| {
@@ -80,10 +80,11 @@ impl WeaknessReason {
     }
 }
 
-/// The judge that stands out, by the first of these that tells: answers that do not depend on the documents, agreement with
-/// people, flips, κ with the other judges. A share tells where the 95 % interval of the worst judge does not hold the mean
-/// of the others, on 20 pairs or more; κ tells where the upper ends of all its intervals are below the lower ends of all others. `None` where no
-/// judge stands out, which is not the same as all being good.
+/// The judge that stands out, by the first applicable criterion: answers that do not depend on the
+/// documents, agreement with people, flips, κ with the other judges. A share is conclusive if the
+/// 95 % interval of the worst judge excludes the mean of the others, with at least 20 pairs; κ is
+/// conclusive if the upper ends of all its intervals are below the lower ends of all others. `None`
+/// if no judge stands out, which does not mean that all are good.
 pub fn weakest_judge(judges: &[JudgeRecord<'_>], kappas: &[JudgeKappa]) -> Option<WeakestJudge> {
     by_answers(judges)
         .or_else(|| {

@@ -1,12 +1,13 @@
-//! Methods held against each other: values with and without failed queries, tests with Holm's correction, and which methods
-//! no other one beats in both quality and cost.
+//! Compares methods: values with and without failed queries, tests with Holm's correction, and the
+//! methods on the Pareto front of quality and cost.
 
 use crate::domain::metrics::{MeanEstimate, Resampling, estimate};
 
-/// A method's values of one measure, query by query.
+/// A method's values of one measure, per query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MethodValues {
-    /// In the order of the queries that are compared; `None` for a query without an order, or without a value.
+    /// In the order of the compared queries; `None` for a query without an order or without a
+    /// value.
     pub per_query: Vec<Option<f64>>,
     /// The mean with failed queries as 0.
     pub all: Option<MeanEstimate>,
@@ -15,7 +16,8 @@ pub struct MethodValues {
 }
 
 impl MethodValues {
-    /// `run` says of which queries there is a result at all, failed or not: only those count in the mean of all.
+    /// `run` marks the queries that have a result, failed or not; only those count in the mean
+    /// `all`.
     pub fn new(per_query: Vec<Option<f64>>, run: &[bool], how: &Resampling) -> Self {
         let answered: Vec<f64> = per_query.iter().flatten().copied().collect();
         let all: Vec<f64> = per_query
@@ -35,14 +37,14 @@ impl MethodValues {
         }
     }
 
-    /// The values of both where both have one, this one's first.
+    /// The values on the queries where both have one, this method's first.
     pub fn paired(&self, other: &Self) -> (Vec<f64>, Vec<f64>) {
         let both = self.per_query.iter().zip(&other.per_query);
         both.filter_map(|(mine, theirs)| Some(((*mine)?, (*theirs)?)))
             .unzip()
     }
 
-    /// The queries on which the two differ, the one on which this method loses most first.
+    /// The queries on which the two differ, this method's largest losses first.
     pub fn deltas(&self, other: &Self) -> Vec<QueryDelta> {
         let both = self.per_query.iter().zip(&other.per_query).enumerate();
         let mut deltas: Vec<QueryDelta> = both
@@ -56,16 +58,16 @@ impl MethodValues {
     }
 }
 
-/// How a method does on a query, less how another one does.
+/// The difference of two methods on one query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueryDelta {
-    /// A place among the queries that are compared.
+    /// Index among the compared queries.
     pub query: usize,
     pub delta: f64,
 }
 
-/// Holm's step-down correction (1979) of p-values, in their own order: at most 1, and never below a smaller one's. What is
-/// missing was not tested and does not count.
+/// Holm's step-down correction (1979) of p-values, in their original order: at most 1, and never
+/// below the corrected value of a smaller p-value. Missing values were not tested and do not count.
 pub fn holm(p: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut order: Vec<(usize, f64)> = p
         .iter()
@@ -85,8 +87,9 @@ pub fn holm(p: &[Option<f64>]) -> Vec<Option<f64>> {
     corrected
 }
 
-/// Which of some methods, each with cost and quality, no other one beats: at most their cost and at least their quality,
-/// and one of the two better. A method without both is on no front.
+/// Which methods, each with cost and quality, are on the Pareto front: no other method has at most
+/// their cost and at least their quality, with one of the two better. A method without both values
+/// is not on the front.
 pub fn methods_on_front(methods: &[Option<(f64, f64)>]) -> Vec<bool> {
     let beaten = |one: (f64, f64)| {
         methods.iter().flatten().any(|(cost, quality)| {
@@ -97,7 +100,7 @@ pub fn methods_on_front(methods: &[Option<(f64, f64)>]) -> Vec<bool> {
     methods.iter().map(on_front).collect()
 }
 
-/// How many values are in each tenth of 0..=1; 1 is in the last.
+/// The number of values in each tenth of 0..=1; 1 is in the last.
 pub fn histogram(values: impl Iterator<Item = f64>) -> [usize; 10] {
     let mut counts = [0; 10];
     for value in values {

@@ -1,31 +1,31 @@
-//! What a method took: calls, tokens, money and time, and how often it failed.
+//! The effort of a method: calls, tokens, cost and time, and how often it failed.
 
 use super::MethodRow;
 
-/// What a method took on the queries that it was run on.
+/// A method's effort on the queries that it was run on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MethodEffort {
     /// Queries it was run on.
     pub queries: usize,
-    /// Those of them without an order.
+    /// How many of them have no order.
     pub failed: usize,
     pub calls: u64,
     pub failed_calls: u64,
     pub tokens_in: u64,
     pub tokens_out: u64,
-    /// Queries whose price is known, and the sum of those in US dollars.
+    /// Queries with a known price, and the sum of their prices in US dollars.
     pub priced: usize,
     pub cost_usd: f64,
-    /// The time from the first question to the order, in milliseconds, half and 95 % of the queries with a known one being
-    /// as fast or faster; by nearest rank. A query with one document, about which there is
-    /// nothing to ask, counts only if the method made no call at all.
+    /// Median and 95th percentile of the time from the first question to the order, in
+    /// milliseconds, over the queries with a known time; by nearest rank. A query with one
+    /// document, for which no question is needed, counts only if the method made no calls at all.
     pub wall_p50_ms: Option<u64>,
     pub wall_p95_ms: Option<u64>,
     pub service_ms: u64,
     pub repairs: u64,
-    /// Queries with an answer that was mended.
+    /// Queries with a repaired answer.
     pub repaired: usize,
-    /// Documents that were cut.
+    /// Documents that were truncated.
     pub truncated: u64,
 }
 
@@ -60,7 +60,7 @@ impl MethodEffort {
         effort
     }
 
-    /// Something a query; `None` without queries.
+    /// An amount per query; `None` without queries.
     pub fn a_query(&self, total: u64) -> Option<f64> {
         (self.queries > 0).then(|| total as f64 / self.queries as f64)
     }
@@ -70,14 +70,14 @@ impl MethodEffort {
         self.a_query(self.failed as u64)
     }
 
-    /// US dollars a query; `None` unless the price of every query is known.
+    /// US dollars per query; `None` unless the price of every query is known.
     pub fn usd_a_query(&self) -> Option<f64> {
         (self.queries > 0 && self.priced == self.queries)
             .then(|| self.cost_usd / self.queries as f64)
     }
 }
 
-/// The value at rank ⌈percent / 100 · n⌉ of `n` rising values; `None` of none.
+/// The value at rank ⌈percent / 100 · n⌉ of `n` ascending values; `None` without values.
 pub fn nearest_rank(rising: &[u64], percent: usize) -> Option<u64> {
     let rank = (percent * rising.len()).div_ceil(100).max(1);
     rising.get(rank - 1).copied()
@@ -111,7 +111,7 @@ mod tests {
             created_ms: 0,
         };
         let p50 = |rows: &[MethodRow]| MethodEffort::of(rows.iter()).wall_p50_ms;
-        // The answers of the large query were shared, so that its time is not known.
+        // The answers of the large query were shared, so its time is unknown.
         assert_eq!(p50(&[row(20, 110, None), row(1, 0, Some(0))]), None);
         assert_eq!(p50(&[row(20, 110, Some(40)), row(1, 0, Some(0))]), Some(40));
         assert_eq!(p50(&[row(20, 0, Some(3)), row(1, 0, Some(1))]), Some(1));

@@ -1,4 +1,4 @@
-//! A run against labels, query by query.
+//! Evaluates a run against labels, per query.
 
 use super::measure::{GradedRanking, Metric};
 use super::significance::{Comparison, MeanEstimate, Resampling, compare, estimate, estimates};
@@ -8,16 +8,17 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use thiserror::Error;
 
-/// Human grades by query and document. A document that is not listed is unjudged.
+/// Human grades by query and document. Documents that are not listed are unjudged.
 pub type Qrels = BTreeMap<QueryId, BTreeMap<DocId, i32>>;
 
-/// What each document adds to a discounted cumulative gain, where that is no whole number: its expected grade.
+/// What each document contributes to a discounted cumulative gain if that is not an integer: its
+/// expected grade.
 pub type Gains = BTreeMap<QueryId, BTreeMap<DocId, f64>>;
 
-/// Scored documents by query, in any order; a larger score is better.
+/// Scored documents by query, in any order; larger scores are better.
 pub type RankedRun = BTreeMap<QueryId, Vec<(DocId, f64)>>;
 
-/// How precisely scores are compared before a tie is called one.
+/// The precision at which scores are compared for ties.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ScoreWidth {
@@ -29,16 +30,17 @@ pub enum ScoreWidth {
 }
 
 /// The conventions of an evaluation. The defaults are those of trec_eval, except that a query's own
-/// document is left out.
+/// document is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvaluationRules {
-    /// From which grade on a document is relevant (trec_eval `-l`). NDCG uses the grades themselves.
+    /// The lowest grade that counts as relevant (trec_eval `-l`). NDCG uses the grades themselves.
     pub relevant_from: i32,
-    /// How precisely scores are compared.
+    /// The precision at which scores are compared.
     pub scores: ScoreWidth,
-    /// Whether a query with labels that the run lacks counts as an empty ranking (trec_eval `-c`) or is left out.
+    /// Whether a query with labels that is missing from the run counts as an empty ranking
+    /// (trec_eval `-c`) or is skipped.
     pub count_missing: bool,
-    /// Whether a query's own document is measured like any other (trec_eval) or is left out; see
+    /// Whether a query's own document is evaluated like any other (trec_eval) or skipped; see
     /// [`is_own_document`].
     pub keep_own: bool,
 }
@@ -65,33 +67,36 @@ pub enum EvaluationError {
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryValues {
     pub query: QueryId,
-    /// One value a metric, in the order of [`Evaluation::metrics`]; `None` where there is nothing to measure.
+    /// One value per metric, in the order of [`Evaluation::metrics`]; `None` if undefined.
     pub values: Vec<Option<f64>>,
     pub retrieved: usize,
     /// Relevant documents, retrieved or not.
     pub relevant: usize,
 }
 
-/// A run's values on every query it shares with the labels.
+/// A run's values on every query that it shares with the labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
     pub metrics: Vec<Metric>,
     /// The evaluated queries by identifier.
     pub queries: Vec<QueryValues>,
-    /// Evaluated queries without a relevant document: they count in the mean, as 0 in whatever asks for relevant ones.
+    /// Evaluated queries without a relevant document: they count in the mean, as 0 for measures
+    /// that need relevant documents.
     pub without_positives: Vec<QueryId>,
-    /// Queries with labels that the run lacks; see [`EvaluationRules::count_missing`].
+    /// Queries with labels that are missing from the run; see [`EvaluationRules::count_missing`].
     pub missing_from_run: Vec<QueryId>,
-    /// Queries of the run without any label; they are not evaluated.
+    /// Queries of the run without labels; they are not evaluated.
     pub missing_from_qrels: Vec<QueryId>,
-    /// Evaluated queries where documents of different grades tie, so that the values depend on the document ids.
+    /// Evaluated queries in which documents of different grades tie, so that the values depend on
+    /// the document IDs.
     pub tied: Vec<QueryId>,
-    /// Evaluated queries whose own document was left out; see [`EvaluationRules::keep_own`].
+    /// Evaluated queries whose own document was skipped; see [`EvaluationRules::keep_own`].
     pub own_left_out: Vec<QueryId>,
 }
 
 impl Evaluation {
-    /// The values of one metric with their queries, missing ones left out; empty for a metric that was not measured.
+    /// The values of one metric with their queries, without undefined ones; empty for a metric that
+    /// was not evaluated.
     pub fn values(&self, metric: Metric) -> Vec<(&QueryId, f64)> {
         let Some(at) = self.metrics.iter().position(|known| *known == metric) else {
             return Vec::new();
@@ -106,7 +111,7 @@ impl Evaluation {
     pub fn mean(&self, metric: Metric) -> Option<f64> {
         let values = self.values(metric);
         let sum: f64 = values.iter().map(|(_, value)| value).sum();
-        // The sum of nothing but −0 is −0, which nobody wants to read.
+        // The sum of −0 values only is −0; adding 0 makes it 0.
         (!values.is_empty()).then(|| sum / values.len() as f64 + 0.0)
     }
 
@@ -125,7 +130,8 @@ impl Evaluation {
         self.values(metric).into_iter().map(|(_, v)| v).collect()
     }
 
-    /// This run against a baseline on the queries both have a value for; positive differences favour this run.
+    /// Compares this run with a baseline on the queries for which both have a value; positive
+    /// differences favor this run.
     pub fn against(&self, baseline: &Self, metric: Metric, how: &Resampling) -> Option<Comparison> {
         let theirs: BTreeMap<&QueryId, f64> = baseline.values(metric).into_iter().collect();
         let both = |(query, mine)| Some((mine, *theirs.get(query)?));
@@ -135,10 +141,10 @@ impl Evaluation {
     }
 }
 
-/// Measures `run` on every query that it shares with `qrels`.
+/// Evaluates `run` on every query that it shares with `qrels`.
 ///
 /// # Errors
-/// A document twice in one ranking, or a score that is not a number.
+/// If a ranking lists a document twice or has a score that is not a number.
 pub fn evaluate(
     qrels: &Qrels,
     run: &RankedRun,
@@ -148,8 +154,8 @@ pub fn evaluate(
     evaluate_gains(qrels, None, run, metrics, rules)
 }
 
-/// The same, with gains of their own for `ndcg` and `ndcg_exp` of the labelled documents. A document without one adds
-/// nothing.
+/// As [`evaluate`], but `ndcg` and `ndcg_exp` use `gains` for the labeled documents. A document
+/// without a gain contributes nothing.
 ///
 /// # Errors
 /// As for [`evaluate`].
@@ -259,9 +265,9 @@ pub fn evaluate_gains(
     Ok(evaluation)
 }
 
-/// Whether a document is the query itself: it has the query's identifier, and nobody has labeled
-/// it. Benchmarks that take their queries from the corpus (ArguAna, Quora) do not measure it
-/// (BEIR's `ignore_identical_ids`).
+/// Whether a document is the query itself: it has the query's identifier and no label. Benchmarks
+/// that take their queries from the corpus (ArguAna, Quora) do not evaluate it (BEIR's
+/// `ignore_identical_ids`).
 pub fn is_own_document(query: &QueryId, document: &DocId, labels: &BTreeMap<DocId, i32>) -> bool {
     query.as_str() == document.as_str() && !labels.contains_key(document)
 }
@@ -285,8 +291,8 @@ where
         .collect()
 }
 
-/// Sorts the documents of one query, best first: by score, and by descending identifier where
-/// scores are equal (trec_eval).
+/// Sorts the documents of one query, best first: by score, and by descending identifier for equal
+/// scores (trec_eval).
 pub fn sort_as_trec_eval(documents: &mut [(DocId, f64)], scores: ScoreWidth) {
     documents.sort_by(|x, y| by_trec_eval(x, y, scores));
 }
@@ -295,8 +301,8 @@ fn by_trec_eval(x: &(DocId, f64), y: &(DocId, f64), scores: ScoreWidth) -> Order
     compared(y.1, x.1, scores).then_with(|| y.0.cmp(&x.0))
 }
 
-/// The places of documents, best first, and the grade of the document at each place. Labels are few and documents many, so
-/// that each label is looked up among the documents.
+/// The indexes of the documents, best first, and the grade of the document at each rank. There are
+/// few labels and many documents, so each label is looked up among the documents.
 fn ranked_with_grades(
     query: &QueryId,
     documents: &[(DocId, f64)],
@@ -326,7 +332,8 @@ fn ranked_with_grades(
     Ok((order, grade_of))
 }
 
-/// Whether some scores are equal as numbers of one width and not as those of the other, so that the order may differ.
+/// Whether some scores are equal at one precision but not at the other, so that the order may
+/// differ.
 pub fn depends_on_width(documents: &[(DocId, f64)]) -> bool {
     let mut scores: Vec<f64> = documents.iter().map(|(_, score)| *score).collect();
     scores.sort_unstable_by(f64::total_cmp);

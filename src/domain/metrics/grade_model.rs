@@ -1,24 +1,25 @@
-//! Grades from scores: what grade a person would give a document, by its zELO.
+//! Converts scores to grades: predicts the grade that a person would give a document from its zELO.
 
 use crate::domain::numeric::{sigma, solve};
 
-/// The weak prior of a fit, which keeps it finite where scores separate the grades.
+/// The weak prior of a fit, which keeps it finite if scores separate the grades.
 const PRIOR: f64 = 0.01;
-/// Steps of a fit; eight are usual.
+/// Maximum number of steps of a fit; eight are typical.
 const STEPS: usize = 100;
 
-/// Cumulative logistic regression of a grade on a score (McCullagh 1980): P(grade ≥ level j) = σ(β · score − c_j), with
-/// the cuts c rising.
+/// Cumulative logistic regression of a grade on a score (McCullagh 1980): P(grade ≥ level j) = σ(β
+/// · score − c_j), with increasing cuts c.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GradeModel {
     beta: f64,
     cuts: Vec<f64>,
-    /// The grades above 0 that the cuts lead to, rising.
+    /// The grades above 0 that the cuts lead to, increasing.
     levels: Vec<i32>,
 }
 
 impl GradeModel {
-    /// A model by its parameters; `None` unless β is above 0, and cuts and levels rise and are as many as each other.
+    /// Creates a model from its parameters; `None` unless β is above 0, cuts and levels increase,
+    /// and there are as many cuts as levels.
     pub fn new(beta: f64, cuts: Vec<f64>, levels: Vec<i32>) -> Option<Self> {
         let rising = cuts.windows(2).all(|pair| pair[0] < pair[1]);
         let levels_rise = levels.windows(2).all(|pair| pair[0] < pair[1]);
@@ -30,8 +31,9 @@ impl GradeModel {
         (sound && rising && levels_rise).then_some(Self { beta, cuts, levels })
     }
 
-    /// What grades the best 3, 7 and 15 % of a pool 3, 2 and 1, in simulated pools of 40 documents with four battles a
-    /// document and scores of a standard deviation of 2.7: a convention, for projects in which nobody has graded anything.
+    /// The model that gives the best 3, 7 and 15 % of a pool the grades 3, 2 and 1, in simulated
+    /// pools of 40 documents with four battles per document and a standard deviation of scores of
+    /// 2.7. A convention, for projects without any graded documents.
     pub fn uncalibrated() -> Self {
         Self {
             beta: 2.33,
@@ -40,16 +42,16 @@ impl GradeModel {
         }
     }
 
-    /// The model of some graded scores, each with its weight; grades below 0 are 0. `None` without a document of grade 0 or
-    /// one above it, and where no model fits.
+    /// Fits the model to graded scores, each with its weight; grades below 0 count as 0. `None`
+    /// without a document of grade 0 or without one above it, and if no model fits.
     ///
-    /// It maximises the likelihood less 0.005 · (ln² β + Σ c²).
+    /// Maximizes the log-likelihood minus 0.005 · (ln² β + Σ c²).
     pub fn fit(graded: &[GradedScore]) -> Option<Self> {
         Self::fit_shifted(graded, &[])
     }
 
-    /// The same with P(grade ≥ level j) = σ(β · score + shift − c_j), the shifts in the order of the scores; 0 where there is
-    /// none.
+    /// As [`GradeModel::fit`], with P(grade ≥ level j) = σ(β · score + shift − c_j). The shifts are
+    /// in the order of the scores; missing ones are 0.
     pub fn fit_shifted(graded: &[GradedScore], shifts: &[f64]) -> Option<Self> {
         let mut levels: Vec<i32> = graded.iter().map(|one| one.grade.max(0)).collect();
         levels.sort_unstable();
@@ -101,7 +103,7 @@ impl GradeModel {
             .map_or(0.0, |cut| sigma(self.beta * score - cut))
     }
 
-    /// The expected grade, which is what the document adds to a gain.
+    /// The expected grade, which is the document's contribution to a gain.
     pub fn gain(&self, score: f64) -> f64 {
         let mut below = 0;
         let mut gain = 0.0;
@@ -112,8 +114,8 @@ impl GradeModel {
         gain
     }
 
-    /// What the logarithm of the probability of a grade does as the logit β · score + shift rises: its first derivative, and
-    /// its second, which is below 0.
+    /// The first and second derivative of the log-probability of a grade with respect to the logit
+    /// β · score + shift; the second is negative.
     pub fn pull(&self, score: f64, shift: f64, grade: i32) -> (f64, f64) {
         let eta = self.beta * score + shift;
         let place = self.levels.iter().filter(|level| **level <= grade).count();
@@ -129,12 +131,12 @@ impl GradeModel {
         )
     }
 
-    /// How much the logit rises with the score.
+    /// β, the slope of the logit on the score.
     pub fn slope(&self) -> f64 {
         self.beta
     }
 
-    /// The most probable grade, the lower one of two, with its probability.
+    /// The most probable grade (the lower one in a tie) and its probability.
     pub fn grade(&self, score: f64) -> (i32, f64) {
         let levels = std::iter::once(0).chain(self.levels.iter().copied());
         let mut best = (0, -1.0);
@@ -155,7 +157,7 @@ pub struct GradedScore {
     pub weight: f64,
 }
 
-/// The grades of `n` documents by their place alone: 3, 2 and 1 for the best 3, 7 and 15 %, each rounded up.
+/// Grades of `n` documents by rank alone: 3, 2 and 1 for the best 3, 7 and 15 %, each rounded up.
 pub fn rank_grades(n: usize) -> Vec<i32> {
     let within = |percent: usize| (n * percent).div_ceil(100);
     (0..n)
@@ -172,12 +174,13 @@ struct Row {
     score: f64,
     /// Added to β · score.
     shift: f64,
-    /// Levels that the grade reaches.
+    /// Number of levels that the grade reaches.
     place: usize,
     weight: f64,
 }
 
-/// P(exactly `place` levels are reached) with the logit `eta` before the cuts, exact in both tails.
+/// P(exactly `place` levels are reached) for the logit `eta` before the cuts, accurate in both
+/// tails.
 fn cell(eta: f64, cuts: &[f64], place: usize) -> f64 {
     let reached = place.checked_sub(1).and_then(|at| cuts.get(at));
     match (reached, cuts.get(place)) {
@@ -189,7 +192,7 @@ fn cell(eta: f64, cuts: &[f64], place: usize) -> f64 {
     }
 }
 
-/// What is minimised at (ln β, c), and its gradient; infinite where the cuts do not rise.
+/// The objective to minimize at (ln β, c), and its gradient; infinite unless the cuts increase.
 fn objective(rows: &[Row], at: &[f64]) -> (f64, Vec<f64>) {
     let Some((log_beta, cuts)) = at.split_first() else {
         return (f64::INFINITY, Vec::new());
@@ -222,7 +225,8 @@ fn objective(rows: &[Row], at: &[f64]) -> (f64, Vec<f64>) {
     (value, gradient)
 }
 
-/// Newton's method with steps that are damped until they lead down; the second derivatives are differences of the gradient.
+/// Newton's method with steps that are damped until they descend; the second derivatives are finite
+/// differences of the gradient.
 fn minimise(rows: &[Row], start: Vec<f64>) -> Option<Vec<f64>> {
     let mut at = start;
     let (mut value, mut gradient) = objective(rows, &at);
@@ -298,7 +302,7 @@ mod tests {
         assert_eq!(GradeModel::fit(&[]), None);
         assert_eq!(GradeModel::fit(&[graded(1.0, 1), graded(2.0, 2)]), None);
         assert_eq!(GradeModel::fit(&[graded(1.0, 0), graded(2.0, -1)]), None);
-        // Scores that separate the grades still have a finite model.
+        // Scores that separate the grades still give a finite model.
         let apart = GradeModel::fit(&[graded(-1.0, 0), graded(1.0, 2)]).unwrap();
         assert_eq!((apart.grade(-3.0).0, apart.grade(3.0).0), (0, 2));
         assert!(apart.gain(9.0) <= 2.0 && apart.gain(-9.0) >= 0.0);

@@ -1,4 +1,4 @@
-//! The measures, their names, and their formulas on one ranking.
+//! The measures: their names and their formulas on one ranking.
 
 use crate::domain::named::named;
 use serde::{Deserialize, Serialize};
@@ -8,39 +8,41 @@ use std::str::FromStr;
 use strum::{IntoStaticStr, VariantArray};
 use thiserror::Error;
 
-/// What is measured on a ranking. All values are in 0..=1, larger is better.
+/// A measure of a ranking. All values are in 0..=1; larger is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Measure {
-    /// Discounted cumulative gain over the best one possible: the gain is the grade, or 0 where that is negative, the
-    /// discount log2(rank + 1) (Järvelin & Kekäläinen 2002; trec_eval `ndcg`, `ndcg_cut`).
+    /// Discounted cumulative gain divided by the best possible one: the gain is the grade, or 0 if
+    /// negative, and the discount is log2(rank + 1) (Järvelin & Kekäläinen 2002; trec_eval `ndcg`,
+    /// `ndcg_cut`).
     Ndcg,
-    /// The same with the gain 2^grade − 1 (Burges et al. 2005; ranx `ndcg_burges`).
+    /// As `Ndcg`, with the gain 2^grade − 1 (Burges et al. 2005; ranx `ndcg_burges`).
     NdcgExp,
     /// One over the rank of the first relevant document (trec_eval `recip_rank`).
     Mrr,
-    /// The precisions at the ranks of the relevant documents, summed and divided by all relevant documents (trec_eval
-    /// `map`, `map_cut`).
+    /// The sum of the precisions at the ranks of the relevant documents, divided by the number of
+    /// relevant documents (trec_eval `map`, `map_cut`).
     Map,
     /// The share of the relevant documents that was retrieved (trec_eval `recall`).
     Recall,
-    /// The share of judged irrelevant documents ranked below a relevant one; unjudged documents do not count (Buckley &
-    /// Voorhees 2004; trec_eval `bpref`).
+    /// The share of judged irrelevant documents ranked below a relevant one; unjudged documents are
+    /// ignored (Buckley & Voorhees 2004; trec_eval `bpref`).
     Bpref,
     /// The precision at the rank that equals the number of relevant documents (trec_eval `Rprec`).
     #[strum(serialize = "rprec")]
     RPrecision,
-    /// The share of the first K places that holds relevant documents, also where fewer than K were retrieved
+    /// The share of the first K ranks with a relevant document, even if fewer than K were retrieved
     /// (trec_eval `P`).
     #[strum(serialize = "p")]
     Precision,
     /// Whether a relevant document is among the first K (trec_eval `success`).
     Success,
-    /// The share of the first K documents that has a label at all: how far the other values can be trusted.
+    /// The share of the first K documents that has a label, which shows how far the other values
+    /// can be trusted.
     Judged,
 }
 
-/// Whether a measure is taken over a whole ranking, its first K documents, or either.
+/// Whether a measure is computed over a whole ranking, its first K documents, or either.
 enum MeasureDepth {
     Whole,
     First,
@@ -59,7 +61,7 @@ impl Measure {
     }
 }
 
-/// A measure with its cut-off, written `ndcg`, `ndcg@10`, `p@5`.
+/// A measure with its cutoff, written as `ndcg`, `ndcg@10`, `p@5`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Metric {
@@ -67,7 +69,7 @@ pub struct Metric {
     cutoff: Option<NonZeroUsize>,
 }
 
-/// Why a text or a combination is not a metric.
+/// Why a string or a combination is not a metric.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{text:?} is not a metric: expected {}", Metric::expected())]
 pub struct MetricError {
@@ -78,8 +80,8 @@ impl Metric {
     /// The measure over the first `cutoff` documents, or over all of them.
     ///
     /// # Errors
-    /// A cut-off of 0, one for a measure that has none (`bpref`, `rprec`), or none for one that needs it (`p`,
-    /// `success`, `judged`).
+    /// If the cutoff is 0, given for a measure that has none (`bpref`, `rprec`), or missing for one
+    /// that needs it (`p`, `success`, `judged`).
     pub fn new(measure: Measure, cutoff: Option<usize>) -> Result<Self, MetricError> {
         let metric = match (measure.depth(), cutoff.map(NonZeroUsize::new)) {
             (MeasureDepth::Whole | MeasureDepth::Either, None) => Some(None),
@@ -97,12 +99,12 @@ impl Metric {
         self.measure
     }
 
-    /// Over how many documents from the top; all of them where there is none.
+    /// The number of documents from the top, or `None` for all.
     pub fn cutoff(self) -> Option<usize> {
         self.cutoff.map(NonZeroUsize::get)
     }
 
-    /// Every form of a metric's name, for help texts: `ndcg[@K], …, p@K, …`.
+    /// All forms of metric names, for help texts: `ndcg[@K], …, p@K, …`.
     pub fn expected() -> String {
         let form = |measure: Measure| match measure.depth() {
             MeasureDepth::Whole => measure.to_string(),
@@ -112,7 +114,7 @@ impl Metric {
         Measure::ALL.map(form).join(", ")
     }
 
-    /// The value on one query, or `None` for the judged share of nothing.
+    /// The value on one query, or `None` for the judged share of an empty ranking.
     pub(super) fn value(self, query: &GradedRanking) -> Option<f64> {
         let top = match self.cutoff {
             Some(k) => &query.ranked[..query.ranked.len().min(k.get())],
@@ -131,8 +133,8 @@ impl Metric {
         Some(match self.measure {
             Measure::Ndcg => self.ndcg(query, |grade| grade),
             Measure::NdcgExp => {
-                // Both sums are divided by a power of two, which changes no digit of their ratio, so that no grade is too
-                // large for a number.
+                // Divide both sums by a power of two, which changes no digit of their ratio, so
+                // that no grade overflows.
                 let top = query.ideal.first().map_or(0.0, |largest| largest.floor());
                 self.ndcg(query, |grade| (grade - top).exp2() - (-top).exp2())
             }
@@ -178,20 +180,21 @@ impl Metric {
     }
 }
 
-/// One query's ranking, seen as grades.
+/// One query's ranking as a list of grades.
 #[derive(Debug)]
 pub(super) struct GradedRanking {
     /// The grade at each rank; `None` is unjudged.
     pub(super) ranked: Vec<Option<i32>>,
-    /// What the document at each rank adds; 0 for an unjudged one.
+    /// The gain of the document at each rank; 0 for an unjudged one.
     pub(super) gains: Vec<f64>,
-    /// The gains above 0 of all judged documents, largest first.
+    /// The positive gains of all judged documents, largest first.
     pub(super) ideal: Vec<f64>,
-    /// From which grade on a document is relevant.
+    /// The lowest grade that counts as relevant.
     pub(super) relevant_from: i32,
     /// Relevant documents, retrieved or not.
     pub(super) relevant: usize,
-    /// Documents judged irrelevant, retrieved or not; a negative grade is no judgment.
+    /// Documents judged irrelevant, retrieved or not; a negative grade does not count as a
+    /// judgment.
     pub(super) irrelevant: usize,
 }
 
@@ -228,7 +231,7 @@ impl fmt::Display for Metric {
 impl FromStr for Metric {
     type Err = MetricError;
 
-    /// Reads the name in any case.
+    /// Parses the name, ignoring case.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let error = || MetricError {
             text: text.to_owned(),
@@ -311,7 +314,8 @@ mod tests {
 
     #[test]
     fn a_ranking_has_the_values_of_the_textbook() {
-        // Järvelin & Kekäläinen's style of example: grades 3 2 3 0 1 2, everything judged is retrieved.
+        // An example in the style of Järvelin & Kekäläinen: grades 3 2 3 0 1 2, everything judged
+        // is retrieved.
         let query = GradedRanking {
             ranked: vec![Some(3), Some(2), Some(3), None, Some(1), Some(2)],
             gains: vec![3.0, 2.0, 3.0, 0.0, 1.0, 2.0],
@@ -351,7 +355,7 @@ mod tests {
         let of = |name: &str, query: &GradedRanking| name.parse::<Metric>().unwrap().value(query);
         assert_eq!(of("ndcg_exp", &query), Some(1.0));
         assert_eq!(of("ndcg", &query), Some(1.0));
-        // Two places below the top: 1 / log2(4).
+        // Two ranks below the top: 1 / log2(4).
         query.gains = vec![0.0, 0.0, 5000.0];
         query.ranked = vec![None, None, Some(5000)];
         assert_eq!(of("ndcg_exp", &query), Some(0.5));

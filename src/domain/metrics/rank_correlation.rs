@@ -1,9 +1,10 @@
-//! How alike two rankings of the same documents are.
+//! Measures the similarity of two rankings of the same documents.
 
-/// Kendall's τ-b of two lists of scores in −1..=1: concordant less discordant pairs over the geometric mean of the pairs
-/// untied in each (Kendall 1945). Quadratic in the length.
+/// Kendall's τ-b of two lists of scores, in −1..=1: concordant minus discordant pairs over the
+/// geometric mean of the numbers of untied pairs in each (Kendall 1945). Takes quadratic time.
 ///
-/// `None` for lists of different lengths, for a list whose values are all equal, and where a value is not a number.
+/// `None` for lists of different lengths, for a list whose values are all equal, and if a value is
+/// not a number.
 pub fn kendall_tau_b(x: &[f64], y: &[f64]) -> Option<f64> {
     if x.len() != y.len() || x.iter().chain(y).any(|value| value.is_nan()) {
         return None;

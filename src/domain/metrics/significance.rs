@@ -1,4 +1,5 @@
-//! How sure a mean over queries is, and whether two runs differ by more than the choice of queries explains.
+//! Uncertainty of means over queries, and tests of whether two runs differ by more than the choice
+//! of queries explains.
 
 use crate::domain::analysis::wilson_share;
 use crate::domain::sampling::SeededRng;
@@ -6,18 +7,19 @@ use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::collections::BTreeSet;
 
-/// How resampling is done. The same values and settings give the same numbers everywhere.
+/// How to resample. The same values and settings give the same numbers on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Resampling {
-    /// Resamples, and random sign patterns of a randomisation test.
+    /// Number of resamples, and of random sign patterns in a randomization test.
     pub draws: usize,
-    /// Level of the intervals, between 0 and 1.
+    /// Confidence level of the intervals, between 0 and 1.
     pub level: f64,
     pub seed: u64,
 }
 
 impl Resampling {
-    /// For so many cases where somebody waits: 10,000 draws up to a thousand cases, fewer beyond, 1,000 at least.
+    /// Settings for interactive use: 10,000 draws for up to a thousand cases, fewer beyond that,
+    /// but at least 1,000.
     pub fn of(cases: usize) -> Self {
         Self {
             draws: (10_000_000 / cases.max(1)).clamp(1_000, 10_000),
@@ -39,17 +41,17 @@ impl Default for Resampling {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanEstimate {
     pub mean: f64,
-    /// Queries it is over.
+    /// Number of queries.
     pub n: usize,
-    /// Interval over queries, see [`mean_interval`]; none for fewer than two. Of equal shares it is Wilson's, and of other
-    /// equal values there is none.
+    /// Interval over queries, see [`mean_interval`]; `None` for fewer than two. If all values are
+    /// the same share, it is Wilson's interval; for other equal values it is `None`.
     pub interval: Option<(f64, f64)>,
 }
 
-/// The paired t-test (Student 1908): whether the mean difference is zero.
+/// The paired t-test (Student 1908) of a mean difference of zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TTest {
-    /// The mean difference over its standard error.
+    /// The mean difference divided by its standard error.
     pub t: f64,
     pub degrees: usize,
     pub p: f64,
@@ -58,18 +60,18 @@ pub struct TTest {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// Queries both have a value for.
+    /// Queries for which both have a value.
     pub n: usize,
     /// Mean of first minus second.
     pub mean_difference: f64,
-    /// Interval of the mean difference over queries, see [`mean_interval`]; none for fewer than two, and none where all differ
-    /// by the same. Where nothing differs it is 0 to 0.
+    /// Interval of the mean difference over queries, see [`mean_interval`]; `None` for fewer than
+    /// two, and if all differences are the same. If all differences are 0, it is 0 to 0.
     pub interval: Option<(f64, f64)>,
-    /// Two-sided p-value of the paired randomisation test.
+    /// Two-sided p-value of the paired randomization test.
     pub randomisation_p: f64,
-    /// The paired t-test, where the differences vary.
+    /// The paired t-test, if the differences vary.
     pub t_test: Option<TTest>,
-    /// Queries on which the first is better, both are equal, the second is better.
+    /// Number of queries on which the first is better, both are equal, and the second is better.
     pub wins_ties_losses: (usize, usize, usize),
 }
 
@@ -78,16 +80,16 @@ pub fn estimate(values: &[f64], how: &Resampling) -> Option<MeanEstimate> {
     with_interval(values, mean_interval(&sorted(values), how), how)
 }
 
-/// The values in ascending order: which cases a resample or a random sign falls on must not depend on the order in which
-/// they were given.
+/// Sorts the values, so that the resamples and random signs do not depend on the order in which the
+/// values were given.
 fn sorted(values: &[f64]) -> Vec<f64> {
     let mut values = values.to_vec();
     values.sort_unstable_by(f64::total_cmp);
     values
 }
 
-/// The [`estimate`] of each column, the same to the last bit. Columns of one length go through the same resamples, which
-/// are drawn once for all of them.
+/// The [`estimate`] of each column, identical to the last bit. Columns of the same length share the
+/// same resamples, which are drawn only once.
 pub fn estimates(columns: &[Vec<f64>], how: &Resampling) -> Vec<Option<MeanEstimate>> {
     let mut found: Vec<Option<MeanEstimate>> = columns.iter().map(|_| None).collect();
     let lengths: BTreeSet<usize> = columns.iter().map(Vec::len).collect();
@@ -101,7 +103,8 @@ pub fn estimates(columns: &[Vec<f64>], how: &Resampling) -> Vec<Option<MeanEstim
             .filter(|at| columns[*at].len() == length)
             .collect();
         for together in alike.chunks(TOGETHER) {
-            // Beside each other, so that one look into memory finds a case's values of all columns.
+            // Store the columns interleaved, so that one memory access fetches a case's values of
+            // all columns.
             let mut cases = vec![[0.0; TOGETHER]; length];
             for (place, column) in together.iter().enumerate() {
                 for (case, value) in cases.iter_mut().zip(sorted(&columns[*column])) {
@@ -128,7 +131,7 @@ fn with_interval(
     interval: Option<(f64, f64)>,
     how: &Resampling,
 ) -> Option<MeanEstimate> {
-    // No mean of shares lies outside 0..=1.
+    // The mean of shares is always in 0..=1.
     let shares = values.iter().all(|value| (0.0..=1.0).contains(value));
     let (mean, n) = (mean(values)?, values.len());
     let interval = match (interval, shares) {
@@ -139,14 +142,16 @@ fn with_interval(
     Some(MeanEstimate { mean, n, interval })
 }
 
-/// The interval of a share that is the same in each of `n` cases: Wilson's, as if each case were one yes or no. No values in
-/// 0..=1 spread more than those, and resampling values that do not differ says nothing of how others might. `None` for
-/// fewer than two cases or a level outside (0, 1).
+/// The interval of a share that is the same in all of `n` cases: Wilson's, as if each case were one
+/// yes-or-no answer. Values in 0..=1 cannot spread more than those, and resampling identical values
+/// says nothing about how much others might differ. `None` for fewer than two cases or a level
+/// outside (0, 1).
 pub fn equal_shares(share: f64, n: usize, level: f64) -> Option<(f64, f64)> {
     (n > 1 && level > 0.0 && level < 1.0).then(|| wilson_share(share, n as f64, level))
 }
 
-/// First against second, pair by pair, or `None` without pairs or for lists of different lengths.
+/// Compares first with second, pair by pair; `None` without pairs or for lists of different
+/// lengths.
 pub fn compare(first: &[f64], second: &[f64], how: &Resampling) -> Option<Comparison> {
     if first.len() != second.len() {
         return None;
@@ -155,7 +160,7 @@ pub fn compare(first: &[f64], second: &[f64], how: &Resampling) -> Option<Compar
     let differences = sorted(&differences);
     let mean_difference = mean(&differences)?;
     let count = |test: fn(&f64) -> bool| differences.iter().filter(|d| test(d)).count();
-    // Nothing differs in any resample either.
+    // Identical values also have no differences in any resample.
     let nothing = differences.iter().all(|d| *d == 0.0);
     let alike = Resampling { draws: 1, ..*how };
     let how = if nothing { &alike } else { how };
@@ -177,18 +182,19 @@ pub fn compare(first: &[f64], second: &[f64], how: &Resampling) -> Option<Compar
     })
 }
 
-/// Columns whose resamples are summed at the same time.
+/// Number of columns whose resamples are summed at the same time.
 const TOGETHER: usize = 8;
 
-/// Fewest cases for which resampling covers: with ten of them a percentile interval holds a mean in nine of ten samples
-/// where it promises nineteen of twenty.
+/// Minimum number of cases for the bootstrap: with ten cases, a 95 % percentile interval covers the
+/// mean in only 90 % of samples.
 const ENOUGH_TO_RESAMPLE: usize = 30;
 
-/// Most cases for which the interval of a mean is Student's: the percentile interval of thirty cases covers .917.
+/// Maximum number of cases for which the interval of a mean is Student's: with thirty cases, the
+/// percentile interval covers .917.
 const MOST_FOR_T: usize = 100;
 
-/// The interval of a mean: Student's for up to [`MOST_FOR_T`] values, and of the bootstrap for more. `None` as for
-/// [`bootstrap`].
+/// The interval of a mean: Student's for up to [`MOST_FOR_T`] values, the bootstrap's for more.
+/// `None` in the same cases as [`bootstrap`].
 fn mean_interval(values: &[f64], how: &Resampling) -> Option<(f64, f64)> {
     let statistic = |chosen: &[usize]| mean_of(values, chosen);
     if values.len() > MOST_FOR_T {
@@ -197,23 +203,26 @@ fn mean_interval(values: &[f64], how: &Resampling) -> Option<(f64, f64)> {
     if values.len() < 2 || !(how.level > 0.0 && how.level < 1.0) {
         return None;
     }
-    // The jackknife's interval of a mean is Student's.
+    // For a mean, the jackknife interval is Student's.
     let [interval] = jackknives(values.len(), how.level, |chosen| [statistic(chosen)]);
     interval.filter(has_width)
 }
 
-/// Whether the ends differ by more than rounding: sums of the same numbers in another order may differ in their last bits.
+/// Whether the ends differ by more than rounding: sums of the same numbers in another order may
+/// differ in the last bits.
 fn has_width((low, high): &(f64, f64)) -> bool {
     high - low > 1e-12 * high.abs().max(1.0)
 }
 
-/// The percentile bootstrap interval (Efron & Tibshirani 1993, §13.3) of a statistic of `n` exchangeable cases, or for
-/// fewer than [`ENOUGH_TO_RESAMPLE`] of them the jackknife's with the quantile of t, which for a mean is Student's.
+/// The percentile bootstrap interval (Efron & Tibshirani 1993, §13.3) of a statistic of `n`
+/// exchangeable cases. For fewer than [`ENOUGH_TO_RESAMPLE`] cases, the jackknife interval with the
+/// t quantile, which for a mean is Student's.
 ///
-/// `statistic` is given the indexes of a resample, drawn with replacement; resamples without a value are left out.
-/// The ends are the order statistics at the tails' share of the draws. `None` for fewer than two cases, for a level
-/// outside (0, 1), where no resample has a value, for few cases where it has none with any of them left out, and where both
-/// ends are the same: cases that do not differ do not say how sure their statistic is.
+/// `statistic` receives the indexes of a resample, drawn with replacement; resamples without a
+/// value are skipped. The ends are order statistics at the tail probabilities of the draws. `None`
+/// for fewer than two cases, for a level outside (0, 1), if no resample has a value, if a jackknife
+/// statistic has none, and if both ends are the same: identical cases do not say how uncertain
+/// their statistic is.
 pub(crate) fn bootstrap(
     n: usize,
     how: &Resampling,
@@ -223,7 +232,7 @@ pub(crate) fn bootstrap(
     interval
 }
 
-/// The [`bootstrap`] intervals of several statistics, all over the same resamples.
+/// The [`bootstrap`] intervals of several statistics over the same resamples.
 pub fn bootstraps<const N: usize>(
     n: usize,
     how: &Resampling,
@@ -261,8 +270,8 @@ fn percentiles<const N: usize>(
     })
 }
 
-/// θ ± t · se with the error of the jackknife (Tukey 1958), se² = (n − 1) / n · Σ (θ_i − mean)² over the statistics θ_i without
-/// the case i, and n − 1 degrees of freedom.
+/// θ ± t · se with the jackknife error (Tukey 1958), se² = (n − 1) / n · Σ (θ_i − mean)² over the
+/// statistics θ_i without case i, and n − 1 degrees of freedom.
 fn jackknives<const N: usize>(
     n: usize,
     level: f64,
@@ -288,21 +297,22 @@ fn jackknives<const N: usize>(
     })
 }
 
-/// The two-sided p-value of the paired randomisation test (Fisher 1935; Smucker, Allan & Carterette 2007), or `None`
-/// without differences.
+/// The two-sided p-value of the paired randomization test (Fisher 1935; Smucker, Allan & Carterette
+/// 2007), or `None` without differences.
 ///
-/// Exact, over all sign patterns, where those are no more than the draws; otherwise (b + 1) / (draws + 1), with b the
-/// random patterns whose mean is at least as far from zero (Phipson & Smyth 2010).
+/// Exact, over all sign patterns, if there are no more of them than draws; otherwise (b + 1) /
+/// (draws + 1), where b is the number of random patterns whose mean is at least as far from zero
+/// (Phipson & Smyth 2010).
 pub(crate) fn randomisation_p(differences: &[f64], how: &Resampling) -> Option<f64> {
     let n = differences.len();
     if n == 0 {
         return None;
     }
     let observed = differences.iter().sum::<f64>().abs();
-    // In ascending order, so that neither the order of the queries nor that of the runs decides which sign a size gets.
+    // Sort ascending, so that the signs do not depend on the order of the queries or of the runs.
     let sizes: Vec<f64> = differences.iter().map(|d| d.abs()).collect();
     let sizes = sorted(&sizes);
-    // Sums of the same numbers in other signs may differ in their last bits.
+    // Sums of the same numbers with other signs may differ in the last bits.
     let slack = 1e-12 * sizes.iter().sum::<f64>();
     let signed = |minus: &mut dyn FnMut(usize) -> bool| -> bool {
         let sum: f64 = sizes
@@ -326,8 +336,8 @@ pub(crate) fn randomisation_p(differences: &[f64], how: &Resampling) -> Option<f
     Some((extreme + 1) as f64 / (how.draws + 1) as f64)
 }
 
-/// The paired t-test of differences, or `None` for fewer than two or where all are equal up to rounding: their noise is no
-/// variance.
+/// The paired t-test of differences, or `None` for fewer than two or if all are equal up to
+/// rounding, because rounding noise is not variance.
 pub(crate) fn t_test(differences: &[f64]) -> Option<TTest> {
     let n = differences.len();
     let mean = mean(differences)?;
@@ -410,7 +420,7 @@ mod tests {
         }
     }
 
-    /// How often the interval of ten queries' mean, as drawn by `value`, holds `truth`.
+    /// How often the interval of the mean of ten queries, drawn by `value`, covers `truth`.
     fn coverage(truth: f64, value: impl Fn(&mut SeededRng) -> f64) -> f64 {
         let mut rng = SeededRng::new(9, &["coverage"]);
         let held = (0..2000).filter(|_| {
@@ -423,7 +433,8 @@ mod tests {
 
     #[test]
     fn intervals_of_ten_queries_cover() {
-        // As NDCG is spread: evenly, towards 1, and with a fifth of the queries at 1.
+        // Distributions like that of NDCG: uniform, skewed toward 1, and with a fifth of the
+        // queries at 1.
         let even = coverage(0.5, SeededRng::unit);
         let high = coverage(2.0 / 3.0, |rng| rng.unit().sqrt());
         let ceiling = coverage(0.6, |rng| match rng.unit() < 0.2 {

@@ -8,11 +8,12 @@ pub const DOCUMENT_LIMIT: usize = 10;
 
 /// NDCG with the gain exp(true score) over all documents within the limit.
 ///
-/// Wide scores make it nearly the rank of the one best document: prefer a graded NDCG@10 as the headline. `None` for
-/// lists of different lengths, without documents, and where a score is not finite.
+/// If scores are spread widely, this depends almost only on the rank of the single best document,
+/// so prefer a graded NDCG@10 as the main metric. `None` for lists of different lengths, without
+/// documents, and if a score is not finite.
 pub fn ndcg(test: &[f64], truth: &[f64], limit: Option<usize>) -> Option<f64> {
     let (test, truth) = limited(test, truth, limit)?;
-    // A common factor of all gains cancels; without it, exp overflows from 710 on.
+    // A common factor of all gains cancels out; without it, exp overflows above 709.
     let top = truth.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let gain = |order: Vec<usize>| -> f64 {
         order
@@ -24,9 +25,10 @@ pub fn ndcg(test: &[f64], truth: &[f64], limit: Option<usize>) -> Option<f64> {
     Some(gain(order(test)) / gain(order(truth)))
 }
 
-/// The share of document pairs whose test scores are ordered as their true scores are; a tie in either is wrong.
+/// The share of document pairs whose test scores are ordered like their true scores; a tie in
+/// either counts as wrong.
 ///
-/// `None` for fewer than two documents, and as for [`ndcg`].
+/// `None` for fewer than two documents, and in the same cases as [`ndcg`].
 pub fn pairwise_accuracy(test: &[f64], truth: &[f64], limit: Option<usize>) -> Option<f64> {
     let (test, truth) = limited(test, truth, limit)?;
     let (mut right, mut pairs) = (0usize, 0usize);
@@ -41,10 +43,10 @@ pub fn pairwise_accuracy(test: &[f64], truth: &[f64], limit: Option<usize>) -> O
     (pairs > 0).then(|| right as f64 / pairs as f64)
 }
 
-/// How many of the `k_truth` truly best documents are among the `k` best by test score, over `k_truth` even where there
-/// are fewer documents.
+/// How many of the `k_truth` best documents by true score are among the `k` best by test score,
+/// divided by `k_truth` even if there are fewer documents.
 ///
-/// `None` for a `k_truth` of 0, and as for [`ndcg`].
+/// `None` for a `k_truth` of 0, and in the same cases as [`ndcg`].
 pub fn recall(
     test: &[f64],
     truth: &[f64],
@@ -74,7 +76,7 @@ fn limited<'a>(
     (usable && kept > 0).then(|| (&test[..kept], &truth[..kept]))
 }
 
-/// Positions by descending score; of equal scores the later comes first.
+/// Indexes by descending score; among equal scores, later ones come first.
 fn order(scores: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..scores.len()).rev().collect();
     order.sort_by(|i, j| (scores[*j] + 0.0).total_cmp(&(scores[*i] + 0.0)));

@@ -1,10 +1,11 @@
-//! Which documents of a query are graded, so that its offset is known.
+//! Chooses the documents of a query to grade in order to estimate its offset.
 
-/// The share of a ranking, from the top, that anchors are spread over: what comes further down gets grade 0 from everyone.
+/// The share of a ranking, from the top, over which anchors are spread: everyone gives grade 0 to
+/// documents farther down.
 const REACH: f64 = 0.6;
 
-/// Places in a ranking of `documents`, best first, for so many anchors: from the first to the 60 % quantile, evenly, none
-/// twice.
+/// Ranks (from 0) for this many anchors in a ranking of `documents`, best first: evenly spaced from
+/// the first to the 60 % quantile, without duplicates.
 pub fn anchor_places(documents: usize, anchors: usize) -> Vec<usize> {
     let last = (REACH * documents.saturating_sub(1) as f64).round();
     let steps = anchors.saturating_sub(1).max(1) as f64;
@@ -16,8 +17,8 @@ pub fn anchor_places(documents: usize, anchors: usize) -> Vec<usize> {
     places
 }
 
-/// The places to add to `have`, so that there are as many anchors as [`anchor_places`] would take: of its places those that are
-/// farthest from all that are there, one after the other. Rising.
+/// The ranks to add to `have` to get as many anchors as [`anchor_places`] would choose: repeatedly
+/// the one of its ranks that is farthest from all existing ones. Ascending.
 pub fn more_anchor_places(documents: usize, anchors: usize, have: &[usize]) -> Vec<usize> {
     let wanted = anchor_places(documents, anchors);
     let missing = wanted.len().saturating_sub(have.len());
@@ -28,7 +29,7 @@ pub fn more_anchor_places(documents: usize, anchors: usize, have: &[usize]) -> V
             there.map(|other| other.abs_diff(*place)).min()
         };
         let free = wanted.iter().filter(|place| distance(place) != Some(0));
-        // The first of equals: the best ranked one.
+        // In a tie, take the first, which is ranked best.
         let farthest = free
             .rev()
             .max_by_key(|place| distance(place).unwrap_or(usize::MAX));

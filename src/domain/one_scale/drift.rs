@@ -1,37 +1,39 @@
-//! Whether a judge's grades mean the same in every query.
+//! Checks whether a judge's grades mean the same in every query.
 
 use std::collections::BTreeMap;
 
-/// Rulings from which on the check says something.
+/// Minimum number of rulings for the check.
 const ENOUGH: usize = 100;
-/// Where queries differ by more than this share of the difference within them, anchors of the judge do not link them.
+/// If queries differ by more than this fraction of the differences within them, the judge's anchors
+/// cannot link them.
 const TOO_MUCH: f64 = 0.8;
 
-/// A document that a judge has graded and a person too.
+/// A document graded both by a judge and by a person.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GradedTwice {
     pub query: usize,
-    /// The judge's grade less the person's.
+    /// The judge's grade minus the person's.
     pub difference: f64,
 }
 
-/// How a judge's grades shift from query to query.
+/// How a judge's grades shift between queries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drift {
     pub rulings: usize,
-    /// Standard deviation between queries over the one within them, from 0; infinite where nothing differs within.
+    /// Standard deviation between queries divided by the one within them, from 0; infinite if
+    /// nothing differs within.
     pub ratio: f64,
 }
 
 impl Drift {
-    /// Whether links are to be preferred to anchors of this judge.
+    /// Whether links should be preferred to anchors of this judge.
     pub fn is_too_much(self) -> bool {
         self.ratio > TOO_MUCH
     }
 }
 
-/// One-way analysis of variance of the differences by query (Searle et al. 1992, §3.6). `None` for fewer than 100 documents, and
-/// where no two queries or no two documents of a query are among them.
+/// One-way analysis of variance of the differences by query (Searle et al. 1992, §3.6). `None` for
+/// fewer than 100 documents, for a single query, and if no query has two documents.
 pub fn drift(graded: &[GradedTwice]) -> Option<Drift> {
     let mut queries: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     for one in graded {

@@ -1,4 +1,4 @@
-//! Offsets of queries from battles of documents of two queries.
+//! Estimates offsets of queries from battles between documents of two queries.
 
 use super::Offset;
 use crate::domain::rating::{self, Observation, RatingError, RatingOptions};
@@ -7,28 +7,29 @@ use crate::domain::sampling::SeededRng;
 /// Precision of the prior on an offset.
 const PRECISION: f64 = 0.05;
 
-/// Two documents of two queries, each as query and place in it.
+/// A document of one query and a document of another, each as query and index in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     pub a: (usize, usize),
     pub b: (usize, usize),
 }
 
-/// What was said of a link.
+/// The outcome of a link's battle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkBattle {
-    /// Query and zELO of both documents.
+    /// Query and zELO of each document.
     pub a: (usize, f64),
     pub b: (usize, f64),
-    /// In 0..=1 (1: B better).
+    /// In 0..=1 (1: B is better).
     pub score: f64,
-    /// In battles.
+    /// Weight, in battles.
     pub weight: f64,
 }
 
-/// Links for one round: queries in random pairs, each with a random document of the one and the document of the other whose
-/// linked score is nearest to it. Battles of near equals say most, and those of two best documents are biased: the best of
-/// many owes its place to luck too. With an odd number one query has to wait.
+/// Links for one round: random pairs of queries, each with a random document of one query and the
+/// document of the other whose linked score is closest. Battles between near equals are the most
+/// informative, while those between the best documents are biased: the best of many is partly there
+/// by luck. With an odd number of queries, one is left out.
 pub fn near_gap_links(scores: &[Vec<f64>], offsets: &[f64], seed: u64, round: usize) -> Vec<Link> {
     let mut rng = SeededRng::new(seed, &["links", &round.to_string()]);
     let mut order: Vec<usize> = (0..scores.len())
@@ -52,12 +53,13 @@ pub fn near_gap_links(scores: &[Vec<f64>], offsets: &[f64], seed: u64, round: us
     order.chunks(2).filter_map(link).collect()
 }
 
-/// The offsets that make battles over queries most probable: Bradley–Terry over queries, with the zELO of the documents as
-/// known differences and a prior of precision .05. They sum to 0. `phi` is the variance of a battle's score relative to one coin
-/// flip. A query without a link has the offset 0 with the error of the prior.
+/// The maximum a posteriori offsets given battles across queries: Bradley–Terry over queries, with
+/// the documents' zELO as known differences and a prior of precision .05. They sum to 0. `phi` is
+/// the variance of a battle's score relative to one coin flip. A query without a link has offset 0
+/// and the error of the prior.
 ///
 /// # Errors
-/// A query's number or a score is out of range.
+/// If a query index or a score is out of range.
 pub fn fit_links(
     queries: usize,
     battles: &[LinkBattle],

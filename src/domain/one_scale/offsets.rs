@@ -1,25 +1,26 @@
-//! Offsets of queries from graded anchors: ordinal regression with a random intercept a query.
+//! Estimates offsets of queries from graded anchors: ordinal regression with a random intercept per
+//! query.
 
 use crate::domain::metrics::{GradeModel, GradedScore};
 
-/// Rounds of the fit, and the change of the spread at which it is done.
+/// Maximum number of rounds of the fit, and the change in spread at which it has converged.
 const ROUNDS: usize = 200;
 const DONE: f64 = 1e-9;
-/// Steps that find a query's intercept.
+/// Maximum number of steps to find a query's intercept.
 const STEPS: usize = 50;
 
 /// A graded anchor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AnchorGrade {
-    /// The query's number, from 0.
+    /// The index of the query.
     pub query: usize,
     /// The document's zELO.
     pub score: f64,
-    /// 0 and above; what is below is 0.
+    /// At least 0; values below count as 0.
     pub grade: i32,
 }
 
-/// What is added to the zELO of a query's documents, in the same units.
+/// The amount added to the zELO of a query's documents, in the same units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Offset {
     pub value: f64,
@@ -27,21 +28,23 @@ pub struct Offset {
     pub se: f64,
 }
 
-/// Offsets with what they were found by.
+/// Offsets with the model that they were estimated with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommonScale {
-    /// By query; `None` for those without an anchor.
+    /// By query; `None` for queries without an anchor.
     pub offsets: Vec<Option<Offset>>,
-    /// What the judge of the anchors would grade a document with a linked score.
+    /// Predicts the grade that the anchors' judge would give a document with a linked score.
     pub grades: GradeModel,
-    /// Standard deviation of the offsets among queries, which the fit shrinks them by.
+    /// Standard deviation of the offsets among queries, which determines how much the fit shrinks
+    /// them.
     pub spread: f64,
 }
 
-/// Fits P(grade ≥ level j) = σ(β · score + u_q − c_j) with u_q ~ N(0, s²): β and the cuts with the prior of [`GradeModel`], the
-/// intercepts at their mode, s² by expectation maximisation with the curvature there. The offset of a query is u_q / β.
+/// Fits P(grade ≥ level j) = σ(β · score + u_q − c_j) with u_q ~ N(0, s²): β and the cuts with the
+/// prior of [`GradeModel`], the intercepts at their mode, s² by expectation maximization with the
+/// curvature there. The offset of a query is u_q / β.
 ///
-/// `None` where the grades fit no model: all the same, or without one of grade 0.
+/// `None` if the grades fit no model: if all are the same, or none is 0.
 pub fn fit_anchors(queries: usize, anchors: &[AnchorGrade]) -> Option<CommonScale> {
     let graded: Vec<GradedScore> = anchors
         .iter()
@@ -92,7 +95,8 @@ pub fn fit_anchors(queries: usize, anchors: &[AnchorGrade]) -> Option<CommonScal
     })
 }
 
-/// The most probable intercept of a query, and the variance around it: Newton on a concave function, from `start`.
+/// The most probable intercept of a query and the variance around it, by Newton's method on a
+/// concave function from `start`.
 fn mode(model: &GradeModel, anchors: &[&AnchorGrade], variance: f64, start: f64) -> (f64, f64) {
     let mut u = start;
     let slopes = |u: f64| {
@@ -118,7 +122,7 @@ mod tests {
     use super::*;
     use crate::domain::sampling::SeededRng;
 
-    /// Grades of forty queries whose level rises from −3 to 3, five anchors each.
+    /// Grades for forty queries whose level increases from −3 to 3, five anchors each.
     fn anchors() -> Vec<AnchorGrade> {
         let mut rng = SeededRng::new(4, &["anchors"]);
         let mut anchors = Vec::new();
@@ -152,7 +156,7 @@ mod tests {
         assert!(mean(&offsets[..13]) < -1.2 && mean(&offsets[27..]) > 1.2);
         assert!((1.0..2.6).contains(&found.spread), "{found:?}");
         assert!((0.6..1.5).contains(&found.grades.slope()), "{found:?}");
-        // Levels are within two standard errors about as often as those promise.
+        // Levels are within two standard errors about as often as expected.
         let within = offsets.iter().enumerate().filter(|(query, of)| {
             let level = -3.0 + 6.0 * *query as f64 / 39.0;
             (of.value - level).abs() < 2.0 * of.se

@@ -1,4 +1,5 @@
-//! What anchors and links are worth, on simulated queries whose documents have a known place on one scale.
+//! Evaluates anchors and links on simulated queries whose documents have known positions on one
+//! scale.
 
 use super::{AnchorGrade, LinkBattle, anchor_places, fit_anchors, fit_links, near_gap_links};
 use crate::domain::battle::Pair;
@@ -10,7 +11,8 @@ use crate::domain::vote::Outcome;
 
 /// Standard deviation of the true scores within a query.
 const WITHIN: f64 = 1.82;
-/// What a judge who grades single documents strays by, in the same units; about what one strays by in a pair.
+/// Standard deviation of the error of a judge who grades single documents, in the same units; about
+/// the same as that of a pairwise judge.
 const GRADING: f64 = 1.0;
 /// Shares of all documents with grades of at least 1, 2 and 3.
 const GRADES: [f64; 3] = [0.25, 0.10, 0.03];
@@ -23,27 +25,28 @@ const JUDGES: usize = 3;
 pub struct ScaleWorld {
     pub queries: usize,
     pub documents: usize,
-    /// Standard deviation of the queries' levels, as a share of the one within a query.
+    /// Standard deviation of the queries' levels, as a fraction of the one within a query.
     pub levels: f64,
-    /// Standard deviation of a grading judge's own shift from query to query, in units of the truth.
+    /// Standard deviation of a grading judge's shift between queries, in units of the true scores.
     pub drift: f64,
     pub seed: u64,
 }
 
-/// How offsets are found.
+/// How to estimate the offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScaleDesign {
-    /// Not at all: zELO as it is.
+    /// No offsets: zELO as it is.
     None,
-    /// So many anchors a query, each graded by so many judges.
+    /// This many anchors per query, each graded by this many judges.
     Anchors { count: usize, judges: usize },
-    /// So many links that each query takes part in, of near equals.
+    /// This many links per query, between near equals.
     Links(usize),
-    /// The true ones: what better offsets could reach.
+    /// The true offsets: an upper bound for any design.
     Truth,
 }
 
-/// The correlation of linked scores with the truth over all documents of a world; `None` where there is no scale.
+/// The correlation of linked scores with the true scores over all documents of a world; `None` if
+/// no scale could be fitted.
 pub fn simulated_scale(world: &ScaleWorld, design: ScaleDesign) -> Option<f64> {
     let mut rng = SeededRng::new(world.seed, &["scale"]);
     let levels: Vec<f64> = (0..world.queries)
@@ -57,7 +60,7 @@ pub fn simulated_scale(world: &ScaleWorld, design: ScaleDesign) -> Option<f64> {
                 .collect()
         })
         .collect();
-    // All documents in one world, so that any two can meet.
+    // Put all documents in one world, so that any two can meet.
     let all = SimulatedQuery::new(world.seed, "scale", truth.concat(), Noise::standard(JUDGES));
     let at = |query: usize, document: usize| query * world.documents + document;
     let score = |x: usize, y: usize| vote_mean(&all, x, y);
@@ -157,7 +160,7 @@ fn graded_anchors(
     anchors
 }
 
-/// The mean vote of all judges, 1 where the second document is better.
+/// The mean vote of all judges, 1 if the second document is better.
 fn vote_mean(all: &SimulatedQuery, x: usize, y: usize) -> Option<f64> {
     let pair = Pair::new(x, y)?;
     let votes = (0..JUDGES).filter_map(|seat| all.vote(pair, seat));

@@ -1,4 +1,5 @@
-//! When to stop: how sure the top k is, and how many more battles would tell two documents apart.
+//! Decides when to stop: the certainty of the top k, and the number of battles needed to tell two
+//! documents apart.
 
 use crate::domain::battle::Pair;
 use crate::domain::ranking::View;
@@ -6,36 +7,39 @@ use crate::domain::rating::TopDraws;
 use crate::domain::{analysis, rating};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// The seed of the posterior draws: the same rows give the same certainty everywhere.
+/// The seed of the posterior draws, fixed so that the same rows always give the same certainty.
 const SEED: u64 = 0x70b5;
 
-/// How sure the top of a query is.
+/// The certainty of a query's top ranks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Certainty {
-    /// The ranks in question.
+    /// Number of top ranks.
     pub top: usize,
-    /// P(the top holds the documents that it truly should, in any order): the share of 1000 draws from the joint posterior
-    /// of the scores in which it does.
+    /// P(the top contains exactly the documents that truly belong there, in any order): the share
+    /// of 1000 draws from the joint posterior of the scores in which it does.
     pub probability: f64,
-    /// Lower end of the 95 % Wilson interval of `probability`, for the chance in 1000 draws.
+    /// Lower end of the 95 % Wilson interval of `probability`, for the sampling error of 1000
+    /// draws.
     pub at_least: f64,
-    /// P(the document is truly in the top), by pool index, from the same draws; `None` for documents without a score.
+    /// P(the document truly belongs in the top), by pool index, from the same draws; `None` for
+    /// documents without a score.
     pub inside: Vec<Option<f64>>,
 }
 
 impl Certainty {
-    /// Whether the top is settled at a level such as 0.95: one may stop, because the judgments so far leave the top a
-    /// probability of being wrong of at most 1 − level. It is a statement about the model's posterior: errors that all
-    /// judges share are not in it.
+    /// Whether the top is settled at a level such as 0.95, so that one may stop: given the
+    /// judgments so far, the probability that the top is wrong is at most 1 − level. This is a
+    /// statement about the model's posterior and does not include errors shared by all judges.
     pub fn settled(&self, level: f64) -> bool {
         self.at_least >= level
     }
 }
 
-/// How sure the first `top` ranks of a query are. The joint draws are used and not a bound over pairs: the pairs that
-/// straddle the cut share their errors, and a union bound over them would call most settled queries open.
+/// The certainty of the first `top` ranks of a query. It uses joint draws instead of a bound over
+/// pairs: the pairs that straddle the cutoff share their errors, so a union bound over them would
+/// call most settled queries open.
 ///
-/// `None` where the model has no errors, and where `top` leaves nothing to decide.
+/// `None` if the model has no errors, and if `top` leaves nothing to decide.
 pub fn certainty(view: &View, top: usize) -> Option<Certainty> {
     let draws = top_draws(view, top)?;
     let mut inside = vec![None; view.rows().documents];
@@ -53,19 +57,20 @@ pub fn certainty(view: &View, top: usize) -> Option<Certainty> {
     })
 }
 
-/// Who is among the first `top` ranks in draws from the joint posterior, by place among the documents that have a score: the
-/// same ones for all that is said of a view's top. `None` where the model has no errors, and where `top` leaves nothing to decide.
+/// The members of the first `top` ranks in draws from the joint posterior, by index among the
+/// documents with a score. All statements about a view's top use the same draws. `None` if the
+/// model has no errors, and if `top` leaves nothing to decide.
 pub(super) fn top_draws(view: &View, top: usize) -> Option<TopDraws> {
     let fit = view.fit.as_ref().ok()?;
     rating::top_draws(&fit.scores, view.covariance()?, top, SEED)
 }
 
-/// What it takes to tell two documents apart.
+/// The effort needed to tell two documents apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Separation {
-    /// Further battles between the two; 0 where they are apart already.
+    /// Further battles between the two; 0 if they are already separated.
     pub battles: usize,
-    /// Judge calls for them: battles times the judges that count.
+    /// Judge calls for these battles: battles times the number of judges that count.
     pub calls: usize,
 }
 
@@ -92,7 +97,7 @@ pub fn separation(view: &View, pair: Pair, level: f64) -> Option<Separation> {
     })
 }
 
-/// The documents on ranks `top` and `top` + 1 of the present order.
+/// The documents at ranks `top` and `top` + 1 of the current order.
 pub fn at_the_cut(view: &View, top: usize) -> Option<Pair> {
     let scored = |document: &usize| view.standings.get(*document).is_some_and(Option::is_some);
     let last = view
@@ -117,7 +122,7 @@ fn battles_to_separate(
     let wanted = phi * (z / gap).powi(2);
     let each = probability * (1.0 - probability);
     let battles = ((wanted - 1.0 / resistance) / each).max(0.0).ceil();
-    // A gap of a rounding error asks for more battles than anyone can count.
+    // A gap of the size of a rounding error needs more battles than can be counted.
     (battles.is_finite() && battles < u32::MAX.into()).then_some(battles as usize)
 }
 
@@ -131,7 +136,7 @@ mod tests {
         assert_eq!(battles_to_separate(1e-9, 1.0, 1.0, 0.5, 0.95), None);
         assert_eq!(battles_to_separate(5.0, 1.0, 1.0, 0.99, 0.95), Some(0));
         assert_eq!(battles_to_separate(1.0, 1.0, 1.0, 0.7, 1.0), None);
-        // z = 1.645: 2.706 wanted, 0.25 known, 0.25 a battle.
+        // z = 1.645: 2.706 needed, 0.25 known, 0.25 per battle.
         assert_eq!(battles_to_separate(-1.0, 4.0, 1.0, 0.5, 0.95), Some(10));
     }
 }

@@ -1,4 +1,4 @@
-//! A ranking as graded relevance, and how well another order serves it.
+//! Graded relevance derived from a ranking, and how well another order matches it.
 
 /// The gain 2^grade − 1 of each document, given the order that is the truth: the first 3 % of the documents have grade 3,
 /// up to 10 % grade 2, up to 25 % grade 1, the rest 0 (SCIENCE §5); each share is rounded up to whole documents.
@@ -23,8 +23,8 @@ pub fn gains(truth: &[usize]) -> Vec<f64> {
     gains
 }
 
-/// NDCG of the first `top` of an order, with the discount 1 / log₂(place + 1), place from 1 (Järvelin & Kekäläinen 2002).
-/// 1 where no document has a gain: nothing can be lost.
+/// NDCG of the first `top` documents of an order, with the discount 1 / log₂(rank + 1), rank from 1
+/// (Järvelin & Kekäläinen 2002). 1 if no document has a gain: nothing can be lost.
 pub fn ndcg(order: &[usize], gains: &[f64], top: usize) -> f64 {
     let discounted = |gains: &mut dyn Iterator<Item = f64>| -> f64 {
         gains

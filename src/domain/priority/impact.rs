@@ -1,7 +1,7 @@
-//! What turning one pair's outcome around does to a query's ranking.
+//! Computes how flipping one pair's outcome changes a query's ranking.
 //!
-//! The flip of a pair mirrors every observation in force on it, s → 1 − s: its votes, or the verdict that replaces them,
-//! with the weight they have. A tie becomes the worse of a win for either side.
+//! Flipping a pair mirrors every observation that counts on it, s → 1 − s, with its weight: the
+//! votes, or the verdict that replaces them. For a tie, the worse of a win for either side is used.
 
 use super::graded;
 use crate::domain::battle::Pair;
@@ -10,20 +10,21 @@ use crate::domain::ranking::View;
 use crate::domain::rating::{self, Fit, Observation, RatingModel, RatingOptions};
 use std::collections::BTreeMap;
 
-/// How much of its own fitted score a pair may have decided, in the estimate for large pools.
+/// The maximum share of its own fitted score that a pair is assumed to determine, in the estimate
+/// for large pools.
 const MOST_LEVERAGE: f64 = 0.95;
 
-/// What changes between a ranking and another one of the same documents.
+/// The differences between two rankings of the same documents.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Impact {
-    /// Documents that leave the top, and as many that enter it.
+    /// Number of documents that leave the top, which equals the number that enter it.
     pub entering: usize,
     /// Size of that top.
     pub top: usize,
-    /// What the present order loses in graded NDCG of the top if the other ranking is the truth: 1 − NDCG, gains from
-    /// the other ranking (see [`graded::gains`]).
+    /// The loss in graded NDCG of the top if the other ranking is the truth: 1 − NDCG of the
+    /// current order, with gains from the other ranking (see [`graded::gains`]).
     pub ndcg_loss: f64,
-    /// The largest move of a document, in places.
+    /// The largest change in rank of a document.
     pub places: usize,
     /// The largest change of a score, in score units.
     pub score: f64,
@@ -32,7 +33,8 @@ pub(crate) struct Impact {
 }
 
 impl Impact {
-    /// The change from one set of scores, in their `order`, to another; equal scores stand in pool order.
+    /// The change from one set of scores, sorted by `order`, to another; equal scores are in pool
+    /// order.
     pub(crate) fn between(
         present: &[f64],
         order: &[usize],
@@ -61,7 +63,7 @@ impl Impact {
         }
     }
 
-    /// The impact as one number in 0..2: the share of the top that is replaced, plus the NDCG loss.
+    /// The impact as one number in 0..2: the share of the top that is replaced plus the NDCG loss.
     pub(crate) fn size(&self) -> f64 {
         self.entering as f64 / self.top.max(1) as f64 + self.ndcg_loss
     }
@@ -76,10 +78,11 @@ impl Impact {
     }
 }
 
-/// The impact of every pair with an observation in force, in pool order. The `exact` pairs of the largest estimated
-/// impact are refitted; the others keep the secant estimate. Where there is no estimate (the erf model, zBench's model)
-/// all pairs are refitted. In pools of more than [`rating::MAX_DENSE`] documents, where one refit takes as long as all
-/// else together, every impact is the one on the pair's own two documents; under the erf model there is none.
+/// The impact of every pair with an observation that counts, in pool order. The `exact` pairs with
+/// the largest estimated impact are refitted; the others keep the secant estimate. If there is no
+/// estimate (the erf model and zBench's model), all pairs are refitted. In pools of more than
+/// [`rating::MAX_DENSE`] documents, where one refit takes as long as everything else together,
+/// every impact only considers the pair's own two documents; under the erf model there is none.
 pub(crate) fn impacts(view: &View, top: usize, exact: usize) -> Vec<(Pair, Impact)> {
     let Some(flips) = FlipContext::new(view, top) else {
         return Vec::new();
@@ -118,14 +121,14 @@ pub(crate) fn impacts(view: &View, top: usize, exact: usize) -> Vec<(Pair, Impac
     impacts
 }
 
-/// A query made ready for many flips.
+/// A query prepared for many flips.
 pub(super) struct FlipContext<'a> {
     view: &'a View,
     fit: &'a Fit,
     options: RatingOptions,
     order: Vec<usize>,
     top: usize,
-    /// The votes and verdicts of each pair, by their places among the observations.
+    /// The votes and verdicts of each pair, as indexes into the observations.
     on: BTreeMap<Pair, Vec<usize>>,
 }
 
@@ -148,7 +151,7 @@ impl<'a> FlipContext<'a> {
         })
     }
 
-    /// The impact of each pair's flip on its own two documents, while all others stay where they are.
+    /// The impact of each pair's flip on its own two documents, while all others stay in place.
     pub(super) fn near(&self) -> Vec<(Pair, Impact)> {
         let documents = self.fit.scores.len();
         let observations = self.view.observations();
@@ -171,8 +174,9 @@ impl<'a> FlipContext<'a> {
         pairs.collect()
     }
 
-    /// The pair's two documents with their scores after the flip. The resistance between them is that of a well-connected
-    /// pool, 1/h_aa + 1/h_bb, and each gives way in proportion to its part.
+    /// The pair's two documents with their scores after the flip. The resistance between them is
+    /// approximated by that of a well-connected pool, 1/h_aa + 1/h_bb, and each moves in proportion
+    /// to its part.
     fn moved_near(
         &self,
         pair: &Observation,
@@ -182,7 +186,8 @@ impl<'a> FlipContext<'a> {
         let scores = &self.fit.scores;
         let (give_a, give_b) = (firmness[pair.a].recip(), firmness[pair.b].recip());
         let together = give_a + give_b;
-        // A pair that holds its documents all but alone leaves something to the others.
+        // Cap the leverage, so that a pair that almost alone determines its documents leaves
+        // something to the others.
         let p = sigma(scores[pair.b] - scores[pair.a]);
         let most = MOST_LEVERAGE / (pair.weight * p * (1.0 - p));
         let gap = flipped_gap(pair, score, scores, together.min(most))?;
@@ -225,7 +230,8 @@ impl<'a> FlipContext<'a> {
         Impact::between(&self.fit.scores, &self.order, scores, self.top, exact)
     }
 
-    /// The pair's observations as one: (a, b, score, weight). The likelihood of games of one pair depends on their sum.
+    /// Merges the pair's observations into one: (a, b, score, weight). The likelihood of several
+    /// games of one pair depends only on their sum.
     fn merged(&self, indexes: &[usize]) -> Option<Observation> {
         let observations = self.view.observations();
         let first = observations.get(*indexes.first()?)?;
@@ -242,7 +248,7 @@ impl<'a> FlipContext<'a> {
         (weight > 0.0).then(|| Observation::new(first.a, first.b, won / weight, weight))
     }
 
-    /// The scores that the pair may turn to.
+    /// The scores that the pair may flip to.
     fn turned(score: f64) -> Vec<f64> {
         if super::intransitive::is_tie(score) {
             vec![0.0, 1.0]
@@ -258,7 +264,7 @@ impl<'a> FlipContext<'a> {
             let mut observations = self.view.observations().to_vec();
             for index in indexes {
                 let one = observations.get_mut(*index)?;
-                // A tie of a win and a loss turns to two wins for the same side.
+                // A tie of a win and a loss becomes two wins for the same side.
                 one.score = match (tie, one.b == pair.b) {
                     (true, true) => score,
                     (true, false) => 1.0 - score,
@@ -284,7 +290,7 @@ impl<'a> FlipContext<'a> {
             .reduce(Impact::worse)
     }
 
-    /// The scores after the flip by the secant step, where there is one.
+    /// The scores after the flip by the secant step, if available.
     fn estimated(&self, pair: &Observation, score: f64) -> Option<Vec<f64>> {
         let logistic = matches!(self.options.model, RatingModel::Map | RatingModel::Mle);
         let covariance = self.view.covariance().filter(|_| logistic)?;
@@ -292,7 +298,7 @@ impl<'a> FlipContext<'a> {
         let resistance = covariance.resistance(pair.a, pair.b);
         let gap = flipped_gap(pair, score, scores, resistance)?;
         let moved = gap - (scores.get(pair.b)? - scores.get(pair.a)?);
-        // The covariance carries φ, the resistance does not.
+        // The covariance includes φ, the resistance does not.
         let scale = moved / (resistance * covariance.phi());
         let shift = |i: usize| scale * (covariance.get(pair.b, i) - covariance.get(pair.a, i));
         Some((0..).zip(scores).map(|(i, e)| e + shift(i)).collect())
@@ -319,7 +325,7 @@ pub(crate) fn flipped_gap(
     }
     let reach = without * pair.weight;
     let apart = gap - reach * (pair.score - p);
-    // x − apart = reach · (score − σ(x)) has one root, between its two bounds.
+    // x − apart = reach · (score − σ(x)) has exactly one root, which lies between its two bounds.
     let (mut low, mut high) = (apart - reach * (1.0 - score), apart + reach * score);
     let mut x = gap.clamp(low, high);
     for _ in 0..60 {

@@ -1,28 +1,33 @@
-//! What was looked at and by what chance, so that a queue that starts with the worst still yields an unbiased estimate.
+//! Records which pairs were shown and with what probability, so that a queue that starts with the
+//! worst pairs still gives unbiased estimates.
 //!
-//! **The design.** The frame is the N pairs on which a judge has voted. A queue is a sequence of slots. Which slots are
-//! controls is fixed by the seed. A priority slot takes the most urgent pair not shown yet, by whatever rule and whatever
-//! is known by then; a control slot takes one of the `of` pairs not shown yet, each with probability 1/`of`. So every
-//! pair has a positive chance at every control slot.
+//! **The design.** The frame is the N pairs on which a judge has voted. A queue is a sequence of
+//! slots, and the seed determines which slots are controls. A priority slot takes the most urgent
+//! pair not shown yet, by any rule and based on anything known at that time. A control slot takes
+//! one of the `of` pairs not shown yet, each with probability 1/`of`, so every pair has a positive
+//! probability at every control slot.
 //!
-//! **The estimate.** Let y_i be 1 where the judge agrees with the person. Just before the control slot t everything shown
-//! so far, S_t, is known, and the control i stands for the other `of_t` = N − |S_t| pairs: T_t = Σ_{S_t} y + of_t · y_i has
-//! expectation Σ y over the whole frame *given everything before it*, however the verdicts so far have changed the
-//! priorities. The errors of the T_t are martingale differences, hence uncorrelated, so their mean with weights
-//! w_t ∝ 1 / (of_t (of_t − 1)), the inverse of their variance for equal spread, is unbiased and uses all controls. Collected
-//! by pair this is Σ ω_i y_i:
+//! **The estimate.** Let y_i be 1 if the judge agrees with the person, and 0 otherwise. Just before
+//! control slot t, everything shown so far, S_t, is known, and the control i represents the other
+//! `of_t` = N − |S_t| pairs: T_t = Σ_{S_t} y + of_t · y_i has expectation Σ y over the whole frame
+//! *given everything before it*, however the verdicts so far have changed the priorities. The
+//! errors of the T_t are martingale differences and therefore uncorrelated, so their mean with
+//! weights w_t ∝ 1 / (of_t (of_t − 1)), the inverse of their variance for equal spread, is unbiased
+//! and uses all controls. Collected by pair, this is Σ ω_i y_i:
 //!
 //! - shown by priority: ω = Σ w_t over the controls after it;
-//! - shown as the control t: ω = w_t · of_t + Σ w over the controls after it.
+//! - shown as control t: ω = w_t · of_t + Σ w over the controls after it.
 //!
-//! The ω sum to N, so Σ ω y / Σ ω is the same thing (Hájek 1971), and stays consistent where some y are missing. Controls
-//! alone get ω = N/n each: simple random sampling. One may stop after any pair: nothing is lost but what came after the
-//! last control. The sequential form follows Farquhar, Gal & Rainforth 2021 and Kossen et al. 2021; a priority slot is
-//! their limit of a draw without choice.
+//! The ω sum to N, so Σ ω y / Σ ω is the same estimate (Hájek 1971), which stays consistent if some
+//! y are missing. With controls only, each has ω = N/n: simple random sampling. One may stop after
+//! any pair; only the pairs after the last control are lost. The sequential form follows Farquhar,
+//! Gal & Rainforth 2021 and Kossen et al. 2021; a priority slot is the limiting case of a draw
+//! without choice.
 //!
-//! A fixed inclusion probability cannot be told beforehand: whether a pair comes up depends on verdicts that are not given
-//! yet. The ledger keeps what is needed (the order, and `of` for controls), and [`sampling_weights`] does the rest at any moment.
-//! A queue without controls has no weights: the pairs it never reached had no chance, and nothing corrects that.
+//! A fixed inclusion probability cannot be computed in advance, because whether a pair is shown
+//! depends on future verdicts. The ledger stores what is needed (the order, and `of` for controls),
+//! and [`sampling_weights`] can compute the weights at any time. A queue without controls has no
+//! weights: the pairs it never reached had probability 0, and nothing can correct for that.
 
 use crate::domain::battle::Pair;
 use serde::{Deserialize, Serialize};
@@ -30,7 +35,7 @@ use std::collections::HashSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PairKey {
-    /// A number that names the query for good: ties and controls are drawn from it.
+    /// A permanent number for the query, which seeds ties and controls.
     pub query: u64,
     pub pair: Pair,
 }
@@ -38,20 +43,20 @@ pub struct PairKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DrawReason {
-    /// It was the most urgent one left, or the person chose it: no chance was involved.
+    /// It was the most urgent pair left, or the person chose it: not random.
     Priority,
     /// It was drawn at random.
     Control {
-        /// From how many pairs of the frame, itself among them: each that had not been shown.
+        /// The number of pairs of the frame that had not been shown, including itself.
         of: usize,
     },
-    /// It had been shown before, and measures the person's consistency with themselves.
+    /// It had been shown before, and measures the person's self-consistency.
     Repeat,
 }
 
 impl DrawReason {
-    /// The probability that this pair came at its turn, given everything before: 1 by priority, 1/`of` for a control.
-    /// `None` for a repeat, which is no part of the estimate.
+    /// The probability that this pair was drawn in its slot, given everything before: 1 by
+    /// priority, 1/`of` for a control. `None` for a repeat, which is not part of the estimate.
     pub fn chance(self) -> Option<f64> {
         match self {
             Self::Priority => Some(1.0),
@@ -61,24 +66,26 @@ impl DrawReason {
     }
 }
 
-/// A line of one person's ledger. It is written when a pair is shown, whether or not a verdict follows: a pair that was
-/// passed over keeps its place and lacks its y.
+/// A row of one person's ledger. It is written when a pair is shown, whether or not a verdict
+/// follows: a skipped pair keeps its place but has no y.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Assignment {
     pub key: PairKey,
     pub draw: DrawReason,
 }
 
-/// The weight ω of every line of a person's ledger, in order, for estimates over the frame of `frame` pairs: Σ ω y / Σ ω.
+/// The weight ω of every row of a person's ledger, in order, for estimates over the frame of
+/// `frame` pairs: Σ ω y / Σ ω.
 ///
-/// `shown` holds the lines about pairs of the frame, oldest first; verdicts given outside of a queue belong in it as
-/// `Priority`. 0 for repeats, for later lines about the same pair, and for what was shown by priority after the last
-/// control. A control whose `of` does not fit (it was drawn from a part of the frame, or the frame has changed since)
-/// counts as shown by priority. `None` where no control fits and not everything was shown: then there is no estimate.
+/// `shown` contains the rows about pairs of the frame, oldest first; include verdicts given outside
+/// of a queue as `Priority`. The weight is 0 for repeats, for later rows about the same pair, and
+/// for pairs shown by priority after the last control. A control with a wrong `of` (it was drawn
+/// from a part of the frame, or the frame has changed since) counts as shown by priority. `None` if
+/// there are no valid controls and not everything was shown, because then there is no estimate.
 pub(crate) fn sampling_weights(frame: usize, shown: &[Assignment]) -> Option<Vec<f64>> {
     let mut before = HashSet::new();
     let mut weights = vec![0.0; shown.len()];
-    // The lines that count, each with `of` where it is a control that fits.
+    // The rows that count, each with `of` if it is a valid control.
     let mut lines: Vec<(usize, Option<f64>)> = Vec::with_capacity(shown.len());
     for (at, line) in shown.iter().enumerate() {
         if line.draw == DrawReason::Repeat || !before.insert(line.key) {
@@ -112,9 +119,9 @@ pub(crate) fn sampling_weights(frame: usize, shown: &[Assignment]) -> Option<Vec
     Some(weights)
 }
 
-/// The weights as inclusion probabilities in (0, 1], for estimators that divide by them: 1/ω, and where some ω is below 1,
-/// all of them multiplied by the smallest positive ω. A Hájek estimate does not depend on the common factor. `None` where
-/// the weight is 0 or there is no estimate.
+/// The weights as inclusion probabilities in (0, 1], for estimators that divide by them: 1/ω. If
+/// some ω is below 1, all are multiplied by the smallest positive ω; a Hájek estimate does not
+/// depend on the common factor. `None` if the weight is 0 or there is no estimate.
 pub fn inclusion_probabilities(frame: usize, shown: &[Assignment]) -> Vec<Option<f64>> {
     let Some(weights) = sampling_weights(frame, shown) else {
         return vec![None; shown.len()];

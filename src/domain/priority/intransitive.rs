@@ -1,4 +1,5 @@
-//! Cycles: A over B over C over A, of the ensemble or of one judge, and how much of the votes no order can explain.
+//! Finds cycles (A over B over C over A) of the ensemble or of one judge, which no order can
+//! explain.
 
 use crate::domain::analysis;
 use crate::domain::battle::Pair;
@@ -6,7 +7,8 @@ use crate::domain::ranking::View;
 use crate::domain::vote::{JudgeId, Outcome};
 use std::collections::BTreeMap;
 
-/// Scores closer than this to one half are ties, and strengths closer than this are equal: scores are sums of thirds.
+/// Scores closer than this to one half are ties, and strengths closer than this are equal, because
+/// scores are sums of thirds.
 const ROUNDING: f64 = 1e-9;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,34 +17,36 @@ pub struct DecidedPair {
     pub loser: usize,
     /// |s − ½|, in 0..=½.
     pub strength: f64,
-    /// |d|: how far apart the fit puts the two, where both have a score.
+    /// |d|: the fitted gap between the two, if both have a score.
     pub gap: Option<f64>,
 }
 
-/// Three documents of which each is preferred to the next.
+/// Three documents, each of which is preferred to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CyclicTriad {
     /// Pool indexes, ascending.
     pub documents: [usize; 3],
-    /// The pair most likely to be the mistake: of the smallest strength, then of the smallest gap in the fit.
+    /// The pair most likely to be wrong: the one with the smallest strength, then the smallest
+    /// fitted gap.
     pub weakest: Pair,
     pub strength: f64,
-    /// Strengths of the other two together: what speaks for the weakest being wrong.
+    /// The sum of the strengths of the other two pairs: the evidence against the weakest one.
     pub against: f64,
 }
 
-/// Whether a score in 0..=1 prefers neither document.
+/// Whether a score in 0..=1 is a tie.
 pub(super) fn is_tie(score: f64) -> bool {
     (score - 0.5).abs() < ROUNDING
 }
 
-/// The decided pairs of a query, by the verdict in force or the mean of the judges' scores, in pool order.
+/// The decided pairs of a query, by the effective verdict or the mean of the judges' scores, in
+/// pool order.
 pub fn decided_pairs(view: &View) -> Vec<DecidedPair> {
     decide(view, |pair| view.score_in_force(pair))
 }
 
-/// The decided pairs of one judge, in pool order: the direction of its mean ternary outcome, as strong as half of its
-/// mean margin.
+/// The decided pairs of one judge, in pool order: the direction of its mean ternary outcome, with
+/// half its mean margin as strength.
 pub fn decided_pairs_of_judge(view: &View, judge: JudgeId) -> Vec<DecidedPair> {
     decide(view, |pair| {
         let (mut outcome, mut margin, mut votes) = (0i32, 0.0, 0u32);
@@ -74,7 +78,7 @@ pub fn decided_pairs_of_judge(view: &View, judge: JudgeId) -> Vec<DecidedPair> {
     })
 }
 
-/// Pairs with a score for their higher document that is not a tie.
+/// Pairs whose score (for the document with the higher index) is not a tie.
 fn decide(view: &View, score: impl Fn(Pair) -> Option<f64>) -> Vec<DecidedPair> {
     let zelo = |document: usize| Some(view.standings.get(document)?.as_ref()?.zelo);
     let mut pairs: Vec<Pair> = view.pairs().collect();
@@ -102,8 +106,9 @@ fn decide(view: &View, score: impl Fn(Pair) -> Option<f64>) -> Vec<DecidedPair> 
         .collect()
 }
 
-/// The cyclic triads among decided pairs, the most suspicious first: those whose other two pairs are strongest together,
-/// then those whose weakest pair is weakest, then in pool order.
+/// The cyclic triads among decided pairs, the most suspicious first: by the total strength of the
+/// other two pairs (descending), then by the strength of the weakest pair (ascending), then in pool
+/// order.
 pub fn cyclic_triads(edges: &[DecidedPair]) -> Vec<CyclicTriad> {
     let by_pair: BTreeMap<Pair, &DecidedPair> = edges
         .iter()
@@ -154,7 +159,8 @@ fn rounded(strength: f64) -> u64 {
     (strength / ROUNDING).round() as u64
 }
 
-/// For each pair that is the weakest of a triad the sum of what speaks against it, over its triads.
+/// For each pair that is the weakest of a triad, the sum of the evidence against it over its
+/// triads.
 pub(super) fn weakest_pairs(triads: &[CyclicTriad]) -> BTreeMap<Pair, f64> {
     let mut sums = BTreeMap::new();
     for triad in triads {
@@ -192,7 +198,8 @@ mod tests {
         assert_eq!(triads[0].documents, [0, 1, 2]);
         assert_eq!(Some(triads[0].weakest), Pair::new(0, 2));
         assert_eq!(triads[0].against, 1.0);
-        // Two pairs of 2:1 are equally strong whatever the rounding of a third: the smaller gap decides.
+        // Two pairs of 2:1 are equally strong despite the rounding of a third, so the smaller gap
+        // decides.
         assert_eq!(Some(triads[1].weakest), Pair::new(4, 5));
         let sums = weakest_pairs(&triads);
         assert_eq!(sums.get(&triads[0].weakest), Some(&1.0));

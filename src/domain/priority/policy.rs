@@ -1,4 +1,4 @@
-//! The orders in which a person can look at battles.
+//! The orders in which a person can review battles.
 
 use crate::domain::named::named;
 
@@ -9,7 +9,8 @@ named! {
         /// P(the ensemble is wrong) × P(one of the two is truly in the top) (SCIENCE §9e).
         #[default]
         Value,
-        /// How much the top of the ranking changes if the pair's outcome is turned around and everything is fitted again.
+        /// How much the top of the ranking changes if the pair's outcome is flipped and everything
+        /// is refitted.
         Impact,
         /// The smaller of P(A is truly better) and P(B is truly better).
         Uncertain,
@@ -19,11 +20,12 @@ named! {
         Surprise,
         /// The weakest pair of every cycle of three (SCIENCE §9d).
         Cycle,
-        /// What the votes are to the student that the project has named: mean −log₂ P(vote), in bits.
+        /// The surprise of the votes under the project's named student: mean −log₂ P(vote), in
+        /// bits.
         Student,
         Failed,
         Random,
-        /// The order of `Value` with random controls, and some battles twice.
+        /// The order of `Value` with random controls and some repeated battles.
         Mixed,
     }
 }

@@ -1,4 +1,4 @@
-//! From scored pairs of many queries to the order in which one person sees them.
+//! Orders the scored pairs of many queries for one person's review.
 
 use super::Policy;
 use super::inclusion::{Assignment, DrawReason, PairKey};
@@ -9,26 +9,26 @@ use std::collections::{BinaryHeap, HashSet};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueCandidate {
     pub key: PairKey,
-    /// How urgent it is; `None` leaves it to chance.
+    /// The priority; `None` if the order is random.
     pub priority: Option<f64>,
-    /// Whether a judge has voted on it: only those are in the frame that controls are drawn from.
+    /// Whether a judge has voted on it: controls are drawn only from such pairs.
     pub voted: bool,
 }
 
 impl QueueCandidate {
-    /// The priority, where it says something.
+    /// The priority, unless it is NaN.
     fn urgency(&self) -> Option<f64> {
         self.priority.filter(|priority| priority.is_finite())
     }
 
-    /// Sorts the most urgent first, equal ones by a hash of their pair.
+    /// The sort key: the most urgent first, ties by a hash of the pair.
     fn place(&self, ties: u64) -> (Reverse<OrderedPriority>, u64, PairKey) {
         let priority = OrderedPriority(self.urgency().unwrap_or(f64::NEG_INFINITY));
         (Reverse(priority), hash(ties, self.key), self.key)
     }
 }
 
-/// A priority in the order of its bits, which is total.
+/// A priority ordered by its bits, which is a total order.
 #[derive(Clone, Copy, Debug)]
 struct OrderedPriority(f64);
 
@@ -52,22 +52,23 @@ impl PartialEq for OrderedPriority {
 
 impl Eq for OrderedPriority {}
 
-/// The candidates that a queue without controls can hold, gathered from any number of them in bounded memory.
+/// Collects the candidates that a queue without controls can contain, from any number of candidates
+/// in bounded memory.
 #[derive(Debug)]
 pub struct MostUrgent {
     ties: u64,
     keep: usize,
     kept: Vec<QueueCandidate>,
-    /// What a candidate has to reach to be kept.
+    /// The minimum priority for a candidate to be kept.
     least: f64,
 }
 
 impl MostUrgent {
-    /// Fewest candidates that are gathered between two clearings.
+    /// Minimum number of candidates collected between two cleanups.
     const ROOM: usize = 4_096;
 
-    /// For a queue of `keep` items, what has been shown before among them; `None` where chance draws some of them, who may
-    /// be anybody.
+    /// For a queue of `keep` items, including those already shown; `None` if the design draws items
+    /// at random, since any candidate can then be drawn.
     pub fn new(design: &QueueDesign, keep: usize) -> Option<Self> {
         (design.share == 0.0 && design.repeats == 0.0).then(|| Self {
             ties: Seeds::new(design.seed).ties,
@@ -90,7 +91,7 @@ impl MostUrgent {
         }
     }
 
-    /// The most urgent ones, in no order.
+    /// The most urgent candidates, unsorted.
     pub fn into_candidates(mut self) -> Vec<QueueCandidate> {
         self.drop_rest();
         self.kept
@@ -111,22 +112,23 @@ impl MostUrgent {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueDesign {
-    /// Where ties, controls and repeats come from.
+    /// Random seed for ties, controls and repeats.
     pub seed: u64,
     /// Slots that are planned together, 1..=1000.
     pub batch: usize,
-    /// Share of random controls in a batch, in 0..=1: all but ⌈(1 − share) · batch⌉ of its slots, and at least one where it
-    /// is above 0. Without them nothing can be estimated.
+    /// Share of random controls in a batch, in 0..=1: all but ⌈(1 − share) · batch⌉ of its slots,
+    /// and at least one if the share is above 0. Without controls nothing can be estimated.
     pub share: f64,
-    /// Share of repeats in a batch, rounded down to whole slots; they take the place of priority slots.
+    /// Share of repeats in a batch, rounded down to whole slots; they replace priority slots.
     pub repeats: f64,
-    /// A pair is repeated after this many slots at the earliest, and once.
+    /// A pair is repeated once, after at least this many slots.
     pub gap: usize,
 }
 
 impl QueueDesign {
-    /// A policy's own design for one person: a quarter of controls and a twentieth of repeats for `Mixed`, nothing but
-    /// controls for `Random`, nothing but priorities for the others. Batches of 20; repeats after 20 slots.
+    /// A policy's default design for one person: a quarter controls and a twentieth repeats for
+    /// `Mixed`, only controls for `Random`, only priorities for the others. Batches of 20; repeats
+    /// after 20 slots.
     pub fn new(policy: Policy, seed: u64, annotator: &str) -> Self {
         let (share, repeats) = match policy {
             Policy::Mixed => (0.25, 0.05),
@@ -146,7 +148,7 @@ impl QueueDesign {
         self.batch.clamp(1, 1000)
     }
 
-    /// What the slots of a batch are for; the controls are spread over it, each at a random place of its stretch.
+    /// The kind of each slot of a batch; each control is at a random slot of its part of the batch.
     fn slots(&self, batch: usize) -> Vec<SlotKind> {
         let size = self.size();
         let part = |share: f64| share.clamp(0.0, 1.0) * size as f64;
@@ -181,22 +183,23 @@ enum SlotKind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueEntry {
     pub key: PairKey,
-    /// Why; kept with the verdict, in the ledger.
+    /// Why the pair was drawn; stored in the ledger with the verdict.
     pub draw: DrawReason,
-    /// How urgent it is, where the policy says.
+    /// The priority, if the policy has one.
     pub priority: Option<f64>,
 }
 
 /// The next `limit` entries for a person who has been shown `shown`, oldest first.
 ///
-/// `candidates` are all pairs the estimate is about, those already shown among them. Equal priorities are ordered by a
-/// seeded hash of the pair, never by input order. Controls have permanent random numbers (Ohlsson 1995): the next control
-/// is the pair not shown yet with the smallest hash, which is uniform given the past, and stays the same when priorities
-/// change. A frame of other pairs has other numbers, or else its new pairs would come too early.
+/// `candidates` are all pairs that the estimate is about, including those already shown. Ties are
+/// ordered by a seeded hash of the pair, never by input order. Controls use permanent random
+/// numbers (Ohlsson 1995): the next control is the pair not shown yet with the smallest hash, which
+/// is uniform given the past and does not change with the priorities. A frame with other pairs uses
+/// other numbers, because otherwise its new pairs would come too early.
 ///
-/// The queue may be built again whenever something has changed; it has to be when a pair was shown or decided outside of
-/// it. A slot that cannot be filled goes to the other kind; a queue without controls ends with the last pair that has a
-/// priority.
+/// The queue may be rebuilt whenever something has changed, and must be rebuilt when a pair was
+/// shown or decided outside of it. A slot that cannot be filled becomes a slot of the other kind; a
+/// queue without controls ends with the last pair that has a priority.
 pub fn build_queue(
     candidates: &[QueueCandidate],
     shown: &[Assignment],
@@ -271,11 +274,12 @@ pub fn build_queue(
     entries
 }
 
-/// Pairs shown once, waiting for their second time in the order of a hash.
+/// Pairs shown once and waiting to be repeated, in the order of a hash.
 struct Repeats {
     seed: u64,
     gap: usize,
-    /// Each pair with the slot it was shown in, oldest first; the first `ready` of them are in `due`.
+    /// Each pair with the slot in which it was shown, oldest first; the first `ready` of them are
+    /// in `due`.
     first: Vec<(PairKey, usize)>,
     ready: usize,
     due: BinaryHeap<std::cmp::Reverse<(u64, PairKey)>>,
@@ -322,7 +326,8 @@ impl Repeats {
     }
 }
 
-/// One seed a purpose: a tie broken by a control's number would make the controls less than random.
+/// One seed per purpose: if ties were broken by the numbers of the controls, the controls would not
+/// be fully random.
 struct Seeds {
     ties: u64,
     controls: u64,

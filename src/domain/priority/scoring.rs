@@ -1,5 +1,5 @@
-//! How urgently each pair of one query deserves a look: numbers that depend on the query's view alone and can be kept
-//! until the view changes.
+//! Computes the review priority of each pair of one query. The numbers depend only on the query's
+//! view and can be cached until it changes.
 
 use super::certainty::top_draws;
 use super::{Policy, impact, intransitive};
@@ -9,18 +9,20 @@ use crate::domain::rating::TopDraws;
 use crate::domain::student::prediction_of;
 use crate::domain::vote::Outcome;
 
-/// A pair of one query with its priority. A verdict is about a pair, so the pair's battles are one item.
+/// A pair of one query with its priority. A verdict is about a pair, so all battles of a pair are
+/// one item.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairPriority {
     pub pair: Pair,
     /// The pair's first battle, as an index into the view's battles.
     pub battle: usize,
-    /// How urgent it is, from 0 up, on the policy's own scale. `None` where the policy has nothing to say: a settled pair,
-    /// a pair outside every cycle, and every pair of `Random`.
+    /// The priority, from 0, on the policy's own scale. `None` if the policy assigns none: for a
+    /// settled pair, a pair outside every cycle, and every pair under `Random`.
     pub priority: Option<f64>,
-    /// What a value is made of, under `Value` and `Mixed` alone, also of a settled pair.
+    /// The factors of the value, only under `Value` and `Mixed`, also for settled pairs.
     pub parts: Option<ValueParts>,
-    /// Whether a judge has voted: only then has the ensemble an outcome whose accuracy can be measured.
+    /// Whether a judge has voted: only then does the ensemble have an outcome whose accuracy can be
+    /// measured.
     pub voted: bool,
 }
 
@@ -33,7 +35,7 @@ pub struct Scoring {
 }
 
 impl Scoring {
-    /// Every impact exact.
+    /// Refits every pair, so that all impacts are exact.
     pub fn new(policy: Policy) -> Self {
         Self {
             policy,
@@ -42,22 +44,23 @@ impl Scoring {
     }
 }
 
-/// The top of a pool: `top`, but at most half of the documents, and at least 1. In a pool of 12 the first 10 are no
-/// choice worth making.
+/// The size of a pool's top: `top`, but at most half of the documents and at least 1. In a pool of
+/// 12, choosing the first 10 would be no meaningful selection.
 pub fn effective_top(documents: usize, top: usize) -> usize {
     top.min(documents / 2).max(1)
 }
 
-/// How many ranks are the top of a view, see [`effective_top`].
+/// The number of top ranks of a view; see [`effective_top`].
 pub fn top_of(view: &View) -> usize {
     effective_top(view.entered().len(), view.settings.top)
 }
 
 /// Every pair with a battle, in pool order, with its priority.
 ///
-/// A pair whose verdict in force states a preference is settled: it has a priority under `Failed` alone. Where the view
-/// has no errors (zBench's model, very large pools), P(wrong) and the uncertainty come from the fitted win probability
-/// and the top is taken as it is; `Surprise` is then `None`.
+/// A pair whose effective verdict states a preference is settled: it has a priority only under
+/// `Failed`. If the view has no errors (zBench's model and very large pools), P(wrong) and the
+/// uncertainty come from the fitted win probability, and the top is taken from the scores;
+/// `Surprise` is then `None`.
 pub fn score_pairs(view: &View, scoring: &Scoring) -> Vec<PairPriority> {
     let mut pairs: Vec<Pair> = view
         .pairs()
@@ -113,11 +116,11 @@ pub fn score_pairs(view: &View, scoring: &Scoring) -> Vec<PairPriority> {
         .collect()
 }
 
-/// Who is truly in the top of a view.
+/// The true members of the top of a view.
 enum Top<'a> {
-    /// As often as in draws from the joint posterior of the scores.
+    /// From draws of the joint posterior of the scores.
     Drawn(TopDraws),
-    /// As the scores say, where the model has no errors.
+    /// From the scores, if the model has no errors.
     Taken(&'a View, usize),
 }
 
@@ -126,13 +129,13 @@ impl<'a> Top<'a> {
         top_draws(view, top).map_or(Self::Taken(view, top), Self::Drawn)
     }
 
-    /// Whether at least one of a pair is in the top; `None` for documents without a score.
+    /// Whether at least one document of a pair is in the top; `None` for documents without a score.
     fn either(&self, view: &View, pair: Pair) -> Option<InTop> {
         match self {
             Self::Drawn(draws) => {
                 let (x, y) = view.places(pair)?;
                 let all = draws.draws as f64;
-                // So many draws say nothing of what is rarer than half of one.
+                // This many draws cannot resolve probabilities below half a draw.
                 let inside = draws.either(x, y) as f64;
                 Some(InTop::Probability(inside.clamp(0.5, all - 0.5) / all))
             }
@@ -146,7 +149,7 @@ impl<'a> Top<'a> {
     }
 }
 
-/// The judges' score for the pair's higher document, whatever a verdict says.
+/// The judges' score for the pair's higher document, ignoring verdicts.
 fn observed(view: &View, pair: Pair) -> Option<f64> {
     view.cell(pair.high(), pair.low()).observed
 }
@@ -169,19 +172,19 @@ pub(crate) fn error_probability(view: &View, pair: Pair) -> Option<f64> {
     })
 }
 
-/// What the value of a verdict on a pair is made of: the policy `Value` is their product.
+/// The factors of the value of a verdict on a pair; the policy `Value` uses their product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ValueParts {
     /// P(the ensemble's outcome on the pair is wrong).
     pub wrong: f64,
-    /// Whether at least one of the two is in the top.
+    /// Whether at least one of the two documents is in the top.
     pub in_top: InTop,
-    /// The ranks that count as the top.
+    /// Number of ranks that count as the top.
     pub top: usize,
 }
 
 impl ValueParts {
-    /// Their product: what a verdict on the pair is worth, in 0..=1.
+    /// The product of the factors: the value of a verdict on the pair, in 0..=1.
     pub fn value(&self) -> f64 {
         self.wrong * self.in_top.value()
     }
@@ -190,15 +193,16 @@ impl ValueParts {
 /// Whether at least one of two documents is in the top.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InTop {
-    /// P(it is truly so): the share of the 1000 draws from the joint posterior of the scores that
-    /// [`certainty`](super::certainty::certainty) counts.
+    /// The probability that it truly is: the share of the 1000 draws from the joint posterior of
+    /// the scores that [`certainty`](super::certainty::certainty) also uses.
     Probability(f64),
-    /// Whether the scores put one there, where the model has no errors that would give a probability.
+    /// Whether the scores put one there, if the model has no errors from which to compute a
+    /// probability.
     ByScores(bool),
 }
 
 impl InTop {
-    /// What the value is multiplied by, in 0..=1.
+    /// The factor for the value, in 0..=1.
     pub fn value(self) -> f64 {
         match self {
             Self::Probability(value) => value,
@@ -207,7 +211,8 @@ impl InTop {
     }
 }
 
-/// The parts of a pair's value; `None` where the judges have not voted on it or the fit has no scores.
+/// The factors of a pair's value; `None` if the judges have not voted on it or the fit has no
+/// scores.
 pub fn value_parts(view: &View, pair: Pair) -> Option<ValueParts> {
     let top = top_of(view);
     parts(view, &Top::of(view, top), top, pair)
@@ -227,8 +232,8 @@ fn uncertainty(view: &View, pair: Pair) -> Option<f64> {
     Some(above.min(1.0 - above))
 }
 
-/// How far the votes on a pair surprise the project's student: the mean of −log₂ P(vote) over them, in bits; `None` without a
-/// vote, without a student, and where it does not know the pair.
+/// The surprise of the votes on a pair under the project's student: their mean −log₂ P(vote), in
+/// bits; `None` without votes, without a student, and for a pair without a prediction.
 pub(crate) fn against_student(view: &View, pair: Pair) -> Option<f64> {
     let student = view.rows().student.as_ref()?;
     let predicted = prediction_of(&student.predictions, pair.low(), pair.high())?;
@@ -242,10 +247,11 @@ pub(crate) fn against_student(view: &View, pair: Pair) -> Option<f64> {
     })
 }
 
-/// A probability below it counts as this one: a student that is wrong and was certain is not infinitely surprised.
+/// Lower bound for probabilities, so that a student that is certain but wrong is not infinitely
+/// surprised.
 const LEAST_PROBABILITY: f64 = 1e-6;
 
-/// The votes on a pair for its low document, its high document, and for a tie.
+/// Number of votes on the pair for its low document, for its high document, and for a tie.
 fn outcome_counts(view: &View, pair: Pair) -> [u32; 3] {
     let mut counts = [0u32; 3];
     for record in view
@@ -265,7 +271,8 @@ fn outcome_counts(view: &View, pair: Pair) -> [u32; 3] {
     counts
 }
 
-/// Entropy of the votes on the pair over its low document, tie and its high document, in bits; `None` without a vote.
+/// Entropy of the votes on the pair over its low document, tie and its high document, in bits;
+/// `None` without votes.
 fn split(view: &View, pair: Pair) -> Option<f64> {
     let counts = outcome_counts(view, pair);
     let votes: u32 = counts.iter().sum();

@@ -14,7 +14,7 @@ use crate::domain::simulation::{Noise, SimulatedQuery, Theta};
 use crate::domain::verdict::{Decision, OverrideMode, Verdict};
 use crate::domain::vote::{JudgeId, Margin, Outcome, Vote};
 
-/// A query of simulated documents and judges, and what a person would say of each battle.
+/// A query of simulated documents and judges, with a person's verdict on each battle.
 struct World {
     rows: QueryRows,
     verdicts: Vec<Verdict>,
@@ -267,7 +267,7 @@ fn flipping_a_pair_mirrors_its_verdict_and_its_votes() {
     rows.verdicts = vec![on(&rows, 5, Decision::MuchA)];
     let before = view(&rows);
     let found = impact(&before, pair);
-    // The verdict and the votes turn around together.
+    // Flip the verdict and the votes together.
     rows.verdicts = vec![on(&rows, 5, Decision::MuchB)];
     for record in &mut rows.battles {
         if Pair::new(record.battle.a, record.battle.b) == Some(pair) {
@@ -300,7 +300,7 @@ fn a_tie_turns_to_the_worse_side() {
     let mut rows = world(20).rows;
     let pair = pair_of(&rows, 7);
     rows.verdicts = vec![on(&rows, 7, Decision::Tie)];
-    // The tie replaces the votes, so that the pair is a tie of three battles.
+    // The tie replaces the votes, so the pair is a tie of three battles.
     let settings = RankingSettings {
         override_mode: OverrideMode::Replace,
         ..RankingSettings::default()
@@ -348,8 +348,8 @@ fn the_cut_is_between_two_neighbours_and_costs_calls_of_all_judges() {
     assert_eq!(certainty(&view, 30), None);
 }
 
-/// 80 verdicts out of 800, most valuable first: how often the judges' outcome is the person's, against what all 800
-/// verdicts would have said.
+/// Reviews the 80 most valuable of 800 pairs and compares the estimated agreement of judges and
+/// person with the agreement over all 800 verdicts.
 #[test]
 fn a_value_queue_with_controls_measures_the_judges() {
     let mut candidates = Vec::new();
@@ -398,7 +398,7 @@ fn a_value_queue_with_controls_measures_the_judges() {
         let (share, n) = (agreed / sum, sum * sum / squares);
         errors.push(share - truth);
         plain += shown.iter().map(y).sum::<f64>() / shown.len() as f64 / 200.0;
-        // Wilson's interval with Kish's effective number.
+        // Wilson's interval with Kish's effective sample size.
         let z = 1.959_964_f64;
         let middle = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
         let half = (share * (1.0 - share) / n + (z / (2.0 * n)).powi(2)).sqrt() * z;
@@ -429,7 +429,8 @@ fn nothing_to_look_at_is_an_empty_queue() {
     );
 }
 
-/// Candidates gathered in bounded memory make the queue that all of them make, ties and what was shown before included.
+/// Candidates collected in bounded memory give the same queue as all candidates, including ties and
+/// pairs shown before.
 #[test]
 fn the_most_urgent_candidates_make_the_queue_that_all_make() {
     let mut rng = SeededRng::new(3, &["most urgent"]);
@@ -439,7 +440,7 @@ fn the_most_urgent_candidates_make_the_queue_that_all_make() {
                 query: at as u64 % 300,
                 pair: Pair::new(at / 300, 1_000).unwrap(),
             },
-            // Many are equal, and some have none.
+            // Many are tied, and some have none.
             priority: (rng.below(9) > 0).then(|| rng.below(40) as f64 / 40.0),
             voted: true,
         })

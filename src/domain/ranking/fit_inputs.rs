@@ -1,4 +1,4 @@
-//! What the fit is made of, taken from a query's rows.
+//! Builds the input of the fit from a query's rows.
 
 use super::verdict_effect::{VerdictEffect, verdict_effects};
 use super::{BattleRecord, JudgeWeights, QueryRows, RankingSettings};
@@ -10,12 +10,12 @@ use std::collections::HashMap;
 pub(super) struct FitInputs {
     /// Pool indexes of the documents with a score.
     pub(super) entered: Vec<usize>,
-    /// For each pool index its place in `entered`.
+    /// For each pool index, its position in `entered`.
     pub(super) compact: Vec<Option<usize>>,
-    /// Where the verdict on a pair is among the rows.
+    /// Index of the verdict on each pair among the rows.
     pub(super) verdict_of: HashMap<Pair, usize>,
     pub(super) effects: HashMap<Pair, VerdictEffect>,
-    /// Documents are places in `entered`.
+    /// Documents are positions in `entered`.
     pub(super) observations: Vec<Observation>,
 }
 
@@ -44,8 +44,9 @@ impl FitInputs {
     }
 }
 
-/// Pool indexes of the documents that have a score: those entered by a plan, and those with a battle or a verdict.
-/// While nobody has voted or decided anything there are no scores, unless a document is alone.
+/// Pool indexes of the documents that have a score: those entered by a plan, and those with a
+/// battle or a verdict. There are no scores until somebody has voted or decided something, except
+/// for a single document.
 fn entered(rows: &QueryRows) -> Vec<usize> {
     let mut entered = vec![false; rows.documents];
     for flag in entered.iter_mut().take(rows.depth.unwrap_or(0)) {
@@ -77,7 +78,7 @@ fn entered(rows: &QueryRows) -> Vec<usize> {
     entered
 }
 
-/// What the fit is made of: the votes that no verdict replaces, then the verdicts.
+/// The observations for the fit: the votes that no verdict replaces, followed by the verdicts.
 fn observations(
     rows: &QueryRows,
     settings: &RankingSettings,

@@ -1,33 +1,33 @@
-//! The matrix of a view laid out flat, so that a picture of all its cells takes no look-ups.
+//! A view's matrix in flat arrays, so that drawing all its cells needs no lookups.
 
 use super::View;
 use crate::domain::battle::Pair;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// With more documents cells are looked up one by one: the grid grows with their square.
+/// Above this number of documents, cells are looked up one by one, because the grid is quadratic.
 const MAX_DOCUMENTS: usize = 1_000;
 
-/// What of a view does not follow from two scores, by pair, seen from the document later in the pool; NaN where there is
-/// nothing.
+/// The parts of a view's cells that cannot be computed from two scores, by pair, oriented to the
+/// document later in the pool; NaN for missing values.
 #[derive(Clone, Debug)]
 pub struct MatrixGrid {
     observed: Vec<f64>,
     verdicts: Vec<f64>,
     surprises: Vec<f64>,
-    /// Each judge's mean margin, in the order of the rows' judges.
+    /// Each judge's mean margins, in the order of the rows' judges.
     margins: Vec<Vec<f64>>,
     planned: Vec<bool>,
     missing: Vec<bool>,
     stamp: u64,
 }
 
-/// The place of a pair among all: those of earlier documents first.
+/// The index of a pair: sorted by the higher document, then by the lower one.
 fn place(pair: Pair) -> usize {
     pair.high() * (pair.high() - 1) / 2 + pair.low()
 }
 
 impl MatrixGrid {
-    /// The grid of a view, unless it has too many documents.
+    /// The grid of a view, or `None` if it has too many documents.
     pub(super) fn of(view: &View) -> Option<Self> {
         let rows = view.rows();
         let documents = rows.documents;
@@ -100,7 +100,7 @@ impl MatrixGrid {
         Self::seen(&self.observed, row, column, |score| 1.0 - score)
     }
 
-    /// The score of the verdict in force, where it names a preference or a tie.
+    /// The score of the effective verdict, if it states a preference or a tie.
     pub fn verdict(&self, row: usize, column: usize) -> Option<f64> {
         Self::seen(&self.verdicts, row, column, |score| 1.0 - score)
     }
@@ -110,26 +110,26 @@ impl MatrixGrid {
         Self::seen(&self.surprises, row, column, |surprise| 0.0 - surprise)
     }
 
-    /// [`View::mean_margin`] of a judge, by its place in the rows.
+    /// [`View::mean_margin`] of a judge, by its index in the rows.
     pub fn margin(&self, judge: usize, row: usize, column: usize) -> Option<f64> {
         let margins = self.margins.get(judge)?;
         Self::seen(margins, row, column, |margin| 0.0 - margin)
     }
 
-    /// [`super::PairCell::planned`], and whether one of its battles misses a vote.
+    /// [`super::PairCell::planned`], and whether one of the pair's battles has missing votes.
     pub fn planned(&self, row: usize, column: usize) -> (bool, bool) {
         let place = Pair::new(row, column).map(place);
         let is = |of: &[bool]| place.is_some_and(|place| of.get(place).copied().unwrap_or(false));
         (is(&self.planned), is(&self.missing))
     }
 
-    /// A number that changes when a battle's score, a missing vote or a verdict does.
+    /// A hash that changes with any battle's score, missing votes or verdict.
     pub fn stamp(&self) -> u64 {
         self.stamp
     }
 }
 
-/// Means by place.
+/// Accumulates means by index.
 struct Means {
     sums: Vec<f64>,
     counts: Vec<u32>,
@@ -158,12 +158,12 @@ impl Means {
 }
 
 impl View {
-    /// The matrix laid out flat, made at the first look; `None` where there are too many documents.
+    /// The matrix in flat arrays, built on first use; `None` if there are too many documents.
     pub fn grid(&self) -> Option<&MatrixGrid> {
         self.grid.get_or_init(|| MatrixGrid::of(self)).as_ref()
     }
 
-    /// The battles that have a surprise, by index, the most surprising first.
+    /// The indexes of the battles that have a surprise, the most surprising first.
     pub fn most_surprising(&self) -> &[usize] {
         self.surprising.get_or_init(|| {
             let size = |at: usize| self.battles[at].surprise.map(f64::abs);
@@ -179,7 +179,7 @@ impl View {
         })
     }
 
-    /// Makes now what the matrix would wait for at its first look.
+    /// Computes now what the matrix would otherwise compute on first use.
     pub fn prepare_matrix(&self) {
         self.grid();
         self.most_surprising();

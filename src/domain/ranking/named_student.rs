@@ -1,4 +1,4 @@
-//! The student that a project has named, and what it counts for: set, or what the votes support.
+//! The student that a project has named, and its weight: set, or learned from the votes.
 
 use super::student_effect::{CAP, StudentEffect};
 use crate::domain::auto_or_number::{AUTO, AutoOrNumber};
@@ -10,50 +10,52 @@ use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::str::FromStr;
 
-/// Queries from which on a weight is estimated: with fewer, a mean over queries is too far from normal for its interval.
+/// Minimum number of queries for estimating a weight: with fewer, a mean over queries is too far
+/// from normal for its interval.
 const ENOUGH_QUERIES: usize = 5;
 
-/// The weights that are tried against the votes, in battles per document; 0 is no student.
+/// The candidate weights, in battles per document; 0 means no student.
 pub const STUDENT_WEIGHTS: [f64; 8] = [0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4];
 
-/// What a student counts for where it only chooses pairs and no weight is known, in battles per document: in simulation the best
-/// weight is about this one.
+/// Weight of a student that only chooses pairs while no weight is known, in battles per document;
+/// close to the best weight in simulation.
 pub const CHOOSING_WEIGHT: f64 = 0.4;
 
-/// The most that a student can be told to count for, in battles per document.
+/// Maximum weight that can be set, in battles per document.
 const MOST_STUDENT_WEIGHT: f64 = 100.0;
 
-/// What a student counts for in the fit, in battles per document.
+/// How the weight of a student in the fit is determined, in battles per document.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "AutoOrNumber", into = "AutoOrNumber")]
 pub enum StudentWeight {
-    /// What the votes support.
+    /// Learned from the votes.
     Auto,
-    /// From 0, which is nothing, to [`MOST_STUDENT_WEIGHT`].
+    /// Between 0 (not used) and [`MOST_STUDENT_WEIGHT`].
     Set(f64),
 }
 
-/// The student that a project has named, and what it counts for.
+/// The student that a project has named, and its weight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NamedStudent {
     pub name: String,
     pub weight: StudentWeight,
-    /// What the votes support, where that was asked for and there were enough.
+    /// The learned weight, if requested and if there were enough votes.
     pub learned: Option<LearnedWeight>,
-    /// Why nothing was learned though it was asked for.
+    /// Why no weight was learned although it was requested.
     #[serde(default)]
     pub not_learned: Option<NotLearned>,
 }
 
-/// Why no weight of a student was estimated.
+/// Why no weight was estimated for a student.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotLearned {
-    /// Fewer than [`ENOUGH_QUERIES`] queries with enough battles and with predictions of pairs that nobody has judged.
+    /// Fewer than [`ENOUGH_QUERIES`] queries have enough battles and predictions of unjudged pairs.
     FewQueries,
-    /// It predicts from the votes of the same query, so that no vote can be held out from it.
+    /// It predicts from the votes of the same query, so its predictions cannot be tested on
+    /// held-out votes.
     SawVotes,
-    /// The student has changed since, and the estimate did not come to its end.
+    /// The student has changed since, and the estimate was not completed.
     Changed,
 }
 
@@ -74,7 +76,7 @@ impl NotLearned {
 }
 
 impl NamedStudent {
-    /// The weight in force, in battles per document.
+    /// The weight that applies, in battles per document.
     pub fn in_force(&self) -> f64 {
         match self.weight {
             StudentWeight::Set(weight) => weight,
@@ -107,7 +109,7 @@ impl NamedStudent {
         }
     }
 
-    /// Whether it counts in the fits of a model, for how much, and why.
+    /// Whether it counts in the fits of a model, with what weight, and why.
     pub fn words(&self, model: RatingModel, effect: &StudentEffect) -> String {
         let weight = self.in_force();
         let counts = if weight <= 0.0 {
@@ -184,13 +186,14 @@ impl TryFrom<AutoOrNumber> for StudentWeight {
     }
 }
 
-/// What a student's weight was chosen from.
+/// A student's learned weight and the evidence for it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LearnedWeight {
-    /// In battles per document; 0 where no weight predicts votes better than none, beyond chance.
+    /// In battles per document; 0 if no weight predicts votes significantly better than none.
     pub weight: f64,
-    /// What the best weight adds to the log-likelihood of a query's held-out votes, in nats, with the ends of its 95 % interval
-    /// over queries. The interval allows for the choice of the best of the weights.
+    /// The gain of the best weight in the log-likelihood of a query's held-out votes, in nats, with
+    /// the ends of its 95 % interval over queries. The interval accounts for choosing the best of
+    /// the weights.
     pub gain: f64,
     pub low: f64,
     pub high: f64,
@@ -198,9 +201,10 @@ pub struct LearnedWeight {
 }
 
 impl LearnedWeight {
-    /// The weight under which held-out votes are likeliest, where it is better than no student beyond chance: the interval of
-    /// the mean gain over queries, by Student's t, is above 0. It is the best of several weights on the same queries, so that
-    /// the interval holds for all of them at once in 95 of 100 cases (Bonferroni): each by itself at 1 − .05 / 7. `None` for
+    /// The weight that maximizes the likelihood of held-out votes, if it is significantly better
+    /// than no student: the t interval of the mean gain over queries is above 0. As the best of
+    /// several weights on the same queries is chosen, the intervals cover all of them
+    /// simultaneously in 95 of 100 cases (Bonferroni): each is at the level 1 − .05 / 7. `None` for
     /// fewer than [`ENOUGH_QUERIES`].
     pub fn of(evidence: &[[f64; STUDENT_WEIGHTS.len()]]) -> Option<Self> {
         let queries = evidence.len();
@@ -265,7 +269,8 @@ mod tests {
         let sure = LearnedWeight::of(&evidence([1.0, 1.2, 0.9, 1.1, 0.8])).unwrap();
         assert_eq!((sure.weight, sure.queries), (0.4, 10));
         assert!((sure.gain - 1.0).abs() < 1e-12 && sure.low > 0.0);
-        // Student's t with 9 degrees of freedom at 1 − .025 / 7 is 3.4616; the standard error is √(.2 / 9 / 10).
+        // Student's t with 9 degrees of freedom at 1 − .025 / 7 is 3.4616; the standard error is
+        // √(.2 / 9 / 10).
         assert!((sure.high - sure.gain - 3.461_6 * (0.2f64 / 90.0).sqrt()).abs() < 1e-4);
         let chance = LearnedWeight::of(&evidence([3.0, -2.0, 0.1, 1.0, 0.2])).unwrap();
         assert_eq!(chance.weight, 0.0);
@@ -275,8 +280,9 @@ mod tests {
 
     #[test]
     fn what_helps_by_chance_is_seldom_given_a_weight() {
-        // Each weight moves the likelihood of a query by noise alone; at most 5 of 200 projects may be taken in by that, and
-        // the normal distribution without a correction for the choice takes in some 20.
+        // Each weight changes the likelihood of a query only by noise. At most 5 of 200 projects
+        // may be misled by it; the normal distribution without a correction for the choice misleads
+        // about 20.
         let mut seed = 7u64;
         let mut noise = || {
             (0..12)

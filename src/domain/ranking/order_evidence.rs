@@ -1,11 +1,11 @@
-//! Why one document stands above another: their own battles, the opponents that both met, and the wins that lead from one
-//! to the other.
+//! Explains why one document is ranked above another: their own battles, their common opponents,
+//! and the chain of wins from one to the other.
 
 use super::View;
 use crate::domain::battle::Pair;
 use std::collections::{BTreeMap, VecDeque};
 
-/// A document that both have fought, with the share of each against it, in 0..=1.
+/// An opponent of both documents, with each one's share against it, in 0..=1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CommonOpponent {
     /// Pool index.
@@ -15,13 +15,13 @@ pub struct CommonOpponent {
 }
 
 impl CommonOpponent {
-    /// How far it sets the two apart: above 0 where A did better against it.
+    /// How much it separates the two: positive if A did better against it.
     pub fn apart(&self) -> f64 {
         self.a - self.b
     }
 }
 
-/// A win, with the winner's share above ½.
+/// A win, with the winner's share, above ½.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WinLink {
     pub winner: usize,
@@ -29,27 +29,28 @@ pub struct WinLink {
     pub share: f64,
 }
 
-/// What speaks for the order of two documents. Shares are those in force: a verdict's, or else the mean of the pair's
-/// battles.
+/// The evidence for the order of two documents. Shares come from the effective verdict, or else
+/// from the mean of the pair's battles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OrderEvidence {
     pub a: usize,
     pub b: usize,
-    /// P(A truly stands above B), from the fit and its covariance.
+    /// P(A is truly better than B), from the fit and its covariance.
     pub above: Option<f64>,
-    /// The fit's probability that A wins a battle between the two.
+    /// The fitted probability that A wins a battle against B.
     pub expected: Option<f64>,
     /// A's share in their own battles.
     pub direct: Option<f64>,
-    /// Those that set the two furthest apart first, in pool order among equals.
+    /// The opponents that separate the two most come first, then in pool order.
     pub common: Vec<CommonOpponent>,
-    /// The wins that lead from the document with the higher score to the other: of all ways the one whose least share is
-    /// largest, and of those a shortest. Empty where no wins lead there.
+    /// The wins that lead from the document with the higher score to the other: among all chains
+    /// the one with the largest minimum share, and the shortest of those. Empty if there is no
+    /// chain.
     pub chain: Vec<WinLink>,
 }
 
 impl OrderEvidence {
-    /// The link of the chain that is decided least, the first of equals: the one to doubt.
+    /// The weakest link of the chain (the first one in a tie), which is the one to doubt.
     pub fn weakest(&self) -> Option<WinLink> {
         let mut links = self.chain.iter().copied();
         let first = links.next()?;
@@ -62,11 +63,12 @@ impl OrderEvidence {
     }
 }
 
-/// Each document's opponents with its share against them.
+/// Each document's opponents, with its share against them.
 type Shares = Vec<BTreeMap<usize, f64>>;
 
 impl View {
-    /// What speaks for the order of two documents; `None` for a document and itself, and for one outside the pool.
+    /// The evidence for the order of two documents; `None` for a document and itself, and for one
+    /// outside the pool.
     pub fn order_evidence(&self, a: usize, b: usize) -> Option<OrderEvidence> {
         let pair = Pair::new(a, b).filter(|pair| pair.high() < self.rows.documents)?;
         let mut shares: Shares = vec![BTreeMap::new(); self.rows.documents];
@@ -110,8 +112,8 @@ impl View {
     }
 }
 
-/// The chain of wins between two documents whose least share is largest: the threshold is found by halving, the way by
-/// breadth.
+/// The chain of wins between two documents with the largest minimum share: the threshold is found
+/// by bisection, the chain by breadth-first search.
 fn widest_chain(shares: &Shares, from: usize, to: usize) -> Vec<WinLink> {
     let mut steps: Vec<f64> = shares
         .iter()
@@ -120,7 +122,7 @@ fn widest_chain(shares: &Shares, from: usize, to: usize) -> Vec<WinLink> {
         .collect();
     steps.sort_unstable_by(f64::total_cmp);
     steps.dedup();
-    // The thresholds that leave a way open come first.
+    // Thresholds for which a chain exists come first.
     let open = steps.partition_point(|least| shortest_chain(shares, from, to, *least).is_some());
     let least = open.checked_sub(1).and_then(|at| steps.get(at));
     least
@@ -197,8 +199,8 @@ mod tests {
 
     #[test]
     fn evidence_as_counted_by_hand() {
-        // 0 and 4 never fought. 0 beat 1 3 : 0 and 2 2 : 1, lost to 3 1 : 2; 1 beat 4 2 : 1, 2 beat 4 3 : 0,
-        // 3 and 4 are level.
+        // 0 and 4 never met. 0 beat 1 3 : 0 and 2 2 : 1, and lost to 3 1 : 2; 1 beat 4 2 : 1, 2
+        // beat 4 3 : 0, and 3 and 4 are tied.
         let view = view(
             5,
             &[
@@ -231,7 +233,7 @@ mod tests {
             );
         }
         assert!(near(evidence.common[0].apart(), 2.0 / 3.0));
-        // Both ways have a link of 2 : 1; that by way of 1 comes first in the pool.
+        // Both chains have a link of 2 : 1; the one through 1 comes first in pool order.
         let ways: Vec<(usize, usize)> = evidence
             .chain
             .iter()
@@ -315,7 +317,8 @@ mod tests {
             let evidence = view.order_evidence(a, b).unwrap();
             let zelo = |document: usize| view.standings[document].map(|standing| standing.zelo);
             let (upper, lower) = if zelo(a) < zelo(b) { (b, a) } else { (a, b) };
-            // The least share of the widest way, by trying every document in between (Floyd and Warshall).
+            // The minimum share of the widest chain, by trying every document in between
+            // (Floyd–Warshall).
             let mut widest = [[0.0f64; 7]; 7];
             for pair in view.pairs() {
                 let Some(score) = view.score_in_force(pair) else { continue };

@@ -1,4 +1,4 @@
-//! Training targets: the share of each pair that its votes and its verdict give to a document.
+//! Training targets: the share of each pair that its votes and verdicts give to a document.
 
 use super::fit_inputs::FitInputs;
 use super::{QueryRows, RankingSettings};
@@ -10,17 +10,17 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairTarget {
     pub pair: Pair,
-    /// Mean over the battles and verdicts that count, by weight, in 0..=1 (1: the higher pool index
+    /// Weighted mean over the battles and verdicts that count, in 0..=1 (1: the higher pool index
     /// is better).
     pub score: f64,
-    /// In battles, above 0.
+    /// Weight in battles, above 0.
     pub weight: f64,
 }
 
-/// The pairs that the fit of a query rests on, in the order of their documents.
+/// The pairs that the fit of a query is based on, in the order of their documents.
 pub fn pair_targets(rows: &QueryRows, settings: &RankingSettings) -> Vec<PairTarget> {
-    // A target is a share, not a gap: the verdict replaces votes that it contradicts, as the fit
-    // of the legacy mode has it.
+    // A target is a share, not a gap: the verdict replaces votes that it contradicts, as in the fit
+    // of the legacy mode.
     let settings = RankingSettings {
         override_mode: if settings.override_mode.is_legacy() {
             settings.override_mode

@@ -1,12 +1,12 @@
-//! A pair's votes as they are seen from one of its two documents.
+//! A pair's votes, as seen from one of its two documents.
 
 use super::View;
 use crate::domain::battle::Pair;
 use crate::domain::vote::{JudgeId, Margin, Outcome};
 use std::fmt;
 
-/// How votes on a pair fall, with one of its documents as A and the other as B. Everything that prints them says it in
-/// the words of its `Display`: `A 3 : 0 B`, `A 1 : 1 B · 1 tie`.
+/// The votes on a pair, with one of its documents as A and the other as B. All output uses the
+/// wording of its `Display`: `A 3 : 0 B`, `A 1 : 1 B · 1 tie`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VoteCount {
     pub a: usize,
@@ -27,7 +27,7 @@ impl VoteCount {
         self.a + self.b + self.ties
     }
 
-    /// The share of A in 0..=1, half a point for a tie; `None` without a vote.
+    /// The share of A in 0..=1, counting ties as half; `None` without votes.
     pub fn share(self) -> Option<f64> {
         let points = (2 * self.a + self.ties) as f64;
         (self.votes() > 0).then(|| points / (2 * self.votes()) as f64)
@@ -56,25 +56,27 @@ impl FromIterator<Outcome> for VoteCount {
     }
 }
 
-/// The share of A as a bar of so many columns, A's part and B's: heavy from the left, light to the right.
+/// The share of A as a bar of `columns` characters, A's part and B's: heavy from the left, light to
+/// the right.
 pub fn share_bar(share: f64, columns: usize) -> (String, String) {
     let heavy = (share.clamp(0.0, 1.0) * columns as f64).round() as usize;
     ("━".repeat(heavy), "─".repeat(columns - heavy))
 }
 
-/// What the order of the documents does to a judge's answer.
+/// The effect of the order of the documents on a judge's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OrderEffect {
-    /// It says the same of the documents either way.
+    /// The judge gives the same answer in both orders.
     None,
-    /// A tie in one order and a document in the other.
+    /// A tie in one order, a preference in the other.
     TieOnce,
-    /// The one document in one order and the other in the other.
+    /// One document in one order, the other document in the other.
     Flip,
 }
 
 impl View {
-    /// The votes on the battles of `row` and `column`, battle by battle; a margin above 0 says that the row is better.
+    /// The votes on the battles of `row` and `column`, battle by battle; a positive margin means
+    /// that the row is better.
     pub fn votes_for(
         &self,
         row: usize,
@@ -92,15 +94,15 @@ impl View {
         })
     }
 
-    /// How the votes on the battles of two documents fall.
+    /// Counts the votes on the battles of two documents.
     pub fn vote_count(&self, a: usize, b: usize) -> VoteCount {
         self.votes_for(b, a)
             .map(|(_, margin)| margin.outcome())
             .collect()
     }
 
-    /// What a judge says of a pair where it saw `a` first and where it saw `b` first, probes included: margins below 0 name
-    /// `a`. `None` for an order in which it was not asked.
+    /// A judge's margins on a pair with `a` shown first and with `b` shown first, including probes;
+    /// negative margins prefer `a`. `None` for an order in which the judge was not asked.
     pub fn margins_by_order(&self, judge: JudgeId, a: usize, b: usize) -> [Option<Margin>; 2] {
         let mut found = [None; 2];
         let Some(pair) = Pair::new(a, b) else {
@@ -118,14 +120,15 @@ impl View {
                 } else {
                     vote.margin
                 };
-                // The first vote in an order stands for it.
+                // The first vote in each order counts.
                 found[usize::from(vote.swapped != turned)].get_or_insert(margin);
             }
         }
         found
     }
 
-    /// What the order of the documents does to a judge's answer on a pair; `None` where it was asked in one order only.
+    /// The effect of the order of the documents on a judge's answer on a pair; `None` if it was
+    /// asked in one order only.
     pub fn order_effect(&self, judge: JudgeId, a: usize, b: usize) -> Option<OrderEffect> {
         let [one, other] = self.margins_by_order(judge, a, b);
         let (one, other) = (one?.outcome(), other?.outcome());
@@ -136,7 +139,7 @@ impl View {
         })
     }
 
-    /// Judges of the query that name another document of a pair in the other order.
+    /// The query's judges that prefer different documents of a pair in the two orders.
     pub fn flips(&self, a: usize, b: usize) -> impl Iterator<Item = JudgeId> + '_ {
         let judges = self.rows.judges.iter().copied();
         judges.filter(move |judge| self.order_effect(*judge, a, b) == Some(OrderEffect::Flip))

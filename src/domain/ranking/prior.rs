@@ -1,4 +1,4 @@
-//! How strong the prior of the scores is: set, or learned from the battles.
+//! The strength of the prior on scores: set, or learned from the battles.
 
 use crate::domain::auto_or_number::{AUTO, AutoOrNumber};
 use crate::domain::number_words::counted;
@@ -11,22 +11,22 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "AutoOrNumber", into = "AutoOrNumber")]
 pub enum PriorPrecision {
-    /// The value that the battles support, once there are enough of them; .05 before.
+    /// The value that the battles support, if there are enough of them; otherwise .05.
     #[default]
     Auto,
     Set(f64),
 }
 
-/// What the battles of an ensemble say about the prior.
+/// The prior learned from the battles of an ensemble.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LearnedPrior {
     pub lambda: f64,
-    /// The battles it was estimated from.
+    /// Number of battles it was estimated from.
     pub battles: usize,
 }
 
 impl PriorPrecision {
-    /// The precision in force.
+    /// The precision that applies.
     pub fn value(self, learned: Option<LearnedPrior>) -> f64 {
         match self {
             Self::Set(lambda) => lambda,
@@ -34,7 +34,7 @@ impl PriorPrecision {
         }
     }
 
-    /// The precision in force and where it comes from.
+    /// The precision that applies, with its source.
     pub fn words(self, learned: Option<LearnedPrior>) -> String {
         let value = self.value(learned);
         match (self, learned) {

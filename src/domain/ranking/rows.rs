@@ -1,4 +1,4 @@
-//! What a view is computed from: the query's rows, and the settings that turn them into numbers.
+//! The input of a view: the query's rows, and the settings that turn them into numbers.
 
 use super::StudentOpinion;
 use super::prior::{LearnedPrior, PriorPrecision};
@@ -8,44 +8,49 @@ use crate::domain::verdict::{OverrideMode, Verdict};
 use crate::domain::vote::{JudgeId, MarginCurve, Vote, VoteRule, calibrated_score};
 use serde::{Deserialize, Serialize};
 
-/// What turns votes and verdicts into numbers; stored with the project, so that everyone sees the same ones.
+/// How votes and verdicts become numbers; stored with the project, so that everyone gets the same
+/// ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RankingSettings {
     pub model: RatingModel,
     /// Precision of the Gaussian prior on a score, per battle.
     pub lambda: PriorPrecision,
-    /// What the project's battles say about the prior, where it is to be learned and they are enough.
+    /// The prior learned from the project's battles, if it is to be learned and there are enough
+    /// battles.
     #[serde(skip)]
     pub learned: Option<LearnedPrior>,
-    /// Dispersion: variance of a battle's score relative to one coin flip. `None` means one over the number of judges.
+    /// Dispersion: variance of a battle's score relative to one coin flip. `None` means one over
+    /// the number of judges.
     pub phi: Option<f64>,
-    /// How many battles `phi` was estimated from; `None` where it was set or follows from the number of judges.
+    /// Number of battles that `phi` was estimated from; `None` if it was set or derived from the
+    /// number of judges.
     #[serde(skip)]
     pub phi_battles: Option<usize>,
     /// How margins become a battle's score.
     pub vote_rule: VoteRule,
-    /// How a verdict counts next to the votes on its pair.
+    /// How verdicts are combined with the votes on their pairs.
     pub override_mode: OverrideMode,
-    /// Battles that *equal* and the win of *by far* count as, above 0 and at most 3.
+    /// Number of battles that *equal*, and the win of *by far*, count as; above 0 and at most 3.
     pub override_weight: f64,
     /// Slope of a verdict's direction term. Only simulations change it.
     #[serde(skip, default = "direction_slope")]
     pub direction_slope: f64,
     pub judge_weights: JudgeWeights,
-    /// How many ranks count as the top: what is to be settled, and what a verdict is worth. Changes no score.
+    /// Number of ranks that count as the top, for stopping and for the value of a verdict. Does not
+    /// affect scores.
     pub top: usize,
 }
 
 /// Slope β of the direction term log σ(β · gap). The term pulls while the gap is small or has the
-/// wrong sign, and hardly at all once the preferred document is clearly ahead. `overrule
-/// bench-override` measures it; the manual's chapter on numbers has the results.
+/// wrong sign, and has almost no effect once the preferred document is clearly ahead.
+/// `overrule bench-override` measures it; the manual's chapter on numbers has the results.
 pub const DIRECTION_SLOPE: f64 = 3.0;
 
-/// The ranks that count as the top where nothing else is said.
+/// The default number of ranks that count as the top.
 pub const DEFAULT_TOP: usize = 10;
 
-/// The most ranks that can count as the top.
+/// The maximum number of ranks that can count as the top.
 pub const MOST_TOP: usize = 10_000;
 
 fn direction_slope() -> f64 {
@@ -55,7 +60,7 @@ fn direction_slope() -> f64 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JudgeWeights {
-    /// Every judge alike: a battle's score is the mean of its votes.
+    /// All judges alike: a battle's score is the mean of its votes.
     #[default]
     Equal,
     /// Each judge with its own sharpness and position bias, fitted together with the documents (SCIENCE §6.1).
@@ -81,9 +86,9 @@ impl Default for RankingSettings {
 }
 
 impl RankingSettings {
-    /// How verdicts count. Judges' fitted slopes differ from that of a verdict's battles, so that
-    /// replacing votes could lower the preferred document: with joint judge weights `replace`
-    /// counts as `alongside`.
+    /// The override mode that applies. Judges' fitted slopes differ from that of a verdict's
+    /// battles, so replacing votes could lower the preferred document: with joint judge weights,
+    /// `replace` therefore counts as `alongside`.
     pub fn effective_override_mode(&self) -> OverrideMode {
         let joint = self.judge_weights == JudgeWeights::Joint && self.model != RatingModel::Zbench;
         if joint && self.override_mode == OverrideMode::Replace {
@@ -93,7 +98,7 @@ impl RankingSettings {
         }
     }
 
-    /// The settings, or what is wrong with them in words.
+    /// Validates the settings; the error is a message for the user.
     pub fn checked(self) -> Result<Self, String> {
         let number = |name: &str, value: f64, above: f64, most: f64| {
             if value.is_finite() && value > above && value <= most {
@@ -119,7 +124,7 @@ impl RankingSettings {
         Ok(self)
     }
 
-    /// Whether the prior is to be learned: only `Map` does that, the other models are what others publish.
+    /// Whether the prior is learned: only for `Map`, because the other models follow publications.
     pub fn learns_prior(&self) -> bool {
         self.model == RatingModel::Map && self.lambda == PriorPrecision::Auto
     }
@@ -132,7 +137,7 @@ impl RankingSettings {
     }
 }
 
-/// A battle with what its judges said. Failures are counted, and count for nothing.
+/// A battle with its judges' votes. Failures are recorded but do not count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BattleRecord {
     pub battle: Battle,
@@ -140,20 +145,20 @@ pub struct BattleRecord {
     pub votes: Vec<Vote>,
     /// Judges of the ensemble whose calls failed and that have not voted since.
     pub failed: Vec<JudgeId>,
-    /// The judges of the ensemble that were asked, those that have voted or failed included, where a round chose them;
-    /// `None` where all are.
+    /// The judges of the ensemble that were asked, including those that have voted or failed, if a
+    /// round chose them; `None` if all judges are.
     pub asked: Option<Vec<JudgeId>>,
 }
 
 impl BattleRecord {
-    /// Whether this judge is to vote on the battle or has.
+    /// Whether this judge has voted on the battle or is asked to.
     pub fn is_asked(&self, judge: JudgeId) -> bool {
         self.asked
             .as_ref()
             .is_none_or(|asked| asked.contains(&judge))
     }
 
-    /// Votes of an ensemble of `judges` that are missing, failed calls included.
+    /// Number of missing votes of an ensemble of `judges`, including failed calls.
     pub fn missing(&self, judges: usize) -> usize {
         let asked = self.asked.as_ref().map_or(judges, Vec::len);
         asked.saturating_sub(self.votes.len())
@@ -172,30 +177,32 @@ impl BattleRecord {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueryRows {
     pub documents: usize,
-    /// How many of them, from the top, have been entered into battle; `None` before any plan.
+    /// Number of documents, from the top, entered into battles; `None` before any plan.
     pub depth: Option<usize>,
-    /// The documents by their identifiers, as pool indexes: the order in which errors are drawn, so that it does not matter
-    /// how a file numbers them. Empty where identifiers are not known; then it is pool order.
+    /// Pool indexes of the documents sorted by identifier. Errors are drawn in this order, so that
+    /// the numbering in a file does not matter. Empty if identifiers are unknown; then pool order
+    /// is used.
     pub by_identifier: Vec<usize>,
     /// The judges that count, in ensemble order.
     pub judges: Vec<JudgeId>,
     /// The battles in the order in which they were planned.
     pub battles: Vec<BattleRecord>,
-    /// Pairs of the battles asked about once more in the other order. They say what the order does to a judge; the fit does
-    /// not know them, so that a pair counts once.
+    /// Battles that were asked again in the other order. They show the effect of the order on a
+    /// judge; the fit ignores them, so that a pair counts once.
     pub probes: Vec<BattleRecord>,
-    /// The verdicts in force, one a pair.
+    /// The effective verdicts, one per pair.
     pub verdicts: Vec<Verdict>,
-    /// β and γ of each judge, in the order of `judges`; empty where all count alike.
+    /// β and γ of each judge, in the order of `judges`; empty if all count alike.
     pub responses: Vec<(f64, f64)>,
-    /// What each judge's margins are worth, in the order of `judges`; empty where the rule of votes does not ask for it.
+    /// The calibration curve of each judge's margins, in the order of `judges`; empty if the vote
+    /// rule does not use it.
     pub curves: Vec<Option<MarginCurve>>,
-    /// The student that the project has named, where it says something of the query.
+    /// The student that the project has named, if it has predictions for the query.
     pub student: Option<StudentOpinion>,
 }
 
 impl QueryRows {
-    /// A battle's score under a rule in 0..=1 (1: B better), or `None` without a vote.
+    /// A battle's score under a rule in 0..=1 (1: B is better), or `None` without votes.
     pub fn score(&self, record: &BattleRecord, rule: VoteRule) -> Option<f64> {
         let votes = record.votes.iter();
         match rule {
@@ -206,7 +213,7 @@ impl QueryRows {
         }
     }
 
-    /// What a judge's margins are worth.
+    /// The calibration curve of a judge's margins.
     pub fn curve_of(&self, judge: JudgeId) -> Option<&MarginCurve> {
         let seat = self.judges.iter().position(|id| *id == judge)?;
         self.curves.get(seat)?.as_ref()

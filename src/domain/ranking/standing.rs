@@ -1,24 +1,25 @@
-//! Where each document of a query stands: score, error, rank and its interval.
+//! The standing of each document of a query: score, error, rank and rank interval.
 
 use crate::domain::rating::{self, Covariance, Fit, RankInterval};
 
-/// The seed of the draws behind rank intervals: the same rows give the same intervals everywhere.
+/// The seed of the draws behind rank intervals, fixed so that the same rows always give the same
+/// intervals.
 const INTERVAL_SEED: u64 = 0x5eed;
 
-/// Where a document stands.
+/// The standing of one document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standing {
     /// Log-strength; the mean over the query's scored documents is 0.
     pub zelo: f64,
-    /// Standard error of `zelo`, where the model has one and the pool is not too large.
+    /// Standard error of `zelo`, if the model has one and the pool is not too large.
     pub se: Option<f64>,
-    /// Competition rank from 1; equal scores share one.
+    /// Competition rank from 1; equal scores share a rank.
     pub rank: usize,
     /// 95 % interval of the rank.
     pub interval: Option<RankInterval>,
 }
 
-/// By pool index: where each entered document stands; none does without a fit.
+/// The standing of each entered document, by pool index; all `None` without a fit.
 pub(super) fn standings(
     documents: usize,
     entered: &[usize],

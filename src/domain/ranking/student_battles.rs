@@ -1,8 +1,11 @@
-//! A student's predictions beside the votes: what they count for in a fit, and how much of them the votes support.
+//! Adds a student's predictions to the votes in a fit, and measures how much weight the votes
+//! support.
 //!
-//! Only pairs that nobody has judged count: on the others the votes speak. A prediction is worth (1 − a) / (a − m²) games, as
-//! [`OutcomeProbabilities::strength`] says. But predictions are not independent: a student that misjudges a document is wrong on
-//! all of its pairs. All of a query together therefore count a stated number of battles a document, divided by strength.
+//! Only predictions of unjudged pairs count; for the other pairs, the votes do. A prediction is
+//! worth (1 − a) / (a − m²) games, see [`OutcomeProbabilities::strength`]. Predictions are not
+//! independent, because a student that misjudges a document is wrong on all of its pairs. All
+//! predictions of a query together therefore count as a given number of battles per document,
+//! divided in proportion to their strength.
 
 use super::fit_inputs::FitInputs;
 use super::named_student::STUDENT_WEIGHTS;
@@ -12,14 +15,15 @@ use crate::domain::rating::{self, Observation, RatingModel};
 use crate::domain::student::{OutcomeProbabilities, QueryPredictions};
 use std::collections::HashSet;
 
-/// Groups of battles that are left out one after the other.
+/// Number of groups of battles for cross-validation.
 const FOLDS: usize = 4;
 
-/// Predictions as battles of a fit. `pairs` names each pair's documents by their places in the fit and what is predicted of
-/// them, the first as A; pairs with a vote or a verdict are not to be among them.
+/// Predictions as battles of a fit. `pairs` lists each pair's documents by their positions in the
+/// fit, with the prediction for the first as A; it must not contain pairs with a vote or a verdict.
 ///
-/// Together they weigh `weight` battles for each of `documents` documents, in proportion to their strength; none of them more
-/// than its strength in games, of which a battle of `judges` judges is as many as there are judges.
+/// Their total weight is `weight` battles for each of `documents` documents, divided in proportion
+/// to their strength. Each counts for at most its strength in games; a battle of `judges` judges is
+/// as many games as there are judges.
 pub fn student_battles(
     documents: usize,
     judges: usize,
@@ -40,7 +44,7 @@ pub fn student_battles(
         .collect()
 }
 
-/// The predictions of pairs that none of these votes is about, by their documents' places.
+/// The predictions of pairs without any of these votes, by their documents' positions.
 pub fn unvoted(
     documents: usize,
     votes: &[Observation],
@@ -57,7 +61,8 @@ pub fn unvoted(
         .collect()
 }
 
-/// What the student of the rows counts in their fit; nothing without one, for zBench's model, and while there is no vote.
+/// The observations of the rows' student for their fit; empty without a student, for zBench's
+/// model, and if there are no votes.
 pub(super) fn student_observations(
     rows: &QueryRows,
     settings: &RankingSettings,
@@ -73,10 +78,10 @@ pub(super) fn student_observations(
     }
 }
 
-/// The predictions for pairs without a vote, by places in the fit.
+/// The predictions for pairs without a vote, by positions in the fit.
 ///
-/// A verdict leaves the prediction for its pair in the fit, as it leaves votes: taking it out could
-/// lower the document that the verdict prefers. The legacy modes take it out.
+/// A verdict leaves the prediction for its pair in the fit, as it leaves votes: removing it could
+/// lower the document that the verdict prefers. The legacy modes remove it.
 fn unjudged(
     rows: &QueryRows,
     settings: &RankingSettings,
@@ -105,9 +110,9 @@ fn unjudged(
         .collect()
 }
 
-/// How well votes that a fit has not seen are predicted with a student at each of [`STUDENT_WEIGHTS`]: the sum over the battles
-/// of weight · (s ln p + (1 − s) ln (1 − p)), every group of battles by a fit of the others. `None` where there are too few
-/// battles to leave any out.
+/// How well held-out votes are predicted with a student at each of [`STUDENT_WEIGHTS`]: the sum
+/// over the battles of weight · (s ln p + (1 − s) ln (1 − p)), where each group of battles is
+/// predicted by a fit of the others. `None` if there are too few battles to hold out any.
 pub fn student_evidence(
     rows: &QueryRows,
     settings: &RankingSettings,
@@ -124,7 +129,7 @@ pub fn student_evidence(
     )
 }
 
-/// The same of a fit's own observations and predictions.
+/// [`student_evidence`] for the observations and predictions of a fit.
 pub fn held_out_likelihood(
     documents: usize,
     judges: usize,
@@ -189,7 +194,8 @@ mod tests {
         assert!((battles[0].score - 0.75).abs() < 1e-12);
         let share = StudentShare::of(&battles, 3).unwrap();
         assert!(share.pairs == 2 && (share.weight - 1.0).abs() < 1e-12);
-        // However much it is told to count, a prediction is no more than its games: two are a battle of two judges.
+        // Whatever the weight, a prediction counts for at most its strength in games: two games are
+        // one battle of two judges.
         let most = student_battles(3, 2, 1e6, &pairs);
         assert!((most[1].weight - 15.0).abs() < 1e-12);
         let share = StudentShare::of(&most, 3).unwrap();

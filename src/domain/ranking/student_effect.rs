@@ -1,4 +1,4 @@
-//! The weight that a student has in the fits, which may be less than the weight that is set.
+//! The weight that a student has in the fits, which may be lower than the weight that was set.
 
 use crate::domain::rating::Observation;
 use serde::Serialize;
@@ -7,12 +7,14 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StudentShare {
     pub pairs: usize,
-    /// In battles per document: the weight that is set, or less where the predictions support no more.
+    /// In battles per document: the weight that was set, or less if the predictions support no
+    /// more.
     pub weight: f64,
 }
 
 impl StudentShare {
-    /// Of `predictions` in the fit of a query with this number of documents; `None` without any.
+    /// The share of `predictions` in the fit of a query with this number of documents; `None`
+    /// without predictions.
     pub fn of(predictions: &[Observation], documents: usize) -> Option<Self> {
         let total: f64 = predictions.iter().map(|of| of.weight).sum();
         (total > 0.0 && documents > 0).then(|| Self {
@@ -26,15 +28,15 @@ impl StudentShare {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct StudentEffect {
     pub queries: usize,
-    /// The queries in whose scores it counts.
+    /// Number of queries in whose scores it counts.
     pub counted: usize,
-    /// The smallest and the largest weight in those, in battles per document.
+    /// The smallest and the largest weight among them, in battles per document.
     pub least: f64,
     pub most: f64,
 }
 
 impl FromIterator<Option<f64>> for StudentEffect {
-    /// From the weight in the fit of each query, `None` where it does not count.
+    /// From the weight in the fit of each query, `None` if it does not count.
     fn from_iter<I: IntoIterator<Item = Option<f64>>>(weights: I) -> Self {
         weights.into_iter().fold(Self::default(), |sum, weight| {
             let queries = sum.queries + 1;
@@ -58,7 +60,7 @@ impl FromIterator<Option<f64>> for StudentEffect {
 }
 
 impl StudentEffect {
-    /// `0.21 battles per document`, or `0.19 to 0.23 battles per document` where queries differ.
+    /// `0.21 battles per document`, or `0.19 to 0.23 battles per document` if queries differ.
     pub fn words(&self) -> String {
         let (least, most) = (rounded(self.least), rounded(self.most));
         if least == most {
@@ -68,13 +70,13 @@ impl StudentEffect {
         }
     }
 
-    /// Whether it counts for less than was set in some query.
+    /// Whether it counts for less than was set in any query.
     pub fn is_capped(&self, set: f64) -> bool {
         self.counted > 0 && self.least < 0.999 * set
     }
 }
 
-/// A weight with as many decimals as are worth reading.
+/// A weight rounded to a readable number of decimals.
 pub(super) fn rounded(weight: f64) -> f64 {
     let scale = if weight < 0.1 { 1e4 } else { 1e3 };
     (weight * scale).round() / scale

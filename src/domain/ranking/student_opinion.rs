@@ -1,21 +1,22 @@
-//! What the student that a project has named says of one query.
+//! The predictions for one query of the student that a project has named.
 
 use super::student_effect::{CAP, StudentShare, rounded};
 use crate::domain::sanitise;
 use crate::domain::student::QueryPredictions;
 use std::sync::Arc;
 
-/// The student that a project has named, on one query.
+/// The predictions for one query of the student that a project has named.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudentOpinion {
     pub name: Arc<str>,
     pub predictions: Arc<QueryPredictions>,
-    /// What all its predictions together count for in the fit, in battles per document, from 0; 0 counts for nothing.
+    /// Total weight of its predictions in the fit, in battles per document; 0 means they do not
+    /// count.
     pub weight: f64,
 }
 
 impl StudentOpinion {
-    /// What is printed with scores in which it counts.
+    /// The note printed with scores in which it counts.
     pub fn words(&self, share: StudentShare) -> String {
         let weight = rounded(share.weight);
         let cap = if share.weight < 0.999 * self.weight {

@@ -22,18 +22,18 @@ pub enum VerdictRelation {
     Alone,
 }
 
-/// What a verdict adds to the fit, and whether the votes on its pair still count.
+/// A verdict's contribution to the fit, and whether the votes on its pair still count.
 ///
 /// Except under the legacy modes, a verdict for a document never lowers its gap to the other one:
-/// the direction term is concave and rises with the gap, a whole win does too, and replaced votes
-/// give way to the same votes plus wins (see [`Self::of`]).
+/// the direction term is concave and increases with the gap, and so does a whole win, and replaced
+/// votes give way to the same votes plus wins (see [`Self::of`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VerdictEffect {
     pub relation: VerdictRelation,
     pub replaces_votes: bool,
     /// The slope of a direction term with the weight of one battle.
     pub direction_slope: Option<f64>,
-    /// Battles that the verdict counts as.
+    /// The battles that the verdict counts as.
     pub battles: Option<VerdictBattles>,
     /// Whether the preferred document is the verdict's B; `None` for a tie.
     prefers_b: Option<bool>,
@@ -42,20 +42,20 @@ pub struct VerdictEffect {
 /// Battles between the documents of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VerdictBattles {
-    /// The share that goes to the verdict's B, in 0..=1.
+    /// The share of the verdict's B, in 0..=1.
     pub score: f64,
-    /// How many battles, above 0.
+    /// Number of battles, above 0.
     pub weight: f64,
 }
 
 impl VerdictBattles {
-    /// The share that goes to the preferred document.
+    /// The share of the preferred document.
     pub fn winning_share(self) -> f64 {
         self.score.max(1.0 - self.score)
     }
 }
 
-/// The votes on a verdict's pair, as seen from the verdict.
+/// The votes on a verdict's pair, oriented like the verdict.
 #[derive(Clone, Copy, Debug, Default)]
 struct PairVotes {
     /// Battles with a vote.
@@ -64,7 +64,7 @@ struct PairVotes {
     sum: f64,
     /// Weight of the battles in the fit.
     weight: f64,
-    /// Sum of their scores for B, by weight.
+    /// Weighted sum of their scores for the verdict's B.
     weighted_sum: f64,
 }
 
@@ -149,9 +149,9 @@ impl VerdictEffect {
         } else if prefers_b.is_none() {
             effect.battles = battles(0.5, weight);
         } else if effect.replaces_votes {
-            // Votes of weight n with mean s for the winner become W battles with the share
-            // 1 − n(1 − s)/W: the same losses as before, and all else wins. The log-likelihood is
-            // that of the votes plus W − n whole wins, whatever the link.
+            // Votes of weight n with mean s for the winner become W battles with the share 1 − n(1
+            // − s)/W: the same losses as before, and wins for the rest. The log-likelihood is that
+            // of the votes plus W − n whole wins, for either link.
             let total = weight.max(votes.weight);
             let kept = if plain {
                 let won = if prefers_b == Some(true) {
@@ -182,13 +182,13 @@ impl VerdictEffect {
         Some(effect)
     }
 
-    /// Whether the votes on the pair say something else.
+    /// Whether the votes on the pair contradict the verdict.
     pub fn contradicts(&self) -> bool {
         self.relation == VerdictRelation::Contradicts
     }
 
-    /// How the verdict counts, in words: `contradicts the judges' votes; counts as a direction,
-    /// alongside them`.
+    /// How the verdict counts, for display:
+    /// `contradicts the judges' votes; counts as a direction, alongside them`.
     pub fn words(&self) -> String {
         let counts = self.counts_as();
         let relation = match self.relation {
@@ -204,7 +204,7 @@ impl VerdictEffect {
         format!("{relation} the judges' votes; counts as {counts}, {place} them")
     }
 
-    /// What the verdict counts as: `a direction and a win of 3 battles`.
+    /// What the verdict counts as, for display: `a direction and a win of 3 battles`.
     pub fn counts_as(&self) -> String {
         let battles = self.battles.map(|battles| {
             let weight = battles_words(battles.weight);
@@ -222,7 +222,7 @@ impl VerdictEffect {
         }
     }
 
-    /// What the fit is made of, for documents at these places.
+    /// The observations for the fit, for documents at these positions.
     pub(super) fn observations(self, a: usize, b: usize) -> impl Iterator<Item = Observation> {
         let direction = self.direction_slope.map(|slope| Observation {
             slope,
@@ -249,8 +249,8 @@ pub(super) fn verdict_effects(
         .collect()
 }
 
-/// How a verdict counts on a pair without votes that contradict it, in words: `better counts as a
-/// direction, …`.
+/// How a verdict counts on a pair whose votes do not contradict it, for display:
+/// `better counts as a direction, …`.
 pub fn verdict_kinds_words(settings: &RankingSettings) -> String {
     let counts_as = |decision| {
         VerdictEffect::given(settings, decision, &PairVotes::default())
@@ -264,7 +264,7 @@ pub fn verdict_kinds_words(settings: &RankingSettings) -> String {
     )
 }
 
-/// How verdicts count in a project with these settings, in sentences.
+/// How verdicts count in a project with these settings, as sentences.
 pub fn verdict_rule_words(settings: &RankingSettings) -> String {
     let mode = settings.effective_override_mode();
     let kinds = verdict_kinds_words(settings);
@@ -291,7 +291,7 @@ pub fn verdict_rule_words(settings: &RankingSettings) -> String {
     }
 }
 
-/// What there is to say about how verdicts count.
+/// A note about how verdicts count, if there is one.
 pub fn override_mode_note(settings: &RankingSettings) -> Option<&'static str> {
     if settings.override_mode.is_legacy() {
         Some(

@@ -1,30 +1,33 @@
-//! What has to be said about scores: who is not connected, undefeated, winless, or not scored at all.
+//! Warnings about scores: documents that are not connected, undefeated, winless or isolated, and
+//! fits with problems.
 
 use super::{BattleRecord, PriorPrecision, RankingSettings};
 use crate::domain::number_words::{count, counted, fixed};
 use crate::domain::rating::{self, Fit, Observation, RatingModel, Structure};
 use crate::domain::vote::{Outcome, Vote};
 
-/// Something to be said plainly about a query's scores.
+/// A warning about a query's scores.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScoreWarning {
-    /// These documents are not connected to the largest group: their scores are not comparable with it.
+    /// These documents are not connected to the largest group, so their scores cannot be compared
+    /// with its scores.
     NotConnected(Vec<usize>),
-    /// No vote counts for these documents: their score is 0 by convention.
+    /// No votes count for these documents: their score is 0 by convention.
     Isolated(Vec<usize>),
-    /// These documents never lost: only the prior, or a stopping rule, holds their score down.
+    /// These documents never lost: only the prior, or a stopping rule, limits their score.
     Undefeated(Vec<usize>),
-    /// These documents never won: only the prior, or a stopping rule, holds their score up.
+    /// These documents never won: only the prior, or a stopping rule, limits their score.
     Winless(Vec<usize>),
     /// The iteration stopped at its limit.
     NotConverged(usize),
-    /// Standard errors are not computed for pools this large.
+    /// Standard errors are not computed for pools of this size.
     TooLargeForErrors(usize),
-    /// The votes hardly tell documents apart, and the prior pulls the scores together. `battles` is
-    /// how many it was learned from; `None` if it was set.
+    /// The votes hardly distinguish documents, and the prior pulls the scores together. `battles`
+    /// is the number of battles that the prior was learned from; `None` if it was set.
     WeakSignal { lambda: f64, battles: Option<usize> },
-    /// So many of so many battles are ties in all votes, and the dispersion that was estimated from them is smaller than single
-    /// votes give: where some documents always tie and others never do, the errors of the others are far too small.
+    /// Many battles are ties in all votes, and the dispersion estimated from them is smaller than
+    /// single votes can give: if some documents always tie and others never do, the errors of the
+    /// others are far too small.
     ManyTies {
         ties: usize,
         battles: usize,
@@ -32,15 +35,15 @@ pub enum ScoreWarning {
     },
 }
 
-/// The precision of the prior from which on the signal counts as weak: scores with a standard deviation of about .6 or less
-/// in the units of a three-judge battle.
+/// From this precision of the prior, the signal is weak: the standard deviation of scores is about
+/// .6 or less in the units of a three-judge battle.
 const WEAK_SIGNAL: f64 = 1.0;
 
-/// The share of ties from which on one dispersion does not do for all pairs.
+/// From this share of ties, one dispersion cannot fit all pairs.
 const MANY_TIES: f64 = 0.5;
 
 impl ScoreWarning {
-    /// Whether the prior in use says that documents are hard to tell apart.
+    /// The warning if the prior in use indicates that documents are hard to distinguish.
     pub(super) fn weak_signal(settings: &RankingSettings) -> Option<Self> {
         let lambda = settings.rating().lambda;
         let battles = match settings.lambda {
@@ -51,10 +54,12 @@ impl ScoreWarning {
         (has_prior && lambda >= WEAK_SIGNAL).then_some(Self::WeakSignal { lambda, battles })
     }
 
-    /// Whether too many battles are ties in all votes for a dispersion `phi` that was estimated, with so many judges a battle.
+    /// The warning if too many battles are ties in all votes for an estimated dispersion `phi`,
+    /// given the number of judges per battle.
     ///
-    /// In simulations with 47 to 93 % of ties, where some documents tie and others are told apart, 95 % intervals between the two
-    /// kinds held the truth in 8 to 94 of 100 cases; with φ = 1 over the judges in 76 to 100.
+    /// In simulations with 47 to 93 % ties, where some documents tie and others do not, 95 %
+    /// intervals between the two kinds covered the truth in 8 to 94 of 100 cases; with φ = 1 over
+    /// the number of judges, in 76 to 100.
     pub(super) fn many_ties(battles: &[BattleRecord], phi: f64, judges: usize) -> Option<Self> {
         let voted = || battles.iter().filter(|battle| !battle.votes.is_empty());
         let tie = |vote: &Vote| vote.margin.outcome() == Outcome::Tie;
@@ -72,7 +77,7 @@ impl ScoreWarning {
 }
 
 impl ScoreWarning {
-    /// The warning in words; `name` gives what a document is called.
+    /// The warning as text; `name` returns the name of a document.
     pub fn words(&self, name: impl Fn(usize) -> String) -> String {
         let list = |documents: &[usize]| {
             let shown: Vec<String> = documents.iter().take(5).map(|d| name(*d)).collect();
@@ -156,7 +161,7 @@ impl ScoreWarning {
                     "{} of {} are ties in all votes: intervals of documents that do not tie are too narrow; `overrule config project --phi {}` widens them",
                     count(*ties),
                     counted(*battles, "battle"),
-                    // Rounded up, so that it is enough.
+                    // Round up, so that it is enough.
                     fixed((100.0 / *judges as f64).ceil() / 100.0, 2)
                 )
             }
@@ -178,7 +183,7 @@ pub(super) fn warnings(
     for component in &structure.components {
         sizes[*component] += 1;
     }
-    // The first of the largest components is the one that the others are compared with.
+    // The others are compared with the first of the largest components.
     let main = (0..sizes.len())
         .rev()
         .max_by_key(|component| sizes[*component]);
@@ -213,7 +218,7 @@ pub(super) fn warnings(
     warnings
 }
 
-/// What is to be said about a fit of bare battles over `documents` documents.
+/// The warnings about a fit of plain battles over `documents` documents.
 pub fn fit_warnings(
     documents: usize,
     observations: &[Observation],
@@ -280,7 +285,7 @@ mod tests {
                  `overrule config project --phi 0.34` widens them"
             )
         );
-        // Few ties; a dispersion that was assumed and not estimated; and nothing.
+        // Few ties; a dispersion that was assumed instead of estimated; and no battles.
         assert_eq!(ScoreWarning::many_ties(&battles(900, 1_100), 0.2, 3), None);
         assert_eq!(
             ScoreWarning::many_ties(&battles(1_900, 100), 1.0 / 3.0, 3),

@@ -1,4 +1,4 @@
-//! Which prior the battles themselves speak for: the Laplace evidence of its precision.
+//! Chooses the prior that the battles support: the Laplace evidence of its precision.
 
 use super::uncertainty::local;
 use super::{
@@ -6,23 +6,24 @@ use super::{
     fit,
 };
 
-/// Battles from which on the prior is learned. (The dispersion needs more.)
+/// Minimum number of battles for learning the prior. (The dispersion needs more.)
 pub const PRIOR_BATTLES: usize = 300;
 
-/// The precisions that are compared. The grid is coarse, so that a few more battles rarely move the choice. Its last value
-/// is that of judges who hardly tell documents apart: scores with a standard deviation of about .2.
+/// The candidate precisions. The grid is coarse, so that a few more battles rarely change the
+/// choice. The last value corresponds to judges who hardly distinguish documents: scores with a
+/// standard deviation of about .2.
 const GRID: [f64; 17] = [
     0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0,
 ];
 
-/// An end of the grid: the battles may speak for a precision beyond it.
+/// An end of the grid: the battles may support a precision beyond it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriorGridEnd {
     Smallest,
     Largest,
 }
 
-/// The end of the grid at which a learned precision is.
+/// The end of the grid at which a learned precision lies, if any.
 pub fn prior_grid_end(lambda: f64) -> Option<PriorGridEnd> {
     if lambda <= GRID[0] {
         Some(PriorGridEnd::Smallest)
@@ -33,37 +34,38 @@ pub fn prior_grid_end(lambda: f64) -> Option<PriorGridEnd> {
     }
 }
 
-/// Where the search begins in the grid: at the precision that holds where nothing is known.
+/// The grid index where the search starts: the default precision.
 const START: usize = 3;
 
-/// How often the search goes on from the dispersion that its last choice gives.
+/// Maximum number of times the search restarts with the dispersion that its last choice gives.
 const ROUNDS: usize = 4;
 
-/// What the battles of one or more queries say about the precision of the prior.
+/// The evidence of the battles of one or more queries about the precision of the prior.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PriorEvidence {
     points: [EvidencePoint; GRID.len()],
 }
 
-/// One precision.
+/// The evidence at one precision.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct EvidencePoint {
     evidence: LogEvidence,
     dispersion: Dispersion,
 }
 
-/// The log-evidence of a fit's prior up to a constant, as the two parts of which only one depends on φ.
+/// The log-evidence of a fit's prior up to a constant, as two terms of which only the first depends
+/// on φ.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct LogEvidence {
     /// Minus the objective at its maximum: ℓ − p/2·|θ̂|².
     fit: f64,
-    /// What is left of the prior's volume: n/2·ln p − ½·ln det H.
+    /// The remaining part of the prior's volume: n/2·ln p − ½·ln det H.
     volume: f64,
 }
 
 impl PriorEvidence {
-    /// The evidence of one query's battles, by the model's own fit at each precision. `None` where the model has no
-    /// prior, without battles, and where the documents are too many for errors.
+    /// The evidence of one query's battles, using the model's own fit at each precision. `None` if
+    /// the model has no prior, without battles, and if there are too many documents for errors.
     pub fn of(documents: usize, observations: &[Observation], model: RatingModel) -> Option<Self> {
         if !matches!(model, RatingModel::Map | RatingModel::Thurstone) {
             return None;
@@ -81,7 +83,7 @@ impl PriorEvidence {
         Some(found)
     }
 
-    /// The evidence of this and another query together.
+    /// The combined evidence of this and another query.
     #[must_use]
     pub fn pooled(mut self, other: &Self) -> Self {
         for (point, more) in self.points.iter_mut().zip(&other.points) {
@@ -92,7 +94,7 @@ impl PriorEvidence {
         self
     }
 
-    /// The log-evidence of each precision of the grid under a given φ, up to a constant.
+    /// The log-evidence of each precision of the grid for a given φ, up to a constant.
     #[cfg(test)]
     pub(crate) fn log_evidence(&self, phi: f64) -> Vec<(f64, f64)> {
         GRID.into_iter()
@@ -105,10 +107,11 @@ impl PriorEvidence {
         self.points[START].dispersion.battles
     }
 
-    /// The precision of largest evidence, given what φ follows from a dispersion; `None` without battles.
+    /// The precision with the largest evidence, given a function from dispersion to φ; `None`
+    /// without battles.
     ///
-    /// The two hang together: a prior that is too weak makes the battles look less noisy than they are. The search goes
-    /// from one to the other until neither moves.
+    /// The two depend on each other: a prior that is too weak makes the battles look less noisy
+    /// than they are. The search alternates between them until neither changes.
     pub fn best(&self, phi: impl Fn(Dispersion) -> f64) -> Option<f64> {
         let mut at = START;
         for _ in 0..ROUNDS {
@@ -130,17 +133,19 @@ impl PriorEvidence {
 impl LogEvidence {
     /// The log-evidence of a fit's prior at its maximum θ̂ (Laplace; MacKay 1992).
     ///
-    /// The errors are φH⁻¹ with H the curvature of p/2·|θ|² − ℓ. That is the posterior under the tempered likelihood
-    /// exp(ℓ/φ) and the prior N(0, φ/p), whose density is (p/2πφ)^(n/2) · exp(−p/2φ·|θ|²). By Laplace,
+    /// The errors are φH⁻¹ with H the curvature of p/2·|θ|² − ℓ. They correspond to the posterior
+    /// under the tempered likelihood exp(ℓ/φ) and the prior N(0, φ/p), whose density is
+    /// (p/2πφ)^(n/2) · exp(−p/2φ·|θ|²). By Laplace,
     ///
     /// > ln Z = (ℓ − p/2·|θ̂|²)/φ + n/2·ln(p/2πφ) + n/2·ln 2π − ½·ln det(H/φ).
     ///
-    /// det(H/φ) = φ⁻ⁿ·det H gives back the n/2·ln φ that the prior takes:
+    /// det(H/φ) = φ⁻ⁿ·det H restores the n/2·ln φ that the prior removes:
     ///
     /// > ln Z = (ℓ − p/2·|θ̂|²)/φ + n/2·ln p − ½·ln det H.
     ///
-    /// A shift common to all scores, and a document that never fought, are in both of the last two terms with ½·ln p and
-    /// cancel. What normalises exp(ℓ/φ) over the possible votes does not depend on p.
+    /// A shift common to all scores, and a document without battles, contribute ½·ln p to both of
+    /// the last two terms and cancel. The normalization of exp(ℓ/φ) over the possible votes does
+    /// not depend on p.
     fn of(
         observations: &[Observation],
         fit: &Fit,

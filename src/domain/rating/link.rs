@@ -1,27 +1,29 @@
-//! What one observation contributes to the objective, for each of the two links.
+//! The contribution of one observation to the objective, for each of the two links.
 
 use super::RatingModel;
 use crate::domain::numeric::sigma;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
-/// Where the continued fraction of exp(x²) · erfc(x) takes over: further out the product would lose digits.
+/// From here on, exp(x²) · erfc(x) is computed as a continued fraction, since the product would
+/// lose digits.
 const FAR: f64 = 4.0;
 
-/// Terms of the continued fraction: 1e-16 at `FAR`, fewer would do beyond.
+/// Number of terms of the continued fraction: accurate to 1e-16 at `FAR`; fewer would suffice
+/// beyond.
 const TERMS: u32 = 60;
 
-/// One observation of weight 1 at the argument `z`, to be minimised.
+/// The loss of one observation of weight 1 at the argument `z`, with its derivatives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinkTerms {
     /// The negative log-likelihood.
     pub(super) loss: f64,
-    /// Minus its derivative: how strongly the observation pulls `z` up.
+    /// Minus the first derivative: how strongly the observation pulls `z` up.
     pub(super) pull: f64,
-    /// Its second derivative, from 0.
+    /// The second derivative, at least 0.
     pub(super) curvature: f64,
 }
 
-/// The Bradley–Terry link, exact in both tails.
+/// The Bradley–Terry link, accurate in both tails.
 #[inline]
 pub(super) fn logistic(z: f64, score: f64) -> LinkTerms {
     let tail = (-z.abs()).exp();
@@ -64,16 +66,17 @@ pub(super) fn probability(model: RatingModel, z: f64) -> f64 {
     }
 }
 
-/// The standard normal distribution function. (`erfc` of statrs 0.19 is good to 4e-11 only.)
+/// The standard normal distribution function. (`erfc` of statrs 0.19 is only accurate to 4e-11.)
 pub(super) fn normal_cdf(x: f64) -> f64 {
     0.5 * libm::erfc(-x * FRAC_1_SQRT_2)
 }
 
-/// The upper tail of the error function without its factor exp(−x²), so that nothing under- or overflows.
+/// The upper tail of the error function without its factor exp(−x²), to avoid underflow and
+/// overflow.
 struct Tail {
     /// exp(x²) · erfc(x).
     scaled: f64,
-    /// 2 / (√π · scaled) − 2x, without cancelling far out.
+    /// 2 / (√π · scaled) − 2x, without cancellation for large x.
     excess: f64,
 }
 

@@ -1,4 +1,5 @@
-//! Damped inexact Newton: Jacobi-preconditioned conjugate gradients on the sparse Hessian, Armijo on the objective.
+//! Damped inexact Newton method: Jacobi-preconditioned conjugate gradients on the sparse Hessian,
+//! Armijo line search on the objective.
 
 use super::link::LinkTerms;
 use super::ties::merge_ties;
@@ -7,16 +8,18 @@ use crate::domain::numeric::{axpy, dot};
 
 const MAX_STEPS: usize = 200;
 
-/// No score moves further than this in one step.
+/// Maximum change of a score in one step.
 const STEP_CAP: f64 = 4.0;
 
-/// Gradient at which a fit counts as converged, for pools whose documents weigh up to 10 000 battles.
+/// Gradient at which a fit counts as converged, for pools whose documents weigh up to 10,000
+/// battles.
 const TOLERANCE: f64 = 1e-10;
 
-/// The solver goes on to here, or to the rounding of the gradient's terms, while a step still halves the gradient.
+/// The solver continues until here, or to the rounding of the gradient's terms, as long as each
+/// step at least halves the gradient.
 const GOAL: f64 = 1e-14;
 
-/// Scores further apart than this are never taken for equal, however flat the objective is.
+/// Scores that differ by more than this are never treated as equal, however flat the objective is.
 const MOST_TOLERANCE: f64 = 1e-7;
 
 /// Minimizes Σ weight · loss(slope · (e_b − e_a) + offset) + ½ · precision · |e|².
@@ -105,7 +108,7 @@ struct NewtonState {
     precision: f64,
     edges: Vec<NewtonEdge>,
     springs: Vec<HessianEntry>,
-    /// Of minus the objective: where to go.
+    /// The negative gradient of the objective.
     gradient: Vec<f64>,
     diagonal: Vec<f64>,
     inverse: Vec<f64>,
@@ -152,7 +155,7 @@ impl NewtonState {
         }
     }
 
-    /// The largest sum of weights at one document: what the terms of its gradient can add up to.
+    /// The largest sum of weights at one document, which bounds the terms of its gradient.
     fn scale(&self) -> f64 {
         let mut sums = vec![0.0; self.gradient.len()];
         for edge in &self.edges {
@@ -163,8 +166,8 @@ impl NewtonState {
         largest(&sums)
     }
 
-    /// How far a score can be from the optimum while no component of the gradient exceeds
-    /// `gradient`: a document moves by about its component over its curvature.
+    /// How far a score can be from the optimum if no component of the gradient exceeds `gradient`:
+    /// a document moves by about its component divided by its curvature.
     fn score_tolerance(&self, gradient: f64) -> f64 {
         let flattest = self
             .diagonal
@@ -175,7 +178,8 @@ impl NewtonState {
         (gradient / flattest).min(MOST_TOLERANCE)
     }
 
-    /// The objective at `scores`; leaves the gradient, the Hessian's springs and its diagonal behind.
+    /// Returns the objective at `scores` and stores the gradient, the Hessian's entries and its
+    /// diagonal.
     fn evaluate(&mut self, scores: &[f64], link: impl Fn(f64, f64) -> LinkTerms) -> f64 {
         self.gradient.fill(0.0);
         self.diagonal.fill(self.precision);
@@ -201,8 +205,8 @@ impl NewtonState {
         objective
     }
 
-    /// Without a prior the Hessian says nothing of a common shift, and rounding would make much of it: this stiffness
-    /// against it changes no step, since the gradient sums to 0.
+    /// Without a prior, the Hessian is singular along a common shift, which rounding would amplify.
+    /// This stiffness against shifts changes no step, since the gradient sums to 0.
     fn anchor(&self) -> f64 {
         if self.precision > 0.0 {
             return 0.0;
@@ -211,7 +215,8 @@ impl NewtonState {
         self.diagonal.iter().sum::<f64>() / (documents * documents)
     }
 
-    /// Solves Hessian · step = gradient as far as the distance to the optimum deserves.
+    /// Solves Hessian · step = gradient, only as accurately as the distance to the optimum
+    /// requires.
     fn newton_step(&mut self, gradient: f64) {
         for (inverse, d) in self.inverse.iter_mut().zip(&self.diagonal) {
             *inverse = if *d > 0.0 { 1.0 / d } else { 1.0 };
@@ -272,8 +277,8 @@ impl NewtonState {
     }
 }
 
-/// Documents that have met, directly or through others. Shifting one group changes no likelihood, so at the optimum
-/// the scores of each sum to 0.
+/// Documents that have met, directly or through others. Shifting a group does not change the
+/// likelihood, so at the optimum the scores of each group sum to 0.
 struct ScoreGroups {
     of: Vec<u32>,
     sizes: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Ranks of scores, and how far a document's rank could be from the one shown.
+//! Ranks of scores, and intervals for the true ranks.
 
 use super::Covariance;
 use super::uncertainty::LANES;
@@ -9,28 +9,30 @@ use std::fmt;
 
 const DRAWS: usize = 1000;
 
-/// What a rank interval leaves out on either side, in thousandths: 2.5 %.
+/// The probability outside a rank interval on either side, in thousandths: 2.5 %.
 const TAIL: usize = 25;
 
-/// The draws that the simultaneous spans hold altogether: 95 %, and one more for the quantile's own error.
+/// Number of draws that the simultaneous intervals must cover: 95 %, plus one for the error of the
+/// quantile.
 const HELD: usize = DRAWS * 95 / 100 + 1;
 
 /// Relative difference below which two gaps are equal.
 const ROUNDING: f64 = 1e-9;
 
-/// A document's rank, the span that holds its true rank with a probability of 95 %, on the average over documents, and
-/// the wider one of spans that hold all documents' true ranks at once with that probability. Written as `95 %: 2–7`.
+/// A document's rank, an interval that covers its true rank with probability 95 % on average over
+/// documents, and the wider one of simultaneous intervals that cover the true ranks of all
+/// documents with that probability. Written as `95 %: 2–7`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RankInterval {
-    /// 1 for the best; equal scores share a rank.
+    /// 1 is best; equal scores share a rank.
     pub rank: usize,
-    /// The 2.5 % mid-quantile of the rank, or `rank` where that is better.
+    /// The 2.5 % mid-quantile of the rank, or `rank` if that is better.
     pub low: usize,
-    /// The 97.5 % mid-quantile of the rank, or `rank` where that is worse.
+    /// The 97.5 % mid-quantile of the rank, or `rank` if that is worse.
     pub high: usize,
-    /// The best rank of the simultaneous span, no worse than `low`.
+    /// The best rank of the simultaneous interval, at most `low`.
     pub low_at_once: usize,
-    /// The worst rank of the simultaneous span, no better than `high`.
+    /// The worst rank of the simultaneous interval, at least `high`.
     pub high_at_once: usize,
 }
 
@@ -40,7 +42,8 @@ impl fmt::Display for RankInterval {
     }
 }
 
-/// The rank of each score, 1 for the highest; equal scores share a rank and the next one is skipped (1, 2, 2, 4).
+/// The rank of each score, 1 for the highest; equal scores share a rank, and the next ones are
+/// skipped (1, 2, 2, 4).
 pub fn ranks(scores: &[f64]) -> Vec<usize> {
     let mut ranks = vec![0; scores.len()];
     let mut previous: Option<usize> = None;
@@ -54,7 +57,8 @@ pub fn ranks(scores: &[f64]) -> Vec<usize> {
     ranks
 }
 
-/// Halfway between the scores on rank `top` and the one below; −∞ where there are no more than `top` scores.
+/// Halfway between the scores at rank `top` and the one below; −∞ if there are at most `top`
+/// scores.
 pub fn cut_below(scores: &[f64], top: usize) -> f64 {
     let mut sorted = scores.to_vec();
     sorted.sort_unstable_by(|x, y| y.total_cmp(x));
@@ -64,13 +68,15 @@ pub fn cut_below(scores: &[f64], top: usize) -> f64 {
     }
 }
 
-/// The 95 % rank intervals, each by itself and all at once, from 1000 draws of the scores' joint normal distribution.
+/// The 95 % rank intervals, individual and simultaneous, from 1000 draws of the joint normal
+/// distribution of the scores.
 ///
-/// Ranks are whole numbers, so a span between plain quantiles holds more than it says, and in small pools much more. These
-/// are quantiles of the mid-distribution, P(better) + ½ P(this rank), which hold what they say on the average (Parzen
-/// 2004).
+/// Ranks are integers, so an interval between plain quantiles covers more than its level, and much
+/// more in small pools. These are quantiles of the mid-distribution, P(better) + ½ P(this rank),
+/// whose coverage is right on average (Parzen 2004).
 ///
-/// The simultaneous spans are [`SimultaneousRanks`]. The same seed gives the same intervals everywhere. Empty where the covariance is of another pool.
+/// The simultaneous intervals are [`SimultaneousRanks`]. The same seed always gives the same
+/// intervals. Empty if the covariance belongs to another pool.
 pub fn rank_intervals(scores: &[f64], covariance: &Covariance, seed: u64) -> Vec<RankInterval> {
     let documents = scores.len();
     if covariance.documents() != documents {
@@ -95,8 +101,8 @@ pub fn rank_intervals(scores: &[f64], covariance: &Covariance, seed: u64) -> Vec
     });
     needed.sort_unstable_by(f64::total_cmp);
     let critical = needed.get(HELD - 1).copied().unwrap_or(0.0);
-    // Place by place the share of draws that rank the document better, half of those at the place itself included, in
-    // half draws.
+    // For each rank, twice the number of draws that rank the document better, plus those at the
+    // rank itself.
     let middles = |document: usize| {
         let mut better = 0;
         counts[document * documents..][..documents]
@@ -126,15 +132,16 @@ pub fn rank_intervals(scores: &[f64], covariance: &Covariance, seed: u64) -> Vec
         .collect()
 }
 
-/// Spans of ranks that widen together: with a critical value c, a document's true rank is taken to be worse than the ranks
-/// of those that lie more than c standard errors of the gap above it, and better than those that lie as far below (Mogstad,
-/// Romano, Shaikh & Wilhelm 2024).
+/// Simultaneous rank intervals: with a critical value c, a document's true rank is taken to be
+/// worse than the ranks of the documents that are more than c standard errors of the gap above it,
+/// and better than those that are as far below (Mogstad, Romano, Shaikh & Wilhelm 2024).
 ///
-/// Theirs is the c that holds all gaps at once. Here c is the least that holds all *ranks* in 95 % of the draws, which is
-/// what the spans claim; it is one number from 1000 draws, where a quantile for each document would need many more.
+/// They choose the c that covers all gaps simultaneously. Here, c is the smallest value that covers
+/// all *ranks* in 95 % of the draws, which is what the intervals claim. It is one number from 1000
+/// draws; a quantile for each document would need many more.
 struct SimultaneousRanks {
     documents: usize,
-    /// Document by document the gaps to the others over their standard errors, largest first.
+    /// For each document, the gaps to the others divided by their standard errors, largest first.
     gaps: Vec<f64>,
 }
 
@@ -159,19 +166,19 @@ impl SimultaneousRanks {
         &self.gaps[document * others..][..others]
     }
 
-    /// The critical value from which on the document's span holds a place, 0 being the first.
+    /// The critical value from which the document's interval includes a rank, 0 being the first.
     fn needed(&self, document: usize, place: usize) -> f64 {
         let (gaps, others) = (self.of(document), self.documents - 1);
-        // As many as follow the place may be surely worse, and as many as come before it surely better.
+        // Documents after the rank may be surely worse, and documents before it surely better.
         let worst = gaps.get(others - place).copied().unwrap_or(0.0);
         let best = others.checked_sub(place + 1).map_or(0.0, |at| -gaps[at]);
         worst.max(best).max(0.0)
     }
 
-    /// The best and the worst rank that a critical value leaves to a document.
+    /// The best and the worst rank of a document for a critical value.
     fn span(&self, document: usize, critical: f64) -> (usize, usize) {
         let gaps = self.of(document);
-        // The critical value is a gap itself; rounding must not tell it from one that is equal.
+        // The critical value is itself a gap; rounding must not separate it from an equal one.
         let critical = critical * (1.0 + ROUNDING);
         let worse = gaps.partition_point(|gap| *gap > critical);
         let not_better = gaps.partition_point(|gap| *gap >= -critical);
@@ -179,7 +186,8 @@ impl SimultaneousRanks {
     }
 }
 
-/// A number that is the smaller the larger the score is, in the order of [`f64::total_cmp`]: whole numbers sort faster.
+/// An integer that decreases with the score, in the order of [`f64::total_cmp`], because integers
+/// sort faster.
 fn descending(score: f64) -> u64 {
     let bits = score.to_bits();
     match bits >> 63 {
@@ -188,24 +196,25 @@ fn descending(score: f64) -> u64 {
     }
 }
 
-/// How often, in draws of the scores' joint normal distribution, the first places go to whom.
+/// How often documents are at the top in draws from the joint normal distribution of the scores.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopDraws {
-    /// How many draws were made.
+    /// Number of draws.
     pub draws: usize,
-    /// Draws in which the first places hold the documents that the scores put there, in any order.
+    /// Draws whose top contains the documents that the scores put there, in any order.
     pub same: usize,
-    /// For each document a bit a draw: whether it has one of the first places.
+    /// For each document, one bit per draw: whether it is in the top.
     inside: Vec<[u64; DRAWS.div_ceil(64)]>,
 }
 
 impl TopDraws {
-    /// The draws in which a document has one of the first places.
+    /// The number of draws in which a document is in the top.
     pub fn inside(&self, document: usize) -> usize {
         self.either(document, document)
     }
 
-    /// The draws in which at least one of two documents has one of the first places; 0 where there are no such documents.
+    /// The number of draws in which at least one of two documents is in the top; 0 if there are no
+    /// such documents.
     pub fn either(&self, x: usize, y: usize) -> usize {
         let both = self.inside.get(x).zip(self.inside.get(y));
         both.map_or(0, |(x, y)| {
@@ -215,10 +224,11 @@ impl TopDraws {
     }
 }
 
-/// Who is among the first `top` of 1000 draws from the scores' joint normal distribution; equal scores in pool order.
+/// The members of the first `top` ranks in 1000 draws from the joint normal distribution of the
+/// scores; equal scores are in pool order.
 ///
-/// The same seed gives the same draws everywhere. `None` where the covariance is of another pool, and where `top` leaves
-/// nothing to decide (0, or all documents).
+/// The same seed always gives the same draws. `None` if the covariance belongs to another pool, and
+/// if `top` leaves nothing to decide (0, or all documents).
 pub fn top_draws(
     scores: &[f64],
     covariance: &Covariance,
@@ -249,7 +259,7 @@ pub fn top_draws(
     })
 }
 
-/// Hands 1000 draws of the scores to `visit`.
+/// Calls `visit` with each of 1000 draws of the scores.
 fn draws(scores: &[f64], covariance: &Covariance, seed: u64, mut visit: impl FnMut(&[f64])) {
     let mut normals = Normals::new(seed);
     let columns = covariance.columns();
@@ -271,7 +281,7 @@ fn draws(scores: &[f64], covariance: &Covariance, seed: u64, mut visit: impl FnM
     }
 }
 
-/// Standard normals by Marsaglia's polar method.
+/// Generates standard normal numbers with Marsaglia's polar method.
 struct Normals {
     generator: ChaCha8Rng,
     spare: Option<f64>,
@@ -324,7 +334,8 @@ mod tests {
         let fitted = fit(2, &battle, &options, None).unwrap();
         let errors = covariance(2, &battle, &fitted, &options, 1.0).unwrap();
         let sure = (fitted.scores[0] - fitted.scores[1]) / errors.gap_se(0, 1);
-        // 1.881 and 1.405 standard errors: the first document is truly the better one with 97 % and with 92 %.
+        // 1.881 and 1.405 standard errors: the first document is truly better with probability 97 %
+        // and 92 %.
         for (gap, high) in [(1.881, 1), (1.405, 2)] {
             let errors = errors.clone().with_phi((sure / gap).powi(2));
             let intervals = rank_intervals(&fitted.scores, &errors, 1);
@@ -348,7 +359,7 @@ mod tests {
         let errors = covariance(30, &battles, &fitted, &options, 1.0 / 3.0).unwrap();
         let intervals = rank_intervals(&fitted.scores, &errors, 1);
         let mut held = 0;
-        // Other draws than those that the spans are from.
+        // Draws independent of those behind the intervals.
         draws(&fitted.scores, &errors, 2, |draw| {
             let all = intervals
                 .iter()

@@ -1,37 +1,41 @@
-//! Who met whom and who won: which scores the battles alone can fix.
+//! Connectivity of battles: which scores the battles alone can determine.
 
 use super::Observation;
 
-/// The shape of a pool's battles. All lists hold pool indexes in ascending order.
+/// The structure of a pool's battles. All lists contain pool indexes in ascending order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Structure {
-    /// For each document the group of documents it is linked to by battles, numbered by their first document.
+    /// For each document, the group of documents linked to it by battles, numbered in the order of
+    /// their first documents.
     pub components: Vec<usize>,
-    /// How many such groups there are.
+    /// Number of such groups.
     pub component_count: usize,
-    /// For each document the set of documents it is linked to by wins both ways, numbered by their first document.
+    /// For each document, the set of documents linked to it by wins both ways, numbered in the
+    /// order of their first documents.
     pub strong: Vec<usize>,
-    /// How many such sets there are.
+    /// Number of such sets.
     pub strong_count: usize,
-    /// Documents that fought and lost nothing, not even a part of a battle: their score is "at least".
+    /// Documents with battles that lost nothing, not even a part of a battle: their score is "at
+    /// least".
     pub undefeated: Vec<usize>,
-    /// Documents that fought and won nothing: their score is "at most".
+    /// Documents with battles that won nothing: their score is "at most".
     pub winless: Vec<usize>,
-    /// Documents without a battle: their score is the prior's, 0.
+    /// Documents without battles: their score is the prior's, 0.
     pub isolated: Vec<usize>,
-    /// Documents whose score would run off without a prior: those outside the largest `strong` set of their group
-    /// (the first of equals), or the whole group where no set has two documents.
+    /// Documents whose score would diverge without a prior: those outside the largest `strong` set
+    /// of their group (the first one in a tie), or the whole group if no set has two documents.
     pub unbounded: Vec<usize>,
 }
 
 impl Structure {
-    /// Whether the battles alone fix every score (Ford 1957): nobody is out of reach by wins. True of 0 or 1 documents.
+    /// Whether the battles alone determine every score (Ford 1957): all documents are reachable
+    /// from each other by wins. True for 0 or 1 documents.
     pub fn is_strongly_connected(&self) -> bool {
         self.strong_count <= 1
     }
 }
 
-/// The shape of the battles between `documents` documents; those naming other documents are passed over.
+/// The structure of the battles between `documents` documents; skips battles with other documents.
 pub fn structure(documents: usize, observations: &[Observation]) -> Structure {
     let mut pairs = Vec::new();
     let mut wins = Vec::new();
@@ -99,7 +103,8 @@ fn outside_the_core(
         .collect()
 }
 
-/// Documents joined by pairs: a group number for each, counted from 0 by first document, and how many there are.
+/// Connected components of documents joined by pairs: a group number for each, from 0 in the order
+/// of their first documents, and the number of groups.
 pub(super) fn groups(
     documents: usize,
     pairs: impl Iterator<Item = (usize, usize)>,

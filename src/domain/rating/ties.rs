@@ -1,11 +1,11 @@
-//! Equal scores: documents that exact arithmetic puts at the same score get the same bits.
+//! Equal scores: gives documents that would tie in exact arithmetic identical bits.
 
 use crate::domain::numeric::best_first;
 
-/// Gives the members of each tie one score, their mean.
+/// Sets the scores of each tie to their mean.
 ///
 /// A tie is a chain of neighbors in score order, each closer to the next than `tolerance`. Ranks,
-/// orders and everything that is exported can then compare scores exactly.
+/// sorting and exports can then compare scores exactly.
 pub(super) fn merge_ties(scores: &mut [f64], tolerance: f64) {
     let order = best_first(scores);
     let descending: Vec<f64> = order.iter().map(|&at| scores[at]).collect();

@@ -1,16 +1,18 @@
-//! How sure the scores are: the covariance of the Laplace approximation, and how noisy the battles are.
+//! Uncertainty of the scores: the covariance of the Laplace approximation, and the dispersion of
+//! the battles.
 
 use super::link::{self, LinkTerms};
 use super::{Fit, Observation, RatingModel, RatingOptions, check};
 use crate::domain::numeric::{axpy, dot};
 
-/// The most documents a dense covariance is made for: 16 MB and 0.2 s.
+/// Maximum number of documents for a dense covariance, which takes 16 MB and 0.2 s.
 pub const MAX_DENSE: usize = 1000;
 
-/// Draws that are made at once: a few registers' worth.
+/// Number of draws computed at once, which fit in a few registers.
 pub(super) const LANES: usize = 8;
 
-/// Leverage above this is taken for this, so that one decisive battle cannot make the dispersion explode.
+/// Leverage is capped at this value, so that one decisive battle cannot make the dispersion
+/// explode.
 const LEVERAGE_CAP: f64 = 0.95;
 
 /// The covariance of the scores of one fit, φ · H⁻¹, dense.
@@ -19,7 +21,8 @@ pub struct Covariance {
     documents: usize,
     phi: f64,
     cells: Vec<f64>,
-    /// The inverse Cholesky factor of the Hessian, lower triangle, row by row, without φ; its documents are in `order`.
+    /// The inverse Cholesky factor of the Hessian, lower triangular, in row order, without φ; its
+    /// documents are in `order`.
     factor: Vec<f64>,
     /// The documents in the order in which errors are drawn.
     order: Vec<usize>,
@@ -39,7 +42,7 @@ impl Covariance {
         self.phi * self.cell(i, j)
     }
 
-    /// The same errors under another dispersion.
+    /// The same errors with another dispersion.
     #[must_use]
     pub fn with_phi(self, phi: f64) -> Self {
         Self { phi, ..self }
@@ -54,7 +57,8 @@ impl Covariance {
         (self.phi * self.resistance(i, j)).sqrt()
     }
 
-    /// The probability that `i` is truly better than `j`: Φ((e_i − e_j) / se of the gap), one half for `i` = `j`.
+    /// The probability that `i` is truly better than `j`: Φ((e_i − e_j) / se of the gap), one half
+    /// for `i` = `j`.
     pub fn outranks(&self, scores: &[f64], i: usize, j: usize) -> f64 {
         let gap = scores[i] - scores[j];
         if gap == 0.0 {
@@ -72,7 +76,7 @@ impl Covariance {
         link::normal_cdf(gap / self.se(i))
     }
 
-    /// ½ ln det of the Hessian that it is the inverse of, for a model with a prior.
+    /// ½ ln det of the Hessian whose inverse it is, for a model with a prior.
     pub(super) fn half_log_det(&self) -> f64 {
         let step = self.documents + 1;
         -self
@@ -83,7 +87,8 @@ impl Covariance {
             .sum::<f64>()
     }
 
-    /// One draw of the scores' error from independent standard normals. A shift common to all documents may be in it.
+    /// Transforms independent standard normals into one draw of the scores' error. It may include a
+    /// shift common to all documents.
     pub(in crate::domain) fn spread(&self, normals: &[f64], error: &mut [f64]) {
         let mut drawn = vec![0.0; self.documents];
         let scale = self.phi.sqrt();
@@ -95,14 +100,15 @@ impl Covariance {
         }
     }
 
-    /// The factor column by column, each from the diagonal down, as [`Covariance::spread_lanes`] wants it.
+    /// The factor by columns, each from the diagonal down, as [`Covariance::spread_lanes`] expects.
     pub(super) fn columns(&self) -> Vec<f64> {
         let size = self.documents;
         let column = |i: usize| (i..size).map(move |k| self.factor[k * size + i]);
         (0..size).flat_map(column).collect()
     }
 
-    /// [`Covariance::spread`] for several draws at once, with the same sums in the same order. Scales `normals`.
+    /// [`Covariance::spread`] for several draws at once, with the same sums in the same order.
+    /// Scales `normals` in place.
     pub(super) fn spread_lanes(
         &self,
         columns: &[f64],
@@ -137,11 +143,12 @@ impl Covariance {
     }
 }
 
-/// The covariance of a fit's scores with the dispersion `phi` (1/M where M judges share a battle of weight 1).
+/// The covariance of a fit's scores with the dispersion `phi` (1/M if M judges share a battle of
+/// weight 1).
 ///
-/// With a prior it is φ · H⁻¹, without one φ · [(L + 11ᵀ/K)⁻¹ − 11ᵀ/K]. `None` for `Zbench`, whose stopping rule decides
-/// its scores and which has no Hessian to speak of; above [`MAX_DENSE`] documents; where the fit or an observation does
-/// not belong to the pool; and where the Hessian is singular.
+/// With a prior it is φ · H⁻¹, without one φ · [(L + 11ᵀ/K)⁻¹ − 11ᵀ/K]. `None` for `Zbench`, whose
+/// scores depend on its stopping rule and not on a Hessian; above [`MAX_DENSE`] documents; if the
+/// fit or an observation does not belong to the pool; and if the Hessian is singular.
 pub fn covariance(
     documents: usize,
     observations: &[Observation],
@@ -153,9 +160,10 @@ pub fn covariance(
     covariance_drawn_in(order, observations, fit, options, phi)
 }
 
-/// [`covariance`] whose draws go through the documents in this order: one that does not depend on how the documents are
-/// numbered, such as that of their identifiers, gives every document the same draws however they are numbered. `None` also
-/// if `order` is no order of the documents.
+/// As [`covariance`], drawing errors for the documents in the given order. An order that does not
+/// depend on the numbering of the documents, such as that of their identifiers, gives every
+/// document the same draws under any numbering. Also `None` if `order` is not a permutation of the
+/// documents.
 pub fn covariance_drawn_in(
     order: Vec<usize>,
     observations: &[Observation],
@@ -219,7 +227,8 @@ pub(super) fn local(o: &Observation, model: RatingModel, scores: &[f64]) -> Link
     }
 }
 
-/// How much of a battle's score the fit has taken from that very battle, in 0..: its leverage.
+/// The leverage of a battle: how much of its score the fit has taken from that battle itself, at
+/// least 0.
 pub fn leverage(
     o: &Observation,
     options: &RatingOptions,
@@ -229,7 +238,7 @@ pub fn leverage(
     stiffness(o, options.model, &fit.scores) * covariance.resistance(o.a, o.b)
 }
 
-/// The Hessian's diagonal: how firmly each score is held, were the others fixed.
+/// The Hessian's diagonal: the precision of each score if the others were fixed.
 pub fn firmness(
     documents: usize,
     observations: &[Observation],
@@ -249,33 +258,35 @@ fn stiffness(o: &Observation, model: RatingModel, scores: &[f64]) -> f64 {
     o.weight * o.slope * o.slope * local(o, model, scores).curvature
 }
 
-/// The dispersion of one or more fits, as the two sums it is the quotient of.
+/// The dispersion of one or more fits, as the two sums whose quotient it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Dispersion {
     /// Σ weight · (score − p)².
     pub numerator: f64,
     /// Σ p(1 − p)(1 − leverage).
     pub denominator: f64,
-    /// What the denominator changes by for each unit of φ, because the prior has drawn the fitted p to one half; 0 in
-    /// what older versions have stored.
+    /// The change of the denominator per unit of φ, because the prior has pulled the fitted p
+    /// toward one half; 0 in data stored by older versions.
     #[serde(default)]
     pub drift: f64,
-    /// Σ leverage, uncapped: how many battles' worth of freedom the scores took.
+    /// Σ leverage, uncapped: the degrees of freedom used by the scores, in battles.
     pub leverage: f64,
     pub battles: usize,
 }
 
 impl Dispersion {
-    /// φ̂: 1 for battles as noisy as single games, about 1/M where M judges share one. `None` without a battle in doubt.
+    /// φ̂: 1 for battles as noisy as single games, about 1/M if M judges share one. `None` if there
+    /// is no battle whose outcome is uncertain.
     ///
-    /// It solves φ · (denominator + φ · drift) = numerator. Without the drift it would be .25 to .31 where ⅓ is true.
+    /// It solves φ · (denominator + φ · drift) = numerator. Without the drift it would be .25 to
+    /// .31 if the true value is ⅓.
     pub fn phi(&self) -> Option<f64> {
         let inside = self.denominator.powi(2) + 4.0 * self.drift * self.numerator;
         let root = inside.max(0.0).sqrt();
         (self.denominator > 0.0).then(|| 2.0 * self.numerator / (self.denominator + root))
     }
 
-    /// The dispersion of this and another query together.
+    /// The combined dispersion of this and another query.
     #[must_use]
     pub fn pooled(self, other: Self) -> Self {
         Self {
@@ -288,7 +299,8 @@ impl Dispersion {
     }
 }
 
-/// How noisy the battles of a fit are, against what the model expects of single games. `None` without battles.
+/// The dispersion of the battles of a fit relative to the model's variance of single games. `None`
+/// without battles.
 ///
 /// The covariance is that of the same fit; its φ does not matter.
 pub fn dispersion(
@@ -321,11 +333,13 @@ pub fn dispersion(
     (sums.battles > 0).then_some(sums)
 }
 
-/// How far the mean of each score's posterior lies from its mode, for each unit of φ: −½ H⁻¹ Σ ∇(H's diagonal) · resistance,
-/// the first term of its expansion (Tierney and Kadane 1986). `None` for another link than the logistic.
+/// The difference between each score's posterior mean and its mode, per unit of φ: −½ H⁻¹ Σ ∇(H's
+/// diagonal) · resistance, the first term of its expansion (Tierney and Kadane 1986). `None` for
+/// links other than the logistic.
 ///
-/// A battle between unequal documents grows less curved the further they are apart, so that the posterior leans outwards:
-/// the modes alone make battles look closer, and p(1 − p) larger by 3 to 15 %, than they are.
+/// The curvature of a battle decreases as its documents move apart, so the posterior is skewed
+/// outward: computed at the modes alone, battles look closer than they are, and p(1 − p) is 3 to 15
+/// % too large.
 fn lean(
     observations: &[Observation],
     fit: &Fit,
@@ -348,7 +362,7 @@ fn lean(
     Some(rows.map(|row| dot::<8>(row, &pull)).collect())
 }
 
-/// L⁻¹ for the Cholesky factor L of a positive definite matrix, by rows throughout.
+/// L⁻¹ for the Cholesky factor L of a positive definite matrix, in row order throughout.
 fn inverse_factor(mut matrix: Vec<f64>, size: usize) -> Option<Vec<f64>> {
     for i in 0..size {
         let (above, rest) = matrix.split_at_mut(i * size);
@@ -379,7 +393,7 @@ fn inverse_factor(mut matrix: Vec<f64>, size: usize) -> Option<Vec<f64>> {
     Some(inverse)
 }
 
-/// GᵀG for a lower triangle G.
+/// GᵀG for a lower triangular G.
 fn gram(factor: &[f64], size: usize) -> Vec<f64> {
     let mut cells = vec![0.0; size * size];
     for k in 0..size {

@@ -1,7 +1,8 @@
-//! zBench's own iteration: Newman's update in log space with a decaying rate, stopped when the loss hardly moves.
+//! zBench's iteration: Newman's update in log space with a decaying rate, stopped when the loss
+//! hardly changes.
 //!
-//! Its fixed point is the maximum without a prior. Where there is none (an undefeated document, say), the scores are
-//! those of the iteration that happened to be the last.
+//! Its fixed point is the maximum without a prior. If there is none (with an undefeated document,
+//! for example), the scores are those of the last iteration.
 
 use super::ties::merge_ties;
 use super::{Fit, Observation};
@@ -9,15 +10,15 @@ use super::{Fit, Observation};
 const MAX_ITERATIONS: usize = 1000;
 const LOSS_TOLERANCE: f64 = 1e-4;
 
-/// The iteration treats documents with the same record alike, up to rounding that stays far below
-/// this. Larger differences come from the battles: zBench orders by them, although its stopping
-/// rule would allow for much more.
+/// The iteration treats documents with the same record alike, up to rounding errors far below this
+/// value. Larger differences come from the battles: zBench sorts by them, although its stopping
+/// rule allows for much larger errors.
 const TIE_TOLERANCE: f64 = 1e-10;
 
-/// Games of every document against itself, half of them won.
+/// Games of every document against itself, half of which it wins.
 const DIAGONAL: f64 = 0.5;
 
-/// What two documents won against each other.
+/// The wins of two documents against each other.
 struct PairWins {
     i: usize,
     j: usize,
@@ -86,7 +87,8 @@ pub(super) fn fit(documents: usize, observations: &[Observation]) -> Fit {
     }
 }
 
-/// Fills both sides of the update, surprise-weighted wins and losses, and returns the loss without the diagonal.
+/// Computes both sides of the update, the surprise-weighted wins and losses, and returns the loss
+/// without the diagonal.
 fn weigh(
     scores: &[f64],
     own: &[f64],

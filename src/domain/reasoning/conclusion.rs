@@ -1,10 +1,10 @@
-//! What a reasoning concludes, in words, to hold against the score that was given.
+//! Extracts the conclusion of a reasoning from its words, to compare it with the score given.
 
 use super::labels;
 use crate::domain::text::sentences;
 use crate::domain::vote::Outcome;
 
-/// Words that say a document is the better one.
+/// Words that call a document the better one.
 const BETTER: [&str; 12] = [
     "better",
     "superior",
@@ -20,7 +20,7 @@ const BETTER: [&str; 12] = [
     "more directly",
 ];
 
-/// Words that say it is the worse one.
+/// Words that call a document the worse one.
 const WORSE: [&str; 6] = [
     "worse",
     "inferior",
@@ -30,13 +30,14 @@ const WORSE: [&str; 6] = [
     "less directly",
 ];
 
-/// Words that turn a sentence round, or make it no conclusion.
+/// Words that invert a sentence, or make it inconclusive.
 const UNSURE: [&str; 8] = [
     " not ", "n't ", "neither", " if ", "although", "might", "whether", "would",
 ];
 
-/// Which document the reasoning says is better, in the letters it uses: the last sentence that names one document and
-/// calls it better or worse decides. `None` where no sentence does so plainly.
+/// The document that the reasoning calls better, in the letters it uses, according to the last
+/// sentence that names one document and calls it better or worse. `None` if no sentence clearly
+/// does.
 pub fn conclusion(text: &str) -> Option<Outcome> {
     sentences(text)
         .into_iter()
@@ -60,7 +61,7 @@ fn decided(sentence: &str) -> Option<Outcome> {
         .map(|letter| letter.eq_ignore_ascii_case(&b'a'))
         .collect();
     let first = *named.first()?;
-    // "Document A is better than Document B" names both: the first is the one spoken of, if something is compared.
+    // "Document A is better than Document B" names both: in a comparison, the first is the subject.
     let both = named.iter().any(|a| *a != first);
     if both && !lower.contains(" than ") {
         return None;

@@ -1,13 +1,13 @@
-//! How many calls a method needs for a query, before it is asked.
+//! Estimates how many calls a method needs for a query.
 
 use super::{Answer, Question, Strategy, play};
 use crate::domain::numeric::best_first;
 use crate::domain::sampling::SeededRng;
 
-/// Simulated queries behind an expected number.
+/// Number of simulated queries behind an expected value.
 const QUERIES: usize = 12;
 
-/// The calls of one query, where every call is answered at the first attempt.
+/// The number of calls for one query, if every call succeeds at the first attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallBounds {
     pub least: usize,
@@ -24,11 +24,12 @@ impl CallBounds {
         }
     }
 
-    /// The calls of a strategy for `n` candidates: at least where every answer keeps the order, at most where every answer
-    /// is the second candidate, and in the mean over simulated queries.
+    /// The calls of a strategy for `n` candidates: the minimum, if every answer keeps the order;
+    /// the maximum, if every answer is the second candidate; and the mean over simulated queries.
     ///
-    /// In these the relevance of candidates is normal, the first stage sees it with a correlation of 0.5, and an answer to a
-    /// question about two or more of them sees it with errors of standard deviation 0.4 of its own.
+    /// In the simulation, the relevance of candidates is normal, the first stage correlates with it
+    /// at 0.5, and each answer to a question about two or more of them sees it with independent
+    /// errors of standard deviation 0.4.
     pub(super) fn simulated(n: usize, strategy: impl Fn(usize) -> Box<dyn Strategy>) -> Self {
         let calls = |answer: &mut dyn FnMut(&Question) -> Answer| {
             play(strategy(n).as_mut(), answer).map_or(0, |played| played.calls)
@@ -59,7 +60,7 @@ impl CallBounds {
     }
 }
 
-/// Relevance by first-stage rank.
+/// True relevance by first-stage rank.
 fn candidates(n: usize, rng: &mut SeededRng) -> Vec<f64> {
     let relevance: Vec<f64> = (0..n).map(|_| rng.normal()).collect();
     let first_stage: Vec<f64> = relevance
@@ -70,7 +71,7 @@ fn candidates(n: usize, rng: &mut SeededRng) -> Vec<f64> {
     order.into_iter().map(|at| relevance[at]).collect()
 }
 
-/// What a judge answers who names the best, or the better of two.
+/// The answer of a judge who names the best candidate, or the better of two.
 fn seen(question: &Question, relevance: &[f64], rng: &mut SeededRng) -> Answer {
     let shown = question.shown();
     let seen: Vec<f64> = shown

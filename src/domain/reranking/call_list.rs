@@ -1,10 +1,11 @@
-//! The questions of one query: numbered, handed out once and answered once, with what their answer is for.
+//! The questions of one query: numbered, each returned and answered once, with the purpose of their
+//! answers.
 
 use super::validation::Checked;
 use super::{Call, Question};
 use std::collections::HashMap;
 
-/// The questions of a strategy. `T` is what the strategy needs to know again when the answer comes.
+/// The questions of a strategy. `T` is the context that the strategy needs when the answer arrives.
 #[derive(Debug)]
 pub(super) struct CallList<T> {
     next_id: usize,
@@ -27,7 +28,7 @@ impl<T> Default for CallList<T> {
 }
 
 impl<T> CallList<T> {
-    /// Asks a question; nothing is asked once the query has failed.
+    /// Adds a question, unless the query has failed.
     pub(super) fn ask(&mut self, question: Question, purpose: T) {
         if self.failed {
             return;
@@ -37,7 +38,7 @@ impl<T> CallList<T> {
         self.waiting.push((Call { id, question }, purpose));
     }
 
-    /// The questions that were not handed out yet.
+    /// Returns the questions that were not returned before.
     pub(super) fn hand_out(&mut self) -> Vec<Call> {
         let handed = self.waiting.drain(..).map(|(call, purpose)| {
             self.open.insert(call.id, purpose);
@@ -46,14 +47,14 @@ impl<T> CallList<T> {
         handed.collect()
     }
 
-    /// What the answer to the question `id` is for.
+    /// Removes question `id` and returns the purpose of its answer.
     pub(super) fn take(&mut self, id: usize) -> Result<T, String> {
         self.open
             .remove(&id)
             .ok_or_else(|| format!("question {id} does not wait for an answer"))
     }
 
-    /// The value of an answer. An error ends the query.
+    /// Unwraps the value of an answer. An error makes the query fail.
     pub(super) fn accept<V>(&mut self, value: Result<V, String>) -> Result<V, String> {
         if value.is_err() {
             self.failed = true;
@@ -63,8 +64,8 @@ impl<T> CallList<T> {
         value
     }
 
-    /// The value of an answer that may have been repaired, which is counted. An error ends the
-    /// query.
+    /// Unwraps the value of an answer that may have been repaired, and counts repairs. An error
+    /// makes the query fail.
     pub(super) fn accept_repaired<V>(&mut self, checked: Checked<V>) -> Result<V, String> {
         let (value, repaired) = self.accept(checked)?;
         self.repairs += usize::from(repaired);

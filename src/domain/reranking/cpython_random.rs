@@ -1,4 +1,5 @@
-//! CPython's `random.Random(int).shuffle`: the generator MT19937 (Matsumoto and Nishimura 1998), seeded by an array.
+//! CPython's `random.Random(int).shuffle`: the MT19937 generator (Matsumoto and Nishimura 1998),
+//! seeded by an array.
 
 const LENGTH: usize = 624;
 const MIDDLE: usize = 397;
@@ -31,7 +32,7 @@ impl CpythonRandom {
         drawn ^ (drawn >> 18)
     }
 
-    /// A uniform integer in `0..bound`; 0 where `bound` is 0. Bounds are below 2³².
+    /// A uniform integer in `0..bound`; 0 if `bound` is 0. Bounds must be below 2³².
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         let bound = u32::try_from(bound).unwrap_or(u32::MAX);
         if bound == 0 {
@@ -63,7 +64,7 @@ impl CpythonRandom {
     }
 }
 
-/// The state that a key of at least one word gives.
+/// The state for a key of at least one word.
 fn seeded(key: &[u32]) -> Vec<u32> {
     let mut state = vec![19_650_218_u32; LENGTH];
     for at in 1..LENGTH {
@@ -93,7 +94,7 @@ fn mixed(state: &[u32], at: usize) -> u32 {
     state[at - 1] ^ (state[at - 1] >> 30)
 }
 
-/// The next place; after the last one the state begins again behind its first word, which takes the last one's value.
+/// The next index; after the last one, copies the last word to the first and continues at 1.
 fn following(state: &mut [u32], at: usize) -> usize {
     if at + 1 < LENGTH {
         return at + 1;

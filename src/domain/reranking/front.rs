@@ -1,7 +1,7 @@
-//! What is worth its price.
+//! Computes Pareto fronts of cost and quality.
 
-/// Which points, each a cost and a quality, no other point beats: none has at most its cost and at least its quality, one of
-/// them better.
+/// Which points, each a cost and a quality, are not dominated: no other point has at most its cost
+/// and at least its quality, with one of them better.
 pub fn pareto_front(points: &[(f64, f64)]) -> Vec<bool> {
     let beats = |(cost, quality): (f64, f64), (other_cost, other_quality): (f64, f64)| {
         cost <= other_cost

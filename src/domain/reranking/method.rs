@@ -1,4 +1,4 @@
-//! Methods by name, and the strategies that they stand for.
+//! Methods by name, and their strategies.
 
 use super::call_bounds::CallBounds;
 use super::pointwise::Pointwise;
@@ -13,14 +13,14 @@ use super::{GradeScale, Ranking, Strategy, Validation};
 use crate::domain::named::named;
 use crate::domain::sampling::SeededRng;
 
-/// A way to order the candidates of a query. As text it is a name such as `prp@20:p3`: the method, how many of the first
-/// candidates it looks at, and what it is given.
+/// A way to rank the candidates of a query. Its text form is a name such as `prp@20:p3`: the
+/// method, the number of top candidates it looks at, and its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Method {
     pub kind: MethodKind,
-    /// How many of the first candidates are looked at, from 1; `None` for all.
+    /// Number of top candidates to look at, from 1; `None` for all.
     pub depth: Option<usize>,
-    /// Whether bad answers are repaired.
+    /// Whether invalid answers are repaired.
     pub validation: Validation,
 }
 
@@ -28,21 +28,22 @@ pub struct Method {
 pub enum MethodKind {
     /// The first-stage order.
     Original,
-    /// Windows of `window` candidates, 2 or more, that move by `stride`, from 1 to `window`.
+    /// Windows of `window` candidates, 2 or more, moved by `stride`, from 1 to `window`.
     RankGpt {
         window: usize,
         stride: usize,
     },
-    /// `passes` passes, from 1.
+    /// `passes` passes, at least 1.
     Prp {
         passes: usize,
     },
-    /// `rounds` rounds, from 1.
+    /// `rounds` rounds, at least 1.
     TourRank {
         rounds: usize,
         shuffle: Shuffle,
     },
-    /// Sets of `set` candidates, 2 or more, the parent included; the `top` best ranks are sorted out.
+    /// Sets of `set` candidates, 2 or more, including the parent; only the `top` best ranks are
+    /// sorted.
     Setwise {
         set: usize,
         top: usize,
@@ -50,11 +51,11 @@ pub enum MethodKind {
     Pointwise {
         scale: GradeScale,
     },
-    /// `budget` calls a candidate, above 0.
+    /// `budget` calls per candidate, above 0.
     Zelo {
         budget: f64,
     },
-    /// A service, a program or a run by this name.
+    /// A service, a program or a run with this name.
     Named(String),
 }
 
@@ -62,16 +63,16 @@ named! {
     "a shuffle", "kebab-case";
     #[derive(Default)]
     pub enum Shuffle {
-        /// By the seed of the query.
+        /// Seeded per query.
         #[default]
         Seeded,
-        /// As ranksmith does: CPython's generator with seed 13, candidates dealt in the order of the answers, and groups of
-        /// its sizes.
+        /// As in ranksmith: CPython's generator with seed 13, candidates dealt in the order of the
+        /// answers, and its group sizes.
         Cpython,
     }
 }
 
-/// What methods are given beside their names.
+/// Options of methods in addition to their names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MethodOptions {
     /// For `tourrank`.
@@ -79,7 +80,7 @@ pub struct MethodOptions {
 }
 
 impl Method {
-    /// The method with these options, where they concern it and say something else than the usual.
+    /// The method with these options, if they apply to it and differ from the defaults.
     #[must_use]
     pub fn with(mut self, options: &MethodOptions) -> Self {
         if let MethodKind::TourRank { shuffle, .. } = &mut self.kind
@@ -90,7 +91,8 @@ impl Method {
         self
     }
 
-    /// How many of so many candidates it looks at; the rest follow in their old order, see [`Ranking::with_rest`].
+    /// How many of this many candidates it looks at; the rest follow in their original order, see
+    /// [`Ranking::with_rest`].
     pub fn looks_at(&self, candidates: usize) -> usize {
         match self.kind {
             MethodKind::Original => 0,
@@ -98,8 +100,9 @@ impl Method {
         }
     }
 
-    /// The method at work on one query with `n` candidates, those that [`Method::looks_at`]. The same seed asks the same
-    /// questions. `judges` is the size of the ensemble, which only `zelo` asks as such.
+    /// Creates the strategy for one query with `n` candidates, as many as [`Method::looks_at`]
+    /// returns. The same seed asks the same questions. `judges` is the size of the ensemble, which
+    /// only `zelo` uses.
     pub fn strategy(&self, n: usize, seed: u64, judges: usize) -> Box<dyn Strategy> {
         let validation = self.validation;
         match self.kind {
@@ -123,14 +126,14 @@ impl Method {
         }
     }
 
-    /// Grades of `n` candidates as data: one that cannot be had is missing, and the others count
-    /// all the same.
+    /// Grades `n` candidates: a missing grade does not invalidate the others.
     pub fn grades(n: usize, scale: GradeScale) -> Box<dyn Strategy> {
         Box::new(Pointwise::new(n, scale, true))
     }
 
-    /// The calls of a query with `n` candidates that are looked at. For `prp` and `setwise` the expected number is the mean
-    /// over simulated queries (see [`CallBounds::simulated`]); all others need a number that is known.
+    /// The number of calls for a query with `n` candidates to look at. For `prp` and `setwise`, the
+    /// expected number is the mean over simulated queries (see [`CallBounds::simulated`]); all
+    /// others need a fixed number.
     pub fn calls(&self, n: usize, judges: usize) -> CallBounds {
         match self.kind {
             MethodKind::Original => CallBounds::exactly(0),
@@ -153,7 +156,7 @@ impl Method {
         }
     }
 
-    /// The seed of one query, from the seed of the run.
+    /// Derives the seed of one query from the seed of the run.
     pub fn query_seed(seed: u64, query: &str) -> u64 {
         let mut rng = SeededRng::new(seed, &["reranking", query]);
         (0..4).fold(0, |sum, _| (sum << 16) | rng.below(1 << 16) as u64)
@@ -169,7 +172,7 @@ impl Shuffle {
     }
 }
 
-/// The order that is there already.
+/// Keeps the existing order.
 #[derive(Debug)]
 struct FirstStage(usize);
 

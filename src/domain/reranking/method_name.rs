@@ -1,14 +1,14 @@
-//! The names of methods, read and written.
+//! Parses and formats the names of methods.
 
 use super::{GradeScale, Method, MethodKind, Shuffle, Validation};
 use super::{prp, rankgpt, setwise, tourrank, zelo};
 use std::fmt;
 use std::str::FromStr;
 
-/// No number in a name is larger.
+/// Maximum value of a number in a name.
 const LARGEST: usize = 1_000_000;
 
-/// What is wrong with a name.
+/// The error message for a name.
 type Wrong = String;
 
 impl fmt::Display for Method {
@@ -110,7 +110,7 @@ fn read(text: &str) -> Result<Method, Wrong> {
     }
 }
 
-/// The method of that name with its usual settings. The names that ranksmith uses are known too.
+/// The method with this name and its default settings. Also accepts the names that ranksmith uses.
 fn usual(name: &str) -> Result<MethodKind, Wrong> {
     let fits = |letter: char| !letter.is_control() && !letter.is_whitespace() && letter != '@';
     Ok(match name {
@@ -146,7 +146,7 @@ fn usual(name: &str) -> Result<MethodKind, Wrong> {
     })
 }
 
-/// Takes an option that is a letter and a number, or a word.
+/// Applies an option: a letter and a number, or a word.
 fn set(kind: &mut MethodKind, option: &str) -> Result<(), Wrong> {
     let letter = option.get(..1).unwrap_or_default();
     let value = option.get(1..).unwrap_or_default();

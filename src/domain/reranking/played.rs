@@ -1,24 +1,24 @@
-//! A strategy played to its end with answers that are there already.
+//! Runs a strategy to completion with immediately available answers.
 
 use super::{Answer, Question, Ranking, Strategy};
 
-/// The outcome of a strategy.
+/// The result of a strategy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Played {
     pub ranking: Ranking,
     pub calls: usize,
-    /// Texts that were shown, over all calls: what the tokens of the prompts grow with.
+    /// Number of texts shown, over all calls, which determines the prompt tokens.
     pub shown: usize,
-    /// How often answers had to be waited for, where everything that can be asked at once is.
+    /// Number of rounds of waiting if everything that can be asked at once is.
     pub waits: usize,
     /// Answers that had to be repaired.
     pub repairs: usize,
 }
 
-/// Plays a strategy with these answers.
+/// Runs a strategy with these answers.
 ///
 /// # Errors
-/// Why the query failed, see [`Strategy::answer`].
+/// The reason why the query failed, see [`Strategy::answer`].
 pub fn play(
     strategy: &mut dyn Strategy,
     answer: &mut dyn FnMut(&Question) -> Answer,

@@ -1,14 +1,14 @@
-//! A grade for each candidate by itself.
+//! Grades each candidate separately.
 
 use super::call_list::CallList;
 use super::validation::graded;
 use super::{Answer, Call, GradeScale, Question, Ranking, Strategy};
 
-/// Best grade first; equal grades stay in first-stage order.
+/// Best grade first; ties keep the first-stage order.
 #[derive(Debug)]
 pub(super) struct Pointwise {
     grades: Vec<Option<f64>>,
-    /// Whether a candidate may stay without a grade, and is last then.
+    /// Whether candidates may remain without a grade, which puts them last.
     gaps: bool,
     calls: CallList<usize>,
 }
@@ -56,7 +56,7 @@ impl Strategy for Pointwise {
     }
 }
 
-/// Highest score first, those without one last; first-stage order decides between equals.
+/// Highest score first, candidates without a score last; ties keep the first-stage order.
 pub(super) fn by_scores(scores: &[Option<f64>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     let key = |at: &usize| scores.get(*at).copied().flatten();

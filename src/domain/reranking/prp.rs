@@ -5,21 +5,21 @@ use super::validation::compared;
 use super::{Answer, Call, Question, Ranking, Strategy};
 use std::collections::{HashMap, HashSet};
 
-/// Passes when nothing else is asked.
+/// The default number of passes.
 pub(super) const PASSES: usize = 10;
 
-/// Each pass goes from the end of the list to its start and swaps two neighbours where both orders of showing them name the
-/// lower one. Answers are kept by ordered pair, so that none is asked for twice, and a pass that would change nothing asks
-/// nothing.
+/// Each pass moves from the end of the list to its start and swaps two neighbors if the lower one
+/// wins in both orders. Answers are cached by ordered pair, so no question is asked twice, and a
+/// pass that would change nothing asks nothing.
 ///
-/// A pass follows the one before it two places behind: what it meets there is settled. The order is the one of passes that
-/// wait for each other, and so are the questions.
+/// Passes are pipelined: each runs two positions behind the previous one, where the list is already
+/// settled. The order and the questions are the same as if the passes ran one after another.
 #[derive(Debug)]
 pub(super) struct Prp {
     order: Vec<usize>,
-    /// By pass: the lower place of the pair that comes next; 0 when it is over.
+    /// By pass: the lower position of the next pair; 0 when the pass is done.
     next: Vec<usize>,
-    /// Whether the second one shown won, by who was shown first and second.
+    /// Whether the second candidate won, by the candidates shown first and second.
     known: HashMap<(usize, usize), bool>,
     asked: HashSet<(usize, usize)>,
     calls: CallList<(usize, usize)>,
@@ -38,7 +38,7 @@ impl Prp {
         new
     }
 
-    /// No more calls than this: two a step of each pass, and two a pair.
+    /// Maximum number of calls: two per step of each pass, and two per pair.
     pub(super) fn most_calls(candidates: usize, passes: usize) -> usize {
         let steps = candidates.saturating_sub(1);
         passes
@@ -47,7 +47,7 @@ impl Prp {
             .min(candidates.saturating_mul(steps))
     }
 
-    /// Goes on with every pass as far as the answers go, and asks for those that are missing.
+    /// Continues every pass as far as possible with the answers, and asks the missing questions.
     fn advance(&mut self) {
         for pass in 0..self.next.len() {
             while let Some((left, right)) = self.pair_of(pass) {
@@ -74,7 +74,7 @@ impl Prp {
         }
     }
 
-    /// The neighbours that the pass looks at next, where the pass before it is far enough ahead.
+    /// The neighbors that the pass looks at next, if the previous pass is far enough ahead.
     fn pair_of(&self, pass: usize) -> Option<(usize, usize)> {
         let at = *self.next.get(pass)?;
         let before = match pass {

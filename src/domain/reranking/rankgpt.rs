@@ -1,28 +1,30 @@
-//! RankGPT: a window that slides from the end of the list to its start and is put in order as a whole (Sun et al. 2023).
+//! RankGPT: a window that slides from the end of the list to its start and is ranked as a whole
+//! (Sun et al. 2023).
 
 use super::call_list::CallList;
 use super::{Answer, Call, Question, Ranking, Strategy, Validation};
 
-/// Candidates shown at once.
+/// Default number of candidates shown at once.
 pub(super) const WINDOW: usize = 20;
 
-/// How far the window moves.
+/// Default distance by which the window moves.
 pub(super) const STRIDE: usize = 10;
 
-/// Every window has exactly `window` candidates: the last one is moved back to the start of the list, where the authors'
-/// code leaves the first candidates unseen. One candidate alone is never asked about.
+/// Every window has exactly `window` candidates: the last one is aligned with the start of the
+/// list, whereas the authors' code would leave the first candidates unseen. A single candidate is
+/// never asked about.
 #[derive(Debug)]
 pub(super) struct RankGpt {
     order: Vec<usize>,
     window: usize,
     stride: usize,
     validation: Validation,
-    /// The candidates of the window that is asked about, and where it starts.
+    /// The purpose of each call: the start of its window and the window's candidates.
     calls: CallList<(usize, Vec<usize>)>,
 }
 
 impl RankGpt {
-    /// For `candidates` candidates; `stride` is at most `window`.
+    /// Creates the strategy; `stride` is at most `window`.
     pub(super) fn new(
         candidates: usize,
         window: usize,
@@ -41,7 +43,8 @@ impl RankGpt {
         new
     }
 
-    /// Calls: none for a single candidate, 1 for up to a window, and 1 + ⌈(n − w) / s⌉ for more.
+    /// Number of calls: 0 for a single candidate, 1 for up to a window, and 1 + ⌈(n − w) / s⌉ for
+    /// more.
     pub(super) fn calls(candidates: usize, window: usize, stride: usize) -> usize {
         match candidates {
             0 | 1 => 0,

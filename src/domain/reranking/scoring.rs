@@ -1,11 +1,12 @@
-//! One question about all candidates, to a service, a program or a file.
+//! Asks a service, a program or a file one question about all candidates.
 
 use super::call_list::CallList;
 use super::pointwise::by_scores;
 use super::validation::describe_unusable;
 use super::{Answer, Call, Question, Ranking, Strategy, Validation};
 
-/// Highest score first, or the order that came instead of scores. An answer that is neither is the failure of its query.
+/// Highest score first, or the order returned instead of scores. Any other answer makes the query
+/// fail.
 #[derive(Debug)]
 pub(super) struct Scoring {
     candidates: Vec<usize>,

@@ -3,7 +3,8 @@ use crate::domain::duel::schedule::tests::duel;
 use crate::domain::duel::{Answer, Content, DuelDocument, Place, Source, TaskKey, schedule};
 use proptest::prelude::*;
 
-/// Somebody who finishes every task and chooses what `chooses` says of its key, place and document.
+/// A participant who finishes every task and chooses wherever `chooses` returns true for its key,
+/// index and place.
 fn participant(
     duel: &Duel,
     number: usize,
@@ -38,7 +39,7 @@ fn participant(
     }
 }
 
-/// The documents of the first turns are A's and B's by turns; the ninth is the negative.
+/// The first documents alternate between A's and B's; the ninth is the negative.
 fn turn(place: &Place) -> Option<u32> {
     place
         .document
@@ -179,7 +180,7 @@ fn a_choice_by_place_is_seen() {
     assert_eq!(even.places_p, Some(1.0));
 }
 
-/// Lists: who always likes the left one likes neither ranking.
+/// A participant who always prefers the left list prefers neither ranking.
 #[test]
 fn a_liking_for_the_left_is_no_preference() {
     let duel = duel(DuelForm::Lists, 10, 4);
@@ -210,7 +211,7 @@ fn a_liking_for_the_left_is_no_preference() {
     assert_eq!(for_a.agreement, None);
 }
 
-/// The duel with A and B changed about.
+/// The duel with A and B swapped.
 fn turned(duel: &Duel) -> Duel {
     let document = |one: &DuelDocument| DuelDocument {
         document: one.document.clone(),
@@ -269,7 +270,7 @@ proptest! {
         prop_assert!(ends.is_none_or(|(x, y)| (x.0 - y.0).abs() < 1e-9 && (x.1 - y.1).abs() < 1e-9));
     }
 
-    /// Who joins in which order is no matter but for the first judgment of a query.
+    /// The order of joining only affects which judgment of a query is first.
     #[test]
     fn the_order_of_participants_does_not_matter(seed in 0u64..50, queries in 1usize..12) {
         let duel = duel(DuelForm::Grid, queries, seed);

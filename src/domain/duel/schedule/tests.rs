@@ -3,7 +3,8 @@ use crate::domain::duel::{DuelDocument, Source};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A duel of so many queries with nine documents each: four of A, four of B, drafted in turn, and a negative.
+/// A duel with this many queries of nine documents each: four of A, four of B, drafted in turn, and
+/// a negative.
 pub(in crate::domain::duel) fn duel(form: DuelForm, queries: usize, seed: u64) -> Duel {
     let query = |at: usize| {
         let document = |turn: usize| {
@@ -125,7 +126,7 @@ proptest! {
             for round in places.chunks(2) {
                 prop_assert_ne!(round[0].team, round[1].team);
             }
-            // The next one of a pair of participants has the opposite coins, and so has a repeat.
+            // The other participant of a pair has the opposite coins, and so has a repeat.
             let other = teams(participant ^ 1, TaskKind::Query);
             let repeat = teams(participant, TaskKind::Repeat);
             for (place, other) in places.iter().zip(other.iter()).chain(places.iter().zip(repeat.iter())) {

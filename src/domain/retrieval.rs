@@ -1,4 +1,5 @@
-//! First-stage retrieval: BM25 over an in-memory index, nearest vectors, fusion of rankings, and the pools that judges see.
+//! First-stage retrieval: BM25 over an in-memory index, nearest vectors, fusion of rankings, and
+//! the pools shown to judges.
 
 mod accents;
 mod analyser;

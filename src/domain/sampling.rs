@@ -1,10 +1,11 @@
-//! Which pairs battle, and which of the two documents a judge is shown first.
+//! Chooses the pairs that battle, and the document that a judge is shown first.
 //!
-//! A plan is a pure function of the seed, the query's id, the number of documents and the number of cycles, and it is
-//! a prefix of every plan with more cycles. Rounds of [`adaptive`] sampling follow from the votes that are there when
-//! they are planned. Randomness is ChaCha8 keyed by SHA-256 over the seed and the names it is for; integers are drawn
-//! by rejection and shuffles are Fisher–Yates from the end, so that the same seed gives the same plan on every
-//! platform and with every version of the random-number crates.
+//! A plan is a pure function of the seed, the query's ID, the number of documents and the number of
+//! cycles, and it is a prefix of every plan with more cycles. Rounds of [`adaptive`] sampling
+//! depend on the votes that exist when they are planned. Randomness is ChaCha8 keyed by a SHA-256
+//! hash of the seed and the names of its purpose. Integers are drawn by rejection and shuffles are
+//! Fisher–Yates from the end, so the same seed gives the same plan on every platform and with every
+//! version of the random-number crates.
 
 pub mod adaptive;
 mod cycles;
@@ -18,9 +19,9 @@ pub use probe::{PROBED_PAIRS, probe_pairs, probe_shares};
 pub use rng::SeededRng;
 pub use seen_orders::SeenOrders;
 
-/// Cycles a query when nothing else is asked: every document fights about eight battles.
+/// The default number of cycles per query, in which every document has about eight battles.
 pub const DEFAULT_CYCLES: usize = 4;
 
-/// How many battles of a pair a plan may hold: one for each order of the two documents. A third one would ask the same judges
-/// the same question again.
+/// Maximum number of battles of a pair in a plan: one for each order of the two documents. A third
+/// one would ask the same judges the same question again.
 pub const MAX_GAMES: u32 = 2;

@@ -1,22 +1,26 @@
-//! The one way from a document's or a model's text to the terminal: what could move the cursor, change colours,
-//! reorder or hide text, or take another width than it claims is replaced by something visible.
+//! Sanitizes text of documents and models for the terminal: anything that could move the cursor,
+//! change colors, reorder or hide text, or take a different width than it claims is replaced by
+//! something visible.
 //!
-//! Control characters become their control pictures (`␛`, `␀`), other invisible characters `·`. Nothing is replaced
-//! inside ordinary text of any script: Persian keeps its non-joiners, Hindi its joiners, accents stay combined.
+//! Control characters become their control pictures (`␛`, `␀`), other invisible characters `·`.
+//! Ordinary text in any script is unchanged: Persian keeps its non-joiners, Hindi its joiners, and
+//! accents stay combined.
 
 use std::borrow::Cow;
 
-/// Text for one line: safe, without a line break. Tabs and line breaks become a space.
+/// Safe text for one line, without line breaks. Tabs and line breaks become a space.
 pub fn line(text: &str) -> Cow<'_, str> {
     clean(text, LineBreaks::Space)
 }
 
-/// Text for several lines: safe, with `\n` as its only line break and only control character. Tabs become four spaces.
+/// Safe text for several lines, with `\n` as its only line break and only control character. Tabs
+/// become four spaces.
 pub fn block(text: &str) -> Cow<'_, str> {
     clean(text, LineBreaks::Newline)
 }
 
-/// Whether a character has no business in a message: a control, bidirectional or invisible character.
+/// Whether a character should not appear in a message: a control, bidirectional or invisible
+/// character.
 pub fn is_hazard(ch: char) -> bool {
     ch.is_control() || is_invisible(ch) || is_selector(ch) || matches!(ch, ZWNJ | ZWJ | SOFT_HYPHEN)
 }
@@ -26,9 +30,9 @@ const ZWJ: char = '\u{200d}';
 const SOFT_HYPHEN: char = '\u{ad}';
 const DOT: &str = "·";
 
-/// More marks than this on one letter are an attack on the line above, not an accent.
+/// More combining marks than this on one letter are an attack on the line above, not an accent.
 const MARKS_PER_LETTER: u8 = 6;
-/// An emoji sequence has one selector and one joiner after each picture; more is hidden data.
+/// An emoji sequence has one selector and one joiner after each picture; more would be hidden data.
 const JOINS_PER_LETTER: u8 = 2;
 
 const CONTROL_PICTURES: [&str; 32] = [
@@ -42,7 +46,7 @@ enum LineBreaks {
     Newline,
 }
 
-/// What the characters before the current one allow it to be; removed characters leave it as it was.
+/// The context from the preceding characters; removed characters do not change it.
 #[derive(Default)]
 struct CleanContext {
     previous: Option<char>,
@@ -85,7 +89,7 @@ fn clean(text: &str, breaks: LineBreaks) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// How many bytes at the start are printable ASCII, or newlines that stay.
+/// Number of bytes at the start that are printable ASCII, or newlines to keep.
 fn plain_ascii(bytes: &[u8], breaks: LineBreaks) -> usize {
     bytes
         .iter()
@@ -132,7 +136,8 @@ impl CleanContext {
         Some(replacement)
     }
 
-    /// A joiner or selector: without it a picture is drawn in its plain form, of the width it claims.
+    /// Handles a joiner or selector. Without it, a picture is drawn in its plain form, with the
+    /// width it claims.
     fn joined(&mut self) -> Option<&'static str> {
         let carries = self
             .previous
@@ -145,7 +150,8 @@ impl CleanContext {
     }
 }
 
-/// Scripts whose spelling needs the zero-width joiner and non-joiner: Semitic, Indic, south-east Asian, Mongolian.
+/// Scripts whose spelling needs the zero-width joiner and non-joiner: Semitic, Indic, Southeast
+/// Asian, Mongolian.
 fn joins_letters(ch: char) -> bool {
     matches!(ch, '\u{5d0}'..='\u{109f}' | '\u{1700}'..='\u{18af}' | '\u{1a20}'..='\u{1aaf}' | '\u{a800}'..='\u{abff}')
 }

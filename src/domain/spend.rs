@@ -1,4 +1,4 @@
-//! What calls cost, as far as their price is known, in the same words everywhere.
+//! The cost of calls as far as prices are known, with consistent wording.
 
 use crate::domain::number_words::{counted, usd};
 use serde::ser::SerializeStruct as _;
@@ -6,19 +6,19 @@ use serde::{Serialize, Serializer};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
-/// Dollars that calls cost, and how many calls have no known price.
+/// The cost of calls in dollars, and the number of calls without a known price.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spend {
-    /// Dollars that the providers' usage tells.
+    /// Dollars according to the usage that providers report.
     pub known_usd: f64,
-    /// Dollars assumed at the worst price, for calls that do not say what they cost.
+    /// Dollars assumed at the highest price, for calls that do not report their cost.
     pub assumed_usd: f64,
-    /// Calls without a known price. They are no part of the dollars.
+    /// Number of calls without a known price. They are not included in the dollars.
     pub unpriced: usize,
 }
 
 impl Spend {
-    /// Of one call that is known to have cost this.
+    /// The spend of one call with this cost, if known.
     pub fn of(cost_usd: Option<f64>) -> Self {
         Self {
             known_usd: cost_usd.unwrap_or(0.0),
@@ -32,7 +32,7 @@ impl Spend {
         self.known_usd + self.assumed_usd
     }
 
-    /// What was spent after an earlier moment.
+    /// The amount spent since an earlier value.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         Self {
@@ -42,7 +42,7 @@ impl Spend {
         }
     }
 
-    /// The dollars; `None` if no call has a known price, so that 0 would be wrong.
+    /// The dollars; `None` if no call has a known price, because 0 would be wrong.
     pub fn told_usd(self) -> Option<f64> {
         (self.usd() > 0.0 || self.unpriced == 0).then(|| self.usd())
     }
@@ -56,7 +56,7 @@ impl Spend {
         }
     }
 
-    /// What was spent, in words that follow *spent*.
+    /// The amount spent, in words that follow *spent*.
     pub fn words(self) -> String {
         let assumed = if self.assumed_usd > 0.0 {
             format!(
@@ -112,7 +112,7 @@ impl AddAssign for Spend {
 }
 
 impl Sum for Spend {
-    /// A sum of nothing is 0 dollars, not the −0 of `f64`.
+    /// The sum of an empty list is 0 dollars, not the −0 of `f64`.
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::default(), Self::add)
     }

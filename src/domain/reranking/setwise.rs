@@ -1,24 +1,24 @@
-//! Setwise: a heap sort whose comparisons name the best of a set (Zhuang et al. 2024).
+//! Setwise: a heap sort whose comparisons select the best of a set (Zhuang et al. 2024).
 
 use super::call_list::CallList;
 use super::{Answer, Call, Question, Ranking, Strategy, Validation};
 
-/// Candidates shown at once, the parent included.
+/// Default number of candidates shown at once, including the parent.
 pub(super) const SET: usize = 3;
 
-/// Ranks that are sorted out.
+/// Default number of ranks to sort.
 pub(super) const TOP: usize = 10;
 
-/// A parent is shown with its children, itself first; where a child is the best, the two change places. The subtrees of the
-/// heap are built at the same time, those that are in nobody's way. Candidates below the ranks that were sorted out follow
+/// A parent is shown with its children, itself first; if a child is the best, the two are swapped.
+/// Independent subtrees of the heap are built in parallel. Candidates below the sorted ranks follow
 /// in first-stage order.
 #[derive(Debug)]
 pub(super) struct Setwise {
     candidates: usize,
     heap: Vec<usize>,
-    /// Children of a parent.
+    /// Number of children per parent.
     children: usize,
-    /// By place in the heap: how many subtrees below it are still being built.
+    /// By position in the heap: number of subtrees below it that are still being built.
     unbuilt: Vec<usize>,
     built: bool,
     top: usize,
@@ -27,17 +27,17 @@ pub(super) struct Setwise {
     calls: CallList<Sift>,
 }
 
-/// A candidate on its way down.
+/// A candidate being sifted down.
 #[derive(Clone, Copy, Debug)]
 struct Sift {
-    /// Where it started.
+    /// The position where it started.
     root: usize,
     at: usize,
     shown: usize,
 }
 
 impl Setwise {
-    /// Shows `set` candidates at once, at least 2, and sorts the `top` best ones out.
+    /// Shows `set` candidates at once, at least 2, and sorts the `top` best ones.
     pub(super) fn new(candidates: usize, set: usize, top: usize, validation: Validation) -> Self {
         let children = set.saturating_sub(1).max(1);
         let is_parent = |at: usize| at * children + 1 < candidates;
@@ -63,7 +63,8 @@ impl Setwise {
         new
     }
 
-    /// Asks who is best at a place of the heap and below it; there is nothing to ask at its bottom.
+    /// Asks for the best candidate among a position of the heap and its children; at the bottom
+    /// there is nothing to ask.
     fn sift(&mut self, root: usize, at: usize) {
         let below = self.heap.iter().skip(at * self.children + 1);
         let mut shown: Vec<usize> = self.heap.get(at).copied().into_iter().collect();
@@ -81,7 +82,7 @@ impl Setwise {
         }
     }
 
-    /// The subtree with this root is a heap again.
+    /// Called when the subtree with this root is a heap again.
     fn settled(&mut self, root: usize) {
         if !self.built && root > 0 {
             let parent = (root - 1) / self.children;
@@ -97,7 +98,7 @@ impl Setwise {
         self.take_out();
     }
 
-    /// Takes the best one out, and the next ones as long as nothing has to be asked for it.
+    /// Removes the best candidates from the heap, until a question must be asked.
     fn take_out(&mut self) {
         while self.best.len() < self.top && !self.heap.is_empty() {
             self.best.push(self.heap.swap_remove(0));

@@ -1,17 +1,18 @@
-//! The stages of a tournament: how many groups the candidates form, and how many go on.
+//! The stages of a tournament: the number of groups of candidates, and how many candidates advance.
 
-/// Candidates of a group at most.
+/// Maximum number of candidates in a group.
 const GROUP: usize = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stage {
     pub(super) groups: usize,
-    /// How many go on, of all groups together.
+    /// Number of candidates that advance, over all groups.
     pub(super) selected: usize,
 }
 
 impl Stage {
-    /// How many of the group with this number go on: the groups share them out, the first ones taking what is left over.
+    /// Number of candidates of this group that advance: divided evenly among the groups, with the
+    /// remainder going to the first ones.
     pub(super) fn selected_of(self, group: usize) -> usize {
         let groups = self.groups.max(1);
         self.selected / groups + usize::from(group < self.selected % groups)
@@ -31,13 +32,13 @@ const HUNDRED: [Stage; 5] = [
     stage(1, 2),
 ];
 
-/// Half of the candidates go on from stage to stage until one is left, in groups of 20 at most whose sizes differ by one at
-/// most. 100 candidates take the paper's stages.
+/// Half of the candidates advance from each stage to the next until one is left, in groups of at
+/// most 20 whose sizes differ by at most one. 100 candidates use the stages of the paper.
 pub(super) fn balanced(candidates: usize) -> Vec<Stage> {
     halving(candidates, |left| left.div_ceil(GROUP))
 }
 
-/// As ranksmith does: one group, however large, but for 100 candidates.
+/// As in ranksmith: a single group of any size, except for 100 candidates.
 pub(super) fn single_group(candidates: usize) -> Vec<Stage> {
     halving(candidates, |_| 1)
 }

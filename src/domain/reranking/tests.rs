@@ -1,4 +1,4 @@
-//! Laws of all methods, and the generator of CPython.
+//! Properties of all methods, and CPython's random generator.
 
 use super::cpython_random::CpythonRandom;
 use super::stages::{Stage, balanced};
@@ -34,7 +34,7 @@ fn method(name: &str) -> Method {
     name.parse().unwrap()
 }
 
-/// What the best possible judge answers, with the relevance of each candidate.
+/// The answer of a perfect judge, given the relevance of each candidate.
 fn oracle(question: &Question, relevance: &[f64]) -> Answer {
     let shown = question.shown();
     let mut order: Vec<usize> = (0..shown.len()).collect();
@@ -59,14 +59,14 @@ fn oracle(question: &Question, relevance: &[f64]) -> Answer {
     Answer::Numbers(order.iter().take(count).map(|at| *at as i64 + 1).collect())
 }
 
-/// Relevance from 0 to 1, all different.
+/// Relevance from 0 to 1, all distinct.
 fn relevance(n: usize, seed: u64) -> Vec<f64> {
     let mut relevance: Vec<f64> = (0..n).map(|at| at as f64 / n as f64).collect();
     SeededRng::new(seed, &["relevance"]).shuffle(&mut relevance);
     relevance
 }
 
-/// Any answer at all.
+/// An arbitrary answer.
 fn garbage(rng: &mut SeededRng) -> Answer {
     match rng.below(7) {
         0 => Answer::Unreadable("no answer".to_owned()),
@@ -81,7 +81,7 @@ fn garbage(rng: &mut SeededRng) -> Answer {
     }
 }
 
-/// Plays with answers that come in any order, some at a time.
+/// Runs a strategy with answers that arrive in random order, some at a time.
 fn play_shuffled(
     strategy: &mut dyn Strategy,
     answer: &mut dyn FnMut(&Question) -> Answer,
@@ -96,7 +96,8 @@ fn play_shuffled(
     Ok(strategy.outcome().unwrap())
 }
 
-/// Whether some part of an answer can be used: a number of those shown, or what was asked for.
+/// Whether some part of an answer is usable: a number of a shown candidate, or the requested kind
+/// of value.
 fn is_usable(question: &Question, answer: &Answer) -> bool {
     let shown = question.shown().len() as i64;
     match (question, answer) {
@@ -180,7 +181,8 @@ fn the_generator_of_cpython_is_the_same() {
     }
 }
 
-/// The seed of a query's shuffle: the first four bytes of SHA-256 of its parts, with colons between.
+/// The seed of a query's shuffle: the first four bytes of the SHA-256 hash of its parts, joined
+/// with colons.
 fn stable_seed(parts: &[Value]) -> u64 {
     let words = parts.iter().map(|part| match part {
         Value::String(text) => text.clone(),
@@ -209,7 +211,7 @@ fn candidates_are_shuffled_as_ranksmith_does_it_for_each_query() {
     }
 }
 
-/// The example of ranksmith's own tests: two groups of three, of which one each goes on.
+/// The example of ranksmith's own tests: two groups of three, with one candidate of each advancing.
 #[test]
 fn groups_are_dealt_and_shuffled_as_in_ranksmiths_example() {
     let relevance = [1, 9, 2, 8, 3, 7];
@@ -305,7 +307,7 @@ fn the_cache_of_prp_saves_half_of_the_calls() {
         sum += played.calls;
         assert!(played.waits <= 37, "{}", played.waits);
     }
-    // 380 without it; 192 is the reference's mean over 20 other random starts.
+    // 380 without it; 192 is the mean of the reference over 20 other random starts.
     let mean = f64::from(sum as u32) / 20.0;
     assert!((180.0..205.0).contains(&mean), "{mean}");
 }
@@ -462,7 +464,7 @@ fn what_does_not_wait_for_an_answer_takes_none() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// A query is ranked if a part of every answer can be used, and fails otherwise.
+    /// A query is ranked if every answer has a usable part, and fails otherwise.
     #[test]
     fn the_order_is_a_permutation_or_the_query_fails(
         seed: u64, n in 0usize..45, at in 0usize..METHODS.len() - 1, mostly_usable: bool,

@@ -1,4 +1,4 @@
-//! TourRank: tournaments in stages of groups; whoever goes on has a point more (Chen et al. 2024).
+//! TourRank: tournaments in stages of groups, with one point for each advance (Chen et al. 2024).
 
 use super::call_list::CallList;
 use super::cpython_random::CpythonRandom;
@@ -7,19 +7,21 @@ use super::{Answer, Call, Question, Ranking, Strategy, Validation};
 use crate::domain::numeric::best_first;
 use crate::domain::sampling::SeededRng;
 
-/// Rounds when nothing else is asked.
+/// Default number of rounds.
 pub(super) const ROUNDS: usize = 2;
 
 /// The seed that ranksmith shuffles with.
 pub(super) const CPYTHON_SEED: u64 = 13;
 
-/// How the candidates of a stage are dealt to its groups, and how a group is shuffled before it is shown.
+/// How the candidates of a stage are dealt to its groups, and how a group is shuffled before it is
+/// shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dealing {
-    /// By points and then by first-stage rank, as the authors do; shuffled by this seed. Within a round those who are left
-    /// have the same points.
+    /// By points and then by first-stage rank, as in the authors' code; shuffled with this seed.
+    /// Within a round, all remaining candidates have the same points.
     Seeded(u64),
-    /// In the order of the answers of the stage before, shuffled by CPython's generator, as ranksmith does.
+    /// In the order of the answers of the previous stage, shuffled by CPython's generator, as in
+    /// ranksmith.
     Cpython(u64),
 }
 
@@ -38,7 +40,7 @@ pub(super) struct TourRank {
 struct Round {
     stage: usize,
     order: Vec<usize>,
-    /// By group, who goes on to the next stage.
+    /// By group, the candidates that advance to the next stage.
     selected: Vec<Option<Vec<usize>>>,
 }
 
@@ -46,7 +48,7 @@ struct Round {
 struct Group {
     round: usize,
     number: usize,
-    /// As they were dealt.
+    /// In the order in which they were dealt.
     seeded: Vec<usize>,
     shown: Vec<usize>,
     count: usize,
@@ -82,7 +84,7 @@ impl TourRank {
         rounds.saturating_mul(groups)
     }
 
-    /// Asks about the groups of the stage that the round has come to.
+    /// Asks about the groups of the round's current stage.
     fn ask(&mut self, round: usize) {
         let Some(state) = self.rounds.get_mut(round) else {
             return;
@@ -122,7 +124,7 @@ impl TourRank {
         }
     }
 
-    /// Notes who goes on from a group. With its last group the stage is over.
+    /// Records which candidates of a group advance. The last group completes the stage.
     fn go_on(&mut self, group: &Group, selected: Vec<usize>) {
         for candidate in &selected {
             if let Some(points) = self.points.get_mut(*candidate) {

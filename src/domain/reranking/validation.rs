@@ -1,5 +1,5 @@
-//! Checks an answer against its question: an answer that breaks the rules is refused, or repaired
-//! and counted where a part of it can be used.
+//! Validates answers against their questions: invalid answers are rejected, or repaired and counted
+//! if a part is usable.
 
 use super::Answer;
 use crate::domain::named::named;
@@ -9,25 +9,25 @@ named! {
     "a validation", "kebab-case";
     #[derive(Default)]
     pub enum Validation {
-        /// The usable part of an answer is used. Unknown numbers and numbers that were given before
-        /// are dropped, candidates that are missing follow in their old order, and every answer
-        /// that needed this is counted. An answer without a usable part fails its query.
+        /// Uses the valid part of an answer. Unknown and repeated numbers are dropped, missing
+        /// candidates follow in their original order, and every repaired answer is counted. An
+        /// answer without a usable part makes its query fail.
         #[default]
         Repair,
-        /// A bad answer fails its query.
+        /// An invalid answer makes its query fail.
         Strict,
     }
 }
 
-/// What is wrong with the numbers of an answer, in the order in which it is looked for.
+/// What is wrong with the numbers of an answer, in the order of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerFault {
-    /// Not as many numbers as were asked for.
+    /// Not as many numbers as requested.
     Length {
         expected: usize,
         found: usize,
     },
-    /// A number of nobody that was shown.
+    /// A number that belongs to no shown candidate.
     OutOfRange {
         number: i64,
         shown: usize,
@@ -38,7 +38,7 @@ pub enum AnswerFault {
 }
 
 impl AnswerFault {
-    /// What is wrong with `numbers` as `expected` different numbers from 1 to `shown`.
+    /// Checks that `numbers` are `expected` distinct numbers from 1 to `shown`.
     pub fn of(numbers: &[i64], expected: usize, shown: usize) -> Option<Self> {
         let found = numbers.len();
         if found != expected {
@@ -56,7 +56,7 @@ impl AnswerFault {
         })
     }
 
-    /// The name that is kept with a failed query.
+    /// The name stored with a failed query.
     pub fn name(self) -> &'static str {
         match self {
             Self::Length { .. } => "length_mismatch",
@@ -81,16 +81,17 @@ impl fmt::Display for AnswerFault {
     }
 }
 
-/// The value of an answer, and whether it had to be repaired; or why the answer cannot be used.
+/// The value of an answer and whether it was repaired, or why the answer is unusable.
 pub(super) type Checked<T> = Result<(T, bool), String>;
 
 impl Validation {
-    /// The answer to a question for an order of `shown`.
+    /// The answer to a question for a ranking of `shown`.
     pub(super) fn ranked(self, answer: &Answer, shown: &[usize]) -> Checked<Vec<usize>> {
         self.selected(answer, shown, shown.len(), shown)
     }
 
-    /// The answer to a question for the `count` best of `shown`; those that are missing are taken from `old_order`.
+    /// The answer to a question for the `count` best of `shown`; missing ones are taken from
+    /// `old_order`.
     pub(super) fn selected(
         self,
         answer: &Answer,
@@ -112,7 +113,7 @@ impl Validation {
         Ok((chosen, fault.is_some()))
     }
 
-    /// The answer to a question for the best of `shown`: its place among them.
+    /// The answer to a question for the best of `shown`, as an index into them.
     pub(super) fn best(self, answer: &Answer, shown: usize) -> Checked<usize> {
         let (numbers, fault) = self.numbers(answer, 1, shown)?;
         numbers
@@ -122,7 +123,7 @@ impl Validation {
             .ok_or_else(|| describe_unusable(answer))
     }
 
-    /// The numbers of an answer of which at least one can be used, and what is wrong with them.
+    /// The numbers of an answer with at least one usable number, and what is wrong with them.
     fn numbers(
         self,
         answer: &Answer,
@@ -141,7 +142,7 @@ impl Validation {
     }
 }
 
-/// The answer to a comparison: whether the second one shown won.
+/// The answer to a comparison: whether the second candidate won.
 pub(super) fn compared(answer: &Answer) -> Result<bool, String> {
     match answer {
         Answer::SecondWins(second) => Ok(*second),
@@ -149,7 +150,7 @@ pub(super) fn compared(answer: &Answer) -> Result<bool, String> {
     }
 }
 
-/// The answer to a question for a grade, which is from 0 to 1.
+/// The answer to a grading question, from 0 to 1.
 pub(super) fn graded(answer: &Answer) -> Result<f64, String> {
     match answer {
         Answer::Grade(grade) if (0.0..=1.0).contains(grade) => Ok(*grade),
@@ -157,7 +158,7 @@ pub(super) fn graded(answer: &Answer) -> Result<f64, String> {
     }
 }
 
-/// The answer to a battle, which is from −1 to 1.
+/// The answer to a battle, from −1 to 1.
 pub(super) fn margin(answer: &Answer) -> Result<f64, String> {
     match answer {
         Answer::Margin(margin) if (-1.0..=1.0).contains(margin) => Ok(*margin),
@@ -165,7 +166,7 @@ pub(super) fn margin(answer: &Answer) -> Result<f64, String> {
     }
 }
 
-/// Why an answer is no answer to its question.
+/// Why an answer does not fit its question.
 pub(super) fn describe_unusable(answer: &Answer) -> String {
     match answer {
         Answer::Unreadable(why) => why.clone(),
@@ -179,7 +180,7 @@ pub(super) fn describe_unusable(answer: &Answer) -> String {
     }
 }
 
-/// The place among those shown that a number from 1 stands for.
+/// The index of the shown candidate with this number (from 1).
 fn place(number: i64, shown: usize) -> Option<usize> {
     let at = usize::try_from(number).ok()?.checked_sub(1)?;
     (at < shown).then_some(at)

@@ -1,5 +1,5 @@
-//! zELO: battles chosen in rounds where they tell most about the top ranks, and the order of the fit's scores, which begin
-//! with the first-stage order.
+//! zELO: adaptive rounds of battles that are most informative about the top ranks. Candidates are
+//! sorted by their fitted scores, which start from the first-stage order.
 
 use super::call_list::CallList;
 use super::validation::margin;
@@ -15,28 +15,30 @@ use crate::domain::vote::Margin;
 use statrs::distribution::{ContinuousCDF as _, Normal};
 use std::collections::{HashMap, HashSet};
 
-/// Calls a candidate when nothing else is asked.
+/// Default number of calls per candidate.
 pub(super) const BUDGET: f64 = 4.0;
 
-/// Battles that the first-stage order counts for, a candidate: enough to begin with, and little beside the votes of a usual
-/// budget. Measured with `bench-methods` at correlations of .2, .5 and .8: never worse than without, within the error.
+/// Weight of the first-stage order, in battles per candidate: enough to start with, but small
+/// compared with the votes of a typical budget. Measured with `bench-methods` at correlations of
+/// .2, .5 and .8: never worse than without, within the error.
 const TRUST: f64 = 1.0;
-/// How far candidates are apart in strength for a difference of 1 in the normal scores of their ranks: half of the 1.82 by
-/// which true scores are spread in simulation, as for a first stage with a correlation of .5.
+/// The difference in strength for a difference of 1 in the normal scores of the ranks: half of
+/// 1.82, the standard deviation of true scores in simulations, as for a first stage with a
+/// correlation of .5.
 const SLOPE: f64 = 0.9;
-/// Others that a candidate has met in the first stage, at most about so many.
+/// Approximate maximum number of other candidates that each candidate has met in the first stage.
 const PARTNERS: usize = 50;
 
-/// The rounds of `top+escalate`; in each, every judge is shown either side first equally often.
+/// The rounds of `top+escalate`; in each, every judge sees either side first equally often.
 #[derive(Debug)]
 pub(super) struct Zelo {
     judges: usize,
     seed: u64,
-    /// Calls that may still be made.
+    /// Calls left in the budget.
     left: usize,
     round: usize,
     asked: Vec<AskedPair>,
-    /// Where a pair is in `asked`.
+    /// Index of each pair in `asked`.
     places: HashMap<Pair, usize>,
     state: SamplingState,
     calls: CallList<Battle>,
@@ -45,12 +47,12 @@ pub(super) struct Zelo {
 #[derive(Debug)]
 struct Battle {
     pair: Pair,
-    /// Whether the pair's higher candidate was shown first.
+    /// Whether the higher candidate of the pair was shown first.
     swapped: bool,
 }
 
 impl Zelo {
-    /// `budget` is in calls a candidate.
+    /// `budget` is in calls per candidate.
     pub(super) fn new(candidates: usize, budget: f64, judges: usize, seed: u64) -> Self {
         let judges = judges.max(1);
         let mut new = Self {
@@ -67,13 +69,13 @@ impl Zelo {
         new
     }
 
-    /// The calls of a query: the budget, or every judge about every pair where that is less.
+    /// Number of calls for a query: the budget, or every judge on every pair if that is less.
     pub(super) fn calls(candidates: usize, budget: f64, judges: usize) -> usize {
         let pairs = candidates * candidates.saturating_sub(1) / 2;
         calls(budget, candidates, 1).min(pairs.saturating_mul(judges.max(1)))
     }
 
-    /// Asks the battles of the next round, where there is one.
+    /// Asks the battles of the next round, if there is one.
     fn ask(&mut self) {
         let round = Round {
             seed: self.seed,
@@ -140,8 +142,9 @@ fn fitted(candidates: usize, judges: usize, asked: &[AskedPair]) -> SamplingStat
     )
 }
 
-/// The first-stage order as battles: each candidate has met [`PARTNERS`] others, or all, as often as [`TRUST`] says together.
-/// The expected score of a pair follows from the normal scores of both ranks.
+/// The first-stage order as battles: each candidate has met [`PARTNERS`] others (or all), with a
+/// total weight of [`TRUST`]. The expected score of a pair comes from the normal scores of both
+/// ranks.
 fn first_stage(candidates: usize) -> impl Iterator<Item = Observation> {
     let normal = Normal::standard();
     let strength = |at: usize| {

@@ -1,9 +1,9 @@
-//! Accents: what is left of a text in lower case when its marks are gone.
+//! Case folding and removal of accents.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The characters of `text` in lower case, each decomposed (Unicode NFD) and without combining marks.
+/// The characters of `text` in lowercase, decomposed (Unicode NFD) and without combining marks.
 ///
 /// Exact for Latin, Greek, Cyrillic, kana and mathematical symbols; other scripts keep their marks.
 pub(super) fn fold(text: &str) -> impl Iterator<Item = char> {
@@ -33,7 +33,7 @@ fn is_mark(c: char) -> bool {
     )
 }
 
-/// The base of each accented character.
+/// The base character of each accented character.
 static BASES: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
     let groups = ACCENTED.split(' ').filter_map(|group| {
         let mut characters = group.chars();
@@ -44,8 +44,8 @@ static BASES: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Lower-case characters with a canonical decomposition, each group after the base they share (Unicode 15). Those that
-/// normalisation would replace are escaped.
+/// Lowercase characters with a canonical decomposition, each group after their common base (Unicode
+/// 15). Characters that normalization would replace are escaped.
 #[rustfmt::skip]
 const ACCENTED: &str = "\
     ;\u{37e} <≮ =≠ >≯ \u{60}\u{1fef} aàáâãäåāăąǎǟǡǻȁȃȧḁạảấầẩẫậắằẳẵặ bḃḅḇ cçćĉċčḉ dďḋḍḏḑḓ \

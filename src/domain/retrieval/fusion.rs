@@ -1,32 +1,34 @@
-//! Several rankings made into one.
+//! Merges several rankings into one.
 
 use std::collections::BTreeMap;
 
-/// The constant of reciprocal rank fusion in its paper.
+/// The constant of reciprocal rank fusion used in its paper.
 pub const RRF_K: f64 = 60.0;
 
-/// Where one ranking has an item.
+/// An item's position in one ranking.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StageRank {
     /// From 1.
     pub rank: usize,
-    /// The ranking's own score, where it has one.
+    /// The ranking's own score, if any.
     pub score: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct FusedItem<T> {
     pub item: T,
-    /// Σ 1 / (k + rank) over the rankings that have it.
+    /// Σ 1 / (k + rank) over the rankings that contain it.
     pub score: f64,
-    /// Where each ranking has it, in the order the rankings were given.
+    /// Its position in each ranking, in the order in which the rankings were given.
     pub stages: Vec<Option<StageRank>>,
 }
 
-/// Reciprocal rank fusion (Cormack, Clarke & Büttcher 2009) of rankings, each best first as item and score.
+/// Reciprocal rank fusion (Cormack, Clarke & Büttcher 2009) of rankings, each a list of items with
+/// scores, best first.
 ///
-/// Equal fused scores are ordered by the rank in the first ranking, then in the second, and so on; an item that a ranking
-/// lacks comes after those it has. Of an item given twice by one ranking the first place counts.
+/// Ties are broken by the rank in the first ranking, then in the second, and so on; an item that is
+/// missing from a ranking comes after those in it. If a ranking contains an item twice, the first
+/// position counts.
 pub fn reciprocal_rank_fusion<T: Clone + Ord>(
     rankings: &[Vec<(T, Option<f64>)>],
     k: f64,
@@ -49,7 +51,7 @@ pub fn reciprocal_rank_fusion<T: Clone + Ord>(
         .into_iter()
         .map(|(item, stages)| {
             let mut ranks: Vec<usize> = stages.iter().flatten().map(|place| place.rank).collect();
-            // The same ranks in other rankings add up to the same bits.
+            // Sort, so that equal ranks in different rankings add up to the same bits.
             ranks.sort_unstable();
             let score = ranks.iter().map(|rank| 1.0 / (k + *rank as f64)).sum();
             FusedItem {
@@ -85,7 +87,7 @@ mod tests {
         let bm25 = vec![("a", Some(9.0)), ("b", Some(7.0)), ("c", Some(1.0))];
         let fused = reciprocal_rank_fusion(&[bm25, ranking(&["c", "d", "a"])], RRF_K);
         let items: Vec<&str> = fused.iter().map(|fused| fused.item).collect();
-        // a and c have the same ranks: the first ranking decides. So it does between b and d.
+        // a and c have the same ranks, so the first ranking decides, and likewise between b and d.
         assert_eq!(items, ["a", "c", "b", "d"]);
         assert_eq!(fused[0].score, 1.0 / 61.0 + 1.0 / 63.0);
         assert_eq!(fused[0].score.to_bits(), fused[1].score.to_bits());

@@ -6,27 +6,29 @@ use super::postings::Postings;
 use crate::domain::corpus::DocId;
 use std::collections::HashMap;
 
-/// Spellings whose terms are remembered at most; past that they are found out anew.
+/// Maximum number of cached spellings; terms of further ones are recomputed.
 const SPELLINGS: usize = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchHit {
-    /// Position of the document in the index: the order in which documents were added.
+    /// Index of the document, in the order in which documents were added.
     pub document: usize,
     /// BM25 score, above 0.
     pub score: f64,
 }
 
-/// An inverted index that documents can be added to at any time.
+/// An inverted index to which documents can be added at any time.
 ///
-/// Title and text are one bag of words. A document scores, summed over the distinct terms of the query in their order,
-/// idf · tf (k₁ + 1) / (tf + k₁ (1 − b + b · length / mean length)), with k₁ = 1.2 and b = 0.75 (Robertson & Zaragoza
-/// 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", §3.4); see [`AnalysisProfile::idf`].
+/// Title and text form one bag of words. The score of a document is the sum over the distinct terms
+/// of the query, in their order, of idf · tf (k₁ + 1) / (tf + k₁ (1 − b + b · length / mean
+/// length)), with k₁ = 1.2 and b = 0.75 (Robertson & Zaragoza 2009, "The Probabilistic Relevance
+/// Framework: BM25 and Beyond", §3.4); see [`AnalysisProfile::idf`].
 #[derive(Clone, Debug)]
 pub struct Bm25Index {
     profile: AnalysisProfile,
     ids: PackedIds,
-    /// The terms of words seen in documents, to stem each word once; `None` is a stopword.
+    /// The terms of words seen in documents, so that each word is stemmed once; `None` is a
+    /// stopword.
     words: HashMap<Box<str>, Option<u32>>,
     terms: HashMap<Box<str>, u32>,
     postings: Vec<Postings>,
@@ -47,7 +49,8 @@ impl Bm25Index {
         }
     }
 
-    /// Adds a document at the next position. Ids are not compared: a corpus with a repeated id has both documents.
+    /// Appends a document. IDs are not compared: if a corpus repeats an ID, both documents are
+    /// indexed.
     pub fn add(&mut self, id: DocId, title: &str, text: &str) {
         let document = self.ids.len() as u32;
         let mut found: Vec<(u32, u32)> = Vec::new();
@@ -76,7 +79,7 @@ impl Bm25Index {
         self.total_length += u64::from(length);
     }
 
-    /// The number of a document's word, a new one where it was not seen before.
+    /// The number of a document's term; new words get a new number.
     fn term(&mut self, word: &str) -> Option<u32> {
         if let Some(known) = self.words.get(word) {
             return *known;
@@ -96,8 +99,8 @@ impl Bm25Index {
         term
     }
 
-    /// The `depth` best documents for `query`, best first; equal scores by descending id, as trec_eval would rank them.
-    /// Documents that hold no term of the query are not found.
+    /// The `depth` best documents for `query`, best first; ties by descending ID, like trec_eval.
+    /// Documents without any term of the query are not returned.
     pub fn search(&self, query: &str, depth: usize) -> Vec<SearchHit> {
         let mut scores = vec![0.0; self.ids.len()];
         let mut hits: Vec<SearchHit> = Vec::new();
@@ -189,7 +192,7 @@ mod tests {
             |tf: f64, length: f64, mean: f64| tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * length / mean));
         let (aspirin, fever) = (1.0 + 2.5 / 1.5f64, 1.0 + 1.5 / 2.5f64);
 
-        // The title counts three times; "the" and "of" are words of a document.
+        // The title counts three times; "the" and "of" count as words of a document.
         let own = index(AnalysisProfile::Overrule, &texts);
         let mean = 11.0 / 3.0;
         let expected = [
@@ -202,7 +205,7 @@ mod tests {
             &[(0, expected[0]), (1, expected[1])],
         );
 
-        // Here they are not, but a query keeps them, as it keeps the stem of "else".
+        // Here they do not, but a query keeps them, as it keeps the stem of "else".
         let duckdb = index(AnalysisProfile::Duckdb, &texts);
         let mean = (3.0 + 2.0 + 0.0) / 3.0;
         let expected = [

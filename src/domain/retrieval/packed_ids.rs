@@ -1,8 +1,9 @@
-//! Many ids in one piece of memory.
+//! Many IDs in one allocation.
 
 use crate::domain::corpus::DocId;
 
-/// Ids by position, one text after the other: a `String` each would cost millions of short ones five times their length.
+/// IDs by position, concatenated: with a `String` each, millions of short IDs would need five times
+/// the memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PackedIds {
     text: String,

@@ -1,4 +1,5 @@
-//! The K documents of a query that a judge is shown: all that are labelled relevant, filled up from the first stage.
+//! The K documents of a query that are shown to a judge: all labeled relevant, filled up from the
+//! first stage.
 
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::sampling::SeededRng;
@@ -12,7 +13,7 @@ use strum::IntoStaticStr;
 pub enum PoolLayout {
     /// Positives first, by id; then the fill by first-stage rank. The slot gives the label away (SEEDS §2.4).
     Original,
-    /// Shuffled, a query its own way.
+    /// Shuffled, differently for each query.
     Shuffled { seed: u64 },
 }
 
@@ -22,16 +23,16 @@ pub enum PoolLayout {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum SlotSource {
-    /// It is labelled relevant, and the first stage found it.
+    /// Labeled relevant and found by the first stage.
     LabelFound,
-    /// It is labelled relevant, and the first stage did not find it.
+    /// Labeled relevant but not found by the first stage.
     LabelMissed,
-    /// The first stage found it; nobody labelled it relevant.
+    /// Found by the first stage but not labeled relevant.
     Fill,
 }
 
 impl SlotSource {
-    /// Its word in files and tables.
+    /// Its name in files and tables.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -40,9 +41,9 @@ impl SlotSource {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolSlot {
     pub document: DocId,
-    /// Whether it is labelled relevant.
+    /// Whether it is labeled relevant.
     pub positive: bool,
-    /// Its rank in the first stage from 1, where that found it.
+    /// Its rank in the first stage from 1, if it was found there.
     pub rank: Option<usize>,
 }
 
@@ -56,26 +57,27 @@ impl PoolSlot {
     }
 }
 
-/// The documents a judge is shown for one query; slot numbers shown to it are from 1.
+/// The documents shown to a judge for one query; slots are numbered from 1 when shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JudgingPool {
     pub query: QueryId,
     pub slots: Vec<PoolSlot>,
-    /// How that order came about.
+    /// How the documents are ordered.
     pub layout: PoolLayout,
 }
 
 impl JudgingPool {
-    /// How many of the documents are labelled relevant.
+    /// Number of documents labeled relevant.
     pub fn positives(&self) -> usize {
         self.slots.iter().filter(|slot| slot.positive).count()
     }
 }
 
-/// All `positives` of a query and, up to `depth` documents, the first of `ranking` (best first) that are not positive.
+/// All `positives` of a query, filled up to `depth` documents with the first of `ranking` (best
+/// first) that are not positive.
 ///
-/// More than `depth` positives are all kept, and a short ranking leaves a short pool. The order in which positives are
-/// given does not matter; repeated ids count once.
+/// If there are more than `depth` positives, all are kept; a short ranking gives a short pool. The
+/// order of the positives does not matter; repeated IDs count once.
 pub fn build_pool(
     query: &QueryId,
     positives: &[DocId],

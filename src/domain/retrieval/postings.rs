@@ -1,23 +1,23 @@
-//! A term's documents, packed.
+//! A term's documents in packed form.
 
-/// Bytes of an entry at most.
+/// Maximum number of bytes per entry.
 const ENTRY: usize = 10;
 
-/// Which documents hold a term and how often, by ascending document, as variable-length numbers (LEB128): the distance
-/// from the document before, then the count.
+/// The documents that contain a term, with its count, by ascending document, as variable-length
+/// numbers (LEB128): the distance from the previous document, then the count.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Postings {
     bytes: Vec<u8>,
-    /// The document that may come next at the earliest.
+    /// The smallest document that may come next.
     next: u32,
     documents: u32,
 }
 
 impl Postings {
-    /// Adds a document that comes after all others.
+    /// Appends a document, which must come after all others.
     pub(super) fn push(&mut self, document: u32, count: u32) {
         if self.bytes.capacity() - self.bytes.len() < ENTRY {
-            // A quarter more instead of twice as much: most of an index is long lists.
+            // Grow by a quarter instead of doubling: most of an index is long lists.
             self.bytes.reserve_exact(ENTRY + self.bytes.len() / 4);
         }
         put(&mut self.bytes, document.saturating_sub(self.next));

@@ -26,41 +26,44 @@ use crate::domain::battle::Pair;
 use judge_rotation::JudgeRotation;
 use std::collections::{HashMap, HashSet};
 
-/// What tells one round of one query from all others.
+/// Identifies one round of one query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Round<'a> {
-    /// The seed of the campaign.
+    /// Random seed of the campaign.
     pub seed: u64,
     pub query: &'a str,
     pub number: usize,
-    /// The most judge calls that the round may cost.
+    /// Maximum number of judge calls in the round.
     pub calls: usize,
 }
 
-/// A pair to be judged, and who is to judge it.
+/// A pair to be judged, and the judges to ask.
 ///
-/// Who is shown which document first is up to the caller: [`presentations`](super::presentations) over the tasks of
-/// one judge as [`Planned`](super::PlannedBattle) battles, with the round's number for the cycle, keeps the sides balanced.
+/// The caller decides which document each judge sees first. Passing the tasks of one judge as
+/// [`Planned`](super::PlannedBattle) battles to [`presentations`](super::presentations), with the
+/// number of the round as cycle, keeps the sides balanced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairTask {
     /// The two documents, as pool indexes.
     pub pair: Pair,
-    /// The judges to ask, by seat in the ensemble; never empty.
+    /// The judges to ask, by index in the ensemble; never empty.
     pub judges: JudgeSet,
 }
 
-/// The judge calls that `battles` ensemble battles a document come to, rounded down: `battles` × documents × judges.
-/// A random cycle is one ensemble battle a document.
+/// The number of judge calls for `battles` ensemble battles per document, rounded down: `battles` ×
+/// documents × judges. A random cycle is one ensemble battle per document.
 pub fn calls(battles: f64, documents: usize, judges: usize) -> usize {
-    // The small term keeps products such as 1.1 × 10 × 3 whole. Casting saturates.
+    // The small term keeps products such as 1.1 × 10 × 3 from rounding below an integer. Casting
+    // saturates.
     (battles * documents as f64 * judges as f64 + 1e-6) as usize
 }
 
-/// The next round's tasks, most urgent first, at most one a pair; empty when nothing is left to ask or to spend.
+/// The next round's tasks, most urgent first, at most one per pair; empty if nothing is left to ask
+/// or to spend.
 ///
-/// The same arguments give the same tasks. Ties between pairs are broken by the seed, the query and the round's number.
-/// `Eig` and `Top` fall back on `Swiss` above [`MAX_DENSE`](crate::domain::rating::MAX_DENSE) documents, for which
-/// there is no covariance.
+/// The same arguments give the same tasks. Ties between pairs are broken by the seed, the query and
+/// the number of the round. `Eig` and `Top` fall back to `Swiss` above
+/// [`MAX_DENSE`](crate::domain::rating::MAX_DENSE) documents, for which there is no covariance.
 pub fn next_round(state: &SamplingState, strategy: &Strategy, round: &Round) -> Vec<PairTask> {
     if round.number == 0 {
         let first = planned(state, strategy, round, 1, usize::MAX);
@@ -86,7 +89,8 @@ pub fn next_round(state: &SamplingState, strategy: &Strategy, round: &Round) -> 
     }
 }
 
-/// The first `size` pairs that the first `cycles` cycles of the plain plan have not asked about yet.
+/// The first `size` pairs of the first `cycles` cycles of the plain plan that have not been asked
+/// about yet.
 fn planned(
     state: &SamplingState,
     strategy: &Strategy,
@@ -106,7 +110,8 @@ fn planned(
     assign_judges(state, strategy, round, open)
 }
 
-/// Seats judges at the pairs, in order, until the calls are spent; a pair that comes again gets its next judge.
+/// Assigns judges to the pairs, in order, until the calls are spent; a pair that occurs again gets
+/// its next judge.
 fn assign_judges(
     state: &SamplingState,
     strategy: &Strategy,

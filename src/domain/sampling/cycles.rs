@@ -1,30 +1,32 @@
-//! The plain plan: random cycles through the documents, and who is shown first in each battle.
+//! The plain plan: random cycles through the documents, and the document shown first in each
+//! battle.
 
 use super::walecki::walecki;
 use super::{MAX_GAMES, SeededRng};
 use crate::domain::battle::Pair;
 use std::collections::HashMap;
 
-/// Pools up to this size take their cycles from one exact decomposition of the complete graph.
+/// Pools up to this size get their cycles from one exact decomposition of the complete graph.
 const EXACT_LIMIT: usize = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PlannedBattle {
     /// The two documents; the one earlier in the pool is A.
     pub pair: Pair,
-    /// How many battles of the pair come before this one.
+    /// Number of earlier battles of the pair.
     pub game: u32,
-    /// The cycle that asked for it, from 0.
+    /// The cycle that contains it, from 0.
     pub cycle: usize,
 }
 
-/// The battles of one query: `cycles` random cycles through its documents, in order of cycle.
+/// The battles of one query: `cycles` random cycles through its documents, ordered by cycle.
 ///
-/// Every document fights the same number of battles, and no pair fights again while a pair that has fought less often
-/// could take its place. Each pair fights at most [`MAX_GAMES`] times, so small pools stop early: two documents fight
-/// 2 battles, three fight 6, five with four cycles fight 20. Fewer than two documents fight none.
+/// Every document has the same number of battles, and no pair battles again while a pair with fewer
+/// battles could be used instead. Each pair battles at most [`MAX_GAMES`] times, so small pools
+/// stop early: two documents have 2 battles, three have 6, and five with four cycles have 20. With
+/// fewer than two documents there are none.
 pub fn plan(seed: u64, query: &str, documents: usize, cycles: usize) -> Vec<PlannedBattle> {
-    // More cycles than documents ask for more games than a pair may fight.
+    // More cycles than documents would need more games than a pair may have.
     let cycles = cycles.min(documents);
     let mut rng = SeededRng::new(seed, &["plan", query]);
     let rounds = if documents <= EXACT_LIMIT {
@@ -50,8 +52,9 @@ pub fn plan(seed: u64, query: &str, documents: usize, cycles: usize) -> Vec<Plan
     planned
 }
 
-/// Cycles for a small pool: Walecki's decomposition of the complete graph into Hamiltonian cycles (and, for an even
-/// number of documents, one perfect matching), relabelled at random and taken in random order, as often as needed.
+/// Cycles for a small pool: Walecki's decomposition of the complete graph into Hamiltonian cycles
+/// (and, for an even number of documents, one perfect matching), relabeled at random and taken in
+/// random order, repeated as needed.
 fn exact_rounds(documents: usize, cycles: usize, rng: &mut SeededRng) -> Vec<Vec<Pair>> {
     if documents < 2 {
         return Vec::new();
@@ -70,7 +73,8 @@ fn exact_rounds(documents: usize, cycles: usize, rng: &mut SeededRng) -> Vec<Vec
         };
         let (mut whole, matching) = walecki(documents);
         rng.shuffle(&mut whole);
-        // The matching comes first: it costs a document one battle, so that an odd number of battles still fits in.
+        // The matching comes first: it adds one battle per document, so that an odd number of
+        // battles is possible.
         if !matching.is_empty() && reached % 2 == 1 {
             rounds.push(relabel(&matching));
             reached += 1;
@@ -96,8 +100,8 @@ fn exact_rounds(documents: usize, cycles: usize, rng: &mut SeededRng) -> Vec<Vec
     rounds
 }
 
-/// Cycles for a large pool: random permutations, repaired by reversing stretches (2-opt) until no pair is one that
-/// fought before, or as few as could be had.
+/// Cycles for a large pool: random permutations, repaired by reversing segments (2-opt) until no
+/// pair repeats an earlier battle, or as few as possible.
 fn random_rounds(documents: usize, cycles: usize, rng: &mut SeededRng) -> Vec<Vec<Pair>> {
     let mut fought: HashMap<Pair, u32> = HashMap::new();
     let mut rounds = Vec::with_capacity(cycles);
@@ -116,7 +120,7 @@ fn random_rounds(documents: usize, cycles: usize, rng: &mut SeededRng) -> Vec<Ve
     rounds
 }
 
-/// Reverses stretches of the tour while that lowers how often its pairs have fought before.
+/// Reverses segments of the tour while that reduces the number of repeated battles.
 fn repair(tour: &mut [usize], fought: &HashMap<Pair, u32>, rng: &mut SeededRng) {
     let n = tour.len();
     let cost = |x: usize, y: usize| {
@@ -155,8 +159,8 @@ fn repair(tour: &mut [usize], fought: &HashMap<Pair, u32>, rng: &mut SeededRng) 
 
 /// Whether `judge` is shown document B first, for each battle of a plan.
 ///
-/// Within each cycle half of the battles (±½) are swapped, chosen at random a judge; a pair's second battle is shown
-/// the other way round than its first.
+/// Within each cycle, half of the battles (±½) are swapped, chosen at random for each judge; a
+/// pair's second battle is shown in the opposite order of its first.
 pub fn presentations(seed: u64, query: &str, judge: &str, planned: &[PlannedBattle]) -> Vec<bool> {
     let mut first_game: HashMap<Pair, bool> = HashMap::new();
     let mut swapped = vec![false; planned.len()];

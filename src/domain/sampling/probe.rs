@@ -1,22 +1,23 @@
-//! The probe of a run: a few of its pairs that judges are asked about in both orders, so that what the order does to a judge
-//! is known while the run is young.
+//! The probe of a run: a few of its pairs that judges see in both orders, to measure early how the
+//! order affects a judge.
 
 use super::{PlannedBattle, SeededRng};
 use crate::domain::battle::Pair;
 use std::collections::HashSet;
 
-/// Pairs of a run that are probed unless something else is asked: the standard error of a judge's lean is .03 to .05 then.
+/// Default number of pairs in the probe of a run; the standard error of a judge's position bias is
+/// then .03 to .05.
 pub const PROBED_PAIRS: usize = 60;
 
-/// Calls of a judge for each pair of its probe, so that it costs 2 % at most.
+/// Judge calls per pair of the probe, so that it costs at most 2 %.
 const CALLS_A_PAIR: usize = 50;
 
-/// Calls of a run below which nothing is probed: one pair would say nothing.
+/// Runs with fewer calls have no probe, because a single pair would be useless.
 const FEWEST_CALLS: usize = 100;
 
-/// How many pairs of each query are probed, where the queries have so many documents and play so many cycles: `most` in all
-/// at the most, and one for fifty calls of a judge, spread over the queries. Pairs that the plan itself asks about in both
-/// orders are taken off.
+/// The number of pairs to probe in each query, given the queries' numbers of documents and the
+/// number of cycles: at most `most` in total and one per fifty calls of a judge, spread over the
+/// queries. Pairs that the plan itself shows in both orders are subtracted.
 pub fn probe_shares(most: usize, documents: &[usize], cycles: usize) -> Vec<usize> {
     let planned: Vec<(usize, usize)> = documents
         .iter()
@@ -41,14 +42,15 @@ pub fn probe_shares(most: usize, documents: &[usize], cycles: usize) -> Vec<usiz
         .collect()
 }
 
-/// The battles of a plan, and those of them that are a pair's second.
+/// The number of battles of a plan, and how many of them are a pair's second battle.
 fn battles(documents: usize, cycles: usize) -> (usize, usize) {
     let pairs = documents * documents.saturating_sub(1) / 2;
     let planned = (documents * cycles.min(documents)).min(2 * pairs);
     (planned, planned.saturating_sub(pairs))
 }
 
-/// Pairs of a query's plan to probe, from those that fight once; the same ones for every judge.
+/// The pairs of a query's plan to probe, among those with a single battle; the same for every
+/// judge.
 pub fn probe_pairs(seed: u64, query: &str, planned: &[PlannedBattle], count: usize) -> Vec<Pair> {
     if count == 0 {
         return Vec::new();
@@ -84,7 +86,7 @@ mod tests {
     #[case(60, &[100; 100], 60)]
     #[case(5, &[100; 100], 5)]
     #[case(0, &[100; 100], 0)]
-    // Pools of five are asked about half of their pairs in both orders anyhow.
+    // Pools of five are asked about half of their pairs in both orders anyway.
     #[case(60, &[5; 100], 0)]
     #[case(60, &[], 0)]
     fn a_probe_is_bounded_and_spread(
@@ -125,7 +127,7 @@ mod tests {
                 1
             );
         }
-        // A longer probe begins with the shorter one.
+        // A longer probe starts with the shorter one.
         assert_eq!(probe_pairs(1, "q", &planned, 2), pairs[..2]);
     }
 }

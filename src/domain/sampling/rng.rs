@@ -1,4 +1,4 @@
-//! Random numbers that are the same everywhere.
+//! Random numbers that are identical on every platform.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -8,7 +8,8 @@ use sha2::{Digest, Sha256};
 pub struct SeededRng(ChaCha8Rng);
 
 impl SeededRng {
-    /// Dice for `purpose`, for example the names of a query and of a judge. Different purposes are independent.
+    /// Creates the generator for `purpose`, for example the names of a query and of a judge.
+    /// Different purposes are independent.
     pub fn new(seed: u64, purpose: &[&str]) -> Self {
         let mut hash = Sha256::new();
         hash.update(seed.to_le_bytes());
@@ -19,7 +20,7 @@ impl SeededRng {
         Self(ChaCha8Rng::from_seed(hash.finalize().into()))
     }
 
-    /// A uniform integer in `0..bound`; 0 where `bound` is 0.
+    /// A uniform integer in `0..bound`; 0 if `bound` is 0.
     pub fn below(&mut self, bound: usize) -> usize {
         let bound = bound as u64;
         if bound < 2 {
@@ -34,8 +35,8 @@ impl SeededRng {
         }
     }
 
-    /// Uniform integers in `0..bound`, one a place: those that as many calls of [`SeededRng::below`] would give, without a
-    /// division each.
+    /// Fills `places` with uniform integers in `0..bound`: the same as repeated calls of
+    /// [`SeededRng::below`], but without a division for each.
     pub fn fill_below(&mut self, bound: usize, places: &mut [usize]) {
         let bound = bound as u64;
         if bound < 2 {

@@ -1,6 +1,6 @@
-//! The orders of its two documents in which a judge has seen a pair, and the one to show next.
+//! The document orders in which a judge has seen a pair, and the order to show next.
 
-/// The orders in which a judge has seen a pair, or is about to see it.
+/// The document orders in which a judge has seen a pair, or is about to see it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SeenOrders {
     earlier_first: bool,
@@ -8,7 +8,7 @@ pub struct SeenOrders {
 }
 
 impl SeenOrders {
-    /// Adds an order; `later_first` says that the document later in the pool came first.
+    /// Adds an order; `later_first` means that the document later in the pool came first.
     pub fn add(&mut self, later_first: bool) {
         if later_first {
             self.later_first = true;
@@ -17,8 +17,9 @@ impl SeenOrders {
         }
     }
 
-    /// How to show the pair next: as planned if the judge has not seen it, in the other order if it has seen one, and not at
-    /// all if it has seen both. The same question again would bring the same answer, which is no further evidence.
+    /// How to show the pair next: as planned if the judge has not seen it, in the other order if it
+    /// has seen one, and not at all if it has seen both. Repeating a question would give the same
+    /// answer, which is no further evidence.
     pub fn next(self, planned: bool) -> Option<bool> {
         match (self.earlier_first, self.later_first) {
             (false, false) => Some(planned),

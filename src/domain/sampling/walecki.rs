@@ -1,14 +1,14 @@
-//! Cycles that share no pair.
+//! Hamiltonian cycles that share no edges.
 
 pub(super) type Edges = Vec<(usize, usize)>;
 
-/// Edge-disjoint Hamiltonian cycles of the complete graph on `n` ≥ 2 vertices, and the perfect matching that is left
-/// where `n` is even (Walecki's zigzag around a centre; Alspach 2008).
+/// Edge-disjoint Hamiltonian cycles of the complete graph on `n` ≥ 2 vertices, and the remaining
+/// perfect matching if `n` is even (Walecki's zigzag around a center; Alspach 2008).
 pub(super) fn walecki(n: usize) -> (Vec<Edges>, Edges) {
     if n == 2 {
         return (Vec::new(), vec![(0, 1)]);
     }
-    // Vertices 0..rim lie on a circle; for odd n the last vertex is the centre.
+    // Vertices 0..rim lie on a circle; for odd n, the last vertex is the center.
     let rim = if n % 2 == 1 { n - 1 } else { n };
     let zigzag = |start: usize| -> Vec<usize> {
         (0..rim)
@@ -34,8 +34,9 @@ pub(super) fn walecki(n: usize) -> (Vec<Edges>, Edges) {
             .collect();
         return (cycles, Vec::new());
     }
-    // For even n: the odd construction on n − 1 vertices has n/2 − 1 cycles; the new vertex is put into one edge of
-    // each, the edges so removed forming the matching together with the one vertex they miss.
+    // For even n: the odd construction on n − 1 vertices has n/2 − 1 cycles. The new vertex is
+    // inserted into one edge of each; the removed edges form the matching, together with the edge
+    // between the new vertex and the one vertex that they miss.
     let (mut cycles, _) = walecki(n - 1);
     let mut used = vec![false; n - 1];
     let mut matching = Edges::new();
@@ -48,7 +49,8 @@ pub(super) fn walecki(n: usize) -> (Vec<Edges>, Edges) {
     (cycles, matching)
 }
 
-/// Chooses from cycle `index` on one edge each, pairwise disjoint, and routes the cycle through `hub` instead.
+/// Chooses one edge of each cycle from `index` on, pairwise disjoint, and routes the cycle through
+/// `hub` instead.
 fn place(
     cycles: &mut [Edges],
     index: usize,

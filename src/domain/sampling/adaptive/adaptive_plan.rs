@@ -1,39 +1,39 @@
-//! A strategy with its budget.
+//! A sampling strategy with its budget.
 
 use super::{Sampler, Strategy, calls};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A strategy, and what it may spend on each query.
+/// A strategy, and its budget for each query.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AdaptivePlan {
     #[serde(flatten)]
     pub strategy: Strategy,
-    /// The budget: ensemble battles a document, see [`calls`].
+    /// The budget in ensemble battles per document, see [`calls`].
     pub battles: f64,
-    /// Whether pairs are chosen with the student of the project in the scores.
+    /// Whether the scores that pairs are chosen by include the project's student.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub student: bool,
 }
 
 impl AdaptivePlan {
-    /// The calls that a query of this size may cost in all.
+    /// Total number of calls allowed for a query of this size.
     pub fn calls(&self, documents: usize, judges: usize) -> usize {
         calls(self.battles, documents, judges)
     }
 
-    /// The calls that there are to ask for: every judge about every pair once, or fewer.
+    /// Maximum number of calls that can be asked: every judge on every pair once, or fewer.
     pub fn askable(&self, documents: usize, judges: usize) -> usize {
         let judges = match self.strategy.sampler {
-            // The plain plan holds each pair twice; in `Judging::All` its second battles are left out.
+            // The plain plan has each pair twice; `Judging::All` skips the second battles.
             Sampler::Cycles if !self.strategy.asks_all() => judges.min(2),
             _ => judges,
         };
         documents * documents.saturating_sub(1) / 2 * judges
     }
 
-    /// The campaign, or what is wrong with it in words.
+    /// Validates the plan; the error is a message for the user.
     pub fn checked(self) -> Result<Self, String> {
         self.strategy.checked()?;
         if !(self.battles.is_finite() && self.battles > 0.0) {

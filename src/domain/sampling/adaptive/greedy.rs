@@ -1,4 +1,5 @@
-//! Rounds by information: the most telling pair first, each pick taken as known before the next.
+//! Chooses rounds by information: the most informative pair first, treating each pick as known
+//! before the next.
 
 use super::information::{mutual_information, top_probabilities};
 use super::{JudgeChoice, Round, Sampler, SamplingState, Strategy};
@@ -10,12 +11,14 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-/// What another judge on a pair counts for against a first judge on a new pair: they share part of their error.
+/// The value of another judge on a pair relative to a first judge on a new pair: judges share part
+/// of their error.
 const AGAIN: f64 = 0.8;
 
-/// Lazy greedy: a candidate's worth only falls as picks narrow the posterior, so that the best of the queue, once it
-/// is up to date, is the best of all (Minoux 1978). A first round of one pair a document takes 4 ms for 100 documents,
-/// 20 ms for 200, 0.3 s for 500 and 2 s for 1000; later rounds take half of that.
+/// Lazy greedy selection: a candidate's value only decreases as picks narrow the posterior, so if
+/// the best of the queue is up to date, it is the best of all (Minoux 1978). A first round of one
+/// pair per document takes 4 ms for 100 documents, 20 ms for 200, 0.3 s for 500 and 2 s for 1000;
+/// later rounds take half as long.
 pub(super) fn picks(
     state: &SamplingState,
     strategy: &Strategy,
@@ -57,7 +60,7 @@ pub(super) fn picks(
     picks
 }
 
-/// Every pair with a judge left to ask, in random order.
+/// All pairs with a judge left to ask, in random order.
 fn candidates(
     state: &SamplingState,
     strategy: &Strategy,
@@ -100,14 +103,15 @@ fn candidates(
 /// A pair that could be asked about.
 struct PairCandidate {
     pair: Pair,
-    /// Lower turns go first, whatever they are worth: the judges asked before, unless they are weighed instead.
+    /// Lower turns go first, regardless of their value: the number of judges already asked, unless
+    /// the value accounts for them.
     turn: u32,
-    /// Judges left to ask.
+    /// Number of judges left to ask.
     free: usize,
     focus: f64,
     again: f64,
     gap: f64,
-    /// Of the gap, after the first `fresh` picks.
+    /// Variance of the gap after the first `fresh` picks.
     variance: f64,
     fresh: usize,
 }
@@ -123,7 +127,7 @@ impl PairCandidate {
     }
 }
 
-/// A candidate's place in the queue: small, since queues for large pools are long.
+/// A candidate's entry in the queue; kept small because queues for large pools are long.
 #[derive(Clone, Copy)]
 struct QueuePlace {
     worth: f64,
@@ -158,7 +162,7 @@ impl Eq for QueuePlace {}
 struct Posterior<'a> {
     scores: &'a [f64],
     covariance: &'a Covariance,
-    /// For each document, one number a pick: u·√(w/(1 + w·v)).
+    /// For each document, one number per pick: u·√(w/(1 + w·v)).
     shifts: Vec<Vec<f64>>,
     picks: usize,
 }
@@ -173,13 +177,13 @@ impl<'a> Posterior<'a> {
         }
     }
 
-    /// How much the picks from `since` on have taken from the variance of the pair's gap.
+    /// How much the picks from `since` on have reduced the variance of the pair's gap.
     fn narrowed(&self, pair: Pair, since: usize) -> f64 {
         let (low, high) = (&self.shifts[pair.low()], &self.shifts[pair.high()]);
         sum_of::<4>(&low[since..], &high[since..], |x, y| (y - x) * (y - x))
     }
 
-    /// Takes in the pair's battle of `votes` votes; `variance` is that of its gap.
+    /// Adds the pair's battle with `votes` votes; `variance` is that of its gap.
     fn pick(&mut self, pair: Pair, votes: f64, variance: f64) {
         let (low, high) = (pair.low(), pair.high());
         let p = rating::expected(RatingModel::Map, self.scores, low, high);
@@ -207,7 +211,8 @@ mod tests {
     use crate::domain::vote::Outcome;
     use std::collections::BTreeMap;
 
-    /// After a cycle in which two of three judges were asked and the higher index mostly won.
+    /// The state after a cycle in which two of three judges were asked and the higher index mostly
+    /// won.
     fn state(documents: usize) -> SamplingState {
         let asked: Vec<AskedPair> = plan(3, "q", documents, 1)
             .into_iter()
@@ -225,7 +230,8 @@ mod tests {
         SamplingState::new(documents, 3, &asked, 0.05)
     }
 
-    /// The same picks by appraising every pair before each of them, with the whole covariance brought up to date.
+    /// The same picks, but evaluating every pair before each of them, with the full covariance
+    /// updated.
     fn naive(state: &SamplingState, strategy: &Strategy, picks: usize) -> Vec<Pair> {
         let (scores, covariance) = (state.scores(), state.covariance().unwrap());
         let k = scores.len();

@@ -1,4 +1,4 @@
-//! What a battle would tell, and which documents may be in the top.
+//! The information of a battle, and the probability that a document is in the top.
 
 use crate::domain::rating::{self, Covariance};
 use statrs::distribution::{ContinuousCDF, Normal};

@@ -1,17 +1,17 @@
-//! Whose turn it is among the judges.
+//! Rotates through the judges.
 
 use super::judge_set::JudgeSet;
 use super::state::SamplingState;
 use crate::domain::battle::Pair;
 use crate::domain::sampling::SeededRng;
 
-/// How often each judge has been asked about each document, so that everyone gets the same share.
+/// How often each judge has been asked about each document, to give all judges an equal share.
 pub(super) struct JudgeRotation {
     judges: usize,
-    /// The seat that is first in line where nothing else decides.
+    /// The judge that goes first in a tie.
     first: usize,
     totals: Vec<u32>,
-    /// Document by document, one count a seat.
+    /// For each document, one count per judge.
     counts: Vec<u32>,
 }
 
@@ -30,7 +30,8 @@ impl JudgeRotation {
         rotation
     }
 
-    /// The free judge that has seen the pair's documents least often, then the one asked least often of all.
+    /// The free judge that has been asked least often about the pair's documents, then least often
+    /// overall.
     pub(super) fn next(&self, pair: Pair, free: JudgeSet) -> JudgeSet {
         free.iter()
             .min_by_key(|seat| {
@@ -43,7 +44,7 @@ impl JudgeRotation {
             .map_or(JudgeSet::EMPTY, JudgeSet::one)
     }
 
-    /// Notes that the judges are asked about the pair.
+    /// Records that the judges are asked about the pair.
     pub(super) fn seat(&mut self, pair: Pair, judges: JudgeSet) {
         for seat in judges.iter().filter(|seat| *seat < self.judges) {
             for document in [pair.low(), pair.high()] {

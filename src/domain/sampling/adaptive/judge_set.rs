@@ -1,15 +1,15 @@
-//! Judges by their seat in the ensemble.
+//! Sets of judges.
 
 pub const MAX_JUDGES: usize = 64;
 
-/// A set of judges, by seat: the judge's place in the ensemble, from 0 and below [`MAX_JUDGES`].
+/// A set of judges by index in the ensemble, which must be below [`MAX_JUDGES`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct JudgeSet(u64);
 
 impl JudgeSet {
     pub const EMPTY: Self = Self(0);
 
-    /// One judge; nobody where there is no such seat.
+    /// A set of one judge; empty if the index is out of range.
     pub fn one(seat: usize) -> Self {
         Self(if seat < MAX_JUDGES { 1 << seat } else { 0 })
     }

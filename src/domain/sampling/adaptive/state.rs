@@ -1,4 +1,4 @@
-//! What is known of a query when a round is planned.
+//! The state of a query when a round is planned.
 
 use super::judge_set::{JudgeSet, MAX_JUDGES};
 use crate::domain::battle::Pair;
@@ -9,21 +9,21 @@ use crate::domain::vote::Outcome;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-/// What has been asked about a pair, and what was answered.
+/// The judges asked about a pair, and their votes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskedPair {
     /// The two documents, as pool indexes.
     pub pair: Pair,
-    /// Every judge that was asked, those whose call failed or is still under way included. A judge that is left out is
-    /// free to be asked: leave out a failure to have it asked again.
+    /// All judges that were asked, including failed and pending calls. A judge that is not listed
+    /// can be asked: leave out a failed judge to have it asked again.
     pub judges: JudgeSet,
-    /// The votes that came back, for the pair's lower index as A and its higher as B.
+    /// The votes received, with the pair's lower index as A and its higher as B.
     pub votes: Vec<Outcome>,
 }
 
 impl AskedPair {
-    /// The pair as the fit sees it: the votes' mean, with the weight of one battle for the votes of `judges` judges.
-    /// `None` without a vote.
+    /// The pair as an observation for the fit: the mean of the votes, weighted so that the votes of
+    /// `judges` judges make one battle. `None` without votes.
     pub fn observation(&self, judges: usize) -> Option<Observation> {
         let votes = self.votes.len();
         let half_points: u32 = self
@@ -53,17 +53,18 @@ pub struct SamplingState {
     judges: usize,
     asked: HashMap<Pair, JudgeSet>,
     observations: Vec<Observation>,
-    /// What a student counts besides; the dispersion and the prior do not follow from it.
+    /// Observations from a student; they do not affect the dispersion and the prior.
     student: Vec<Observation>,
     options: RatingOptions,
     fit: Option<Fit>,
 }
 
 impl SamplingState {
-    /// The state of `documents` documents and `judges` judges (at most [`MAX_JUDGES`] count) after what was asked.
+    /// The state of `documents` documents and `judges` judges (at most [`MAX_JUDGES`] count), given
+    /// what was asked.
     ///
-    /// `lambda` is the prior's precision. Several entries for one pair count together; those for documents outside the pool
-    /// are ignored.
+    /// `lambda` is the precision of the prior. Several entries for one pair are combined; entries
+    /// for documents outside the pool are ignored.
     pub fn new(documents: usize, judges: usize, asked: &[AskedPair], lambda: f64) -> Self {
         let judges = judges.min(MAX_JUDGES);
         let mut seats: HashMap<Pair, JudgeSet> = HashMap::new();
@@ -78,7 +79,7 @@ impl SamplingState {
         Self::fitted(documents, judges, seats, observations, lambda)
     }
 
-    /// The state with scores from these observations, where a full ensemble battle has weight 1.
+    /// The state with scores from these observations, in which a full ensemble battle has weight 1.
     pub(crate) fn fitted(
         documents: usize,
         judges: usize,
@@ -102,7 +103,7 @@ impl SamplingState {
         }
     }
 
-    /// The state with scores that rest on what a student counts too.
+    /// The state with scores that also include a student's predictions.
     #[must_use]
     pub fn with_student(mut self, student: Vec<Observation>) -> Self {
         self.student = student;
@@ -114,7 +115,7 @@ impl SamplingState {
         self.fit = rating::fit(self.documents, &self.battles(), &self.options, None).ok();
     }
 
-    /// Votes and what a student counts.
+    /// Votes and student observations.
     fn battles(&self) -> Cow<'_, [Observation]> {
         match self.student.is_empty() {
             true => Cow::Borrowed(&self.observations),
@@ -125,23 +126,23 @@ impl SamplingState {
         }
     }
 
-    /// The votes as the fit counts them, without a student.
+    /// The votes as observations for the fit, without a student.
     pub fn votes(&self) -> &[Observation] {
         &self.observations
     }
 
-    /// The precision of the prior under its scores.
+    /// The precision of the prior used for the scores.
     pub fn lambda(&self) -> f64 {
         self.options.lambda
     }
 
-    /// Fits the same answers under another prior.
+    /// Refits the same answers with another prior.
     pub fn set_prior(&mut self, lambda: f64) {
         self.options.lambda = lambda;
         self.refit();
     }
 
-    /// What the answers say about the prior, to be pooled over queries.
+    /// The evidence of the answers about the prior, to be pooled over queries.
     pub fn prior_evidence(&self) -> Option<PriorEvidence> {
         PriorEvidence::of(self.documents, &self.observations, self.options.model)
     }
@@ -162,14 +163,14 @@ impl SamplingState {
         JudgeSet::first(self.judges).without(self.asked(pair))
     }
 
-    /// The current score of each document, 0 where nothing is known. Natural-log strength, mean 0.
+    /// The current score of each document, 0 without information. Natural-log strength, mean 0.
     pub fn scores(&self) -> Vec<f64> {
         self.fit
             .as_ref()
             .map_or_else(|| vec![0.0; self.documents], |fit| fit.scores.clone())
     }
 
-    /// Every pair that was asked about, in order.
+    /// All pairs that were asked about, in order.
     pub(super) fn all_asked(&self) -> BTreeMap<Pair, JudgeSet> {
         self.asked
             .iter()
@@ -177,15 +178,17 @@ impl SamplingState {
             .collect()
     }
 
-    /// The covariance of the scores, with dispersion 1/judges, so that a vote at p adds p(1 − p) to the precision of its
-    /// gap. `None` above [`MAX_DENSE`](crate::domain::rating::MAX_DENSE) documents.
+    /// The covariance of the scores, with dispersion 1/judges, so that a vote at p adds p(1 − p) to
+    /// the precision of its gap. `None` above [`MAX_DENSE`](crate::domain::rating::MAX_DENSE)
+    /// documents.
     pub fn covariance(&self) -> Option<Covariance> {
         let phi = 1.0 / self.judges.max(1) as f64;
         let fit = self.fit.as_ref()?;
         rating::covariance(self.documents, &self.battles(), fit, &self.options, phi)
     }
 
-    /// How noisy the battles turned out to be, to be pooled over queries. `None` where there is no covariance.
+    /// The observed dispersion of the battles, to be pooled over queries. `None` if there is no
+    /// covariance.
     pub fn dispersion(&self) -> Option<Dispersion> {
         let fit = self.fit.as_ref()?;
         rating::dispersion(&self.observations, fit, &self.options, &self.covariance()?)

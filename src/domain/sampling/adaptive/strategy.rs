@@ -1,4 +1,4 @@
-//! How a campaign chooses its pairs and its judges.
+//! How a campaign chooses its pairs and judges.
 
 use crate::domain::named::named;
 use serde::{Deserialize, Serialize};
@@ -7,15 +7,16 @@ named! {
     "a sampler", "kebab-case";
     #[derive(Default)]
     pub enum Sampler {
-        /// Random cycles: the [`plan`](crate::domain::sampling::plan) without its second games; under `Rotate` those go to a
-        /// second judge.
+        /// Random cycles: the [`plan`](crate::domain::sampling::plan) without its second games;
+        /// under `Rotate`, those go to a second judge.
         #[default]
         Cycles,
-        /// Neighbours in the current ranking that have not met.
+        /// Neighbors in the current ranking that have not met.
         Swiss,
-        /// The pairs whose outcome tells most about the scores: greatest mutual information (BALD; Houlsby et al. 2011).
+        /// The pairs whose outcome is most informative about the scores: maximum mutual information
+        /// (BALD; Houlsby et al. 2011).
         Eig,
-        /// As `Eig`, weighted towards pairs that may belong to the top.
+        /// As `Eig`, weighted toward pairs that may belong to the top.
         Top,
     }
 }
@@ -46,11 +47,11 @@ named! {
     pub enum JudgeChoice {
         #[default]
         All,
-        /// One judge a pair, in turn, so that judges share pairs and documents evenly; a pair meets a second judge only
-        /// when no pair is left that has met none.
+        /// One judge per pair, in rotation, so that judges share pairs and documents evenly; a pair
+        /// gets a second judge only when all pairs have had one.
         Rotate,
-        /// One judge a pair, and another only where that tells more than a new pair would. Needs `Eig` or `Top`; with the
-        /// other samplers it is the same as `Rotate`.
+        /// One judge per pair, and another only if that is more informative than a new pair.
+        /// Requires `Eig` or `Top`; with the other samplers it is the same as `Rotate`.
         Escalate,
     }
 }
@@ -74,9 +75,9 @@ impl JudgeChoice {
 pub struct Strategy {
     pub sampler: Sampler,
     pub judging: JudgeChoice,
-    /// `Top` only: the share of its information, in 0..=1, that a pair without any chance of the top still counts for.
+    /// `Top` only: the weight, in 0..=1, of a pair that cannot reach the top.
     pub floor: f64,
-    /// `Top` only: how many ranks are the top, from 1.
+    /// `Top` only: number of ranks in the top, at least 1.
     pub top: usize,
     /// Pairs a round (calls under `Escalate`), from 1. `None` is one a document for `Cycles` and where one judge is asked
     /// a pair, and one for two documents otherwise. Larger rounds mean fewer waits; from three battles a document on
@@ -97,7 +98,7 @@ impl Default for Strategy {
 }
 
 impl Strategy {
-    /// A sampler and a way of judging, the rest by default.
+    /// A sampler and a choice of judges, with defaults for the rest.
     pub fn new(sampler: Sampler, judging: JudgeChoice) -> Self {
         Self {
             sampler,
@@ -106,7 +107,7 @@ impl Strategy {
         }
     }
 
-    /// The strategy, or what is wrong with it in words.
+    /// Validates the strategy; the error is a message for the user.
     pub fn checked(self) -> Result<Self, String> {
         if !(0.0..=1.0).contains(&self.floor) {
             return Err(format!(
@@ -133,7 +134,8 @@ impl Strategy {
         self.judging == JudgeChoice::All
     }
 
-    /// Whether pairs follow the scores, after an opening cycle in which every judge votes on every battle.
+    /// Whether pairs depend on the scores, after an opening cycle in which every judge votes on
+    /// every battle.
     pub fn opens_with_whole_battles(&self) -> bool {
         self.asks_all() && self.sampler != Sampler::Cycles
     }
@@ -142,7 +144,7 @@ impl Strategy {
         matches!(self.sampler, Sampler::Eig | Sampler::Top)
     }
 
-    /// Pairs a round (calls under `Escalate`), at least 1.
+    /// Number of pairs per round (calls under `Escalate`), at least 1.
     pub(super) fn round_size(&self, documents: usize) -> usize {
         let usual = match (self.sampler, self.judging) {
             (Sampler::Cycles, _) => documents,

@@ -1,11 +1,12 @@
-//! Swiss rounds: neighbours in the current ranking that have not met.
+//! Swiss rounds: pairs neighbors in the current ranking that have not met.
 
 use super::{Round, SamplingState, Strategy};
 use crate::domain::battle::Pair;
 use crate::domain::sampling::SeededRng;
 
-/// Each document, from the best down, with the next one that is free and was asked about least often: first only pairs
-/// that no judge has seen, and where there are none, pairs that one judge has seen, and so on.
+/// Pairs each document, from the best down, with the next free document such that the pair was
+/// asked about least often: first only pairs that no judge has seen; if there are none, pairs that
+/// one judge has seen, and so on.
 pub(super) fn pairs(state: &SamplingState, strategy: &Strategy, round: &Round) -> Vec<Pair> {
     let scores = state.scores();
     let mut order: Vec<usize> = (0..state.documents()).collect();

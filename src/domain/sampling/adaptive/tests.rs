@@ -1,4 +1,4 @@
-//! Laws of whole campaigns.
+//! Properties of whole campaigns.
 
 use super::*;
 use crate::domain::sampling::{MAX_GAMES, PlannedBattle};
@@ -19,7 +19,7 @@ const EVERY: [(Sampler, JudgeChoice); 10] = [
     (Sampler::Top, JudgeChoice::Escalate),
 ];
 
-/// A campaign with judges that prefer the higher index four times in five and fail now and then.
+/// A campaign with judges that prefer the higher index four times out of five and sometimes fail.
 struct RoundSeries {
     documents: usize,
     judges: usize,
@@ -117,7 +117,7 @@ fn a_campaign_without_a_budget_asks_everything_once_and_ends() {
             for judges in [0, 1, 3] {
                 let strategy = Strategy::new(sampler, judging);
                 let spent = RoundSeries::new(documents, judges, strategy, 2).play(usize::MAX);
-                // The plain plan holds each pair twice; there is no third judge to come.
+                // The plain plan has each pair twice, so there is no third judge.
                 let each = match (sampler, judging) {
                     (Sampler::Cycles, JudgeChoice::Rotate) => judges.min(MAX_GAMES as usize),
                     _ => judges,
@@ -233,7 +233,7 @@ fn top_asks_about_the_top() {
         };
         let mut campaign = RoundSeries::new(40, 3, strategy, 4);
         campaign.play(480);
-        // Higher indexes win: the top are the last ten.
+        // Higher indexes win, so the top consists of the last ten.
         let high = campaign
             .asked
             .iter()

@@ -36,21 +36,22 @@ use std::collections::HashMap;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimulationResult {
-    /// How good its final scores are.
+    /// The quality of its final scores.
     pub quality: Quality,
-    /// What is known at the end; its scores, one a document, are natural-log strengths with mean 0.
+    /// The final state; its scores, one per document, are natural-log strengths with mean 0.
     pub state: SamplingState,
-    /// Judge calls made: the budget, or fewer where nothing was left to ask.
+    /// Number of judge calls made: the budget, or fewer if nothing was left to ask.
     pub calls: usize,
     pub pairs: usize,
-    /// Rounds that asked something: how often a real campaign would wait for its judges.
+    /// Number of nonempty rounds: how often a real campaign would wait for its judges.
     pub rounds: usize,
 }
 
-/// Plays a strategy on a world with a budget of `battles` ensemble battles a document (see [`adaptive::calls`]), never a
-/// call more, and fits the votes by MAP under a prior of this precision, by which pairs are chosen too.
+/// Runs a strategy on a world with a budget of `battles` ensemble battles per document (see
+/// [`adaptive::calls`]), which is never exceeded, and fits the votes by MAP with a prior of this
+/// precision, which is also used to choose pairs.
 ///
-/// The world and the seed decide everything. Every call returns a vote.
+/// The result depends only on the world and the seed. Every call returns a vote.
 pub fn run(
     world: &SimulatedQuery,
     strategy: &Strategy,
@@ -61,8 +62,8 @@ pub fn run(
     run_with_student(world, strategy, battles, lambda, seed, None)
 }
 
-/// The same with pairs chosen by what a student predicts too, at a weight in battles a document. The state at the end, and its
-/// quality, are of the votes alone.
+/// As [`run`], but a student's predictions also affect the choice of pairs, with a weight in
+/// battles per document. The final state and its quality are based on the votes only.
 pub fn run_with_student(
     world: &SimulatedQuery,
     strategy: &Strategy,
@@ -86,13 +87,13 @@ pub fn run_with_student(
     }
 }
 
-/// A campaign on one query, played round by round.
+/// A campaign on one query, run round by round.
 struct SimulatedCampaign<'a> {
     world: &'a SimulatedQuery,
     strategy: Strategy,
     budget: usize,
     seed: u64,
-    /// What a student predicts, at a weight in battles per document.
+    /// A student's predictions, with their weight in battles per document.
     student: Option<(f64, &'a QueryPredictions)>,
     asked: Vec<AskedPair>,
     place: HashMap<Pair, usize>,
@@ -115,7 +116,7 @@ impl<'a> SimulatedCampaign<'a> {
         }
     }
 
-    /// The scores that follow from the votes so far.
+    /// The scores from the votes so far.
     fn state(&self, lambda: f64) -> SamplingState {
         SamplingState::new(
             self.world.truth().len(),
@@ -125,7 +126,7 @@ impl<'a> SimulatedCampaign<'a> {
         )
     }
 
-    /// The scores that pairs are chosen by.
+    /// The scores used for choosing pairs.
     fn choosing_state(&self, lambda: f64) -> SamplingState {
         let state = self.state(lambda);
         let Some((weight, predictions)) = self.student else {
@@ -136,7 +137,8 @@ impl<'a> SimulatedCampaign<'a> {
         state.with_student(student_battles(documents, judges, weight, &pairs))
     }
 
-    /// Plays the next round with pairs chosen under a prior of this precision; false if nothing was left to ask or spend.
+    /// Runs the next round with pairs chosen under a prior of this precision; returns false if
+    /// nothing was left to ask or spend.
     fn play_round(&mut self, lambda: f64) -> bool {
         if self.spent >= self.budget {
             return false;
@@ -172,7 +174,7 @@ impl<'a> SimulatedCampaign<'a> {
     }
 }
 
-/// What the votes of a campaign's opening cycle say about the prior.
+/// The evidence of the votes of a campaign's opening cycle about the prior.
 pub fn opening_evidence(
     world: &SimulatedQuery,
     strategy: &Strategy,
@@ -191,7 +193,7 @@ mod tests {
     use crate::domain::rating::Dispersion;
     use crate::domain::sampling::adaptive::{JudgeChoice, Sampler};
 
-    /// The precision of the prior until one is learned.
+    /// The default precision of the prior, until one is learned.
     const LAMBDA: f64 = 0.05;
 
     fn world(index: usize) -> SimulatedQuery {
@@ -252,7 +254,7 @@ mod tests {
         }
     }
 
-    /// What is left of campaigns of a strategy on queries of 25 documents with these judges.
+    /// The final states of campaigns of a strategy on queries of 25 documents with these judges.
     fn played(strategy: &str, noise: &Noise, queries: usize) -> Vec<SamplingState> {
         let plan: adaptive::AdaptivePlan = strategy.parse().unwrap();
         let world = |index| SimulatedQuery::synthetic(Theta::Gaussian, 25, noise.clone(), 0, index);
@@ -262,7 +264,8 @@ mod tests {
 
     #[test]
     fn the_prior_follows_the_judges_noise() {
-        // φ over the variance of the scores that the judges' whole noise makes of truths with standard deviation 1.82.
+        // φ divided by the variance of the scores that the judges' total noise gives for true
+        // scores with standard deviation 1.82.
         for (own, truth) in [(0.35, 0.016), (0.8, 0.034), (1.6, 0.1)] {
             let noise = Noise::standard(3).with_own(own);
             for strategy in ["cycles:4", "swiss:4", "top+escalate:2"] {
@@ -281,7 +284,8 @@ mod tests {
 
     #[test]
     fn simultaneous_intervals_hold_all_ranks_of_a_query_at_once() {
-        // 60 queries of which 95 % hold altogether: 2.8 points is one standard error, of which three are allowed.
+        // 60 queries with an expected simultaneous coverage of 95 %: the standard error is 2.8
+        // points, and three are allowed.
         for strategy in ["cycles:4", "swiss:4", "top+escalate:2"] {
             let noise = Noise::standard(3);
             let states = played(strategy, &noise, 60);
@@ -301,7 +305,7 @@ mod tests {
             let [_, _, width, at_once, wider] = Coverage::means(&coverages).unwrap();
             assert!(at_once.mean > 0.865, "{strategy}: {at_once:?}");
             assert!(wider.mean < 2.2 * width.mean, "{strategy}: {wider:?}");
-            // Each by itself they hold nearly never.
+            // The individual intervals almost never cover all documents.
             let alone = coverages.iter().filter(|c| c.all == 1.0).count();
             assert!(alone < 40, "{strategy}: {alone}");
         }

@@ -1,31 +1,31 @@
-//! How often rank intervals hold the rank that they are about.
+//! Measures how often rank intervals cover the true rank.
 
 use super::quality::MeanInterval;
 use crate::domain::rating::{self, Covariance, RankInterval};
 
 const TOP: usize = 10;
 
-/// Seed of the draws behind the intervals.
+/// Random seed for the intervals.
 const SEED: u64 = 0x5eed;
 
-/// The 95 % rank intervals of one query against its true ranks.
+/// The coverage of the 95 % rank intervals of one query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coverage {
-    /// The share of the documents, in 0..=1, whose true rank lies in their interval.
+    /// The share of the documents, in 0..=1, whose true rank is in their interval.
     pub all: f64,
-    /// The same among the documents on the first ten ranks of the scores.
+    /// The same for the documents in the first ten ranks of the scores.
     pub top: f64,
-    /// The mean width of the intervals: 1 where the rank is sure.
+    /// The mean width of the intervals: 1 if the rank is certain.
     pub width: f64,
-    /// 1 where every document's true rank lies in its simultaneous interval, 0 where one does not.
+    /// 1 if every document's true rank is in its simultaneous interval, otherwise 0.
     pub at_once: f64,
     /// The mean width of the simultaneous intervals.
     pub width_at_once: f64,
 }
 
 impl Coverage {
-    /// The coverage of the intervals around `scores` for documents with known true scores, one of each a document.
-    /// `None` without documents, and where the three are not of one pool.
+    /// The coverage of the intervals around `scores` for documents with known true scores, both in
+    /// pool order. `None` without documents, and if the lengths differ.
     pub fn of(scores: &[f64], covariance: &Covariance, truth: &[f64]) -> Option<Self> {
         if truth.len() != scores.len() {
             return None;
@@ -61,7 +61,8 @@ impl Coverage {
         })
     }
 
-    /// The means over queries, each query counted once: documents of one query err together.
+    /// The means over queries, with equal weight for each query, because errors of documents of one
+    /// query are correlated.
     pub fn means(of: &[Self]) -> Option<[MeanInterval; 5]> {
         let mean =
             |part: fn(&Self) -> f64| MeanInterval::of(&of.iter().map(part).collect::<Vec<_>>());
@@ -87,7 +88,7 @@ mod tests {
     use crate::domain::sampling::SeededRng;
     use crate::domain::simulation::plausible_scores;
 
-    /// Thirty documents in line, each of which has met the three that follow it.
+    /// Thirty documents in a row, each of which has met the three that follow it.
     fn line() -> (Vec<f64>, Covariance) {
         let options = RatingOptions::default();
         let met = (0..30usize).flat_map(|a| (a + 1..30.min(a + 4)).map(move |b| (a, b)));
@@ -114,7 +115,8 @@ mod tests {
             assert!((0.935..0.965).contains(&share.mean), "{share:?}");
         }
         assert!(width.mean > 2.0 && width.mean < 15.0, "{width:?}");
-        // 80 queries of which 95 % are held altogether: 2.4 points is one standard error.
+        // 80 queries with an expected simultaneous coverage of 95 %: the standard error is 2.4
+        // points.
         assert!((0.9..=1.0).contains(&at_once.mean), "{at_once:?}");
         assert!(
             wider.mean > 1.3 * width.mean && wider.mean < 3.0 * width.mean,

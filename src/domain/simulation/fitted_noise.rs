@@ -1,4 +1,4 @@
-//! Judge noise from a project's own votes, so that its matrices can be fought again.
+//! Fits the noise of judges to a project's votes, so that its matrices can be simulated again.
 
 mod probit;
 
@@ -10,10 +10,10 @@ use probit::{Probit, ProbitVote};
 use statrs::distribution::{ContinuousCDF, Normal};
 use thiserror::Error;
 
-/// Equally likely values that stand for what the judges share.
+/// Number of equally likely values that represent the shared error of the judges.
 const NODES: usize = 11;
 
-/// The most of a judge's error variance that is taken to be shared.
+/// Maximum share of a judge's error variance that is treated as shared.
 const MOST_SHARED: f64 = 0.95;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,33 +22,35 @@ pub struct ObservedVote {
     pub a: usize,
     /// Index of document B.
     pub b: usize,
-    /// The judge's seat in the ensemble.
+    /// Index of the judge in the ensemble.
     pub seat: usize,
     pub outcome: Outcome,
     /// Whether the judge was shown B first.
     pub swapped: bool,
 }
 
-/// One query's true scores, or a [`plausible_scores`] draw of them, and the votes on it.
+/// One query's true scores, or a [`plausible_scores`] draw of them, and its votes.
 #[derive(Clone, Copy, Debug)]
 pub struct ObservedQuery<'a> {
     pub scores: &'a [f64],
-    /// The votes in any order; those on documents without a score are ignored.
+    /// The votes in any order; votes on documents without a score are ignored.
     pub votes: &'a [ObservedVote],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NoiseError {
-    /// Nothing is known about a judge.
+    /// There are no votes of a judge.
     #[error("the judge at seat {seat} has not voted on any scored pair")]
     NoVotes { seat: usize },
 }
 
-/// What the true scores of a fitted query may be: one draw from the posterior around its scores, with mean 0.
+/// Plausible true scores of a fitted query: one draw from the posterior around its scores, with
+/// mean 0.
 ///
-/// The fitted scores themselves will not do as truths: the prior has drawn them together, and they follow the votes'
-/// errors. A draw has neither fault: votes and draw together are a sample of the model (plausible values, Mislevy
-/// 1991). Pool order; `None` where the covariance is of another pool.
+/// The fitted scores themselves cannot serve as true scores: the prior has shrunk them, and they
+/// contain the errors of the votes. A draw has neither problem: votes and draw together are a
+/// sample of the model (plausible values, Mislevy 1991). In pool order; `None` if the covariance
+/// belongs to another pool.
 pub fn plausible_scores(
     scores: &[f64],
     covariance: &Covariance,
@@ -70,13 +72,14 @@ pub fn plausible_scores(
     )
 }
 
-/// The noise of the judges at the first `judges` seats.
+/// The noise of the first `judges` judges of the ensemble.
 ///
-/// Each judge is an ordered probit: it votes B with probability Φ(β_m d + γ_m o − τ_m) and A with Φ(−β_m d − γ_m o − τ_m),
-/// where d is the gap of the scores and o = +1 where B was shown first, −1 where A was; β, γ and τ are of maximum
-/// likelihood. What the judges share of their error (`pair`², with `own`² = 1 − `pair`²) is what makes the expected number
-/// of agreements between two judges on a pair the observed one; 0 where no pair has two votes. Failed calls are no votes:
-/// `errors` and `call` are 0.
+/// Each judge is an ordered probit: it votes B with probability Φ(β_m d + γ_m o − τ_m) and A with
+/// Φ(−β_m d − γ_m o − τ_m), where d is the gap of the scores and o = +1 if B was shown first, −1 if
+/// A was; β, γ and τ are estimated by maximum likelihood. The shared part of the judges' error
+/// (`pair`², with `own`² = 1 − `pair`²) is chosen so that the expected number of agreements between
+/// two judges on a pair equals the observed one; 0 if no pair has two votes. Failed calls are not
+/// votes: `errors` and `call` are 0.
 pub fn fitted_noise(judges: usize, tables: &[ObservedQuery]) -> Result<Noise, NoiseError> {
     let votes = usable_votes(tables);
     let of_seat = |seat: usize| votes.iter().filter(move |vote| vote.seat == seat);
@@ -101,7 +104,7 @@ pub fn fitted_noise(judges: usize, tables: &[ObservedQuery]) -> Result<Noise, No
     })
 }
 
-/// Every usable vote, the ones on one pair of one table next to each other.
+/// All usable votes, grouped by table and pair.
 fn usable_votes(tables: &[ObservedQuery]) -> Vec<ProbitVote> {
     let mut votes = Vec::new();
     for (table, entry) in tables.iter().enumerate() {
@@ -125,7 +128,7 @@ fn usable_votes(tables: &[ObservedQuery]) -> Vec<ProbitVote> {
     votes
 }
 
-/// The share of the judges' error variance that all have in common, 0..=[`MOST_SHARED`].
+/// The share of the judges' error variance that is common to all, 0..=[`MOST_SHARED`].
 fn shared(probits: &[Probit], votes: &[ProbitVote]) -> f64 {
     let seated = |vote: &ProbitVote| Some((*probits.get(vote.seat)?, *vote));
     let mut both = Vec::new();
@@ -170,7 +173,7 @@ fn shared(probits: &[Probit], votes: &[ProbitVote]) -> f64 {
     0.5 * (low + high)
 }
 
-/// Equally likely values of a standard normal variable, with variance 1.
+/// Equally likely values of a standard normal variable, scaled to variance 1.
 fn nodes() -> [f64; NODES] {
     let normal = Normal::standard();
     let place = |at: usize| normal.inverse_cdf((at as f64 + 0.5) / NODES as f64);
@@ -186,7 +189,8 @@ mod tests {
     use crate::domain::sampling::plan;
     use crate::domain::simulation::{SimulatedQuery, Theta};
 
-    /// What standard judges vote on a random plan, with the true scores on the scale of a Bradley–Terry fit.
+    /// The votes of standard judges on a random plan, with the true scores on the scale of a
+    /// Bradley–Terry fit.
     fn votes(index: usize) -> (Vec<f64>, Vec<ObservedVote>) {
         let noise = Noise {
             errors: 0.0,

@@ -1,4 +1,4 @@
-//! How simulated judges err.
+//! The error model of simulated judges.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,13 +7,13 @@ const ORDER_EFFECTS: [f64; 3] = [0.25, -0.10, 0.15];
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JudgeNoise {
-    /// What a gap of one unit of truth is to it, in units of the noise.
+    /// The judge's response to a gap of one unit of true score, in units of the noise.
     pub slope: f64,
-    /// Standard deviation of its own reading of a pair, fixed for the pair.
+    /// Standard deviation of its individual error on a pair, fixed for the pair.
     pub own: f64,
-    /// Added where B is shown first and taken away where A is.
+    /// Added if B is shown first, subtracted if A is.
     pub order: f64,
-    /// It calls a tie where its preference is no larger than this.
+    /// The judge calls a tie if its preference is at most this large.
     pub tie: f64,
 }
 
@@ -24,11 +24,11 @@ pub struct JudgeNoise {
 /// A where u < −tie_m, and tie otherwise. The share `errors` of its calls fails and counts as a tie (SCIENCE §0).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
-    /// Standard deviation of what all judges misread alike in a pair.
+    /// Standard deviation of the error on a pair that all judges share.
     pub pair: f64,
-    /// Standard deviation of what changes from call to call.
+    /// Standard deviation of the error that varies between calls.
     pub call: f64,
-    /// The share of calls, in 0..=1, that come back as a tie whatever the documents are.
+    /// The share of calls, in 0..=1, that return a tie regardless of the documents.
     pub errors: f64,
     /// The judges, by seat.
     pub judges: Vec<JudgeNoise>,
@@ -55,7 +55,7 @@ impl Noise {
         }
     }
 
-    /// The same judges, each of whose own readings of a pair has this standard deviation.
+    /// The same judges, with this standard deviation for each judge's individual error on a pair.
     #[must_use]
     pub fn with_own(mut self, own: f64) -> Self {
         self.judges.iter_mut().for_each(|judge| judge.own = own);

@@ -1,4 +1,4 @@
-//! How good scores are where the truth is known, and means with intervals.
+//! The quality of scores if the truth is known, and means with intervals.
 
 use crate::domain::metrics::kendall_tau_b;
 use crate::domain::numeric::{best_first, correlation};
@@ -6,25 +6,26 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 const DEPTH: usize = 10;
 
-/// Grades 3, 2 and 1 go to the documents down to these shares of the true ranking.
+/// Grades 3, 2 and 1 go to the documents within these shares of the true ranking.
 pub(super) const GRADE_SHARES: [f64; 3] = [0.03, 0.10, 0.25];
 
-/// Scores against the truth; each is `None` where it is not defined.
+/// Scores compared with the truth; each measure is `None` if undefined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quality {
-    /// Kendall's τ-b, −1..=1; needs two different scores and two different truths.
+    /// Kendall's τ-b, −1..=1; requires two different scores and two different true scores.
     pub tau: Option<f64>,
-    /// NDCG@10 in 0..=1 with gains 2^grade − 1 for grade 3 at the true top 3 % of the documents, 2 at the next 7 % and 1 at
-    /// the next 15 % (rounded, at least one document each while there are any).
+    /// NDCG@10 in 0..=1 with gains 2^grade − 1: grade 3 for the true top 3 % of the documents, 2
+    /// for the next 7 % and 1 for the next 15 % (rounded, at least one document each as long as
+    /// there are any).
     pub ndcg: Option<f64>,
-    /// The share of the true top 10 that is among the first 10, in 0..=1.
+    /// The share of the true top 10 among the first 10, in 0..=1.
     pub recall: Option<f64>,
-    /// Pearson's correlation of score and truth, −1..=1.
+    /// Pearson's correlation of scores and true scores, −1..=1.
     pub correlation: Option<f64>,
 }
 
-/// The quality of scores for documents with known true scores, one of each a document. Documents of equal score are
-/// ranked in pool order.
+/// The quality of scores for documents with known true scores, both in pool order. Documents with
+/// equal scores are ranked in pool order.
 pub fn quality(scores: &[f64], truth: &[f64]) -> Quality {
     let (ranking, ideal) = (best_first(scores), best_first(truth));
     Quality {
@@ -74,12 +75,12 @@ pub struct MeanInterval {
     pub mean: f64,
     /// Half the width of its 95 % interval (Student's t); `None` for a single query.
     pub half_width: Option<f64>,
-    /// How many queries have a value.
+    /// Number of queries with a value.
     pub count: usize,
 }
 
 impl MeanInterval {
-    /// The mean of the values; `None` without any.
+    /// The mean of the values; `None` without values.
     pub fn of(values: &[f64]) -> Option<Self> {
         let count = values.len();
         if count == 0 {
@@ -99,7 +100,8 @@ impl MeanInterval {
     }
 }
 
-/// The qualities of many queries, or their differences, each over the queries where it is defined.
+/// Mean qualities of many queries, or mean differences, each over the queries for which it is
+/// defined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QualitySummary {
     pub tau: Option<MeanInterval>,
@@ -112,8 +114,8 @@ pub fn summarise_quality(qualities: &[Quality]) -> QualitySummary {
     summarise(|part| qualities.iter().filter_map(part).collect())
 }
 
-/// The means of the differences to a baseline, query by query: `qualities` and `baseline` are of the same worlds in the
-/// same order.
+/// The means of the differences to a baseline, query by query: `qualities` and `baseline` must be
+/// of the same worlds in the same order.
 pub fn quality_differences(qualities: &[Quality], baseline: &[Quality]) -> QualitySummary {
     summarise(|part| {
         let both = qualities.iter().zip(baseline);
@@ -149,7 +151,8 @@ mod tests {
 
     #[test]
     fn graded_ndcg_is_the_textbook_sum() {
-        // Of 20 documents one has grade 3, one grade 2 and three grade 1; the best one is found on rank 2.
+        // Of 20 documents, one has grade 3, one grade 2 and three grade 1; the best one is ranked
+        // second.
         let truth: Vec<f64> = (0..20).map(|at| -f64::from(at)).collect();
         let mut scores = truth.clone();
         scores.swap(0, 1);

@@ -1,4 +1,5 @@
-//! What a queue is worth that begins with votes which surprise a student: how often votes are wrong on the pairs that it shows first.
+//! Evaluates queues that start with the votes that surprise a student: how often votes are wrong on
+//! the pairs that are shown first.
 
 use super::SimulatedQuery;
 use crate::domain::battle::Pair;
@@ -7,30 +8,31 @@ use crate::domain::sampling::adaptive::SamplingState;
 use crate::domain::student::{QueryPredictions, prediction_of};
 use crate::domain::vote::Outcome;
 
-/// The share of a query's voted pairs that is looked at, at least one pair.
+/// The share of a query's voted pairs to look at, at least one pair.
 const LOOKED_AT: f64 = 0.1;
-/// A probability below it counts as this one, as in the queue of a project.
+/// Lower bound for probabilities, as in the queue of a project.
 const LEAST_PROBABILITY: f64 = 1e-6;
 
-/// How often the votes on a pair name the worse document, in 0..=1; a tie of the votes is half wrong.
+/// How often the votes on a pair name the worse document, in 0..=1; a tied vote is half wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueWorth {
-    /// On all voted pairs: what pairs at random come to.
+    /// Over all voted pairs: the expected value for random pairs.
     pub at_random: f64,
-    /// On the tenth whose votes the student would least have cast.
+    /// Over the tenth with the votes that the student finds least likely.
     pub by_student: f64,
-    /// On the tenth whose votes are least probable by the scores that follow from all votes.
+    /// Over the tenth with the votes that are least likely under the scores from all votes.
     pub by_scores: f64,
 }
 
-/// A voted pair: how wrong its votes are, and how they surprise a student and the scores.
+/// A voted pair: how wrong its votes are, and how much they surprise the student and the scores.
 struct VotedPair {
     wrong: f64,
     student: f64,
     scores: f64,
 }
 
-/// Looks at a query after its votes; `None` without a voted pair that the student knows.
+/// Evaluates a query after its votes; `None` without a voted pair that the student has a prediction
+/// for.
 pub fn queue_worth(
     world: &SimulatedQuery,
     state: &SamplingState,

@@ -1,11 +1,12 @@
-//! What a simulated judge answers to the questions of ranking methods.
+//! The answers of simulated judges to the questions of ranking methods.
 //!
-//! Battles and comparisons follow the noise model of [`Noise`](super::Noise), with the documents in the order in which they are
-//! shown. For every other prompt the judge reads each document with an error of its own, drawn anew for the prompt, of
-//! variance (pair² + own² + call²) / 2: any two documents of a list are then as hard to tell apart as in a battle, however long
-//! the list is. The lean to what is shown first falls evenly from the first place to the last one, and between these two
-//! it is that of a battle. Real prompts may do worse: long lists lose documents in the middle, and grades of different
-//! prompts need not be on one scale.
+//! Battles and comparisons use the noise model of [`Noise`](super::Noise), with the documents in
+//! the order in which they are shown. For other prompts, the judge reads each document with an
+//! independent error, drawn for each prompt, of variance (pair² + own² + call²) / 2. Any two
+//! documents of a list are then as hard to distinguish as in a battle, however long the list is.
+//! The position bias decreases linearly from the first position to the last one, and the difference
+//! between these two is that of a battle. Real prompts may do worse: models overlook documents in
+//! the middle of long lists, and grades of different prompts may not be on one scale.
 
 use super::quality::GRADE_SHARES;
 use super::simulated_query::SimulatedQuery;
@@ -15,9 +16,9 @@ use crate::domain::reranking::{Answer, GradeScale, Question};
 use crate::domain::sampling::SeededRng;
 
 impl SimulatedQuery {
-    /// The answer of the judge that the question names, of the first one where it names none. The
-    /// same question has the same answer. One that cannot be read is asked for once more; if the
-    /// second one cannot be read either, there is none.
+    /// The answer of the judge that the question names, or of the first one if it names none. The
+    /// same question always has the same answer. An unreadable answer is requested once more; if
+    /// the second one is unreadable too, there is none.
     pub fn answer(&self, question: &Question) -> Answer {
         let shown = question.shown();
         let seat = match question {
@@ -58,7 +59,8 @@ impl SimulatedQuery {
         }
     }
 
-    /// How good each of the documents of a prompt looks to the first judge, in units of the truth.
+    /// The quality of each document of a prompt as perceived by the first judge, in units of the
+    /// true scores.
     fn readings(&self, shown: &[usize], rng: &mut SeededRng) -> Vec<f64> {
         let Some(judge) = self.noise.judges.first() else {
             return vec![0.0; shown.len()];
@@ -77,7 +79,7 @@ impl SimulatedQuery {
         read.collect()
     }
 
-    /// How much the judge prefers the document that is shown second.
+    /// How much the judge prefers the document shown second.
     fn shown_preference(&self, a: usize, b: usize, seat: usize, rng: &mut SeededRng) -> f64 {
         let (Some(judge), Some(pair)) = (self.noise.judges.get(seat), Pair::new(a, b)) else {
             return 0.0;
@@ -93,8 +95,10 @@ impl SimulatedQuery {
             - judge.order
     }
 
-    /// The grade from 0 to 1 of a document that looks so good: of grades by how many of the cuts it is above, where the cuts
-    /// are those of the grades that rankings are measured by; of yes or no the probability of being above the lowest one.
+    /// The grade of a document with this perceived quality, from 0 to 1. On a scale of grades it
+    /// depends on the number of cuts that the quality exceeds, where the cuts are those of the
+    /// grades used to measure rankings; for yes or no it is the probability of exceeding the lowest
+    /// cut.
     fn grade(&self, reading: f64, scale: GradeScale) -> f64 {
         let ideal = best_first(&self.truth);
         let truth = |rank: usize| ideal.get(rank).and_then(|at| self.truth.get(*at)).copied();
@@ -173,7 +177,7 @@ mod tests {
             };
             (0..2000).filter(|index| of(*index)).count()
         };
-        // How often the better-placed document wins, shown first and shown second.
+        // How often the better-placed document wins when shown first and when shown second.
         let (shown_first, shown_second) = (first(false), first(true));
         assert!(
             shown_first > shown_second + 30,

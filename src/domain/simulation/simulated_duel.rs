@@ -1,4 +1,5 @@
-//! Duels between rankings of which one is better by a known amount, before participants who err.
+//! Simulated duels between rankings whose difference in quality is known, with participants who
+//! make errors.
 
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::duel::{
@@ -9,48 +10,52 @@ use crate::domain::numeric::sigma;
 use crate::domain::sampling::SeededRng;
 use std::collections::HashMap;
 
-/// The chance that a document of no particular ranking, query or place is chosen: σ of this.
+/// Log-odds that a document is chosen, before effects of ranking, query and position.
 const CHOICE: f64 = -0.5;
 
 /// How much less an easy negative is chosen, in log-odds.
 const NEGATIVE: f64 = 3.0;
 
-/// Standard deviation of how good documents are beside what their ranking makes of them, in log-odds.
+/// Standard deviation of document quality in addition to the effect of the ranking, in log-odds.
 const DOCUMENTS: f64 = 1.0;
 
-/// Level of tests at the end.
+/// Significance level of the tests at the end.
 const ALPHA: f64 = 0.05;
 
-/// A kind of duel: grids of nine documents, of which four came from one ranking each, one from both, or none.
+/// Parameters of a duel: grids of nine documents, of which some came from one ranking, some from
+/// both and one from none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SimulatedDuel {
     pub queries: usize,
     pub participants: usize,
-    /// How much likelier a document of B is chosen than one of A, in log-odds; 0 where neither is better.
+    /// How much more likely a document of B is chosen than one of A, in log-odds; 0 if neither is
+    /// better.
     pub effect: f64,
-    /// Standard deviation of that over queries, in log-odds.
+    /// Standard deviation of the effect over queries, in log-odds.
     pub query_effect: f64,
-    /// How much likelier the first place of the grid is chosen than the last one, in log-odds.
+    /// How much more likely the first position of the grid is chosen than the last one, in
+    /// log-odds.
     pub place_bias: f64,
 }
 
-/// What came of a duel.
+/// The result of a simulated duel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DuelPlay {
-    /// The ranking that the stopping rule named when it was looked at after every judgment, and after how many.
+    /// The ranking named by the stopping rule if checked after every judgment, and the number of
+    /// judgments by then.
     pub stopped: Option<(Side, usize)>,
-    /// The ranking that a sign test at 5 % would have named when it was looked at as often.
+    /// The ranking that a sign test at 5 % would have named if checked as often.
     pub peeked: Option<Side>,
-    /// The rankings that tests at 5 % name at the end: sign test, permutation test.
+    /// The rankings named by tests at 5 % at the end: sign test, permutation test.
     pub sign: Option<Side>,
     pub permutation: Option<Side>,
     pub preference: Option<DuelEstimate>,
-    /// Whether the places' test finds a bias at 5 %.
+    /// Whether the position test finds a bias at 5 %.
     pub places: bool,
 }
 
 impl SimulatedDuel {
-    /// Plays the duel of this number. The seed and the number decide everything.
+    /// Runs the duel with this number. The result depends only on the seed and the number.
     pub fn play(&self, seed: u64, index: usize) -> DuelPlay {
         let index = index.to_string();
         let mut rng = SeededRng::new(seed, &["simulated duel", &index]);
@@ -63,7 +68,7 @@ impl SimulatedDuel {
                 answers: Default::default(),
             })
             .collect();
-        // In turns drawn by lot, each in the order of the participant's own tasks.
+        // Participants take turns at random, each in the order of their own tasks.
         let mut tasks: Vec<_> = (0..self.participants)
             .map(|number| schedule(&duel, number).into_iter())
             .collect();
@@ -101,7 +106,7 @@ impl SimulatedDuel {
         }
     }
 
-    /// The log-odds of each document to be chosen, but for its place.
+    /// The log-odds of each document being chosen, without the position effect.
     fn liking(&self, duel: &Duel, rng: &mut SeededRng) -> HashMap<DocId, f64> {
         let mut liking = HashMap::new();
         for query in &duel.queries {
@@ -176,7 +181,8 @@ impl SimulatedDuel {
     }
 }
 
-/// The documents of a query: of A and of B in turn, of which the last two came from both, and a negative.
+/// The documents of a query: alternately from A and B, of which the last two came from both, and a
+/// negative.
 fn document(query: usize, turn: usize) -> DuelDocument {
     let high = Some(turn / 2 + 1);
     let (source, rank_a, rank_b) = match turn {

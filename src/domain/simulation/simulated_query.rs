@@ -20,7 +20,8 @@ named! {
         Gaussian,
         /// A long upper tail: gamma with shape 3, standard deviation 2.03.
         Skew,
-        /// Four grades 2.7 apart, held by 75, 15, 7 and 3 % of the documents, each with standard deviation 1.15.
+        /// Four grades 2.7 apart, with 75, 15, 7 and 3 % of the documents, each with standard
+        /// deviation 1.15.
         Graded,
     }
 }
@@ -48,7 +49,8 @@ impl Theta {
 
 /// One query with known truth: its documents' true scores and its judges.
 ///
-/// A judge's vote on a pair depends on the world alone, not on when or by which strategy it is asked for.
+/// A judge's vote on a pair depends only on the world, not on when or by which strategy it is
+/// requested.
 #[derive(Clone, Debug)]
 pub struct SimulatedQuery {
     pub(super) seed: u64,
@@ -58,7 +60,7 @@ pub struct SimulatedQuery {
 }
 
 impl SimulatedQuery {
-    /// Query number `index` of an endless supply with `documents` documents each.
+    /// Query number `index` of an unlimited series with `documents` documents each.
     pub fn synthetic(
         theta: Theta,
         documents: usize,
@@ -74,11 +76,12 @@ impl SimulatedQuery {
         Self::new(seed, &name, truth, noise)
     }
 
-    /// A query with the given true scores. For a real query they are a [`plausible`](super::plausible_scores) draw, and the noise
-    /// is its judges' [`fitted_noise`](super::fitted_noise()).
+    /// A query with the given true scores. For a real query, use a
+    /// [`plausible`](super::plausible_scores) draw of the scores and its judges'
+    /// [`fitted_noise`](super::fitted_noise()).
     ///
-    /// Every vote is drawn from the model, also on pairs that real judges were asked about: the truth follows from their
-    /// votes, and repeating these would flatter whoever asks for them.
+    /// Every vote is drawn from the model, also on pairs that real judges voted on: the true scores
+    /// depend on those votes, so repeating them would favor strategies that ask for them.
     pub fn new(seed: u64, name: &str, truth: Vec<f64>, noise: Noise) -> Self {
         Self {
             seed,
@@ -88,8 +91,8 @@ impl SimulatedQuery {
         }
     }
 
-    /// The same query with its documents in the order of a first stage, whose scores have this correlation, from −1 to 1,
-    /// with the truth.
+    /// The same query with its documents in the order of a first stage whose scores have this
+    /// correlation, from −1 to 1, with the true scores.
     #[must_use]
     pub fn in_first_stage_order(mut self, correlation: f64) -> Self {
         let mut rng = SeededRng::new(self.seed, &["first-stage", &self.name]);
@@ -123,8 +126,8 @@ impl SimulatedQuery {
         self.noise.judges.len()
     }
 
-    /// The vote of the judge at `seat`, with the pair's lower index for A; `None` where there is no such judge or
-    /// document.
+    /// The vote of the judge at `seat`, with the pair's lower index as A; `None` if there is no
+    /// such judge or document.
     pub fn vote(&self, pair: Pair, seat: usize) -> Option<Outcome> {
         let tie = self.noise.judges.get(seat)?.tie;
         let preference = self.preference(pair, seat)?;
@@ -137,7 +140,8 @@ impl SimulatedQuery {
         })
     }
 
-    /// How much the judge at `seat` prefers the pair's higher index, in units of the truth; 0 for a call that fails.
+    /// How much the judge at `seat` prefers the pair's higher index, in units of the true scores; 0
+    /// for a failed call.
     pub fn preference(&self, pair: Pair, seat: usize) -> Option<f64> {
         let judge = self.noise.judges.get(seat)?;
         let gap = self.truth.get(pair.high())? - self.truth.get(pair.low())?;

@@ -1,4 +1,4 @@
-//! A simulated person who overrules battles: how much the ranking gains, and whether any verdict
+//! A simulated person who reviews battles: how much the ranking improves, and whether any verdict
 //! moves it the wrong way.
 
 use super::{Quality, SimulatedQuery, quality};
@@ -10,22 +10,22 @@ use crate::domain::verdict::{Decision, Verdict};
 use crate::domain::vote::{JudgeId, Margin, Outcome, Vote};
 
 /// A gap below this is *equal* to a person who grades verdicts, and one above [`BY_FAR`] is *by
-/// far*; in units of the truth, whose standard deviation is 1.82.
+/// far*; in units of the true scores, whose standard deviation is 1.82.
 const EQUAL: f64 = 0.25;
 const BY_FAR: f64 = 2.5;
 
-/// Rounding may lower a gap by this much before a verdict counts as moving it the wrong way.
+/// Rounding may lower a gap by this much without the verdict counting as moving it the wrong way.
 const ROUNDING: f64 = 1e-7;
 
 /// How a simulated person reviews one query.
 #[derive(Clone, Copy, Debug)]
 pub struct Reviewer {
-    /// Random cycles of battles that the judges have voted on.
+    /// Number of random cycles of battles that the judges have voted on.
     pub cycles: usize,
     pub verdicts: usize,
-    /// Standard deviation of the error in the gap that the person sees.
+    /// Standard deviation of the error in the gap that the person perceives.
     pub error: f64,
-    /// Whether the person also says *equal* and *by far*.
+    /// Whether the person also uses *equal* and *by far*.
     pub graded: bool,
     pub seed: u64,
 }
@@ -35,17 +35,17 @@ pub struct Reviewer {
 pub struct ReviewedQuery {
     pub before: Quality,
     pub after: Quality,
-    /// Verdicts for one of the documents.
+    /// Verdicts that prefer one of the documents.
     pub directed: usize,
     /// Directed verdicts that contradicted the votes on their pair.
     pub contradicting: usize,
-    /// Directed verdicts after which the preferred document's gap was smaller.
+    /// Directed verdicts that reduced the gap of the preferred document.
     pub wrong_way: usize,
 }
 
 impl Reviewer {
-    /// Has the person judge the pairs of the highest *value*, one after the other, each chosen after
-    /// the verdicts before it.
+    /// Lets the person judge the pairs with the highest *value*, one at a time, each chosen after
+    /// the previous verdicts.
     pub fn review(&self, world: &SimulatedQuery, settings: RankingSettings) -> ReviewedQuery {
         let mut rows = self.judged(world);
         let mut view = View::quick(rows.clone(), settings);
@@ -159,7 +159,7 @@ fn votes(world: &SimulatedQuery, pair: Pair, judges: &[JudgeId]) -> Vec<Vote> {
         .collect()
 }
 
-/// The pair that the *value* queue shows next.
+/// The next pair of the *value* queue.
 fn most_valuable(view: &View) -> Option<Pair> {
     score_pairs(view, &Scoring::new(Policy::Value))
         .into_iter()

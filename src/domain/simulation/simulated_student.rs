@@ -1,4 +1,5 @@
-//! A simulated student: it knows the documents of a simulated query so and so well, and how well it knows them.
+//! A simulated student, which predicts the documents of a simulated query with a given accuracy and
+//! knows how accurate it is.
 
 use super::SimulatedQuery;
 use crate::domain::battle::Pair;
@@ -6,17 +7,21 @@ use crate::domain::sampling::SeededRng;
 use crate::domain::student::{OutcomeProbabilities, PairPrediction, QueryPredictions};
 use statrs::function::erf::erfc;
 
-/// Standard deviations on each side over which a prediction is averaged, and steps on each side.
+/// Range of the average over a prediction's error, in standard deviations on each side, and number
+/// of steps on each side.
 const REACH: f64 = 5.0;
 const STEPS: i32 = 20;
 
 impl SimulatedQuery {
-    /// What a student predicts of every pair whose picture of the documents has this correlation with the truth, in 0..1.
+    /// The predictions for every pair of a student whose estimates of the documents have this
+    /// correlation with the truth, in 0..1.
     ///
-    /// It sees θ + η, with η normal and of such a variance, and believes what follows: N(ρ²(θ + η), σ²(1 − ρ²)) for each document,
-    /// σ the standard deviation of the truths. Of a pair it predicts the mean soft target of three of the query's judges:
-    /// P(B) = E q², P(A) = E (1 − q)², P(tie) = 2 E q(1 − q), with q a judge's chance to vote B, so that it is calibrated where
-    /// the truths are normal. It is wrong about a document on all of its pairs, as real students are.
+    /// It sees θ + η, with η normal with the corresponding variance, and believes the posterior
+    /// N(ρ²(θ + η), σ²(1 − ρ²)) for each document, where σ is the standard deviation of the true
+    /// scores. For a pair it predicts the mean soft target of three of the query's judges: P(B) = E
+    /// q², P(A) = E (1 − q)², P(tie) = 2 E q(1 − q), where q is the probability that a judge votes
+    /// B; it is therefore calibrated if the true scores are normal. Like real students, it is wrong
+    /// about a document on all of its pairs.
     pub fn predicted_by_student(&self, correlation: f64) -> QueryPredictions {
         let count = self.truth.len().max(1) as f64;
         let mean = self.truth.iter().sum::<f64>() / count;
@@ -54,7 +59,8 @@ impl SimulatedQuery {
     }
 }
 
-/// The mean soft target where the gap that the judges see alike is N(`gap`, `spread`²) and each adds N(0, `own`²).
+/// The mean soft target if the part of the gap that all judges perceive is N(`gap`, `spread`²) and
+/// each judge adds N(0, `own`²).
 fn predicted(gap: f64, spread: f64, own: f64) -> Option<OutcomeProbabilities> {
     let (mut weights, mut a, mut b) = (0.0, 0.0, 0.0);
     for step in -STEPS..=STEPS {

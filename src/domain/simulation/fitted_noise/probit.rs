@@ -1,32 +1,33 @@
-//! An ordered probit for one judge: A, tie or B by a normal reading of the gap.
+//! An ordered probit for one judge: A, tie or B from a noisy reading of the gap.
 
 use crate::domain::vote::Outcome;
 use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 
-/// The most steps of Fisher scoring, which gains about a digit a step, and the step that is small enough to be the last.
+/// Maximum number of steps of Fisher scoring, which gains about one digit per step, and the step
+/// size at which it stops.
 const STEPS: usize = 50;
 const LAST_STEP: f64 = 1e-9;
 
-/// No coefficient is larger: for judges that never err none is finite.
+/// Maximum magnitude of a coefficient, because judges that never err have no finite estimate.
 const LIMIT: f64 = 20.0;
 
-/// No tie threshold is smaller: a judge without ties would leave the tie without a likelihood.
+/// Minimum tie threshold, because a judge without ties would give ties a likelihood of 0.
 const LEAST_TIE: f64 = 1e-3;
 
-/// A vote as the probit sees it, with the lower index for A.
+/// A vote as input of the probit, with the lower index as A.
 #[derive(Clone, Copy)]
 pub(super) struct ProbitVote {
     /// The table and the pair.
     pub(super) battle: (usize, usize, usize),
     pub(super) seat: usize,
-    /// Score of B less that of A.
+    /// Score of B minus that of A.
     pub(super) gap: f64,
-    /// 1 where B was shown first, −1 where A was.
+    /// 1 if B was shown first, −1 if A was.
     pub(super) order: f64,
     pub(super) outcome: Outcome,
 }
 
-/// One judge with noise of standard deviation 1.
+/// One judge, with noise of standard deviation 1.
 #[derive(Clone, Copy)]
 pub(super) struct Probit {
     pub(super) slope: f64,
@@ -35,7 +36,7 @@ pub(super) struct Probit {
 }
 
 impl Probit {
-    /// Maximum likelihood by Fisher scoring.
+    /// Maximum likelihood fit by Fisher scoring.
     pub(super) fn fit<'a>(votes: impl Iterator<Item = &'a ProbitVote> + Clone) -> Self {
         let mut at = Self {
             slope: 0.5,
@@ -70,7 +71,7 @@ impl Probit {
         at
     }
 
-    /// The probability of an outcome, and its derivatives by slope, order and tie.
+    /// The probability of an outcome, and its derivatives with respect to slope, order and tie.
     fn slopes(&self, vote: &ProbitVote, outcome: Outcome) -> (f64, [f64; 3]) {
         let normal = Normal::standard();
         let lean = self.slope * vote.gap + self.order * vote.order;
@@ -85,7 +86,8 @@ impl Probit {
         (p.max(1e-12), by)
     }
 
-    /// The probabilities of A, tie and B where `common` of the noise is known and `own` is the deviation of the rest.
+    /// The probabilities of A, tie and B if the part `common` of the noise is known and the rest
+    /// has standard deviation `own`.
     pub(super) fn given(&self, vote: &ProbitVote, common: f64, own: f64) -> [f64; 3] {
         let normal = Normal::standard();
         let lean = self.slope * vote.gap + self.order * vote.order + common;
@@ -95,7 +97,8 @@ impl Probit {
     }
 }
 
-/// Elimination in a positive semi-definite system; a direction without information gets no step.
+/// Solves a positive semidefinite system by elimination; directions without information get no
+/// step.
 fn solve(mut matrix: [[f64; 3]; 3], mut right: [f64; 3]) -> [f64; 3] {
     for pivot in 0..3 {
         if matrix[pivot][pivot] <= 1e-9 {

@@ -1,4 +1,5 @@
-//! A student: a cheap model of three outcomes (A, tie, B) that learns from the ensemble's scores, and what can be said about it.
+//! Students: cheap models that predict three outcomes (A, tie, B) and learn from the ensemble's
+//! scores, and their evaluation.
 
 pub mod features;
 pub mod figure;

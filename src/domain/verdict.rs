@@ -1,4 +1,4 @@
-//! Verdicts: a person's judgment of a pair. Append-only; undo is one more row.
+//! Verdicts: a person's judgment of a pair. Append-only; an undo is another row.
 
 mod final_rule;
 mod gold;
@@ -15,7 +15,7 @@ use crate::domain::named::named;
 
 named! {
     "a verdict", "kebab-case";
-    /// What a person decided about document A against document B.
+    /// A person's decision about document A against document B.
     #[derive(Default)]
     pub enum Decision {
         MuchA,
@@ -23,16 +23,17 @@ named! {
         Tie,
         B,
         MuchB,
-        /// Cannot tell: no preference is stated, and the judges' votes stay as they are.
+        /// Cannot tell: states no preference, and the judges' votes remain.
         #[default]
         CannotTell,
     }
 }
 
 impl Decision {
-    /// The score in 0..=1 that stands in for the votes: the five steps 0, ⅓, ½, ⅔, 1, or none for *cannot tell*.
+    /// The score in 0..=1 that replaces the votes: the five steps 0, ⅓, ½, ⅔, 1, or `None` for
+    /// *cannot tell*.
     ///
-    /// A plain win is ⅔, not 1: a win of full weight would claim a large gap that nobody stated.
+    /// A plain win is ⅔, not 1: a win of full weight would imply a large gap that nobody stated.
     pub fn score(self) -> Option<f64> {
         match self {
             Self::MuchA => Some(0.0),
@@ -44,7 +45,7 @@ impl Decision {
         }
     }
 
-    /// Which way it goes, whatever its strength; none for *cannot tell*.
+    /// The preferred side, regardless of strength; `None` for *cannot tell*.
     pub fn direction(self) -> Option<Outcome> {
         match self {
             Self::MuchA | Self::A => Some(Outcome::A),
@@ -66,7 +67,7 @@ impl Decision {
         }
     }
 
-    /// The decision in words, with what the two documents are called.
+    /// The decision in words, given the names of the two documents.
     pub fn words(self, a: &str, b: &str) -> String {
         match self {
             Self::MuchA => format!("{a} is much better"),
@@ -81,7 +82,7 @@ impl Decision {
 
 named! {
     "an override mode", "kebab-case";
-    /// How a verdict counts in the fit, next to the judges' votes on its pair.
+    /// How a verdict counts in the fit, in relation to the judges' votes on its pair.
     #[derive(Default)]
     pub enum OverrideMode {
         /// The verdict is added to the votes.
@@ -105,24 +106,24 @@ impl OverrideMode {
     }
 }
 
-/// A verdict in force on a pair of a pool.
+/// The effective verdict on a pair of a pool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// Globally unique, so that two analysts' files can be united.
+    /// Globally unique, so that files of two analysts can be merged.
     pub uid: String,
     /// Pool index of document A.
     pub a: usize,
     pub b: usize,
     pub decision: Decision,
-    /// Why, in the person's words.
+    /// The person's explanation.
     pub note: Option<String>,
     pub annotator: String,
-    /// When, in milliseconds since the Unix epoch.
+    /// Time of the verdict, in milliseconds since the Unix epoch.
     pub created_ms: i64,
 }
 
 impl Verdict {
-    /// The decision as seen with document `a` of the pair first.
+    /// The decision with document `a` of the pair first.
     pub fn seen_from(&self, a: usize) -> Decision {
         if self.a == a {
             self.decision

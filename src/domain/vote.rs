@@ -6,20 +6,20 @@ pub use margin_curve::MarginCurve;
 
 use serde::{Deserialize, Serialize};
 
-/// A judge's row in the project.
+/// The row ID of a judge in the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct JudgeId(pub i64);
 
-/// A preference in −1..=1: negative prefers document A, positive document B, 0 neither.
+/// A preference in −1..=1: negative for document A, positive for document B, 0 for neither.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Margin(f64);
 
 impl Margin {
-    /// The margin, or `None` where `value` is not a number in −1..=1.
+    /// Creates a margin, or `None` if `value` is not a number in −1..=1.
     pub fn new(value: f64) -> Option<Self> {
-        // Adding zero turns -0.0 into 0.0, so that equal margins are equal bits.
+        // Adding zero turns -0.0 into 0.0, so that equal margins have equal bits.
         (-1.0..=1.0).contains(&value).then_some(Self(value + 0.0))
     }
 
@@ -66,19 +66,20 @@ pub enum Outcome {
     B,
 }
 
-/// How margins become a battle's score in 0..=1 (0: A better).
+/// How margins become a battle's score in 0..=1 (0: A is better).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VoteRule {
-    /// The mean of {0, ½, 1} over the votes present; missing votes stay missing.
+    /// The mean of {0, ½, 1} over the existing votes; missing votes stay missing.
     #[default]
     Ternary,
-    /// zBench's own rule: a third for each vote strictly above zero, over three judges, so that a tie counts for A.
+    /// zBench's own rule: a third for each vote strictly above zero, over three judges, so that a
+    /// tie counts for A.
     Zbench,
-    /// The mean over the votes present of (1 + margin) / 2: margins count as they are stated.
+    /// The mean over the existing votes of (1 + margin) / 2: margins are taken literally.
     Margin,
-    /// The mean over the votes present of what their judge's margins are worth, see [`MarginCurve`]; by their direction, as
-    /// `Ternary`, where a judge has no curve.
+    /// The mean over the existing votes of their calibrated margins, see [`MarginCurve`]; like
+    /// `Ternary` for a judge without a curve.
     Calibrated,
 }
 
@@ -91,10 +92,10 @@ pub struct Vote {
 }
 
 impl VoteRule {
-    /// The battle's score in 0..=1 (0: A better, 1: B better), or `None` without a vote.
+    /// The battle's score in 0..=1 (0: A is better, 1: B is better), or `None` without votes.
     ///
-    /// `Zbench` divides by three, or by the number of votes where there are more. Without the judges' curves `Calibrated` is
-    /// `Ternary`.
+    /// `Zbench` divides by three, or by the number of votes if there are more. `Calibrated` is
+    /// `Ternary` without the judges' curves.
     pub fn score(self, margins: impl IntoIterator<Item = Margin>) -> Option<f64> {
         if self == Self::Margin {
             return mean(
@@ -116,13 +117,15 @@ impl VoteRule {
             return None;
         }
         Some(match self {
-            // Half points are summed as whole numbers, so the order of the votes cannot change the last bit.
+            // Count half points as integers, so that the order of the votes cannot change the last
+            // bit.
             Self::Zbench => f64::from(wins) / f64::from(votes.max(3)),
             _ => f64::from(2 * wins + ties) / f64::from(2 * votes),
         })
     }
 
-    /// What one vote says by itself, in 0..=1 (1: B better), with its judge's curve where it has one.
+    /// The score of a single vote, in 0..=1 (1: B is better), using its judge's curve if there is
+    /// one.
     pub fn vote_score(self, margin: Margin, curve: Option<&MarginCurve>) -> f64 {
         match (self, curve) {
             (Self::Margin, _) => 0.5 * (1.0 + margin.get()),
@@ -141,7 +144,7 @@ fn mean(scores: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| sum / f64::from(count))
 }
 
-/// The battle's score under [`VoteRule::Calibrated`], of votes with their judges' curves.
+/// The battle's score under [`VoteRule::Calibrated`], given votes with their judges' curves.
 pub fn calibrated_score<'a>(
     votes: impl IntoIterator<Item = (Margin, Option<&'a MarginCurve>)>,
 ) -> Option<f64> {

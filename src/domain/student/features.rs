@@ -1,23 +1,26 @@
-//! What a pair looks like to the built-in student: differences of its documents, which change sign when the documents are
-//! exchanged, and what stays the same then.
+//! The features of a pair for the built-in student: differences of its documents, which change sign
+//! when the documents are swapped, and symmetric features, which do not change.
 
-/// The name of the difference that other battles make: the zELO of both documents, fitted to the query's own votes.
+/// The name of the difference that comes from other battles: the zELO of both documents, fitted to
+/// the query's own votes.
 pub const OTHER_BATTLES: &str = "zELO of other battles";
-/// The same of the documents whose texts are most alike to each.
+/// The same for the documents whose texts are most similar to each.
 pub const ALIKE_TEXTS: &str = "zELO of alike texts";
 
-/// A document's numbers, one a feature; `None` where there is none.
+/// A document's numbers, one per feature; `None` for missing ones.
 pub type DocumentNumbers = Vec<Option<f64>>;
 
-/// The numbers of a query's documents, comparable within the query: each feature with mean 0 and variance 1 over those
-/// that have it, and 0 for those that do not, or where all are equal.
+/// The numbers of a query's documents, comparable within the query: each feature is scaled to mean
+/// 0 and variance 1 over the documents that have it. It is 0 for the other documents, or if all
+/// values are equal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryFeatures {
     documents: Vec<Vec<f64>>,
 }
 
 impl QueryFeatures {
-    /// Of the documents of one query, by pool index; lists that are shorter than the first one miss what they lack.
+    /// Scales the numbers of one query's documents, by pool index; lists shorter than the first one
+    /// are padded with missing values.
     pub fn new(documents: &[DocumentNumbers]) -> Self {
         let width = documents.first().map_or(0, Vec::len);
         let columns: Vec<Vec<f64>> = (0..width)
@@ -32,8 +35,8 @@ impl QueryFeatures {
         }
     }
 
-    /// A pair of documents, with further differences, which change sign when the documents are exchanged, and further numbers
-    /// that do not.
+    /// The features of a pair, with additional differences, which change sign when the documents
+    /// are swapped, and additional symmetric numbers.
     pub fn pair(&self, a: usize, b: usize, differences: &[f64], others: &[f64]) -> PairFeatures {
         let of = |document: usize| self.documents.get(document).map_or(&[][..], Vec::as_slice);
         let (a, b) = (of(a), of(b));
@@ -46,7 +49,7 @@ impl QueryFeatures {
     }
 }
 
-/// Numbers with mean 0 and variance 1.
+/// Scales numbers to mean 0 and variance 1.
 fn scaled(numbers: Vec<Option<f64>>) -> Vec<f64> {
     let known = || numbers.iter().flatten().filter(|number| number.is_finite());
     let n = known().count() as f64;
@@ -64,9 +67,10 @@ fn scaled(numbers: Vec<Option<f64>>) -> Vec<f64> {
 /// A pair as numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairFeatures {
-    /// B less A: they change sign when the documents are exchanged.
+    /// B minus A: they change sign when the documents are swapped.
     pub odd: Vec<f64>,
-    /// A constant 1, the sizes of the differences, and what is said of both together: they stay the same.
+    /// A constant 1, the magnitudes of the differences, and properties of both documents together:
+    /// they are symmetric.
     pub even: Vec<f64>,
 }
 
@@ -86,7 +90,7 @@ mod tests {
         let pair = features.pair(0, 1, &[0.5], &[0.7]);
         assert_eq!(pair.odd, [2.0, 0.0, 0.5]);
         assert_eq!(pair.even, [1.0, 2.0, 0.0, 0.5, 0.7]);
-        // A document without the number is as the average one.
+        // A document without the number is treated like an average one.
         assert_eq!(features.pair(2, 1, &[], &[]).odd, [1.0, 0.0]);
     }
 

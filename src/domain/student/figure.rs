@@ -1,26 +1,26 @@
-//! The ten figures by number, and the groups of battles that each of them is divided into.
+//! The ten figures by number, and the groups of battles in each of them.
 //!
-//! Every battle of a figure is in a group, so that whatever is drawn can be opened. Groups of figures 5 and 6 grow: each has
-//! the battles of those before it.
+//! Every battle of a figure is in a group, so that everything drawn can be opened. The groups of
+//! figures 5 and 6 are cumulative: each includes the battles of those before it.
 
 use super::figures::{Figures, FoldedRow};
 
-/// Cells along each axis of a scatter, and rings about the certain corner.
+/// Number of cells along each axis of a scatter plot, and of rings around the corner of certainty.
 pub const CELLS: usize = 10;
 
-/// 97.5 % of a standard normal distribution lie below this.
+/// The 97.5 % quantile of the standard normal distribution.
 const NORMAL: f64 = 1.959_964;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Figure {
-    /// Accuracy on the battles on which the ensemble is of one mind.
+    /// Accuracy on the battles on which the ensemble is unanimous.
     #[default]
     Accuracy,
     /// P(A) and P(B) as predicted.
     Triangle,
-    /// The same with the favourite first.
+    /// The same with the favorite first.
     Fold,
-    /// Distance from the certain corner.
+    /// Distance from the corner of certainty.
     Radius,
     /// Battles within a radius.
     Yield,
@@ -28,11 +28,11 @@ pub enum Figure {
     Ranks,
     /// Expected and observed score.
     Buckets,
-    /// What P(tie) says beyond the expected score.
+    /// The information in P(tie) beyond the expected score.
     ResidualTies,
     /// Expected score and E|C|.
     Axes,
-    /// The same in parts of equal population.
+    /// The same divided into parts of equal population.
     Segments,
 }
 
@@ -71,7 +71,7 @@ impl Figure {
         }
     }
 
-    /// What the horizontal and the vertical axis show, with ranges.
+    /// The labels of the horizontal and the vertical axis, with ranges.
     pub fn axes(self) -> (&'static str, &'static str) {
         match self {
             Self::Accuracy => ("checkpoint", "share right, 0 to 1"),
@@ -98,7 +98,7 @@ impl Figure {
         }
     }
 
-    /// Whether groups lie in a plane, not in a row.
+    /// Whether groups form a plane instead of a row.
     pub fn is_plane(self) -> bool {
         matches!(
             self,
@@ -110,16 +110,18 @@ impl Figure {
 /// Battles that are drawn together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureGroup {
-    /// What holds of them, such as `r ≤ 0.3`.
+    /// The condition that they meet, such as `r ≤ 0.3`.
     pub name: String,
-    /// Column and row in its figure, from the lower left.
+    /// Column and row in the figure, from the lower left.
     pub place: (usize, usize),
-    /// Mean folded score that the student expects, in 0..=½, and that the ensemble gave, in 0..=1; `None` without battles.
+    /// Mean folded score expected by the student, in 0..=½, and given by the ensemble, in 0..=1;
+    /// `None` without battles.
     pub expected: Option<f64>,
     pub observed: Option<f64>,
-    /// 95 % interval of the latter from single battles, within 0..=1; `None` for one battle, and where all have one score.
+    /// 95 % interval of the latter, treating battles as independent, within 0..=1; `None` for one
+    /// battle, and if all have the same score.
     pub interval: Option<(f64, f64)>,
-    /// Where they are among the rows of the figures, as the group sorts them.
+    /// Their indexes into the rows of the figures, as sorted by the group.
     pub rows: Vec<usize>,
 }
 
@@ -159,7 +161,8 @@ fn score_interval(scores: &[f64], middle: f64) -> Option<(f64, f64)> {
     })
 }
 
-/// 95 % interval of a correlation of `n` independent pairs, by Fisher's z; `None` for fewer than four.
+/// 95 % interval of a correlation over `n` independent pairs, by Fisher's z; `None` for fewer than
+/// four.
 pub fn correlation_interval(correlation: f64, n: usize) -> Option<(f64, f64)> {
     (n > 3).then(|| {
         let z = correlation.clamp(-1.0, 1.0).atanh();
@@ -168,7 +171,8 @@ pub fn correlation_interval(correlation: f64, n: usize) -> Option<(f64, f64)> {
     })
 }
 
-/// The groups of a figure, row by row from the lower left. In scatters those without battles are left out.
+/// The groups of a figure, row by row from the lower left. In scatter plots, empty groups are left
+/// out.
 pub fn groups(figures: &Figures, figure: Figure) -> Vec<FigureGroup> {
     match figure {
         Figure::Accuracy => accuracy(figures),
@@ -229,7 +233,7 @@ fn range(from: f64, to: f64) -> String {
     format!("{from:.3}–{to:.3}")
 }
 
-/// By what the student made of the battles on which the ensemble is of one mind.
+/// Groups by the student's prediction for the battles on which the ensemble is unanimous.
 fn accuracy(figures: &Figures) -> Vec<FigureGroup> {
     let kind = |row: &FoldedRow| match row.x == row.y {
         true => "no favourite",
@@ -282,7 +286,7 @@ fn cells(
         .collect()
 }
 
-/// Rings about the certain corner, or the discs that end with them.
+/// Rings around the corner of certainty, or the discs bounded by them.
 fn rings(figures: &Figures, grown: bool) -> Vec<FigureGroup> {
     let order = by_radius(figures);
     let step = 1.0 / CELLS as f64;
@@ -290,7 +294,7 @@ fn rings(figures: &Figures, grown: bool) -> Vec<FigureGroup> {
         let (from, to) = (at as f64 * step, (at + 1) as f64 * step);
         let inside = |radius: f64| match (grown, at) {
             (true, _) | (false, 0) => radius <= to,
-            // The farthest point is at 1, give or take a rounding.
+            // The farthest point is at 1, up to rounding.
             (false, _) if at + 1 == CELLS => radius > from,
             (false, _) => from < radius && radius <= to,
         };
@@ -305,7 +309,7 @@ fn rings(figures: &Figures, grown: bool) -> Vec<FigureGroup> {
     (0..CELLS).map(ring).collect()
 }
 
-/// The most certain first, equal ones in the order of the rows.
+/// The most certain first; ties in the order of the rows.
 fn by_radius(figures: &Figures) -> Vec<usize> {
     let mut order: Vec<usize> = (0..figures.rows.len()).collect();
     let radius = |at: &usize| figures.rows.get(*at).map_or(f64::NAN, |row| row.radius);
@@ -319,7 +323,7 @@ mod tests {
     use super::super::figures::{FigureOptions, StudentRow};
     use super::*;
 
-    /// Battles all over the triangle, with scores of three judges.
+    /// Battles spread over the whole triangle, with scores of three judges.
     fn figures() -> Figures {
         let mut rows = Vec::new();
         for at in 0..400_usize {
@@ -347,7 +351,7 @@ mod tests {
                 Figure::Yield | Figure::Ranks => {
                     assert_eq!(groups.last().unwrap().rows.len(), figures.n);
                 }
-                // Those buckets are the unsure ones, and overlap where expectations are equal.
+                // Those buckets are the uncertain ones, and overlap where expectations are equal.
                 Figure::ResidualTies => assert!(!rows.is_empty()),
                 _ => assert_eq!(rows, all, "{figure:?}"),
             }

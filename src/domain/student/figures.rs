@@ -1,7 +1,8 @@
-//! What a student predicts against what the ensemble said, as the numbers behind ten figures.
+//! Compares a student's predictions with the ensemble's scores: the numbers behind ten figures.
 //!
-//! Rows are *folded*: where P(B) is above P(A) the documents are exchanged, so that the student's favourite is always the
-//! first one (x = its probability, y = the other's) and a folded score of 1 is the student's full mistake.
+//! Rows are *folded*: if P(B) is above P(A), the documents are swapped, so that the student's
+//! favorite is always the first one (x = its probability, y = the other's) and a folded score of 1
+//! means that the student is completely wrong.
 
 mod accuracy;
 mod calibration;
@@ -20,29 +21,30 @@ use crate::domain::metrics::Resampling;
 use crate::domain::numeric::correlation;
 use serde::Serialize;
 
-/// One battle: what the ensemble said, and what the student predicts.
+/// One battle: the ensemble's score and the student's prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StudentRow {
-    /// The ensemble's score in 0..=1 (1: B better).
+    /// The ensemble's score in 0..=1 (1: B is better).
     pub score: f64,
     pub predicted: OutcomeProbabilities,
-    /// The query that the battle is of: battles of one query are alike, so that intervals are over queries.
+    /// The query of the battle: battles of one query are alike, so intervals are over queries.
     pub query: usize,
 }
 
 /// How finely rows are divided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FigureOptions {
-    /// Buckets of equal population, from 1.
+    /// Number of buckets of equal population, at least 1.
     pub buckets: usize,
-    /// Strips by E\[C\] of the segments, and cells by E|C| in each.
+    /// Number of strips by E\[C\] of the segments, and of cells by E|C| in each.
     pub segments: (usize, usize),
-    /// How intervals are found.
+    /// How intervals are computed.
     pub resampling: Resampling,
 }
 
 impl FigureOptions {
-    /// Twenty buckets and four strips of five cells, fewer for few rows: at least five rows each.
+    /// Twenty buckets and four strips of five cells; fewer for few rows, so that each has at least
+    /// five.
     pub fn of(rows: usize) -> Self {
         let (buckets, segments) = match rows {
             100.. => (20, (4, 5)),
@@ -60,23 +62,26 @@ impl FigureOptions {
 /// The figures of one student.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figures {
-    /// Battles that both have judged.
+    /// Number of battles that both have judged.
     pub n: usize,
-    /// Queries that they are of.
+    /// Number of queries with those battles.
     pub queries: usize,
-    /// Battles on which the ensemble is of one mind (figure 1).
+    /// Number of battles on which the ensemble is unanimous (figure 1).
     pub consensus: usize,
-    /// The share of those whose winner the student prefers; half for a student that prefers neither. `None` without any.
+    /// The share of those battles whose winner the student prefers, counting half if it prefers
+    /// neither. `None` without such battles.
     pub consensus_accuracy: Option<Measured>,
-    /// Σ −P*·ln P a battle against the soft targets P*, in nats, and what of it the targets' own entropy is.
+    /// Σ −P*·ln P per battle against the soft targets P*, in nats, and the part of it that is the
+    /// entropy of the targets.
     pub cross_entropy: Measured,
     pub target_entropy: f64,
     /// Mean of −(s ln µ + (1 − s) ln(1 − µ)), with µ the expected score.
     pub score_cross_entropy: f64,
-    /// The rows as they are drawn (figures 2 to 4, 9), in the order given.
+    /// The rows as drawn (figures 2 to 4, 9), in the order given.
     #[serde(skip)]
     pub rows: Vec<FoldedRow>,
-    /// Share of the battles within a radius of the certain corner, and what they are made of (figure 5).
+    /// Share of the battles within a radius of the corner of certainty, and their composition
+    /// (figure 5).
     pub by_radius: Vec<YieldPoint>,
     /// The same by rank (figure 6).
     pub by_rank: Vec<YieldPoint>,
@@ -84,18 +89,18 @@ pub struct Figures {
     pub radius_buckets: Vec<Bucket>,
     pub score_buckets: Vec<Bucket>,
     pub calibration: Calibration,
-    /// Whether P(tie) says more than the expected score does (figure 8).
+    /// Whether P(tie) carries information beyond the expected score (figure 8).
     pub residual_ties: Vec<ResidualTies>,
-    /// Correlation of E|C| with the ensemble's |C|; `None` where one of them never varies.
+    /// Correlation of E|C| with the ensemble's |C|; `None` if one of them does not vary.
     pub decisiveness_correlation: Option<f64>,
     /// Strips of equal population by E\[C\], each divided by E|C| (figure 10).
     pub segments: Vec<Segment>,
-    /// Mean of what a prediction is worth in a fit, in battles.
+    /// Mean value of a prediction in a fit, in battles.
     pub mean_strength: f64,
 }
 
 impl Figures {
-    /// The figures of some rows; `None` without rows, or where a score is outside 0..=1.
+    /// Computes the figures of some rows; `None` without rows, or if a score is outside 0..=1.
     pub fn of(rows: &[StudentRow], options: &FigureOptions) -> Option<Self> {
         let sound = rows.iter().all(|row| (0.0..=1.0).contains(&row.score));
         if rows.is_empty() || !sound {
@@ -132,7 +137,8 @@ impl Figures {
         })
     }
 
-    /// The cross entropy above the targets' own: the Kullback–Leibler divergence a battle, in nats.
+    /// The excess of the cross entropy over the targets' own entropy: the Kullback–Leibler
+    /// divergence per battle, in nats.
     pub fn divergence(&self) -> f64 {
         self.cross_entropy.value - self.target_entropy
     }

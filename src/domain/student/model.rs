@@ -1,7 +1,8 @@
-//! The built-in student: a softmax regression of three outcomes that does not know which document is called A.
+//! The built-in student: a softmax regression of three outcomes that is symmetric in the documents.
 //!
-//! P(A) ∝ exp(−η), P(B) ∝ exp(η), P(tie) ∝ exp(τ) with η = w · odd features and τ = v · even features. Exchanging the
-//! documents changes the sign of η alone, and with it P(A) and P(B), to the last bit.
+//! P(A) ∝ exp(−η), P(B) ∝ exp(η), P(tie) ∝ exp(τ) with η = w · odd features and τ = v · even
+//! features. Swapping the documents only changes the sign of η, and thereby swaps P(A) and P(B), to
+//! the last bit.
 
 mod cross_validation;
 mod isotonic;
@@ -18,15 +19,15 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use temperature::temperature;
 
-/// A pair to learn from.
+/// A pair for training.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingRow {
     pub features: PairFeatures,
-    /// The ensemble's score in 0..=1 (1: B better), from which the soft target follows.
+    /// The ensemble's score in 0..=1 (1: B is better), which determines the soft target.
     pub score: f64,
-    /// In battles, above 0.
+    /// Weight in battles, above 0.
     pub weight: f64,
-    /// The query that the pair is of.
+    /// The query of the pair.
     pub query: usize,
 }
 
@@ -34,19 +35,20 @@ pub struct TrainingRow {
 pub struct StudentModel {
     /// Weights of the odd features.
     pub odd: Vec<f64>,
-    /// Weights of the even features, of which the first is the constant.
+    /// Weights of the even features, the first of which is the constant.
     pub even: Vec<f64>,
-    /// What η and τ are divided by: above 1 for a model that would be too sure.
+    /// Divisor of η and τ: above 1 if the model would be overconfident.
     pub temperature: f64,
-    /// What the probabilities are then replaced by, where that does better on queries left out than a temperature alone.
+    /// Calibration curves for the probabilities, if they do better on held-out queries than a
+    /// temperature alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isotonic: Option<IsotonicCurves>,
 }
 
-/// The logits η and τ of a pair with its score and its weight in battles.
+/// The logits η and τ of a pair, with its score and its weight in battles.
 type ScoredLogits = ((f64, f64), f64, f64);
 
-/// How logits become probabilities that can be believed.
+/// How logits become calibrated probabilities.
 #[derive(Clone, Debug, PartialEq)]
 struct Calibration {
     temperature: f64,
@@ -54,7 +56,7 @@ struct Calibration {
 }
 
 impl Calibration {
-    /// Sought from a temperature that is near.
+    /// Fits a temperature, starting from a nearby one.
     fn of_temperature<'a>(rows: impl Iterator<Item = &'a ScoredLogits> + Clone, near: f64) -> Self {
         Self {
             temperature: temperature(rows, near),
@@ -83,9 +85,9 @@ impl Calibration {
 }
 
 impl StudentModel {
-    /// The model that minimises Σ weight · cross entropy with the soft targets + ½ · precision · (|w|² + |v|²) over some rows of
-    /// a table, with the constant left out of the penalty; temperature 1. Sought from what another precision or other rows have
-    /// found. `None` without rows.
+    /// The model that minimizes Σ weight · cross entropy with the soft targets + ½ · precision ·
+    /// (|w|² + |v|²) over some rows of a table, without penalizing the constant; temperature 1.
+    /// Starts from the result for another precision or other rows. `None` without rows.
     fn of_table(
         table: &TrainingTable,
         rows: &[Range<usize>],
@@ -118,7 +120,7 @@ impl StudentModel {
     }
 }
 
-/// The probabilities of logits after a temperature and curves.
+/// The probabilities for logits after applying a temperature and calibration curves.
 fn calibrated(
     (eta, tau): (f64, f64),
     temperature: f64,
@@ -128,7 +130,7 @@ fn calibrated(
     isotonic.map_or(found, |curves| curves.apply(found))
 }
 
-/// The three probabilities from the logits ±η and τ; exact in the tails.
+/// The three probabilities for the logits ±η and τ, accurate in the tails.
 fn probabilities(eta: f64, tau: f64) -> OutcomeProbabilities {
     let Exponentials { a, b, sum, .. } = Exponentials::of(eta, tau);
     OutcomeProbabilities::new(a / sum, b / sum)

@@ -1,21 +1,22 @@
-//! What the order of two documents does to a student that was asked in both.
+//! Measures how the order of two documents affects a student that was asked in both orders.
 
 use super::OutcomeProbabilities;
 use serde::Serialize;
 
-/// Over the pairs that a student has predicted in both orders.
+/// Statistics over the pairs that a student has predicted in both orders.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct OrderShift {
     pub pairs: usize,
-    /// Mean of P(first) − P(second) over both orders, in −1..=1: above 0 the student favours what comes first. 0 without
-    /// any effect.
+    /// Mean of P(first) − P(second) over both orders, in −1..=1: positive if the student favors the
+    /// first document, 0 without an effect.
     pub toward_first: f64,
-    /// Share of the pairs whose favourite is another document in the other order.
+    /// Share of the pairs whose favorite changes with the order.
     pub flips: f64,
 }
 
 impl OrderShift {
-    /// Of predictions about the same documents A and B, shown A first and shown B first; `None` without any.
+    /// From predictions for the same documents A and B, shown A first and shown B first; `None`
+    /// without any.
     pub fn of(
         both: impl IntoIterator<Item = (OutcomeProbabilities, OutcomeProbabilities)>,
     ) -> Option<Self> {

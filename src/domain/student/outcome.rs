@@ -1,16 +1,17 @@
-//! The three outcomes of a pair as probabilities, and what follows from them.
+//! The probabilities of the three outcomes of a pair, and quantities derived from them.
 
-/// How far the three probabilities may add up to something else than 1: printed digits are rounded.
+/// Allowed deviation of the sum of the three probabilities from 1, because printed digits are
+/// rounded.
 const ROUNDING: f64 = 0.01;
 
-/// How far they add up to something else than 1 in binary arithmetic alone: such numbers stay as they are, so that what was
-/// written reads back to the last bit.
+/// Deviation of the sum from 1 that is only due to binary arithmetic: such numbers are kept as they
+/// are, so that they round-trip to the last bit.
 const EXACT: f64 = 1e-12;
 
-/// The least and the most that one prediction counts for, in battles.
+/// The minimum and maximum weight of one prediction, in battles.
 const STRENGTH: (f64, f64) = (0.02, 30.0);
 
-/// P(A better) and P(B better) of a pair; what is left is P(tie).
+/// P(A better) and P(B better) of a pair; the rest is P(tie).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OutcomeProbabilities {
     a: f64,
@@ -18,7 +19,8 @@ pub struct OutcomeProbabilities {
 }
 
 impl OutcomeProbabilities {
-    /// Two probabilities; `None` unless both are in 0..=1 and together at most 1. Sums up to .01 above 1 are scaled to 1.
+    /// From two probabilities; `None` unless both are in 0..=1 and their sum is at most 1. Sums up
+    /// to .01 above 1 are scaled to 1.
     pub fn new(a: f64, b: f64) -> Option<Self> {
         let share = |p: f64| (0.0..=1.0 + ROUNDING).contains(&p);
         let sum = a + b;
@@ -31,7 +33,7 @@ impl OutcomeProbabilities {
         })
     }
 
-    /// Three probabilities that add up to 1, give or take .01, and are scaled to it; `None` for others.
+    /// From three probabilities that sum to 1, within .01, and are scaled to it; `None` for others.
     pub fn of_three(a: f64, b: f64, tie: f64) -> Option<Self> {
         let sum = a + b + tie;
         let sound = [a, b, tie].iter().all(|p| *p >= 0.0) && (sum - 1.0).abs() <= ROUNDING;
@@ -42,8 +44,8 @@ impl OutcomeProbabilities {
         })
     }
 
-    /// What to learn from an ensemble score `s` in 0..=1 (1: B better): P(tie) = 1 − 2|s − ½|, the rest on the side that the
-    /// score is on. It keeps the mean, P(B) + P(tie) / 2 = s.
+    /// The training target for an ensemble score `s` in 0..=1 (1: B is better): P(tie) = 1 − 2|s −
+    /// ½|, and the rest for the side of the score. It preserves the mean, P(B) + P(tie) / 2 = s.
     pub fn soft_target(score: f64) -> Self {
         Self {
             a: (1.0 - 2.0 * score).max(0.0),
@@ -60,11 +62,11 @@ impl OutcomeProbabilities {
     }
 
     pub fn tie(self) -> f64 {
-        // In this order the documents can be exchanged without a change of the last bit.
+        // Add in this order, so that swapping the documents does not change the last bit.
         (1.0 - (self.a + self.b)).max(0.0)
     }
 
-    /// The same pair with its documents exchanged.
+    /// The same pair with its documents swapped.
     #[must_use]
     pub fn swapped(self) -> Self {
         Self {
@@ -82,7 +84,7 @@ impl OutcomeProbabilities {
         }
     }
 
-    /// The score that is expected, in 0..=1 (1: B better).
+    /// The expected score, in 0..=1 (1: B is better).
     pub fn score(self) -> f64 {
         0.5 * (1.0 - self.a + self.b)
     }
@@ -92,15 +94,17 @@ impl OutcomeProbabilities {
         self.b - self.a
     }
 
-    /// E|C| in 0..=1: P(A) + P(B), the probability that it is no tie.
+    /// E|C| in 0..=1: P(A) + P(B), the probability of a decisive outcome.
     pub fn decisiveness(self) -> f64 {
         self.a + self.b
     }
 
-    /// How many battles a prediction is worth in a fit: (1 − a) / (a − m²) with m = E[C] and a = E|C|, within .02 and 30.
+    /// The weight of a prediction in a fit, in battles: (1 − a) / (a − m²) with m = E[C] and a =
+    /// E|C|, clamped to .02..=30.
     ///
-    /// It is the number of games after which a Beta distribution with the same mean has the variance that three outcomes with
-    /// these probabilities have: at the same m it falls with a, since a known tie is evidence and a coin flip is none.
+    /// It is the number of games after which a Beta distribution with the same mean has the
+    /// variance of three outcomes with these probabilities. At the same m it decreases with a,
+    /// since a certain tie is evidence and a coin flip is not.
     pub fn strength(self) -> f64 {
         let (a, m) = (self.decisiveness(), self.preference());
         let (games, spread) = (self.tie(), a - m * m);
@@ -153,7 +157,8 @@ mod tests {
             let (mean, games) = (one.score(), one.strength());
             let (least, most) = STRENGTH;
             prop_assume!(games > least && games < most);
-            // Var(win share) of Beta(mean · n, (1 − mean) · n), and a quarter of Var(C) where C² = |C|.
+            // Var(win share) of Beta(mean · n, (1 − mean) · n), and a quarter of Var(C) where C² =
+            // |C|.
             let of_beta = mean * (1.0 - mean) / (games + 1.0);
             let of_outcomes = (one.decisiveness() - one.preference().powi(2)) / 4.0;
             prop_assert!((of_beta - of_outcomes).abs() < 1e-12);

@@ -1,28 +1,28 @@
-//! What a student predicts of a pair, in the order or the orders that it was asked in.
+//! A student's prediction for a pair, in one or both orders.
 
 use super::OutcomeProbabilities;
 use crate::domain::battle::Pair;
 use std::collections::BTreeMap;
 
-/// What a student predicts of the pairs of a query.
+/// A student's predictions for the pairs of a query.
 pub type QueryPredictions = BTreeMap<Pair, PairPrediction>;
 
-/// What a student predicts of a pair: A is its lower pool index.
+/// A student's prediction for a pair; A is its lower pool index.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PairPrediction {
-    /// Shown A first, and shown B first.
+    /// With A shown first, and with B shown first.
     pub orders: [Option<OutcomeProbabilities>; 2],
 }
 
 impl PairPrediction {
-    /// Asked in one order only: A was shown first.
+    /// From one order only: A was shown first.
     pub fn in_order(predicted: OutcomeProbabilities) -> Self {
         Self {
             orders: [Some(predicted), None],
         }
     }
 
-    /// Of the order that it was asked in, or the mean of both.
+    /// The prediction of the order that was asked, or the mean of both.
     pub fn predicted(self) -> Option<OutcomeProbabilities> {
         match self.orders {
             [Some(one), Some(other)] => Some(one.mean_with(other)),
@@ -30,13 +30,13 @@ impl PairPrediction {
         }
     }
 
-    /// Shown A first and shown B first, where it was asked in both orders.
+    /// With A shown first and with B shown first, if both orders were asked.
     pub fn both(self) -> Option<(OutcomeProbabilities, OutcomeProbabilities)> {
         self.orders[0].zip(self.orders[1])
     }
 }
 
-/// What a student predicts of two documents, the first of them as A, in whatever order it was asked.
+/// The prediction for two documents, with `first` as A, from whatever orders were asked.
 pub fn prediction_of(
     predictions: &QueryPredictions,
     first: usize,

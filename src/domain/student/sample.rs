@@ -1,5 +1,5 @@
-//! Which pairs a student learns from and is tested on: spread evenly over queries, no document twice, whole queries on one
-//! side.
+//! Draws the pairs for training and testing a student: spread evenly over queries, without using a
+//! document twice, and with each query on one side only.
 
 mod matching;
 
@@ -9,13 +9,14 @@ use matching::Matching;
 use std::collections::BTreeSet;
 use thiserror::Error;
 
-/// Splits that are tried before it is said that there is none.
+/// Number of random splits to try before giving up.
 const SPLITS: usize = 20;
 
 /// A query to draw from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleQuery {
-    /// By pool index, the number of the document, from 0: the same in every query that has it, and none twice in one.
+    /// By pool index, the number of the document, from 0: the same in every query that contains it,
+    /// and unique within a query.
     pub documents: Vec<usize>,
     pub pairs: AllowedPairs,
 }
@@ -26,12 +27,12 @@ pub enum AllowedPairs {
     /// All pairs of its documents.
     All,
     Listed(Vec<Pair>),
-    /// All pairs of its documents but these, each named once.
+    /// All pairs of its documents except these.
     AllBut(BTreeSet<Pair>),
 }
 
 impl AllowedPairs {
-    /// Whether there is any, of so many documents.
+    /// Whether no pair is allowed, given the number of documents.
     fn is_empty(&self, documents: usize) -> bool {
         let all = documents * documents.saturating_sub(1) / 2;
         match self {
@@ -50,16 +51,16 @@ impl AllowedPairs {
     }
 }
 
-/// What is wanted.
+/// The requested sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampleRequest {
     pub pairs: usize,
-    /// How many of them are to learn from; the others are the test's.
+    /// Number of pairs for training; the others are for testing.
     pub train: usize,
     pub seed: u64,
 }
 
-/// A drawn pair: a query's place in the list, and two of its documents.
+/// A drawn pair: the index of a query, and two of its documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SampledPair {
     pub query: usize,
@@ -73,17 +74,17 @@ pub struct PairSample {
     pub test: Vec<SampledPair>,
 }
 
-/// Why there is no such sample.
+/// Why no such sample exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SampleRefusal {
     #[error("{train} to learn from are more than {pairs} in all")]
     TrainAboveAll { train: usize, pairs: usize },
-    /// No choice of pairs without a document twice has more than `most`.
+    /// No choice of pairs without repeated documents has more than `most`.
     #[error(
         "{wanted} pairs cannot be had without using a document twice; the greatest number is {most}"
     )]
     TooMany { wanted: usize, most: usize },
-    /// There are enough pairs, but no division of the queries was found that has enough on both sides.
+    /// There are enough pairs, but no split of the queries was found with enough on both sides.
     #[error(
         "no division of the queries was found with {train} pairs to learn from and {test} to test on; the nearest has {train_found} and {test_found}"
     )]
@@ -97,9 +98,10 @@ pub enum SampleRefusal {
 
 /// Draws a sample; the same queries and request give the same one.
 ///
-/// Each side takes one pair a query in turn while it can, so that no query has two more than another one of its side that
-/// could give a pair. Where this ends early, pairs are exchanged along augmenting paths (Edmonds 1965) as long as that
-/// helps: what is refused as too many cannot be had.
+/// Each side takes one pair per query in turn as long as possible, so that no query has two more
+/// than another query of its side that could still provide a pair. If this ends early, pairs are
+/// exchanged along augmenting paths (Edmonds 1965) as long as that helps, so a request is only
+/// refused as too large if it is impossible.
 pub fn sample(
     queries: &[SampleQuery],
     request: SampleRequest,
@@ -159,7 +161,7 @@ pub fn sample(
     })
 }
 
-/// One attempt: what has been used, and what is left of each query.
+/// One attempt: the documents used so far.
 struct Drawer<'a> {
     queries: &'a [SampleQuery],
     rng: SeededRng,
@@ -177,7 +179,7 @@ impl<'a> Drawer<'a> {
         }
     }
 
-    /// Queries in random order, divided as the pairs are to be.
+    /// Splits the queries at random, in proportion to the pairs.
     fn split(&mut self, train: usize, test: usize) -> (Vec<usize>, Vec<usize>) {
         let gives = |at: &usize| {
             let query = &self.queries[*at];
@@ -194,7 +196,7 @@ impl<'a> Drawer<'a> {
         (order, rest)
     }
 
-    /// One pair a query in turn.
+    /// Takes one pair per query in turn.
     fn fill(&mut self, own: &[usize], wanted: usize) -> Vec<SampledPair> {
         let queries = self.queries;
         let mut left: Vec<(usize, Left<'_>)> = own
@@ -230,9 +232,9 @@ impl<'a> Drawer<'a> {
     }
 }
 
-/// What a query can still give.
+/// The remaining supply of a query.
 enum Left<'a> {
-    /// Pool indexes, to be paired in any way that is allowed.
+    /// Pool indexes, to be paired in any allowed way.
     Documents(Vec<usize>, &'a AllowedPairs),
     Pairs(Vec<Pair>),
 }
@@ -245,7 +247,7 @@ impl<'a> Left<'a> {
         }
     }
 
-    /// A pair of documents that are not used yet, which they are then.
+    /// Draws a pair of unused documents and marks them as used.
     fn draw(
         &mut self,
         documents: &[usize],
@@ -257,13 +259,13 @@ impl<'a> Left<'a> {
                 left.retain(|at| !used[documents[*at]]);
                 while left.len() > 1 {
                     let first = left.swap_remove(rng.below(left.len()));
-                    // From a random place on, so that each partner is as probable.
+                    // Start at a random position, so that each partner is equally likely.
                     let begin = rng.below(left.len());
                     let places = (begin..left.len()).chain(0..begin);
                     let mut pairs = places.map(|at| (at, Pair::new(first, left[at])));
                     let found = pairs
                         .find_map(|(at, pair)| Some((at, pair.filter(|pair| allowed.has(*pair))?)));
-                    // A document that fits to none of those left fits to none later.
+                    // A document that fits none of the remaining ones will not fit any later.
                     let Some((at, pair)) = found else {
                         continue;
                     };

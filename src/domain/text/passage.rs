@@ -1,18 +1,18 @@
-//! Sentences, and the passage of a text that is worth quoting.
+//! Sentence splitting, and the passage of a text most worth quoting.
 
 use super::{MAX_TERMS, Term, head, hits, readable};
 use std::ops::Range;
 
-/// How far a passage may reach in characters before it is cut.
+/// Maximum length of a passage in characters before it is truncated.
 const MAX_PASSAGE: usize = 400;
 
-/// Abbreviations that do not end a sentence, without their full stop.
+/// Abbreviations that do not end a sentence, without their period.
 const ABBREVIATIONS: &[&str] = &[
     "al", "approx", "ca", "cf", "dr", "e.g", "eg", "eq", "fig", "figs", "i.e", "ie", "mr", "mrs",
     "ms", "no", "prof", "ref", "st", "vol", "vs",
 ];
 
-/// The sentences of `text`, without the white space around them. A line break always ends one.
+/// The sentences of `text`, without surrounding whitespace. A line break always ends a sentence.
 pub fn sentences(text: &str) -> Vec<Range<usize>> {
     let text = readable(text);
     let mut found = Vec::new();
@@ -45,7 +45,7 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Where the sentence that began at `start` ends if the mark at `at` ends it.
+/// The end of the sentence starting at `start` if the mark at `at` ends it.
 fn sentence_stop(text: &str, start: usize, at: usize) -> Option<usize> {
     let rest = &text[at + 1..];
     let after = rest.trim_start_matches([')', ']', '"', '\'', '”', '’']);
@@ -78,7 +78,7 @@ fn abbreviates(before: &str) -> bool {
         || ABBREVIATIONS.contains(&word.as_str())
 }
 
-/// Whether `c` starts another line for any terminal or editor.
+/// Whether `c` starts a new line in any terminal or editor.
 fn is_line_break(c: char) -> bool {
     matches!(
         c,
@@ -86,9 +86,10 @@ fn is_line_break(c: char) -> bool {
     )
 }
 
-/// The sentence, or two neighbours, of `text` with the most distinct `terms`, terms rare in `text` weighing more.
+/// The sentence, or two adjacent sentences, of `text` with the most distinct `terms`, with more
+/// weight for terms that are rare in `text`.
 ///
-/// The first sentence where no term occurs, and an empty range where there is no sentence.
+/// The first sentence if no term occurs, and an empty range if there are no sentences.
 pub fn best_passage(text: &str, terms: &[Term]) -> Range<usize> {
     let sentences = sentences(text);
     let mut held = vec![0u64; sentences.len()];
@@ -132,7 +133,8 @@ pub fn best_passage(text: &str, terms: &[Term]) -> Range<usize> {
         let Some(next) = sentences.get(at + 1) else {
             continue;
         };
-        // A neighbour is taken along only where it adds a term; the small charge prefers the shorter passage.
+        // A neighbor is included only if it adds a term; the small penalty favors the shorter
+        // passage.
         let both = weigh(held[at] | held[at + 1]) - 0.5;
         if held[at] != 0
             && held[at + 1] != 0
@@ -146,9 +148,10 @@ pub fn best_passage(text: &str, terms: &[Term]) -> Range<usize> {
     clip(text, best.1, focus, MAX_PASSAGE)
 }
 
-/// At most `chars` characters of `passage` around the byte `focus`, cut at white space where there is any.
+/// At most `chars` characters of `passage` around the byte `focus`, cut at whitespace if there is
+/// any.
 ///
-/// Ranges that do not fit the text or its characters give an empty range.
+/// Ranges that do not fit the text or its character boundaries give an empty range.
 pub fn clip(text: &str, passage: Range<usize>, focus: usize, chars: usize) -> Range<usize> {
     let Some(whole) = text.get(passage.clone()) else {
         return 0..0;
@@ -162,7 +165,7 @@ pub fn clip(text: &str, passage: Range<usize>, focus: usize, chars: usize) -> Ra
     else {
         return 0..0;
     };
-    // The passage's own beginning reads best, unless the focus is too far from it.
+    // The beginning of the passage reads best, unless the focus is too far from it.
     let room = if head(before, chars / 2).len() == before.len() {
         chars / 2
     } else {
@@ -174,7 +177,7 @@ pub fn clip(text: &str, passage: Range<usize>, focus: usize, chars: usize) -> Ra
         .take(room)
         .map(char::len_utf8)
         .sum::<usize>();
-    // Near the passage's end the room that is left over goes to the words before the focus.
+    // Near the end of the passage, use the spare room for the words before the focus.
     let spare = chars.saturating_sub(after.chars().take(chars).count());
     let lead = lead.max(before.chars().rev().take(spare).map(char::len_utf8).sum());
     let mut start = focus - lead;

@@ -1,4 +1,4 @@
-//! Which verdict counts on a pair that several people have judged.
+//! Decides which verdict counts on a pair that several people have judged.
 
 use super::{Decision, Verdict};
 use crate::domain::battle::Pair;
@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use strum::IntoStaticStr;
 
-/// How the verdict in force follows from what people said. Each annotator has one say on a pair: their latest.
+/// How the effective verdict is derived from people's verdicts. Only each annotator's latest
+/// verdict on a pair counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -15,10 +16,10 @@ pub enum FinalRule {
     /// The latest verdict, whoever gave it.
     #[default]
     Latest,
-    /// The direction (A, equal, B) that more than half of those who stated one agree on. Without it nobody's verdict is
-    /// in force, and the judges' votes stay.
+    /// The direction (A, equal, B) that more than half of those who stated one agree on. Without
+    /// such a majority, no verdict is effective, and the judges' votes remain.
     Majority,
-    /// This annotator's verdict; where they gave none, as [`FinalRule::Majority`].
+    /// This annotator's verdict; if there is none, as [`FinalRule::Majority`].
     Adjudicator(String),
 }
 
@@ -28,10 +29,11 @@ impl FinalRule {
         self.into()
     }
 
-    /// The verdict in force on one pair, given what each annotator said last, earliest first.
+    /// The effective verdict on one pair, given each annotator's latest verdict, earliest first.
     ///
-    /// Under [`FinalRule::Majority`] it is one of the majority's own: the latest with the median strength of the majority,
-    /// the weaker of the two middle ones. *Cannot tell* does not vote, and is in force where nobody says anything else.
+    /// Under [`FinalRule::Majority`], it is one of the majority's verdicts: the latest one with the
+    /// median strength of the majority, using the weaker of the two middle ones. *Cannot tell* does
+    /// not vote, and is effective only if nobody says anything else.
     pub fn choose<'a>(&self, said: &[&'a Verdict]) -> Option<&'a Verdict> {
         match self {
             Self::Latest => said.last().copied(),
@@ -67,12 +69,12 @@ fn majority<'a>(said: &[&'a Verdict]) -> Option<&'a Verdict> {
         .map(|(_, verdict)| verdict)
         .collect();
     let strong = |verdict: &Verdict| matches!(verdict.decision, Decision::MuchA | Decision::MuchB);
-    // The median of plain and strong steps is strong where the strong ones are more than half.
+    // The median of plain and strong steps is strong if the strong ones are more than half.
     let median = 2 * camp.iter().filter(|verdict| strong(verdict)).count() > camp.len();
     camp.into_iter().rfind(|verdict| strong(verdict) == median)
 }
 
-/// What the people of a query said, and the rule that makes one verdict of it.
+/// All verdicts of people on a query, and the rule that chooses the effective ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnnotatorVerdicts {
     pub rule: FinalRule,
@@ -81,7 +83,8 @@ pub struct AnnotatorVerdicts {
 }
 
 impl AnnotatorVerdicts {
-    /// Collects verdicts in the order in which they were given: the last of an annotator on a pair stands.
+    /// Collects verdicts in the order in which they were given; an annotator's last verdict on a
+    /// pair counts.
     pub fn new(rule: FinalRule, given: impl IntoIterator<Item = Verdict>) -> Self {
         let mut latest: BTreeMap<(Option<Pair>, String), (usize, Verdict)> = BTreeMap::new();
         for (at, verdict) in given.into_iter().enumerate() {
@@ -96,7 +99,7 @@ impl AnnotatorVerdicts {
         }
     }
 
-    /// Adds a verdict, the latest of all, in place of the one its annotator gave on the pair before.
+    /// Adds a new latest verdict, which replaces its annotator's previous one on the pair.
     pub fn give(&mut self, verdict: Verdict) {
         let pair = Pair::new(verdict.a, verdict.b);
         self.said.retain(|earlier| {
@@ -123,7 +126,8 @@ impl AnnotatorVerdicts {
         on.find(|verdict| verdict.annotator == annotator)
     }
 
-    /// The verdicts in force, one a pair at most, in the order of the first that stands on each pair.
+    /// The effective verdicts, at most one per pair, ordered by the first current verdict on each
+    /// pair.
     pub fn in_force(&self) -> Vec<Verdict> {
         let mut pairs = self.by_pair();
         let in_turn = self.said.iter().filter_map(|verdict| {
@@ -133,8 +137,8 @@ impl AnnotatorVerdicts {
         in_turn.collect()
     }
 
-    /// The pairs on which annotators go different ways (A, equal, B), whatever the rule makes of it. *Cannot tell* goes
-    /// no way.
+    /// The pairs on which annotators disagree about the direction (A, equal, B), regardless of the
+    /// rule. *Cannot tell* has no direction.
     pub fn conflicts(&self) -> Vec<Pair> {
         self.by_pair()
             .into_iter()

@@ -6,29 +6,29 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoldItem {
-    /// Pool index of document A, the smaller.
+    /// Pool index of document A, the smaller one.
     pub a: usize,
     pub b: usize,
     /// The answer; never *cannot tell*.
     pub decision: Decision,
-    /// Why it is known, in words.
+    /// The reason for the answer.
     pub note: Option<String>,
 }
 
-/// How a person does on the gold items that they were given.
+/// A person's performance on their gold items.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GoldScore {
     pub right: usize,
-    /// Verdicts that go some way.
+    /// Verdicts with a direction.
     pub judged: usize,
-    /// Items on which the person could not tell; neither right nor wrong.
+    /// Items on which the person could not tell, which count as neither right nor wrong.
     pub cannot_tell: usize,
     /// `right` of `judged`, with its 95 % interval over queries.
     pub share: Option<Share>,
 }
 
-/// Scores answers, each with its query and the known one, both with the same document as A. Only the direction counts:
-/// *much better* is as right as *better*.
+/// Scores answers, each with its query and the known answer, both with the same document as A. Only
+/// the direction counts: *much better* is as correct as *better*.
 pub fn gold_score<Q: Ord>(answers: impl IntoIterator<Item = (Q, Decision, Decision)>) -> GoldScore {
     let mut score = GoldScore::default();
     let mut of_query: BTreeMap<Q, (f64, usize)> = BTreeMap::new();

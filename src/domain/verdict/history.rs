@@ -1,35 +1,36 @@
-//! What a person said of a pair before and after each thing they did.
+//! A person's decisions on a pair before and after each of their actions.
 
 use super::{Decision, Verdict};
 use crate::domain::battle::Pair;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// One thing somebody did, on a query that `Q` stands for.
+/// An action of an annotator, on a query identified by `Q`.
 #[derive(Clone, Copy, Debug)]
 pub enum VerdictEvent<'a, Q> {
-    /// Gave a verdict, perhaps in place of an earlier one.
+    /// Gave a verdict, which may replace an earlier one.
     Gave {
         query: Q,
         verdict: &'a Verdict,
-        /// The identifier of the one it stands for.
+        /// The identifier of the verdict that it replaces.
         replaces: Option<&'a str>,
     },
-    /// Took the verdict with this identifier back.
+    /// Undid the verdict with this identifier.
     TookBack(&'a str),
 }
 
-/// What an annotator says of a pair before and after, as seen with the deed's document A first; `None` for nothing.
+/// An annotator's decision on a pair before and after, with the event's document A first; `None` if
+/// there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DecisionChange {
     pub before: Option<Decision>,
     pub after: Option<Decision>,
 }
 
-/// A verdict that has not been taken back, and what it stands for.
+/// Verdicts that have not been undone, with the verdicts that they replace.
 type LiveVerdicts<'a> = Vec<(&'a Verdict, Option<&'a str>)>;
 
-/// What each deed changed, in the order of the deeds: the order in which they were done.
+/// The change made by each event, in the given (chronological) order.
 pub fn decision_changes<'a, Q: Copy + Eq + Hash>(
     events: impl IntoIterator<Item = VerdictEvent<'a, Q>>,
 ) -> Vec<DecisionChange> {
@@ -70,7 +71,7 @@ pub fn decision_changes<'a, Q: Copy + Eq + Hash>(
     events.collect()
 }
 
-/// The latest of the verdicts that no other stands for.
+/// The latest verdict that is not replaced by another one.
 fn standing(live: &LiveVerdicts<'_>, a: usize) -> Option<Decision> {
     let replaced = |uid: &str| live.iter().any(|(_, replaces)| *replaces == Some(uid));
     let mut latest_first = live.iter().rev();
@@ -121,7 +122,7 @@ mod tests {
             changes,
             [
                 change(None, Some(A)),
-                // Seen with the verdict's own A first, the one before said the opposite.
+                // With the verdict's own A first, the previous verdict said the opposite.
                 change(Some(B), Some(A)),
                 change(None, Some(Tie)),
                 change(Some(B), Some(MuchB)),

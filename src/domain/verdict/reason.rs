@@ -1,10 +1,10 @@
-//! What a person adds to a decision: how sure they are, and what the judges got wrong.
+//! Additional information on a decision: how certain the person is, and the judges' mistakes.
 
 use crate::domain::named::named;
 
 named! {
     "a confidence", "kebab-case";
-    /// How sure a person is of a verdict. It is stored and counts for nothing in the fit.
+    /// How certain a person is of a verdict. Stored, but not used in the fit.
     pub enum Confidence {
         Low,
         Medium,
@@ -27,13 +27,13 @@ named! {
     /// Why a person's verdict differs from the judges' votes.
     pub enum ErrorCause {
         JudgeWrong,
-        /// Both answers can be defended.
+        /// Both answers are defensible.
         BothDefensible,
-        /// The query can be understood in more than one way.
+        /// The query is ambiguous.
         QueryUnclear,
-        /// The guideline does not say.
+        /// The guideline does not cover the case.
         GuidelineGap,
-        /// A document is cut off, garbled or empty.
+        /// A document is truncated, garbled or empty.
         DocumentBroken,
         Other,
     }

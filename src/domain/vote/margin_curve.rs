@@ -1,36 +1,38 @@
-//! What a judge's stated margins are worth.
+//! Calibration curves of judges' stated margins.
 
 use super::{Margin, Outcome};
 use serde::{Deserialize, Serialize};
 
-/// The fewest comparisons that a curve is drawn from, and the fewest at one of its points.
+/// Minimum number of comparisons for a curve, and minimum number at each of its points.
 const FEWEST: usize = 100;
 const PER_POINT: usize = 25;
 
-/// The most points of a curve.
+/// Maximum number of points of a curve.
 const POINTS: usize = 12;
 
-/// How often somebody else agrees with a judge, by the size of the margin that it states: a curve that never falls, from the
-/// judge's own battles.
+/// How often someone else agrees with a judge, by the size of the stated margin: a nondecreasing
+/// curve, fitted to the judge's own battles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MarginCurve {
-    /// Sizes of margins, rising, each with the share in ½..=1 that agrees at it.
+    /// Margin sizes, increasing, each with the share in ½..=1 that agrees at it.
     points: Vec<(f64, f64)>,
-    /// The comparisons that it is from.
+    /// Number of comparisons it is based on.
     pub comparisons: usize,
 }
 
 impl MarginCurve {
-    /// The curve of margins that were compared with what somebody else said of the pair: 1 where they named the same document,
-    /// ½ for a tie, 0 for the other one. `None` for fewer than 100 comparisons; margins of 0 are left out.
+    /// The curve of margins that were compared with someone else's answer on the pair: 1 if they
+    /// named the same document, ½ for a tie, 0 for the other document. `None` for fewer than 100
+    /// comparisons; margins of 0 are skipped.
     ///
-    /// Isotonic regression (pool adjacent violators; Ayer et al. 1955) of up to twelve groups of about equal size. What is
-    /// below ½ is taken for ½: a judge that is wrong more often than not is not turned round.
+    /// Isotonic regression (pool adjacent violators; Ayer et al. 1955) of up to twelve groups of
+    /// about equal size. Values below ½ are raised to ½: a judge that is wrong more often than not
+    /// is not inverted.
     pub fn fit(compared: impl IntoIterator<Item = (Margin, f64)>) -> Option<Self> {
         let sized = |(margin, agreed): (Margin, f64)| (margin.get().abs(), agreed);
         let mut votes: Vec<(f64, f64)> = compared.into_iter().map(sized).collect();
         votes.retain(|(size, _)| *size > 0.0);
-        // Sorting by both keeps every sum the same whatever the order of the rows.
+        // Sort by both, so that sums do not depend on the order of the rows.
         votes.sort_by(|x, y| x.0.total_cmp(&y.0).then(x.1.total_cmp(&y.1)));
         let comparisons = votes.len();
         if comparisons < FEWEST {
@@ -64,7 +66,8 @@ impl MarginCurve {
         })
     }
 
-    /// What a vote with this margin says, in 0..=1 (1: B better): linear between the points, level beyond them.
+    /// The score of a vote with this margin, in 0..=1 (1: B is better): linear between the points,
+    /// constant beyond them.
     pub fn score(&self, margin: Margin) -> f64 {
         let share = self.share(margin.get().abs());
         match margin.outcome() {
@@ -74,7 +77,7 @@ impl MarginCurve {
         }
     }
 
-    /// The share that agrees with margins of a size.
+    /// The share that agrees with margins of this size.
     pub fn share(&self, size: f64) -> f64 {
         let after = self.points.partition_point(|(at, _)| *at <= size);
         let below = after.checked_sub(1).and_then(|at| self.points.get(at));
@@ -86,7 +89,7 @@ impl MarginCurve {
     }
 }
 
-/// Votes of neighbouring margins.
+/// Votes with similar margins.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
     n: f64,
@@ -137,7 +140,7 @@ mod tests {
         let mut votes = votes(&rows);
         let curve = MarginCurve::fit(votes.iter().copied()).unwrap();
         assert_eq!(curve.comparisons, 300);
-        // The first two are one: 55 of 100 at a mean of .35.
+        // The first two are merged: 55 of 100 at a mean of .35.
         let score = |margin: f64| curve.score(Margin::new(margin).unwrap());
         for (margin, expected) in [
             (0.35, 0.55),

@@ -1,33 +1,34 @@
-//! How often preferences are those of the ensemble where it is of one mind.
+//! How often models prefer the same document as a unanimous ensemble.
 
 use super::measured::{Measured, share_interval};
 use crate::domain::metrics::{Resampling, bootstraps};
 use std::collections::BTreeMap;
 
-/// Scores this near to 0 and 1 are those.
+/// Scores this close to 0 and 1 count as 0 and 1.
 const EXACT: f64 = 1e-9;
 
-/// A battle with what several models prefer.
+/// A battle with the preferences of several models.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PreferenceRow {
-    /// The ensemble's score in 0..=1 (1: B better).
+    /// The ensemble's score in 0..=1 (1: B is better).
     pub score: f64,
-    /// Above 0 where a model prefers B, below 0 for A; one a model.
+    /// Positive if a model prefers B, negative for A; one per model.
     pub preferences: Vec<f64>,
     pub query: usize,
 }
 
-/// The accuracy of one model on consensus battles, and how far the first model is above it.
+/// The accuracy of one model on unanimous battles, and its distance to the first model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ModelAccuracy {
     pub accuracy: Measured,
-    /// Accuracy of the first model less this one, query by query.
+    /// Accuracy of the first model minus that of this one, over queries.
     pub behind_first: Measured,
-    /// The consensus battles that both are of.
+    /// Number of unanimous battles that both cover.
     pub battles: usize,
 }
 
-/// One a model; empty without a consensus battle. Half is counted where a model prefers neither.
+/// One per model; empty without unanimous battles. A model that prefers neither document counts
+/// half.
 pub fn accuracies(rows: &[PreferenceRow], resampling: &Resampling) -> Vec<ModelAccuracy> {
     let consensus = rows
         .iter()
@@ -37,7 +38,7 @@ pub fn accuracies(rows: &[PreferenceRow], resampling: &Resampling) -> Vec<ModelA
         clusters.entry(row.query).or_default().push(row);
     }
     let models = rows.first().map_or(0, |row| row.preferences.len());
-    // By model, for each query its hits and battles.
+    // By model, the hits and battles of each query.
     let tallies: Vec<Vec<(f64, f64)>> = (0..models)
         .map(|model| {
             let of = |rows: &Vec<&PreferenceRow>| {
@@ -68,7 +69,7 @@ pub fn accuracies(rows: &[PreferenceRow], resampling: &Resampling) -> Vec<ModelA
             },
             behind_first: Measured {
                 value: difference(&all)?,
-                // Of few queries an interval may reach beyond what is possible.
+                // With few queries, an interval may exceed the possible range.
                 interval: behind.map(|(low, high)| (low.max(-1.0), high.min(1.0))),
             },
             battles: clusters.values().map(Vec::len).sum(),
@@ -109,7 +110,8 @@ mod tests {
         assert!((found[1].behind_first.value - 1.0 / 6.0).abs() < 1e-12);
         assert!(found[1].accuracy.interval.is_some());
         assert_eq!(accuracies(&rows[3..], &Resampling::default()), []);
-        // Two queries, one won and one lost altogether: between −100 and 100 points, and no further.
+        // Two queries, one won and one lost completely: the interval is −100 to 100 points, no
+        // wider.
         let rows = [row(1.0, [1.0, -1.0], 0), row(1.0, [-1.0, 1.0], 1)];
         let found = accuracies(&rows, &Resampling::default());
         assert_eq!(found[1].behind_first.interval, Some((-1.0, 1.0)));

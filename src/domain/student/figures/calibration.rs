@@ -1,6 +1,7 @@
-//! How far a student's probabilities can be believed, with intervals over queries.
+//! Calibration of a student's probabilities, with intervals over queries.
 //!
-//! Buckets stay as they are while queries are resampled, so that each resample costs one pass over sums that each query has.
+//! Buckets stay fixed while queries are resampled, so that each resample costs one pass over sums
+//! stored for each query.
 
 use super::groups::{equal_parts, mean};
 use super::measured::{Measured, share_interval};
@@ -10,12 +11,13 @@ use crate::domain::metrics::bootstraps;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Buckets of equal width, over expected scores that are not folded.
+/// Number of buckets of equal width, over unfolded expected scores.
 const WIDTHS: usize = 20;
-/// Probabilities below this count as this where their logarithm is taken.
+/// Lower bound for probabilities before taking their logarithm.
 const SMALLEST: f64 = 1e-12;
 
-/// The parts of the Brier score of expected scores, over buckets of equal width (Murphy 1973).
+/// The decomposition of the Brier score of expected scores, over buckets of equal width (Murphy
+/// 1973).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Murphy {
     pub reliability: f64,
@@ -25,25 +27,26 @@ pub struct Murphy {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
-    /// Mean distance of expected and observed folded score over buckets of equal population.
+    /// Mean distance between expected and observed folded score over buckets of equal population.
     pub ece: Measured,
-    /// What `ece` would be on average were every bucket right: so many battles differ that much by chance. `None` where the
-    /// error of a bucket is not known.
+    /// The expected value of `ece` if every bucket were calibrated: even then, this many battles
+    /// differ by chance. `None` if the error of a bucket is unknown.
     pub ece_by_chance: Option<f64>,
     /// The largest of those distances.
     pub mce: Measured,
-    /// As `ece`, over twenty buckets of equal width of scores that are not folded.
+    /// As `ece`, over twenty buckets of equal width of unfolded scores.
     pub ece_equal_width: Measured,
     /// As `ece`, of E|C| against |C|.
     pub ece_decisiveness: Measured,
-    /// Mean squared distance of expected and observed score.
+    /// Mean squared difference between expected and observed score.
     pub brier: Measured,
-    /// Mean over battles of the squared distances of the three probabilities from the soft target, summed.
+    /// Mean over battles of the sum of the squared differences between the three probabilities and
+    /// the soft target.
     pub brier_ternary: Measured,
     pub murphy: Murphy,
 }
 
-/// What is measured in one pass.
+/// Everything that is measured in one pass.
 pub(super) struct MeasuredRows {
     pub(super) queries: usize,
     pub(super) accuracy: Option<Measured>,
@@ -88,7 +91,7 @@ fn squared_distances(row: &StudentRow) -> f64 {
         + (found.tie() - target.tie()).powi(2)
 }
 
-/// Rows divided into buckets, with how far each row's expectation is above what was observed.
+/// Rows divided into buckets, with the difference between expected and observed value of each row.
 struct Division {
     bucket: Vec<usize>,
     gap: Vec<f64>,
@@ -96,7 +99,7 @@ struct Division {
 }
 
 impl Division {
-    /// In parts of equal population by `expected`.
+    /// Divides into parts of equal population by `expected`.
     fn equal_population(expected: Vec<f64>, observed: impl Fn(usize) -> f64, parts: usize) -> Self {
         let mut order: Vec<usize> = (0..expected.len()).collect();
         order.sort_by(|x, y| expected[*x].total_cmp(&expected[*y]));
@@ -127,7 +130,7 @@ impl Division {
         }
     }
 
-    /// For each bucket its rows and the sum of their gaps.
+    /// For each bucket, the number of rows and the sum of their gaps.
     fn sums<'a>(&self, rows: impl Iterator<Item = &'a usize>) -> Vec<(f64, f64)> {
         let mut sums = vec![(0.0, 0.0); self.buckets];
         for at in rows {
@@ -138,7 +141,8 @@ impl Division {
         sums
     }
 
-    /// The buckets that some rows are in, with these rows and the sum of their gaps.
+    /// The buckets that contain some of the rows, with the number of these and the sum of their
+    /// gaps.
     fn tally(&self, rows: &[usize]) -> Vec<(usize, f64, f64)> {
         let mut found: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
         for at in rows {
@@ -151,20 +155,21 @@ impl Division {
     }
 }
 
-/// A query's rows, summed: what a resample that has the query takes of it.
+/// Sums over a query's rows, which are all that a resample with the query needs.
 #[derive(Default)]
 struct QueryTally {
     rows: f64,
-    /// Consensus battles, and those on which the student prefers what the ensemble does.
+    /// Unanimous battles, and those on which the student prefers the same document as the ensemble.
     consensus: f64,
     right: f64,
     losses: [f64; 3],
-    /// For each division the buckets that the query has rows in, with these rows and the sum of their gaps.
+    /// For each division, the buckets that contain rows of the query, with the number of these and
+    /// the sum of their gaps.
     divisions: [Vec<(usize, f64, f64)>; 3],
 }
 
 impl QueryTally {
-    /// Adds all but the divisions.
+    /// Adds everything except the divisions.
     fn add(&mut self, other: &Self) {
         self.rows += other.rows;
         self.consensus += other.consensus;
@@ -174,7 +179,7 @@ impl QueryTally {
     }
 }
 
-/// Mean and largest size of the gaps, less those of `centre`.
+/// Mean and maximum magnitude of the gaps, after subtracting those of `centre`.
 fn distances(sums: &[(f64, f64)], centre: Option<&[(f64, f64)]>) -> (f64, f64) {
     let all: f64 = sums.iter().map(|(n, _)| n).sum();
     let (mut mean, mut largest) = (0.0, 0.0f64);
@@ -294,7 +299,8 @@ pub(super) fn measure(
     let distance = |value: f64, at: usize| Measured {
         value,
         interval: found[at].zip(found[at + 1]).map(|((_, high), (_, off))| {
-            // A mean of sizes is too large in a resample. The true one is no further below the value than gaps are off.
+            // A mean of magnitudes is biased upward in a resample. The true value is below the
+            // estimate by at most the error of the gaps.
             ((value - off).max(0.0), high.max(value).min(1.0))
         }),
     };
@@ -319,7 +325,7 @@ pub(super) fn measure(
     }
 }
 
-/// 1 where the student prefers what the ensemble prefers, ½ where it prefers neither.
+/// 1 if the student prefers the same document as the ensemble, ½ if it prefers neither.
 fn right_share(row: &FoldedRow) -> f64 {
     match row.x == row.y {
         true => 0.5,
@@ -327,7 +333,8 @@ fn right_share(row: &FoldedRow) -> f64 {
     }
 }
 
-/// The mean size of a gap that is 0 but for chance: √(2/π) of its standard error over queries, bucket by bucket.
+/// The mean magnitude of a gap that differs from 0 only by chance: √(2/π) of its standard error
+/// over queries, bucket by bucket.
 fn by_chance(division: &Division, rows: &[StudentRow]) -> Option<f64> {
     let sums = division.sums((0..rows.len()).collect::<Vec<_>>().iter());
     let mut members: Vec<Vec<(usize, f64)>> = vec![Vec::new(); division.buckets];

@@ -1,19 +1,19 @@
-//! One battle as the figures draw it: with the student's favourite first.
+//! One battle as drawn in the figures: with the student's favorite first.
 
 use super::StudentRow;
 use serde::Serialize;
 use std::f64::consts::SQRT_2;
 
-/// Scores this near to 0, ½ and 1 are those: means of thirds are rounded.
+/// Scores this close to 0, ½ and 1 count as these values: means of thirds are rounded.
 const EXACT: f64 = 1e-9;
 
-/// How the ensemble stood towards the student's favourite.
+/// How the ensemble voted on the student's favorite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
-    /// All for the favourite.
+    /// All votes for the favorite.
     AllFor,
-    /// More for it than against it.
+    /// More votes for it than against it.
     MoreFor,
     Even,
     MoreAgainst,
@@ -53,14 +53,14 @@ impl Category {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FoldedRow {
-    /// The favourite's probability, and the other document's: x ≥ y.
+    /// The favorite's probability, and the other document's: x ≥ y.
     pub x: f64,
     pub y: f64,
-    /// The ensemble's score in 0..=1, 0 where it is all for the favourite.
+    /// The ensemble's score in 0..=1; 0 if all votes are for the favorite.
     pub score: f64,
-    /// Whether the favourite is document B.
+    /// Whether the favorite is document B.
     pub turned: bool,
-    /// Distance from the certain corner (1, 0), in 0..=1.
+    /// Distance from the corner of certainty (1, 0), in 0..=1.
     pub radius: f64,
     pub category: Category,
 }
@@ -83,7 +83,7 @@ impl FoldedRow {
         }
     }
 
-    /// P(A) and P(B) as they were predicted.
+    /// P(A) and P(B) as predicted.
     pub fn predicted(&self) -> (f64, f64) {
         match self.turned {
             true => (self.y, self.x),
@@ -91,7 +91,7 @@ impl FoldedRow {
         }
     }
 
-    /// The folded score that is expected, in 0..=½.
+    /// The expected folded score, in 0..=½.
     pub fn expected(&self) -> f64 {
         0.5 * (1.0 - self.x + self.y)
     }
@@ -106,12 +106,12 @@ impl FoldedRow {
         (2.0 * self.score - 1.0).abs()
     }
 
-    /// Distance to the line y = x − 1 (figure 9); over √2 it is the expected score.
+    /// Distance to the line y = x − 1 (figure 9); divided by √2, it is the expected score.
     pub fn distance_to_certain(&self) -> f64 {
         (1.0 - self.x + self.y) / SQRT_2
     }
 
-    /// Distance to the line y = 1 − x; E|C| is 1 − √2 times it.
+    /// Distance to the line y = 1 − x; E|C| is 1 − √2 times this distance.
     pub fn distance_to_decided(&self) -> f64 {
         (1.0 - self.x - self.y) / SQRT_2
     }

@@ -1,35 +1,36 @@
-//! Rows in groups: by radius, in buckets of equal population, and in segments of two axes. Each group keeps its rows.
+//! Groups of rows: by radius, in buckets of equal population, and in segments of two axes. Each
+//! group keeps the indexes of its rows.
 
 use super::folded::{Category, FoldedRow};
 use crate::domain::numeric::correlation;
 use serde::Serialize;
 
-/// Radii at which the yield is given.
+/// Number of radii at which the yield is given.
 const RADII: usize = 10;
-/// Buckets, from the least sure, in which P(tie) is held against ties.
+/// Number of buckets, starting with the least certain, in which P(tie) is compared with ties.
 const UNSURE_BUCKETS: usize = 5;
 
-/// The battles up to a point of an order, and what they are made of.
+/// The battles up to a point of an order, and their composition.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct YieldPoint {
-    /// The radius that they are within.
+    /// The maximum radius of these battles.
     pub radius: f64,
     pub n: usize,
-    /// Of all battles.
+    /// Their share of all battles.
     pub share: f64,
-    /// Shares by [`Category`]; `None` without a battle.
+    /// Shares by [`Category`]; `None` without battles.
     pub composition: Option<[f64; 5]>,
 }
 
-/// Battles of neighbouring expectations.
+/// Battles with similar expectations.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bucket {
     pub n: usize,
-    /// Ends of what the buckets are ordered by.
+    /// Lowest and highest value of the sort key.
     pub low: f64,
     pub high: f64,
-    /// Mean folded score that the student expects, and that the ensemble gave, with the standard error of the latter from
-    /// single battles; `None` for one battle.
+    /// Mean folded score expected by the student and given by the ensemble, with the standard error
+    /// of the latter treating battles as independent; `None` for one battle.
     pub expected: f64,
     pub observed: f64,
     pub observed_se: Option<f64>,
@@ -38,52 +39,53 @@ pub struct Bucket {
     /// Mean P(tie), and the ensemble's mean |C|.
     pub tie: f64,
     pub observed_decisiveness: f64,
-    /// Where the battles are among the rows, sorted as the buckets are.
+    /// Indexes into the rows, sorted like the buckets.
     #[serde(skip)]
     pub rows: Vec<usize>,
 }
 
-/// Whether P(tie) tells ties from splits among battles with nearly the same expected score.
+/// Whether P(tie) distinguishes ties from splits among battles with nearly the same expected score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResidualTies {
-    /// Ends of the expected score.
+    /// Lowest and highest expected score.
     pub low: f64,
     pub high: f64,
     pub n: usize,
-    /// Correlation of P(tie) with the ensemble's |C|: below 0 where P(tie) says more. `None` where one does not vary.
+    /// Correlation of P(tie) with the ensemble's |C|: negative if P(tie) carries more information.
+    /// `None` if one does not vary.
     pub correlation: Option<f64>,
     #[serde(skip)]
     pub rows: Vec<usize>,
 }
 
-/// Battles that are alike in both E\[C\] and E|C|.
+/// Battles that are similar in both E\[C\] and E|C|.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Segment {
-    /// Which strip by expected score, and which cell of it by E|C|, from 0.
+    /// The index of the strip by expected score, and of its cell by E|C|.
     pub strip: usize,
     pub cell: usize,
     pub n: usize,
-    /// Ends of the expected score and of E|C| among its battles.
+    /// Lowest and highest expected score and E|C| among its battles.
     pub expected_range: (f64, f64),
     pub decisiveness_range: (f64, f64),
     pub expected: f64,
     pub observed: f64,
     pub decisiveness: f64,
     pub observed_decisiveness: f64,
-    /// Share of battles whose ensemble prefers the other document.
+    /// Share of battles in which the ensemble prefers the other document.
     pub wrong: f64,
     #[serde(skip)]
     pub rows: Vec<usize>,
 }
 
-/// Indexes in the order of a key, equal ones in the order of the rows.
+/// Indexes sorted by a key; ties in the order of the rows.
 fn ordered(rows: &[usize], key: impl Fn(usize) -> f64) -> Vec<usize> {
     let mut order = rows.to_vec();
     order.sort_by(|x, y| key(*x).total_cmp(&key(*y)));
     order
 }
 
-/// Parts of equal size, up to one; as many as asked, less those that would be empty.
+/// Parts whose sizes differ by at most one; as many as requested, without empty ones.
 pub(super) fn equal_parts<T>(items: &[T], parts: usize) -> impl Iterator<Item = (usize, &[T])> {
     let n = items.len();
     (0..parts)
@@ -179,7 +181,8 @@ pub(super) fn residual_ties(folded: &[FoldedRow], buckets: &[Bucket]) -> Vec<Res
     let unsure = buckets.iter().skip(from);
     unsure
         .map(|bucket| {
-            // Battles with the same expectation belong together, also where a bucket ends among them.
+            // Keep battles with the same expectation together, even if a bucket boundary falls
+            // among them.
             let inside = |at: &usize| {
                 let expected = folded[*at].expected();
                 bucket.low <= expected && expected <= bucket.high

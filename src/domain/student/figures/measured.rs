@@ -1,16 +1,17 @@
-//! A measured number with its interval.
+//! A measured value with its interval.
 
 use crate::domain::metrics::{Resampling, equal_shares};
 use serde::Serialize;
 
-/// A number with its 95 % interval over queries; `None` where there are too few, or they do not differ.
+/// A value with its 95 % interval over queries; `None` if there are too few, or they do not differ.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Measured {
     pub value: f64,
     pub interval: Option<(f64, f64)>,
 }
 
-/// The interval of a share: where it is the same in all queries, Wilson's, as if each query were one yes or no.
+/// The interval of a share: if it is the same in all queries, Wilson's, as if each query were one
+/// yes-or-no answer.
 pub(super) fn share_interval(
     value: f64,
     queries: usize,

@@ -1,4 +1,4 @@
-//! Laws of the figures; their golden values are in `src/suites/golden/student.rs`.
+//! Properties of the figures; their golden values are in `src/suites/golden/student.rs`.
 
 use super::*;
 use crate::domain::sampling::SeededRng;
@@ -15,7 +15,7 @@ fn options(draws: usize) -> FigureOptions {
     }
 }
 
-/// Battles whose outcome follows the student's own probabilities.
+/// Battles whose outcomes follow the student's own probabilities.
 fn calibrated(seed: u64, queries: usize, battles: usize) -> Vec<StudentRow> {
     let mut rng = SeededRng::new(seed, &["calibrated"]);
     let mut rows = Vec::new();
@@ -58,7 +58,7 @@ fn a_calibrated_student_is_as_far_off_as_chance_says() {
     assert_eq!(calibration.ece.interval.unwrap().0, 0.0);
     let murphy = calibration.murphy;
     let sum = murphy.reliability - murphy.resolution + murphy.uncertainty;
-    // What differs is the spread of the expectations within a bucket.
+    // The difference comes from the spread of the expectations within a bucket.
     assert!((sum - calibration.brier.value).abs() < 2e-3);
     assert_eq!((found.n, found.queries), (4_000, 100));
 }

@@ -1,4 +1,4 @@
-//! A model with predictions of each query by models that never saw it.
+//! Fits a model and cross-validates it: each query is predicted by models that never saw it.
 
 use super::isotonic::SortedPredictions;
 use super::newton::TrainingTable;
@@ -10,32 +10,32 @@ use crate::domain::student::features::PairFeatures;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// Precisions of the penalty that are tried.
+/// Candidate precisions of the penalty.
 const PRECISIONS: [f64; 5] = [0.1, 1.0, 10.0, 100.0, 1_000.0];
 
-/// Why there is no model.
+/// Why no model could be fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoModel {
     #[error("a student learns from judged pairs of two queries at least")]
     TooFewQueries,
-    /// Rows that do not go together, or a minimum that was not found.
+    /// The rows are inconsistent, or no minimum was found.
     #[error("the student's fit has no minimum")]
     NotFitted,
     #[error("nobody waits for the student any more")]
     NotWanted,
 }
 
-/// A fitted model, and what it would have said of queries that it does not know.
+/// A fitted model, with its out-of-sample predictions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrossValidation {
     /// Fitted to all rows, with the calibration of all predictions together.
     pub model: StudentModel,
-    /// Precision of its penalty: the one with the least cross entropy on queries left out.
+    /// Precision of its penalty: the one with the lowest cross entropy on held-out queries.
     pub precision: f64,
-    /// By row, of the model and the calibration that its query had no part in. The precision alone is common to all: it is chosen
-    /// on every group, the left-out one too.
+    /// By row, predicted by the model and calibration that were fitted without its query. Only the
+    /// precision is shared: it is chosen using all groups, including the held-out one.
     pub predicted: Vec<OutcomeProbabilities>,
-    /// Groups of queries.
+    /// Number of groups of queries.
     pub folds: usize,
     /// By group, fitted and calibrated without its queries.
     without: Vec<StudentModel>,
@@ -43,7 +43,8 @@ pub struct CrossValidation {
 }
 
 impl CrossValidation {
-    /// What a pair of a query is said to be by a model that the query had no part in: the one of all rows, where it has no row.
+    /// Predicts a pair of a query by a model that was fitted without the query; the model of all
+    /// rows if the query has no rows.
     pub fn predict(&self, query: usize, pair: &PairFeatures) -> OutcomeProbabilities {
         let fold = self.fold_of.get(&query);
         let model = fold.and_then(|fold| self.without.get(*fold));
@@ -51,18 +52,18 @@ impl CrossValidation {
     }
 }
 
-/// Rows by the group of their query, of which one or two are left out at a time.
+/// Rows grouped by query; one or two groups are left out at a time.
 struct Groups<'a> {
     rows: &'a [TrainingRow],
     table: TrainingTable,
     /// By row.
     group: Vec<usize>,
-    /// Asked before each fit.
+    /// Called before each fit.
     wanted: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Groups<'_> {
-    /// The rows whose group is wanted, where they follow each other together.
+    /// The rows whose group is wanted, as contiguous ranges.
     fn rows_of(&self, wanted: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
         let mut found: Vec<Range<usize>> = Vec::new();
         for (at, _) in self
@@ -79,7 +80,7 @@ impl Groups<'_> {
         found
     }
 
-    /// The model of all rows but those of some groups, sought from one that is near.
+    /// The model of all rows except those of some groups, starting from a nearby model.
     fn fit(
         &self,
         without: &[usize],
@@ -93,7 +94,7 @@ impl Groups<'_> {
         StudentModel::of_table(&self.table, &rows, precision, near).ok_or(NoModel::NotFitted)
     }
 
-    /// What a model says of the rows of a group.
+    /// A model's logits for the rows of a group.
     fn scored(&self, model: &StudentModel, group: usize) -> Vec<ScoredLogits> {
         let rows = self.rows_of(|other| other == group).into_iter().flatten();
         let rows = rows.filter_map(|at| self.rows.get(at));
@@ -101,7 +102,7 @@ impl Groups<'_> {
             .collect()
     }
 
-    /// For each precision the model without a group, and its cross entropy there.
+    /// For each precision, the model without a group, and its cross entropy on that group.
     fn left_out(&self, group: usize) -> Result<Vec<(StudentModel, f64)>, NoModel> {
         let mut found: Vec<(StudentModel, f64)> = Vec::new();
         for precision in PRECISIONS {
@@ -118,12 +119,14 @@ impl Groups<'_> {
     }
 }
 
-/// Fits a model, and predicts each row by one that was fitted without the queries of its group.
+/// Fits a model, and predicts each row by a model fitted without the queries of its group.
 ///
 /// # Errors
-/// The rows are of fewer than two queries, some fit found no minimum, or `wanted` has said no meanwhile.
+/// If the rows come from fewer than two queries, a fit found no minimum, or `wanted` returned false
+/// in the meantime.
 ///
-/// Groups are fitted at the same time, each by one thread: the same rows give the same bits everywhere.
+/// Groups are fitted in parallel, one thread per fit: the same rows give the same bits on every
+/// machine.
 pub fn cross_validate(
     rows: &[TrainingRow],
     folds: usize,
@@ -157,9 +160,10 @@ pub fn cross_validate(
     let best = best.ok_or(NoModel::NotFitted)?;
     let precision = PRECISIONS[best];
     let models: Vec<&StudentModel> = left_out.iter().map(|found| &found[best].0).collect();
-    // Without a group and one other: what is calibrated on the other has seen nothing of the first, not even in where a fit began.
+    // Models without a group and one other: the calibration on the other group has not seen the
+    // first, not even through the starting point of a fit.
     let all = std::iter::once(Vec::new());
-    // Of two groups nothing is left to calibrate on.
+    // With two groups, nothing is left to calibrate on.
     let others = |out: usize| (0..folds).filter(move |other| folds > 2 && *other != out);
     let two = (0..folds).flat_map(|out| others(out).map(move |other| vec![out, other]));
     let jobs: Vec<Vec<usize>> = all.chain(two).collect();
@@ -211,8 +215,8 @@ fn calibrated(model: StudentModel, calibration: Calibration) -> StudentModel {
     }
 }
 
-/// The calibration of some groups: isotonic where its cross entropy, of each group by a calibration of the others, is less than
-/// that of a temperature.
+/// The calibration for some groups: isotonic if its cross-validated cross entropy over the groups
+/// is lower than that of a temperature.
 fn calibrate(parts: &[Vec<ScoredLogits>]) -> Calibration {
     let by_temperature = Calibration::of_temperature(parts.iter().flatten(), 1.0);
     let predictions = parts.iter().enumerate().flat_map(|(part, rows)| {

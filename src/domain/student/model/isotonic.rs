@@ -1,28 +1,29 @@
-//! Isotonic calibration of three outcomes: a rising curve for the two that name a document, which is the same for both, and one
-//! for the tie; what they give is scaled to a sum of 1.
+//! Isotonic calibration of three outcomes: one increasing curve for both documents and one for the
+//! tie, whose results are scaled to sum to 1.
 
 use crate::domain::student::OutcomeProbabilities;
 use serde::{Deserialize, Serialize};
 
-/// The fewest probabilities at a point of a curve, and the most points.
+/// Minimum number of probabilities per point of a curve, and maximum number of points.
 const PER_POINT: usize = 40;
 const POINTS: usize = 50;
-/// The fewest points of probabilities that curves are drawn from.
+/// Minimum number of points that a curve is fitted to.
 const FEWEST: usize = 5;
 
-/// What stands in place of a probability: for A and for B alike, and for a tie.
+/// Replacements for the probabilities: a shared curve for A and B, and one for a tie.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IsotonicCurves {
     pub better: RisingCurve,
     pub tie: RisingCurve,
 }
 
-/// Points with rising places and levels that do not fall; linear between them, level beyond them.
+/// Points with increasing positions and nondecreasing levels; linear between them, constant beyond
+/// them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RisingCurve(Vec<(f64, f64)>);
 
-/// Predictions with what was to be predicted, in rising order of their probabilities: sorted once for all curves that are drawn
-/// without a part of them.
+/// Predictions with their targets, sorted by probability: sorted once for all curves that leave out
+/// a part of them.
 pub(super) struct SortedPredictions {
     better: Vec<Placed>,
     tie: Vec<Placed>,
@@ -37,7 +38,7 @@ struct Placed {
 }
 
 impl SortedPredictions {
-    /// Of predictions with what was to be predicted, a weight and the part that each is of.
+    /// Sorts predictions with their targets, weights and parts.
     pub(super) fn new(
         rows: impl Iterator<Item = (OutcomeProbabilities, OutcomeProbabilities, f64, usize)>,
     ) -> Self {
@@ -55,7 +56,7 @@ impl SortedPredictions {
             add(&mut better, found.b(), target.b());
             add(&mut tie, found.tie(), target.tie());
         }
-        // Sorting by all three keeps every sum the same whatever the order of the rows.
+        // Sort by all three, so that sums do not depend on the order of the rows.
         let order = |x: &Placed, y: &Placed| {
             let first = x.place.total_cmp(&y.place);
             let second = first.then(x.target.total_cmp(&y.target));
@@ -66,9 +67,9 @@ impl SortedPredictions {
         Self { better, tie }
     }
 
-    /// The curves of all predictions but those of one part; `None` for fewer than 200.
+    /// The curves of all predictions except those of one part; `None` for fewer than 200.
     ///
-    /// Exchanging the documents of a prediction changes nothing: P(A) and P(B) are on one curve.
+    /// Swapping the documents of a prediction changes nothing: P(A) and P(B) share one curve.
     pub(super) fn curves(&self, without: Option<usize>) -> Option<IsotonicCurves> {
         let of = |all: &[Placed]| -> Vec<Placed> {
             let kept = all.iter().filter(|row| Some(row.part) != without);
@@ -87,15 +88,16 @@ impl IsotonicCurves {
     pub(super) fn apply(&self, found: OutcomeProbabilities) -> OutcomeProbabilities {
         let (a, b) = (self.better.at(found.a()), self.better.at(found.b()));
         let tie = self.tie.at(found.tie());
-        // In this order the documents can be exchanged without a change of the last bit.
+        // Add in this order, so that swapping the documents does not change the last bit.
         let sum = (a + b) + tie;
         OutcomeProbabilities::new(a / sum, b / sum).unwrap_or(found)
     }
 }
 
 impl RisingCurve {
-    /// Weighted isotonic regression (pool adjacent violators; Ayer et al. 1955) of sorted rows in groups of about equal size. Levels
-    /// are kept as far from 0 and 1 as one battle more or less is worth.
+    /// Weighted isotonic regression (pool adjacent violators; Ayer et al. 1955) of sorted rows in
+    /// groups of about equal size. Levels keep a distance from 0 and 1 that corresponds to one
+    /// battle.
     fn fit(rows: &[Placed]) -> Self {
         let margin = 1.0 / (rows.iter().map(|row| row.weight).sum::<f64>() + 2.0);
         let groups = (rows.len() / PER_POINT).clamp(1, POINTS);
@@ -103,7 +105,7 @@ impl RisingCurve {
         let mut begin = 0;
         for group in 1..=groups {
             let mut end = (group * rows.len() / groups).max(begin);
-            // What is predicted alike is of one group.
+            // Keep equal predictions in one group.
             while end > begin && end < rows.len() && rows[end].place == rows[end - 1].place {
                 end += 1;
             }
@@ -132,7 +134,7 @@ impl RisingCurve {
     }
 }
 
-/// Neighbouring predictions: sums over them, by weight.
+/// A group of similar predictions: weighted sums.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     weight: f64,
@@ -184,7 +186,7 @@ mod tests {
         SortedPredictions::new(rows).curves(None)
     }
 
-    /// Predictions that are too sure: what happens is half as far from a third.
+    /// Overconfident predictions: the true probabilities are half as far from a third.
     fn rows(n: usize, seed: u64) -> Vec<(OutcomeProbabilities, OutcomeProbabilities, f64)> {
         let mut rng = SeededRng::new(seed, &["isotonic"]);
         let row = |_| {

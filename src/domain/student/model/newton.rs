@@ -1,4 +1,5 @@
-//! The fit of the softmax regression: damped Newton steps on a convex objective, with a Cholesky factor of its Hessian.
+//! Fits the softmax regression: damped Newton steps on a convex objective, with Cholesky
+//! decomposition of its Hessian.
 
 use super::{TrainingRow, probabilities};
 use crate::domain::numeric::{dot, solve};
@@ -6,16 +7,19 @@ use crate::domain::student::OutcomeProbabilities;
 use std::ops::Range;
 
 const STEPS: usize = 60;
-/// Largest gradient, relative to the rows, at which a fit is done.
+/// Largest gradient, relative to the rows, at which a fit has converged.
 const TOLERANCE: f64 = 1e-10;
-/// What a step promises less than, relative to the rows, is lost in the rounding of the objective: it is taken without a look.
+/// If a step's predicted gain, relative to the rows, is below this value, it is lost in the
+/// rounding of the objective, and the step is taken without checking.
 const BLURRED: f64 = 1e-11;
-/// Where a step with a new Hessian promises less than this, relative to the rows, the Hessian does for the next steps too.
+/// If the first step with a new Hessian has a predicted gain below this, relative to the rows, the
+/// Hessian is reused for the next steps.
 const NEAR: f64 = 1e-5;
-/// A step is the last one where the next would promise less than this, relative to the rows.
+/// A step is the last one if the next would have a predicted gain below this, relative to the rows.
 const LAST: f64 = 1e-19;
 const SMALLEST: f64 = 1e-300;
-/// Rows that are added to a Hessian at a time, so that its cells are read and written once for all of them.
+/// Number of rows added to a Hessian at a time, so that its cells are read and written once for all
+/// of them.
 const TOGETHER: usize = 4;
 
 /// −Σ P* ln P of the logits ±η and τ against the soft target of a score, in nats.
@@ -37,13 +41,14 @@ pub(super) fn cross_entropy_of(score: f64, found: OutcomeProbabilities) -> f64 {
         .sum()
 }
 
-/// The exponentials of the logits −η, η and τ of A, B and a tie, each divided by that of the greatest, so that none is infinite.
+/// The exponentials of the logits −η, η and τ of A, B and a tie, each divided by the largest, so
+/// that none overflows.
 pub(super) struct Exponentials {
     pub(super) a: f64,
     pub(super) b: f64,
     tie: f64,
     pub(super) sum: f64,
-    /// The greatest logit.
+    /// The largest logit.
     top: f64,
 }
 
@@ -63,7 +68,8 @@ impl Exponentials {
     }
 }
 
-/// What logits say of the three outcomes; exchanging the documents changes the sign of the preference, and no other bit.
+/// The outcome probabilities for given logits; swapping the documents only changes the sign of the
+/// preference, and no other bit.
 pub(super) struct Outcomes {
     /// P(B) − P(A).
     pub(super) preference: f64,
@@ -93,11 +99,11 @@ impl Outcomes {
     }
 }
 
-/// Pairs to learn from as one table of numbers, which a pass over them reads from one end to the other.
+/// Training pairs as one contiguous table, which is read sequentially.
 pub(super) struct TrainingTable {
     odd: usize,
     width: usize,
-    /// By row: the odd features, then the even ones, of which the first is the constant.
+    /// By row: the odd features, then the even ones, the first of which is the constant.
     cells: Vec<f64>,
     /// By row.
     targets: Vec<Target>,
@@ -110,7 +116,8 @@ struct Target {
 }
 
 impl TrainingTable {
-    /// `None` without rows, and where rows have different features, a weight of 0 or a score outside 0..=1.
+    /// `None` without rows, and if rows have different features, a weight of 0 or a score outside
+    /// 0..=1.
     pub(super) fn new(rows: &[TrainingRow]) -> Option<Self> {
         let first = rows.first()?;
         let (odd, even) = (first.features.odd.len(), first.features.even.len());
@@ -144,7 +151,7 @@ impl TrainingTable {
         })
     }
 
-    /// Features, of which the first so many are odd.
+    /// Number of features, and how many of them (the first ones) are odd.
     pub(super) fn shape(&self) -> (usize, usize) {
         (self.width, self.odd)
     }
@@ -156,7 +163,7 @@ impl TrainingTable {
 
 struct Objective<'a> {
     table: &'a TrainingTable,
-    /// The rows that count.
+    /// The rows to fit.
     rows: &'a [Range<usize>],
     precision: f64,
 }
@@ -165,12 +172,12 @@ struct Objective<'a> {
 struct Slope {
     value: f64,
     gradient: Vec<f64>,
-    /// By row that counts: how the loss curves in η twice, in η and τ, and in τ twice.
+    /// By fitted row: second derivatives of the loss by η and η, η and τ, and τ and τ.
     curves: Vec<[f64; 3]>,
 }
 
 impl Objective<'_> {
-    /// The constant, the first of the even weights, is not held back.
+    /// The constant, the first of the even weights, is not penalized.
     fn precision(&self, at: usize) -> f64 {
         if at == self.table.odd {
             0.0
@@ -214,12 +221,13 @@ impl Objective<'_> {
         }
     }
 
-    /// The lower triangle of the Hessian row by row.
+    /// The lower triangle of the Hessian, by rows.
     fn hessian(&self, curves: &[[f64; 3]]) -> Vec<Vec<f64>> {
         let mut hessian: Vec<Vec<f64>> =
             (0..self.table.width).map(|at| vec![0.0; at + 1]).collect();
         for (at, row) in hessian.iter_mut().enumerate() {
-            // A trace of precision on the constant keeps the matrix regular where no pair is, or all are, a tie.
+            // A tiny penalty on the constant keeps the matrix regular if no pair, or every pair, is
+            // a tie.
             row[at] = self.precision(at).max(1e-9);
         }
         let mut rest = curves;
@@ -269,7 +277,7 @@ fn add_scaled(to: &mut [f64], scale: f64, of: &[f64]) {
     }
 }
 
-/// Adds Σ scale · x to each cell, with x the number at its place in each row.
+/// Adds Σ scale · x to each cell, where x is the corresponding number of each row.
 #[inline]
 fn add_products<const N: usize>(cells: &mut [f64], scale: [f64; N], rows: [&[f64]; N]) {
     let rows = rows.map(|row| &row[..cells.len()]);
@@ -282,8 +290,8 @@ fn add_products<const N: usize>(cells: &mut [f64], scale: [f64; N], rows: [&[f64
     }
 }
 
-/// The weights at the minimum, the odd ones first, over some rows of a table, sought from `start`; `None` without rows, and
-/// where they are no numbers.
+/// The weights at the minimum, odd ones first, over some rows of a table, starting from `start`;
+/// `None` without rows, and if the weights are not finite.
 pub(super) fn minimise(
     table: &TrainingTable,
     rows: &[Range<usize>],
@@ -302,7 +310,7 @@ pub(super) fn minimise(
     }
     let mut weights = start;
     let mut slope = objective.at(&weights);
-    // A Hessian with what the first step by it promised.
+    // A Hessian with the predicted gain of its first step.
     let mut known: Option<(Vec<Vec<f64>>, f64)> = None;
     for _ in 0..STEPS {
         if slope.gradient.iter().all(|x| x.abs() <= TOLERANCE * all) {
@@ -321,7 +329,8 @@ pub(super) fn minimise(
             let pairs = weights.iter().zip(&step);
             pairs.map(|(w, s)| w - length * s).collect()
         };
-        // Each step by a Hessian shrinks the promise by about as much as the first step has moved.
+        // Each step with the same Hessian reduces the predicted gain by about the gain of the first
+        // step.
         if promised * first <= LAST {
             weights = moved(1.0);
             break;
@@ -338,7 +347,7 @@ pub(super) fn minimise(
             }
             length *= 0.5;
         }
-        // No step leads down: what is left is rounding.
+        // No step descends: only rounding is left.
         let Some(found) = found else {
             break;
         };

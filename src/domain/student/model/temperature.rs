@@ -1,21 +1,22 @@
-//! The temperature that makes probabilities believable.
+//! Finds the temperature that calibrates probabilities.
 
 use super::ScoredLogits;
 use super::newton::Outcomes;
 use crate::domain::student::OutcomeProbabilities;
 
-/// The least and the greatest temperature.
+/// The minimum and maximum temperature.
 pub(super) const TEMPERATURES: (f64, f64) = (0.1, 10.0);
 const STEPS: usize = 100;
-/// A Newton step that changes the inverse temperature by less than this share of it is the last: the next one would change it
-/// by about the square.
+/// A Newton step that changes the inverse temperature by less than this fraction is the last: the
+/// next one would change it by about its square.
 const LAST_STEP: f64 = 1e-9;
 
-/// The temperature T in .1..=10 that minimises the cross entropy of logits / T with their targets, sought from `near`; that
-/// one where it makes no difference.
+/// The temperature T in .1..=10 that minimizes the cross entropy of logits / T with their targets,
+/// starting from `near`; returns `near` if the temperature makes no difference.
 ///
-/// The loss is convex in s = 1/T: with z the logits of an outcome and p what they say, its slope is Σ w (E_p\[z\] − E_target\[z\])
-/// and its curvature Σ w Var_p(z). A Newton step that leaves the interval in which the minimum lies is replaced by its middle.
+/// The loss is convex in s = 1/T: with z the logits of an outcome and p their probabilities, its
+/// slope is Σ w (E_p\[z\] − E_target\[z\]) and its curvature Σ w Var_p(z). A Newton step that
+/// leaves the interval containing the minimum is replaced by a bisection.
 pub(super) fn temperature<'a>(
     rows: impl Iterator<Item = &'a ScoredLogits> + Clone,
     near: f64,
@@ -49,7 +50,7 @@ pub(super) fn temperature<'a>(
     1.0 / s
 }
 
-/// Slope and curvature of the loss in the inverse temperature.
+/// Slope and curvature of the loss with respect to the inverse temperature.
 fn derivatives<'a>(rows: impl Iterator<Item = &'a ScoredLogits>, s: f64) -> (f64, f64) {
     let (mut slope, mut curve) = (0.0, 0.0);
     for ((eta, tau), score, weight) in rows {
@@ -76,7 +77,7 @@ mod tests {
         rows.iter().map(of).sum()
     }
 
-    /// By golden section of its logarithm, which wants the loss alone.
+    /// Golden-section search over its logarithm, which uses only the loss.
     fn by_golden_section(rows: &[ScoredLogits]) -> f64 {
         let golden = 0.5 * (5.0f64.sqrt() - 1.0);
         let (mut low, mut high) = (-(10.0f64.ln()), 10.0f64.ln());
@@ -103,7 +104,8 @@ mod tests {
             let expected = by_golden_section(&rows);
             let (least, reached) = (loss(&rows, expected), loss(&rows, found));
             prop_assert!((reached - least).abs() <= 1e-9 * (1.0 + least), "{found} {expected}: {reached} {least}");
-            // Values of a loss tell temperatures apart as far as the root of their own rounding, and not at all where it is flat.
+            // Values of a loss distinguish temperatures only up to the square root of their
+            // rounding error, and not at all where the loss is flat.
             let (_, curve) = derivatives(rows.iter(), 1.0 / found);
             let blur = 10.0 * (1e-15 * (1.0 + least) / curve).sqrt();
             prop_assert!((1.0 / found - 1.0 / expected).abs() <= 1e-9 + blur, "{found} {expected}");

@@ -15,7 +15,7 @@ fn validated(rows: &[TrainingRow], folds: usize, seed: u64) -> Result<CrossValid
     cross_validate(rows, folds, seed, &|| true)
 }
 
-/// Queries whose documents have three numbers, of which the first two say how good they are.
+/// Queries whose documents have three numbers, of which the first two determine their quality.
 fn rows(queries: usize, pairs: usize, seed: u64) -> Vec<TrainingRow> {
     let mut rng = SeededRng::new(seed, &["rows"]);
     let mut rows = Vec::new();
@@ -120,7 +120,8 @@ fn no_pair_of_a_query_is_predicted_by_a_model_that_saw_its_votes() {
     for (row, predicted) in rows.iter().zip(&found.predicted) {
         assert_eq!(found.predict(row.query, &row.features), *predicted);
     }
-    // Another vote on query 4 changes what is said of other queries, and nothing of what is said of its own pairs, judged or not.
+    // Another vote on query 4 changes the predictions for other queries, and none of the
+    // predictions for its own pairs, judged or not.
     let mut other = rows.clone();
     let row = other
         .iter_mut()
@@ -130,7 +131,7 @@ fn no_pair_of_a_query_is_predicted_by_a_model_that_saw_its_votes() {
     let changed = validated(&other, 5, 1).unwrap();
     let pair = &rows[0].features;
     assert_eq!(changed.precision, found.precision);
-    // The minimum is the same to rounding, whatever it was sought from.
+    // The minimum is the same up to rounding, wherever the search started.
     let (before, after) = (found.predict(4, pair), changed.predict(4, pair));
     let moved = [after.a() - before.a(), after.b() - before.b()];
     assert!(moved.iter().all(|x| x.abs() < 1e-9), "{moved:?}");
@@ -160,7 +161,8 @@ fn a_fit_that_nobody_waits_for_ends() {
 
 #[test]
 fn what_a_temperature_cannot_mend_is_mended_by_curves() {
-    // Every third vote is a tie, however far the documents are apart: no temperature says so.
+    // Every third vote is a tie, however different the documents are, which no temperature can
+    // represent.
     let mut rows = rows(60, 40, 9);
     let mut rng = SeededRng::new(2, &["ties"]);
     for row in &mut rows {
@@ -194,7 +196,8 @@ fn what_cannot_be_fitted_has_no_model() {
     assert_eq!(StudentModel::fit(&some, 0.0), None);
     some[3].features.odd.pop();
     assert_eq!(StudentModel::fit(&some, 1.0), None);
-    // One outcome alone: the penalty keeps the model finite, and it says so with confidence.
+    // With a single outcome, the penalty keeps the model finite, and it predicts this outcome with
+    // confidence.
     let mut ties = rows(2, 20, 8);
     ties.iter_mut().for_each(|row| row.score = 0.5);
     let model = StudentModel::fit(&ties, 1.0).unwrap();

@@ -1,5 +1,5 @@
-//! As many pairs as possible without a document twice: a maximum matching (Edmonds 1965), by search from one free document
-//! after the other with blossoms in a union-find forest.
+//! Finds as many pairs as possible without using a document twice: a maximum matching (Edmonds
+//! 1965), by searching from one free document after another, with blossoms in a union-find forest.
 
 use super::{AllowedPairs, SampleQuery, SampledPair};
 use crate::domain::battle::{Pair, all_pairs};
@@ -7,7 +7,8 @@ use std::collections::{HashMap, VecDeque};
 
 const NONE: usize = usize::MAX;
 
-/// A document's place in a search: at an even distance from its root, at an odd one, or not reached.
+/// A document's position in a search: at an even distance from its root, at an odd one, or not
+/// reached.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Label {
     Unreached,
@@ -17,27 +18,27 @@ enum Label {
 
 pub(super) struct Matching<'a> {
     queries: &'a [SampleQuery],
-    /// The queries that may give pairs.
+    /// The queries that may provide pairs.
     own: Vec<usize>,
     /// Queries by document.
     queries_of: Vec<Vec<usize>>,
-    /// Documents met in listed pairs, with the query.
+    /// For each document, the documents that it forms listed pairs with.
     listed: Vec<Vec<usize>>,
     closed: Vec<bool>,
     mate: Vec<usize>,
-    /// Of the search.
+    /// State of the search.
     label: Vec<Label>,
     parent: Vec<usize>,
     base: Vec<usize>,
     seen: Vec<usize>,
     round: usize,
-    /// The document that looked over a query's documents first, by query.
+    /// The document that first scanned a query's documents, by query.
     looked: HashMap<usize, usize>,
     size: usize,
 }
 
 impl<'a> Matching<'a> {
-    /// An empty matching of the documents of some queries; those that are closed are left out.
+    /// An empty matching of the documents of some queries, without closed documents.
     pub(super) fn new(
         queries: &'a [SampleQuery],
         own: &[usize],
@@ -82,7 +83,8 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// Begins with some pairs and finds more until there are so many or no more; returns how many there are.
+    /// Starts with some pairs and adds more until there are `wanted` or no more can be found;
+    /// returns their number.
     pub(super) fn grow<'p>(
         &mut self,
         begin: impl Iterator<Item = &'p SampledPair>,
@@ -100,7 +102,7 @@ impl<'a> Matching<'a> {
                 break;
             }
             let free = self.mate[document] == NONE && !self.closed[document];
-            // A document that an earlier search reached in vain stays out of the others.
+            // A document that a failed search has reached is skipped in later searches.
             if free && self.label[document] == Label::Unreached && self.search(document) {
                 self.size += 1;
             }
@@ -108,7 +110,7 @@ impl<'a> Matching<'a> {
         self.size
     }
 
-    /// The pairs, each of the query with the fewest so far that has it.
+    /// The pairs, each assigned to the query that contains it and has the fewest pairs so far.
     pub(super) fn pairs(&self) -> Vec<SampledPair> {
         let mut options: HashMap<(usize, usize), Vec<SampledPair>> = HashMap::new();
         for at in &self.own {
@@ -158,7 +160,8 @@ impl<'a> Matching<'a> {
         at
     }
 
-    /// Looks for a path from a free document to another one along which pairs can be exchanged, and exchanges them.
+    /// Searches for an augmenting path from a free document to another one, and exchanges pairs
+    /// along it.
     fn search(&mut self, start: usize) -> bool {
         let mut reached = vec![start];
         let mut looked = Vec::new();
@@ -191,7 +194,7 @@ impl<'a> Matching<'a> {
             }
         }
         let Some(mut at) = end else {
-            // No search that comes later can leave these documents on a path to a free one.
+            // No later search can find a path from these documents to a free one.
             return false;
         };
         while at != NONE {
@@ -212,8 +215,9 @@ impl<'a> Matching<'a> {
         true
     }
 
-    /// The documents that one may be paired with. Who comes to a query second needs the first one only: with that one it
-    /// joins a blossom, in which all are that came before.
+    /// The documents that `from` may be paired with. Only the first document to scan a query gets
+    /// all of its documents; later ones get that first document, with which they join a blossom
+    /// that contains all earlier ones.
     fn neighbours(&mut self, from: usize, looked: &mut Vec<usize>) -> Vec<usize> {
         let mut found = self.listed[from].clone();
         for query in &self.queries_of[from] {
@@ -229,7 +233,7 @@ impl<'a> Matching<'a> {
         found
     }
 
-    /// The nearest blossom above both.
+    /// The nearest blossom that is an ancestor of both.
     fn common(&mut self, x: usize, y: usize) -> usize {
         self.round += 1;
         let (mut x, mut y) = (x, y);
@@ -247,7 +251,7 @@ impl<'a> Matching<'a> {
             }
             std::mem::swap(&mut x, &mut y);
             if x == NONE && y == NONE {
-                // Both are of one tree, so that its root is above both.
+                // Both are in the same tree, so its root is a common ancestor.
                 return self.base.len();
             }
         }

@@ -16,7 +16,7 @@ fn request(pairs: usize, train: usize, seed: u64) -> SampleRequest {
     SampleRequest { pairs, train, seed }
 }
 
-/// Checks what every sample promises, and returns its pairs by query.
+/// Checks the guarantees of every sample, and returns its number of pairs by query.
 fn check(
     queries: &[SampleQuery],
     sample: &PairSample,
@@ -54,7 +54,7 @@ fn the_sample_of_the_note_is_even() {
 
 #[test]
 fn pairs_that_are_taken_are_not_drawn_again() {
-    // Each document has met all others but one.
+    // Each document has met all others except one.
     let met = |query: usize| {
         let other = |at: usize| (at + 1 + query) % 2 + at / 2 * 2;
         let pairs = all_pairs(100).filter(|pair| pair.high() != other(pair.low()));
@@ -115,7 +115,7 @@ fn what_cannot_be_had_is_refused_with_what_can() {
 
 #[test]
 fn a_document_of_many_queries_counts_once() {
-    // One document in each of five queries of two: one pair.
+    // One document shared by five queries of two documents: one pair.
     let queries: Vec<SampleQuery> = (1..=5)
         .map(|other| SampleQuery {
             documents: vec![0, other],
@@ -129,7 +129,7 @@ fn a_document_of_many_queries_counts_once() {
     assert_eq!(sample(&queries, request(1, 1, 3)).unwrap().train.len(), 1);
 }
 
-/// The greatest number of pairs, by trying all.
+/// The maximum number of pairs, by brute force.
 fn brute(edges: &[(usize, usize)], used: u32) -> usize {
     let Some(((x, y), rest)) = edges.split_first() else {
         return 0;

@@ -1,5 +1,5 @@
-//! Keys bound otherwise by the user: `[keymap.SCREEN]` with commands and their keys. What they mean is checked where the
-//! key table is.
+//! Custom key bindings: `[keymap.SCREEN]` with commands and their keys. The commands and keys are
+//! validated together with the key table.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -16,18 +16,18 @@ enum KeyNames {
     Several(Vec<String>),
 }
 
-/// One command's keys on one screen, as they were written.
+/// One command's keys on one screen, as written in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoundKeys {
     pub screen: String,
     pub command: String,
     pub keys: Vec<String>,
-    /// The line of the file.
+    /// The line in the file.
     pub line: usize,
 }
 
 impl KeymapConfig {
-    /// Every command with its keys, in the order of the text that this was read from.
+    /// All commands with their keys, in the order of the text that this was parsed from.
     pub fn bound(&self, text: &str) -> Vec<BoundKeys> {
         let line = |at: usize| 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
         let mut bound = Vec::new();

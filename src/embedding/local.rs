@@ -1,4 +1,5 @@
-//! A sentence-transformers folder on this machine's processor: BERT, its tokenizer, pooling, by candle.
+//! Runs a sentence-transformers model from a folder on the local CPU: BERT, tokenizer and pooling,
+//! with candle.
 
 use super::embedded_texts::EmbeddedTexts;
 use crate::judge::{Exchange, Usage};
@@ -12,10 +13,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use tokenizers::{PaddingParams, Tokenizer, TruncationParams};
 
-/// The modules of `modules.json` that are known.
+/// The supported modules in `modules.json`.
 const MODULES: &[&str] = &["Transformer", "Pooling", "Normalize"];
 
-/// What becomes of the words' vectors.
+/// How the token vectors are pooled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pooling {
     Mean,
@@ -23,7 +24,7 @@ enum Pooling {
 }
 
 pub(super) struct LocalModel {
-    /// The hash of every file that was read.
+    /// The hash of all files that were read.
     pub(super) identity: String,
     model: BertModel,
     tokenizer: Tokenizer,
@@ -57,8 +58,8 @@ struct LengthFile {
 }
 
 impl LocalModel {
-    /// Reads config.json, tokenizer.json and model.safetensors, and where they are there modules.json, 1_Pooling/config.json
-    /// and sentence_bert_config.json.
+    /// Reads config.json, tokenizer.json and model.safetensors, and modules.json,
+    /// 1_Pooling/config.json and sentence_bert_config.json if they exist.
     pub(super) fn load(folder: &Path) -> Result<Self, String> {
         let mut files = ModelFiles {
             folder,
@@ -116,7 +117,7 @@ impl LocalModel {
         })
     }
 
-    /// A vector for each text, of any length.
+    /// One vector per text; texts may have any length.
     pub(super) fn embed(&self, texts: &[String]) -> Result<EmbeddedTexts, String> {
         let encodings = self
             .tokenizer

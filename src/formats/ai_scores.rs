@@ -1,7 +1,7 @@
-//! zBench's `ai_scores.json`: pairs of documents with what each judge said of them.
+//! zBench's `ai_scores.json`: pairs of documents with each judge's score.
 //!
-//! A score of 0.0 with no thought is how zBench records an API error: that is read as a failure and never as a vote.
-//! A score of 0.0 with a thought is a tie.
+//! A score of 0.0 without a thought is how zBench records an API error: it is read as a failure,
+//! never as a vote. A score of 0.0 with a thought is a tie.
 
 mod element;
 mod pair;

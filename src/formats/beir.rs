@@ -1,5 +1,5 @@
-//! BEIR's folder: reads `corpus.jsonl` and `queries.jsonl`, and writes `qrels/SPLIT.tsv`, which
-//! [`super::columns`] reads.
+//! BEIR's folder format: reads `corpus.jsonl` and `queries.jsonl`, and writes `qrels/SPLIT.tsv`,
+//! which [`super::columns`] reads.
 
 use super::json::{object, string};
 use super::jsonl;
@@ -14,21 +14,21 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, BufRead, Write};
 
-/// The header of a file of labels.
+/// The header of a labels file.
 const HEADER: [&str; 3] = ["query-id", "corpus-id", "score"];
 
 /// One document of a corpus. Title and text may both be empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BeirDocument {
     pub id: DocId,
-    /// `title`, empty where there is none.
+    /// `title`; empty if missing.
     pub title: String,
     pub text: String,
     pub metadata: JsonObject,
 }
 
 impl BeirDocument {
-    /// What a judge reads: the title, an empty line, the text.
+    /// The text shown to a judge: the title, an empty line, the text.
     pub fn content(&self) -> String {
         let (title, text) = (self.title.trim(), self.text.trim());
         if title.is_empty() || text.is_empty() {
@@ -45,8 +45,8 @@ pub struct BeirQuery {
     pub metadata: JsonObject,
 }
 
-/// Reads `corpus.jsonl`. A bad line gives its problems and the next one follows; only one line is in memory at a time.
-/// `file` is what problems call the file.
+/// Reads `corpus.jsonl`. An invalid line yields its problems, and reading continues with the next
+/// one; only one line is in memory at a time. `file` is the file's name in problems.
 pub fn read_corpus<R: BufRead>(
     reader: R,
     file: &str,
@@ -55,7 +55,7 @@ pub fn read_corpus<R: BufRead>(
     LineRecords::new(reader, file, unique("document", document, id))
 }
 
-/// Reads `queries.jsonl`, as [`read_corpus`] does.
+/// Reads `queries.jsonl` like [`read_corpus`].
 pub fn read_queries<R: BufRead>(
     reader: R,
     file: &str,
@@ -64,13 +64,14 @@ pub fn read_queries<R: BufRead>(
     LineRecords::new(reader, file, unique("query", query, id))
 }
 
-/// Reads each record once, by its id.
+/// Reads records and rejects repeated IDs.
 fn unique<T>(
     unit: &'static str,
     read: fn(ObjectReader<'_, '_>) -> Option<T>,
     id: fn(&T) -> String,
 ) -> impl ParseLine<Record = T> {
-    // Hashes of the ids so far: eight bytes an id, where the ids would be many times that.
+    // Store hashes of the IDs, which take eight bytes each; the IDs themselves are many times
+    // larger.
     let (mut seen, hasher) = (HashSet::new(), RandomState::new());
     move |line: &TextLine<'_>| {
         let record = jsonl::record(line, unit, read)?;
@@ -87,10 +88,10 @@ fn unique<T>(
     }
 }
 
-/// Writes labels as `qrels/SPLIT.tsv`. Buffer `out`.
+/// Writes labels as `qrels/SPLIT.tsv`. Use a buffered `out`.
 ///
 /// # Errors
-/// An identifier with a tab or a line break, which columns cannot hold.
+/// If an identifier contains a tab or a line break, which columns cannot represent.
 pub fn write_qrels(out: &mut impl Write, qrels: &Qrels) -> io::Result<()> {
     let mut table = csv::WriterBuilder::new().delimiter(b'\t').from_writer(out);
     table.write_record(HEADER)?;
@@ -113,7 +114,7 @@ fn cell(text: &str) -> io::Result<&str> {
     Ok(text)
 }
 
-/// `_id`, or `id` where only that is there.
+/// `_id`, or `id` if there is no `_id`.
 fn identifier(object: &mut ObjectReader<'_, '_>) -> Option<String> {
     if object.has("id") && !object.has("_id") {
         object.identifier("id")

@@ -1,8 +1,8 @@
 //! Labels and rankings in columns.
 //!
-//! The first line decides how the whole file is read. A file has one delimiter: tabs, commas, or
-//! white space if the first line has neither. A header names the columns; a file without a header
-//! is one of TREC's or is refused.
+//! The first line determines how the whole file is read. A file has one delimiter: tabs, commas, or
+//! whitespace if the first line has neither. A header names the columns; a file without a header
+//! must be one of TREC's.
 //!
 //! | first line | the file holds |
 //! | --- | --- |
@@ -13,7 +13,7 @@
 //! | another header with a score or a rank | rankings |
 //! | a header with query and document only | candidates, best first |
 //!
-//! A ranking is ordered by its scores, whatever its ranks are; by its ranks if it has no scores;
+//! A ranking is sorted by its scores, regardless of its ranks; by its ranks if it has no scores;
 //! and by its lines if it has neither.
 
 mod collect;

@@ -1,11 +1,12 @@
-//! CSV cells that no spreadsheet evaluates as a formula, and the same cells read back.
+//! Escapes CSV cells so that no spreadsheet evaluates them as formulas, and unescapes them on
+//! reading.
 
 use std::borrow::Cow;
 use std::io::Write;
 
-/// The cell as it is written: a cell that starts like a formula, also after apostrophes, gets a `'`
-/// in front unless it is a number, so that different cells stay different. Control characters other
-/// than line feed and tab are removed.
+/// The escaped cell: a cell that starts like a formula, even after apostrophes, gets a `'` prefix
+/// unless it is a number, so different cells stay different. Control characters other than line
+/// feed and tab are removed.
 pub fn spreadsheet_safe(cell: &str) -> Cow<'_, str> {
     let unwanted = |ch: char| ch.is_control() && ch != '\n' && ch != '\t';
     let clean = if cell.contains(unwanted) {
@@ -29,7 +30,7 @@ pub(super) fn read_back(cell: &str) -> &str {
 }
 
 fn starts_like_a_formula(cell: &str) -> bool {
-    // The full-width forms are formulas too where the spreadsheet's locale is Japanese.
+    // The full-width forms also start formulas if the spreadsheet's locale is Japanese.
     cell.starts_with(['=', '+', '-', '@', '\t', '\n', '＝', '＋', '－', '＠'])
 }
 
@@ -39,7 +40,7 @@ fn is_number(cell: &str) -> bool {
     cell.bytes().all(spelled) && cell.parse::<f64>().is_ok()
 }
 
-/// A CSV file being written, each of its cells through [`spreadsheet_safe`].
+/// Writes a CSV file, passing each cell through [`spreadsheet_safe`].
 pub struct SafeCsv<W: Write>(csv::Writer<W>);
 
 impl<W: Write> SafeCsv<W> {
@@ -48,7 +49,7 @@ impl<W: Write> SafeCsv<W> {
         Self(csv::Writer::from_writer(out))
     }
 
-    /// Writes one row. Every row has as many cells as the first.
+    /// Writes one row. All rows must have as many cells as the first.
     pub fn row<I>(&mut self, cells: I) -> Result<(), csv::Error>
     where
         I: IntoIterator,

@@ -1,9 +1,10 @@
-//! Pools as JSON lines, or as an array of them: zBench's QueryDocuments in, and its
-//! AnnotatedQueryDocuments in and out.
+//! Pools as JSON lines, or as a JSON array: reads zBench's QueryDocuments, and reads and writes its
+//! AnnotatedQueryDocuments.
 //!
-//! One line is one pool: `{"query":{"id","query"},"documents":[{"id","content","metadata"?,"score"?}]}`. Members the
-//! format does not know are kept as `extra` and written after the known ones; `metadata` is kept as it is spelled.
-//! Reranking requests of RankLLM and Umbrela are pools too.
+//! One line is one pool:
+//! `{"query":{"id","query"},"documents":[{"id","content","metadata"?,"score"?}]}`. Unknown members
+//! are stored as `extra` and written after the known ones; `metadata` is preserved verbatim.
+//! Reranking requests of RankLLM and Umbrela are also read as pools.
 
 mod benchmark;
 mod line;
@@ -22,10 +23,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::BufRead;
 
-/// Reads pools from JSON Lines. A bad line gives its problems, up to five of them and a count, and the next line
-/// follows; a byte order mark, CRLF and blank lines are fine. Only one line is in memory at a time.
+/// Reads pools from JSON Lines. An invalid line yields its problems, up to five of them and a
+/// count, and reading continues with the next line; a byte order mark, CRLF and blank lines are
+/// accepted. Only one line is in memory at a time.
 ///
-/// `file` is what problems call the file.
+/// `file` is the file's name in problems.
 pub fn read_pools<R: BufRead>(
     reader: R,
     file: &str,

@@ -1,4 +1,4 @@
-//! Recognizes files of labels, rankings and pools by their beginning.
+//! Recognizes files of labels, rankings and pools by their first bytes.
 
 use super::columns::{LONGEST, Layout, TableContent};
 use super::lines::TextLines;
@@ -39,8 +39,8 @@ impl FileKind {
     }
 }
 
-/// The kind of a file by its first line that is not blank. `wanted` is what the user says that it
-/// holds, and `file` is its name in the problem.
+/// The kind of a file according to its first nonblank line. `wanted` is the content specified by
+/// the user, and `file` is the file's name in the problem.
 pub fn recognize(
     mut reader: impl BufRead,
     file: &str,
@@ -52,7 +52,7 @@ pub fn recognize(
     // A pool may be longer than any line of columns.
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     let start = start.trim_ascii_start();
-    // An identifier may begin with a bracket too.
+    // An identifier may also start with a bracket.
     let inside = start.get(1..).unwrap_or_default().trim_ascii_start();
     let is = |bracket: u8, next: &[u8]| {
         start.first() == Some(&bracket) && inside.first().is_none_or(|byte| next.contains(byte))

@@ -1,5 +1,5 @@
-//! Gold items: pairs with a known answer, as JSON lines or as a table with the columns `query`,
-//! `a`, `b`, `decision` and perhaps `note`. Other fields are ignored.
+//! Reads gold items: pairs with a known answer, as JSON lines or as a table with the columns
+//! `query`, `a`, `b`, `decision` and optionally `note`. Other fields are ignored.
 
 use super::json::string;
 use super::jsonl;
@@ -25,10 +25,10 @@ static SCHEMA: TableSchema = TableSchema {
     is_own: false,
 };
 
-/// One item, as the file names things.
+/// One item, with the names used in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GoldLine {
-    /// Where it is in the file, from 1.
+    /// The line in the file, from 1.
     pub line: u64,
     pub query: QueryId,
     pub a: DocId,
@@ -38,7 +38,7 @@ pub struct GoldLine {
     pub note: Option<String>,
 }
 
-/// Reads a file whole: its items, and everything that is wrong with it. `file` is what problems call the file.
+/// Reads a whole file: its items and all of its problems. `file` is the file's name in problems.
 pub fn read_gold(reader: impl BufRead, file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
     let parse = |line: &TextLine<'_>| {
         let number = line.number;
@@ -64,7 +64,7 @@ fn item(mut object: ObjectReader<'_, '_>, line: u64) -> Option<GoldLine> {
     })
 }
 
-/// The documents `a` and `b` of a pair, which are not the same.
+/// The documents `a` and `b` of a pair, which must differ.
 pub(super) fn two_documents(object: &mut ObjectReader<'_, '_>) -> (Option<String>, Option<String>) {
     let (a, b) = (object.identifier("a"), object.identifier("b"));
     if let (Some(same), true) = (&a, a == b) {
@@ -74,7 +74,7 @@ pub(super) fn two_documents(object: &mut ObjectReader<'_, '_>) -> (Option<String
     (a, b)
 }
 
-/// An answer that can be known.
+/// Parses an answer; *cannot tell* is not allowed.
 fn known(word: &str) -> Result<Decision, String> {
     match word.parse() {
         Ok(Decision::CannotTell) => {

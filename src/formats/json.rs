@@ -1,4 +1,5 @@
-//! JSON kept as text: members of an object as slices of the input, and the two layouts zBench writes.
+//! JSON kept as text: members of an object as slices of the input, and the two layouts that zBench
+//! writes.
 
 use super::problem::quoted;
 use crate::domain::corpus::JsonObject;
@@ -8,11 +9,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
 
-/// An object's members in order, each value still the text of the input.
+/// An object's members in order, each value as its original text.
 pub(super) struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Members<'a> {
-    /// The members of `value`, or what it is instead of an object.
+    /// The members of `value`, or a message if it is not an object.
     pub(super) fn of(value: &'a RawValue) -> Result<Self, String> {
         if kind(value) != "an object" {
             return Err(format!("expected an object, found {}", kind(value)));
@@ -20,7 +21,8 @@ impl<'a> Members<'a> {
         serde_json::from_str(value.get()).map_err(|error| reason(&error))
     }
 
-    /// Takes out the member called `key`; a second one is an error, for either could be meant.
+    /// Removes and returns the member called `key`; a repeated member is an error, because either
+    /// could be meant.
     pub(super) fn take(&mut self, key: &str) -> Result<Option<&'a RawValue>, String> {
         let Some(first) = self.0.iter().position(|(name, _)| name.as_ref() == key) else {
             return Ok(None);
@@ -39,7 +41,7 @@ impl<'a> Members<'a> {
         self.0.iter().map(|(name, value)| (name.as_ref(), *value))
     }
 
-    /// What was not taken, as an object of its own.
+    /// The remaining members as an object.
     pub(super) fn rest(&self) -> JsonObject {
         if self.0.is_empty() {
             return JsonObject::default();
@@ -82,7 +84,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-/// A member's name, a slice of the input unless it has escapes.
+/// A member's name: a slice of the input unless it contains escapes.
 struct MemberName<'a>(Cow<'a, str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for MemberName<'a> {
@@ -130,7 +132,7 @@ pub(super) fn is_whole(value: &RawValue) -> bool {
     digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The string `value` holds, or why it holds none.
+/// The string in `value`, or an error message.
 pub(super) fn string(value: &RawValue) -> Result<String, String> {
     match kind(value) {
         "a string" => serde_json::from_str(value.get()).map_err(|error| {
@@ -147,7 +149,7 @@ pub(super) fn string(value: &RawValue) -> Result<String, String> {
     }
 }
 
-/// The boolean `value` holds, or why it holds none.
+/// The boolean in `value`, or an error message.
 pub(super) fn boolean(value: &RawValue) -> Result<bool, String> {
     match value.get() {
         "true" => Ok(true),
@@ -156,7 +158,7 @@ pub(super) fn boolean(value: &RawValue) -> Result<bool, String> {
     }
 }
 
-/// The finite number `value` holds, correctly rounded, or why it holds none.
+/// The finite number in `value`, correctly rounded, or an error message.
 pub(super) fn number(value: &RawValue) -> Result<f64, String> {
     let text = value.get();
     match kind(value) {
@@ -172,7 +174,7 @@ pub(super) fn number(value: &RawValue) -> Result<f64, String> {
     }
 }
 
-/// The object `value` holds, without the white space between its tokens.
+/// The object in `value`, without whitespace between its tokens.
 pub(super) fn object(value: &RawValue) -> Result<JsonObject, String> {
     match kind(value) {
         "an object" => {
@@ -184,7 +186,7 @@ pub(super) fn object(value: &RawValue) -> Result<JsonObject, String> {
     }
 }
 
-/// What serde_json has to say, without the position, which is the caller's to give.
+/// The message of a serde_json error, without the position, which the caller adds.
 pub(super) fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {
@@ -193,7 +195,7 @@ pub(super) fn reason(error: &serde_json::Error) -> String {
     }
 }
 
-/// Appends `json` without the white space between its tokens; strings and numbers stay as they are spelled.
+/// Appends `json` without whitespace between its tokens; strings and numbers keep their spelling.
 fn compact_into(json: &str, out: &mut String) {
     let bytes = json.as_bytes();
     let (mut at, mut copied) = (0, 0);
@@ -228,7 +230,7 @@ pub(super) fn write_string(out: &mut impl Write, text: &str) -> io::Result<()> {
     serde_json::to_writer(out, text).map_err(io::Error::from)
 }
 
-/// Writes a finite number as pydantic does: the shortest digits that read back as the same number.
+/// Writes a finite number as pydantic does: the shortest digits that round-trip.
 pub(super) fn write_number(out: &mut impl Write, number: f64) -> io::Result<()> {
     serde_json::to_writer(out, &number).map_err(io::Error::from)
 }
@@ -239,7 +241,7 @@ pub(super) fn write_break(out: &mut impl Write, depth: usize) -> io::Result<()> 
     (0..depth).try_for_each(|_| out.write_all(b"    "))
 }
 
-/// Writes compact JSON with an indent of four spaces, as part of a text that is already `depth` levels deep.
+/// Writes compact JSON with an indent of four spaces, for insertion `depth` levels deep.
 pub(super) fn write_indented(
     out: &mut impl Write,
     compact: &str,

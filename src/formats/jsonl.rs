@@ -1,4 +1,4 @@
-//! JSON Lines: a line's object, and its members.
+//! JSON Lines: parses the object on a line and its members.
 
 use super::json::{Members, kind, reason};
 use super::lines::TextLine;
@@ -7,10 +7,10 @@ use super::problem::quoted;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-/// Problems of one line that are spelt out.
+/// Maximum number of problems listed for one line.
 const SHOWN: usize = 5;
 
-/// What `read` makes of the object on a line, one `unit` a line.
+/// Parses the object on a line with `read`; there is one `unit` per line.
 pub(super) fn record<T>(
     line: &TextLine<'_>,
     unit: &str,
@@ -25,7 +25,8 @@ pub(super) fn record<T>(
 
 fn members<'a>(text: &'a str, last: bool, unit: &str) -> Result<Members<'a>, String> {
     let broken = |error| broken(text, &error, last, unit);
-    // The usual line is an object: its members are found at once, without a pass over the text as a whole before.
+    // Usually the line is an object: parse its members directly, without first validating the whole
+    // text.
     if text.trim_ascii_start().starts_with('{') {
         return serde_json::from_str(text).map_err(broken);
     }
@@ -65,7 +66,7 @@ fn broken(text: &str, error: &serde_json::Error, last: bool, unit: &str) -> Stri
     format!("broken JSON at column {column}: {remedy}")
 }
 
-/// Python's spelling of a number that JSON does not have, around byte `at`.
+/// Python's spelling of a number that JSON does not support, around byte `at`.
 fn not_a_number(text: &str, at: usize) -> Option<String> {
     let part = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-';
     let bytes = text.as_bytes();

@@ -1,11 +1,12 @@
-//! An object read member by member: what is wrong is noted with its path, and the reading goes on.
+//! Reads an object member by member: problems are recorded with their paths, and reading continues.
 
 use super::json::{Members, is_null, is_whole, reason, string};
 use crate::domain::corpus::JsonObject;
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// What is wrong in a piece of JSON: the first messages with the line breaks before each, and how many more there are.
+/// Problems in a piece of JSON: the first messages with the line breaks before each, and the number
+/// of further ones.
 pub(super) struct ProblemNotes<'a> {
     text: &'a str,
     most: usize,
@@ -23,7 +24,7 @@ impl<'a> ProblemNotes<'a> {
         }
     }
 
-    /// Notes what is wrong at `path`, which `at`, a slice of the text, shows.
+    /// Records a problem at `path`; `at`, a slice of the text, gives its position.
     fn add(&mut self, at: &str, path: fmt::Arguments<'_>, what: &str) {
         if self.noted.len() == self.most {
             self.more += 1;
@@ -35,7 +36,7 @@ impl<'a> ProblemNotes<'a> {
         self.noted.push((lines_down, format!("{path}: {what}")));
     }
 
-    /// The value where nothing is noted, else the messages with the line breaks before them.
+    /// The value if there are no problems, otherwise the messages with the line breaks before them.
     pub(super) fn finish<T>(self, value: Option<T>) -> Result<T, Vec<(u64, String)>> {
         match value {
             Some(value) if self.noted.is_empty() => Ok(value),
@@ -43,7 +44,8 @@ impl<'a> ProblemNotes<'a> {
         }
     }
 
-    /// The value where nothing is noted, else the messages, the last saying how many were left out.
+    /// The value if there are no problems, otherwise the messages, the last of which states how
+    /// many were omitted.
     pub(super) fn finish_line<T>(self, value: Option<T>) -> Result<T, Vec<String>> {
         let more = match self.more {
             0 => None,
@@ -56,7 +58,7 @@ impl<'a> ProblemNotes<'a> {
     }
 }
 
-/// An object whose members are taken out one after the other.
+/// An object whose members are removed one after the other.
 pub(super) struct ObjectReader<'a, 'n> {
     text: &'a str,
     path: String,
@@ -65,7 +67,7 @@ pub(super) struct ObjectReader<'a, 'n> {
 }
 
 impl<'a, 'n> ObjectReader<'a, 'n> {
-    /// The object that a whole text holds.
+    /// The object that makes up a whole text.
     pub(super) fn whole(
         text: &'a str,
         members: Members<'a>,
@@ -79,7 +81,7 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
         }
     }
 
-    /// The object at `path`, where it is one.
+    /// The object at `path`; records a problem if it is not an object.
     pub(super) fn of(
         value: &'a RawValue,
         path: String,
@@ -107,18 +109,18 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
         }
     }
 
-    /// Notes what is wrong with the object itself.
+    /// Records a problem with the object itself.
     pub(super) fn note_self(&mut self, what: &str) {
         self.notes
             .add(self.text, format_args!("{}", self.path), what);
     }
 
-    /// Notes what is wrong with a member that is not there.
+    /// Records a problem with a missing member.
     pub(super) fn note(&mut self, key: &str, what: &str) {
         self.note_at(self.text, key, what);
     }
 
-    /// The value that `read` makes of a member's, or a note.
+    /// Applies `read` to a member's value, and records a problem if it fails.
     pub(super) fn read<T>(
         &mut self,
         key: &str,
@@ -140,7 +142,7 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
         self.members.iter().any(|(name, _)| name == key)
     }
 
-    /// The member called `key`, which there has to be.
+    /// The required member called `key`.
     pub(super) fn required(&mut self, key: &str) -> Option<&'a RawValue> {
         let value = self.member(key)?;
         if value.is_none() {
@@ -149,7 +151,7 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
         value
     }
 
-    /// What `read` makes of the member called `key`, where there is one.
+    /// Applies `read` to the member called `key`, if it exists.
     pub(super) fn optional<T>(
         &mut self,
         key: &str,
@@ -159,7 +161,7 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
         self.read(key, value, read)
     }
 
-    /// The same where null is as good as no member.
+    /// As [`Self::optional`], but treats null as missing.
     pub(super) fn nullable<T>(
         &mut self,
         key: &str,
@@ -174,7 +176,7 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
         self.read(key, value, string)
     }
 
-    /// The same, with something in it.
+    /// A required string that is not empty.
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
         let value = self.required(key)?;
         self.read(key, value, |value| match string(value)? {
@@ -183,7 +185,7 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
         })
     }
 
-    /// An identifier, which may be a whole number.
+    /// An identifier, which may be an integer.
     pub(super) fn identifier(&mut self, key: &str) -> Option<String> {
         let value = self.required(key)?;
         self.read(key, value, |value| match string(value) {
@@ -198,7 +200,7 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
         self.enter(key, value)
     }
 
-    /// The object that is the value of a member.
+    /// The object in a member's value.
     pub(super) fn enter(&mut self, key: &str, value: &'a RawValue) -> Option<ObjectReader<'a, '_>> {
         let path = match self.path.as_str() {
             "" => key.to_owned(),
@@ -207,7 +209,7 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
         ObjectReader::of(value, path, self.notes)
     }
 
-    /// The elements of the array called `key`, which there has to be.
+    /// The elements of the required array called `key`.
     pub(super) fn array(&mut self, key: &str) -> Option<Vec<&'a RawValue>> {
         let value = self.required(key)?;
         self.read(key, value, |value| match super::json::kind(value) {
@@ -220,7 +222,7 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
         self.members.iter()
     }
 
-    /// What was not taken, as an object of its own.
+    /// The remaining members as an object.
     pub(super) fn rest(&self) -> JsonObject {
         self.members.rest()
     }

@@ -1,5 +1,5 @@
-//! The columns of tables that Overrule writes and reads back; the apostrophes that were added on
-//! writing are removed on reading.
+//! The columns of tables that Overrule writes and reads back; apostrophes added on writing are
+//! removed on reading.
 
 use super::table_file::{CellKind, Column};
 
@@ -38,7 +38,7 @@ pub const PREDICTIONS: [Column; 7] = [
     Column::whole("step").or_null(),
 ];
 
-/// The columns of `sbr`, which are those of the authors' script.
+/// The columns of `sbr`, which match the authors' script.
 pub const SBR: [&str; 8] = [
     "qid",
     "docno",
@@ -50,7 +50,7 @@ pub const SBR: [&str; 8] = [
     "text",
 ];
 
-/// The columns of `nine`, which are those of the authors' script.
+/// The columns of `nine`, which match the authors' script.
 pub const NINE: [Column; 11] = [
     Column::text("qid"),
     Column::text("query"),

@@ -1,4 +1,5 @@
-//! Picks as JSON lines: one line a call that was answered, or that failed for good. Lines are only ever added.
+//! Reads picks as JSON lines: one line per call that was answered or that finally failed. The file
+//! is append-only.
 
 use super::lines::TextLine;
 use super::problem::quoted;
@@ -7,8 +8,8 @@ use crate::domain::adjudication::PickRecord;
 use crate::formats::json::reason;
 use std::io::BufRead;
 
-/// Reads picks with their line numbers; `file` is what problems call the file. A bad line gives a problem, and the next
-/// one follows.
+/// Reads picks with their line numbers; `file` is the file's name in problems. An invalid line
+/// yields a problem, and reading continues with the next one.
 pub fn read_picks<R: BufRead>(
     reader: R,
     file: &str,

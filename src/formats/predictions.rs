@@ -1,5 +1,5 @@
-//! A student's predictions for pairs, as JSON lines or as a table with the columns `query`, `a`,
-//! `b`, `p_a`, `p_b` and perhaps `p_tie` and `step`. Other fields are ignored.
+//! Reads a student's predictions for pairs, as JSON lines or as a table with the columns `query`,
+//! `a`, `b`, `p_a`, `p_b` and optionally `p_tie` and `step`. Other fields are ignored.
 
 use super::gold::two_documents;
 use super::json::number;
@@ -21,20 +21,21 @@ static SCHEMA: TableSchema = TableSchema {
     is_own: true,
 };
 
-/// One prediction: the student was shown `a` first.
+/// One prediction; the student was shown `a` first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictionLine {
-    /// Where it is in the file, from 1.
+    /// The line in the file, from 1.
     pub line: u64,
     pub query: QueryId,
     pub a: DocId,
     pub b: DocId,
     pub predicted: OutcomeProbabilities,
-    /// The checkpoint that it is of, where the file has several.
+    /// The checkpoint, if the file has several.
     pub step: Option<u64>,
 }
 
-/// Reads a file whole: its predictions, and everything that is wrong with it. `file` is what problems call the file.
+/// Reads a whole file: its predictions and all of its problems. `file` is the file's name in
+/// problems.
 pub fn read_predictions(reader: impl BufRead, file: &str) -> (Vec<PredictionLine>, Vec<Problem>) {
     let parse = |line: &TextLine<'_>| {
         let number = line.number;

@@ -1,20 +1,20 @@
-//! What is wrong with an input file, where, and what to do about it.
+//! Problems in input files, with their locations and remedies.
 
 use crate::domain::sanitise;
 use std::fmt::{self, Write as _};
 
-/// One thing wrong with an input file. Its text is safe to print.
+/// A problem in an input file. Its text is safe to print.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Problem {
     pub file: String,
-    /// The line, from 1, where it is known.
+    /// The line, from 1, if known.
     pub line: Option<u64>,
-    /// What is wrong, and after a semicolon the remedy where there is one.
+    /// The problem, followed by a semicolon and the remedy if there is one.
     pub message: String,
 }
 
 impl Problem {
-    /// A problem in `file`. The name and the message are made safe to print.
+    /// A problem in `file`. Makes the name and the message safe to print.
     pub fn new(file: &str, line: Option<u64>, message: &str) -> Self {
         Self {
             file: sanitise::line(file).into_owned(),
@@ -33,10 +33,11 @@ impl fmt::Display for Problem {
     }
 }
 
-/// How much of a file's own text a message repeats.
+/// Maximum length of text quoted from a file in a message.
 const QUOTED_CHARACTERS: usize = 60;
 
-/// Text of a file for a message: in quotes unless it has them, hazards spelled `\u{..}`, clipped.
+/// Formats text of a file for a message: quoted unless it contains quotes, hazards escaped as
+/// `\u{..}`, truncated.
 pub fn quoted(text: &str) -> String {
     let bare = text
         .strip_prefix('"')

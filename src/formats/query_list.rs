@@ -1,4 +1,5 @@
-//! A list of queries: an identifier a line, without white space and commas, so that no table is taken for one.
+//! Reads lists of queries: one identifier per line, without whitespace and commas, so that a table
+//! is never mistaken for a list.
 
 use super::lines::{TextLine, TextLines};
 use super::problem::Problem;
@@ -6,17 +7,17 @@ use super::records::LineRecords;
 use crate::domain::corpus::QueryId;
 use std::io::BufRead;
 
-/// Bytes of a line that is looked at.
+/// Maximum number of bytes per line to look at.
 const LONGEST: u64 = 4096;
 
-/// Whether the first line is an identifier alone.
+/// Whether the first line is only an identifier.
 pub fn is_query_list<R: BufRead>(reader: R, file: &str) -> bool {
     let mut lines = TextLines::new(reader, file).at_most(LONGEST);
     let first = lines.next();
     first.is_some_and(|line| line.is_ok_and(|line| identifier(&line).is_ok()))
 }
 
-/// The queries of a list, line by line.
+/// Reads the queries of a list, line by line.
 pub fn read_query_list<R: BufRead>(
     reader: R,
     file: &str,

@@ -1,4 +1,5 @@
-//! ranx's JSON: one object of queries, each an object of documents with their scores, or with their grades.
+//! Reads ranx's JSON: an object of queries, each an object of documents with their scores or their
+//! grades.
 
 use super::json::{kind, number, reason};
 use super::json_scan::{JsonScanner, ScanStop};
@@ -13,11 +14,11 @@ use std::io::BufRead;
 #[derive(Debug)]
 pub struct RanxNumbers(BTreeMap<QueryId, Vec<(DocId, f64)>>);
 
-/// Reads a whole file; `file` is what the problem calls it.
+/// Reads a whole file; `file` is the file's name in the problem.
 ///
 /// # Errors
-/// The file is not such an object, names a query or a document twice, or has a number that is not
-/// finite.
+/// If the file is not such an object, contains a query or a document twice, or contains a number
+/// that is not finite.
 pub fn read_ranx(reader: impl BufRead, file: &str) -> Result<RanxNumbers, Problem> {
     let mut queries = ObjectMembers::new(JsonScanner::new(reader));
     numbers(&mut queries).map_err(|stop| match stop {
@@ -85,7 +86,7 @@ fn finite(value: &[u8]) -> Option<f64> {
     number(value).ok()
 }
 
-/// A value that is not a finite number, for a sentence.
+/// Describes a value that is not a finite number, as part of a sentence.
 fn describe(value: &[u8]) -> String {
     match serde_json::from_slice::<&RawValue>(value).map(kind) {
         Ok("a number" | "a boolean") | Err(_) => shown(value),
@@ -94,7 +95,7 @@ fn describe(value: &[u8]) -> String {
     }
 }
 
-/// The text of a value, without quotes where it is a short word or number.
+/// The text of a value, unquoted if it is a short word or number.
 fn shown(value: &[u8]) -> String {
     let text = String::from_utf8_lossy(value);
     let bare = text.trim_matches('"');
@@ -106,7 +107,7 @@ fn shown(value: &[u8]) -> String {
     }
 }
 
-/// Why the reading of a file ends early.
+/// Why reading a file ended early.
 enum ReadStop {
     Scan(ScanStop),
     Wrong { line: u64, what: String },
@@ -130,14 +131,14 @@ impl ReadStop {
     }
 }
 
-/// The members of an object that is a whole text, one of them in memory at a time.
+/// The members of an object that makes up a whole text, with one of them in memory at a time.
 struct ObjectMembers<R> {
     scan: JsonScanner<R>,
     is_begun: bool,
     name: String,
     /// The text of the value, as far as it could be read.
     value: Vec<u8>,
-    /// The line on which the value begins, from 1.
+    /// The line on which the value starts, from 1.
     line: u64,
 }
 
@@ -152,7 +153,7 @@ impl<R: BufRead> ObjectMembers<R> {
         }
     }
 
-    /// Goes to the next member, and returns whether there is one.
+    /// Advances to the next member, and returns whether there is one.
     fn next(&mut self) -> Result<bool, ReadStop> {
         self.name.clear();
         self.value.clear();
@@ -191,7 +192,7 @@ impl<R: BufRead> ObjectMembers<R> {
         Ok(())
     }
 
-    /// Something wrong with the value that was read last.
+    /// A problem with the value that was read last.
     fn wrong(&self, what: &str) -> ReadStop {
         ReadStop::Wrong {
             line: self.line,
@@ -199,7 +200,7 @@ impl<R: BufRead> ObjectMembers<R> {
         }
     }
 
-    /// The next byte cannot be there.
+    /// The error for an unexpected next byte.
     fn broken(&self, what: &str) -> ReadStop {
         ReadStop::Wrong {
             line: self.scan.line(),
@@ -211,7 +212,7 @@ impl<R: BufRead> ObjectMembers<R> {
 }
 
 impl RanxNumbers {
-    /// The numbers as scores. Queries without documents are left out.
+    /// The numbers as scores. Skips queries without documents.
     pub fn run(self) -> RankedRun {
         let ranked = self.0.into_iter();
         ranked
@@ -219,7 +220,7 @@ impl RanxNumbers {
             .collect()
     }
 
-    /// The numbers as grades, which have to be whole.
+    /// The numbers as grades, which must be integers.
     pub fn qrels(self, file: &str) -> Result<Qrels, Problem> {
         let mut qrels = Qrels::new();
         for (query, documents) in self.0 {
@@ -242,14 +243,14 @@ impl RanxNumbers {
     }
 }
 
-/// Whether the beginning of a file holds scores, where a number has a fraction, or else grades.
-/// `None` where it does not begin as ranx's files do, with an object of objects of numbers.
+/// Whether the beginning of a file contains scores (a number has a fraction) or grades. `None` if
+/// it does not start like ranx's files, with an object of objects of numbers.
 pub(super) fn holds_scores(start: &str) -> Option<bool> {
     let mut queries = ObjectMembers::new(JsonScanner::new(start.as_bytes()));
     let (mut is_known, mut has_fraction) = (false, false);
     loop {
         let next = queries.next();
-        // The beginning may end inside a value, which is checked too.
+        // The beginning may end inside a value, so check that one too.
         if matches!(next, Ok(false)) || queries.value.is_empty() {
             break;
         }
@@ -270,7 +271,7 @@ pub(super) fn holds_scores(start: &str) -> Option<bool> {
     is_known.then_some(has_fraction)
 }
 
-/// Whether a member is one of a dataset, of reranking requests, picks or votes.
+/// Whether a member belongs to a dataset, to reranking requests, picks or votes.
 fn is_of_another_form(name: &str, value: &[u8]) -> bool {
     match name {
         "documents" | "candidates" | "scored_pairs" => value.starts_with(b"["),
@@ -293,8 +294,8 @@ fn has_text(object: &[u8]) -> bool {
     }
 }
 
-/// Whether a value is an object that is empty, or whose first member is not a text. Other values
-/// that are not numbers are named when the file is read.
+/// Whether a value is an object that is empty, or whose first member is not a string. Other
+/// non-numeric values are reported when the file is read.
 fn may_hold_numbers(value: &[u8]) -> bool {
     let mut members = ObjectMembers::new(JsonScanner::new(value));
     let is_empty = matches!(members.next(), Ok(false));

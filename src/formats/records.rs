@@ -1,5 +1,5 @@
-//! Files of records: JSON lines, an array of objects, or a table. Reading
-//! goes on after an invalid record.
+//! Reads files of records: JSON lines, an array of objects, or a table. Reading continues after an
+//! invalid record.
 
 use super::json_scan::{JsonScanner, ScanStop};
 use super::lines::{RestOfFile, TextLine, TextLines};
@@ -11,10 +11,10 @@ use std::mem;
 
 /// Parses a record from a line, or from an object of an array or table.
 pub trait ParseLine {
-    /// What a line holds.
+    /// The type of the records.
     type Record;
 
-    /// The record on a line, `None` where it has none, such as a header; or everything that is wrong with it.
+    /// The record on a line, `None` if it has none, such as a header; or all of its problems.
     fn parse(&mut self, line: &TextLine<'_>) -> Result<Option<Self::Record>, Vec<String>>;
 }
 
@@ -29,14 +29,14 @@ where
     }
 }
 
-/// The records of a file, one of them in memory at a time.
+/// An iterator over the records of a file, with one of them in memory at a time.
 pub struct LineRecords<R, P> {
     source: Source<R>,
     pub(super) parser: P,
     pending: VecDeque<Problem>,
 }
 
-/// The source of the objects, decided by the first line that is not blank.
+/// The source of the objects, determined by the first nonblank line.
 enum Source<R> {
     Unread(TextLines<R>, Option<&'static TableSchema>),
     Lines(TextLines<R>),
@@ -82,7 +82,7 @@ impl<R: BufRead, P: ParseLine> LineRecords<R, P> {
         (records, problems)
     }
 
-    /// The line the last item came from, from 1.
+    /// The line of the last item, from 1.
     pub fn line(&self) -> u64 {
         self.source.number()
     }
@@ -121,7 +121,7 @@ impl<R: BufRead, P: ParseLine> Iterator for LineRecords<R, P> {
 }
 
 impl<R: BufRead> Source<R> {
-    /// Decides the source by the first line.
+    /// Determines the source from the first line.
     fn begin(&mut self) -> Result<(), Problem> {
         let Self::Unread(mut lines, schema) = mem::replace(self, Self::Ended(0)) else {
             return Ok(());
@@ -173,7 +173,7 @@ impl<R: BufRead> Source<R> {
         }
     }
 
-    /// A problem of the last record.
+    /// A problem with the last record.
     fn problem(&self, message: &str) -> Problem {
         match self {
             Self::Lines(lines) => lines.problem(message),
@@ -184,12 +184,12 @@ impl<R: BufRead> Source<R> {
     }
 }
 
-/// The elements of an array that is a whole file.
+/// The elements of an array that makes up a whole file.
 struct ArrayElements<R> {
     scan: JsonScanner<R>,
     file: String,
     value: Vec<u8>,
-    /// The line on which the last element begins.
+    /// The line on which the last element starts.
     number: u64,
     place: ArrayPlace,
 }
@@ -219,7 +219,7 @@ impl<R: BufRead> ArrayElements<R> {
         Problem::new(&self.file, Some(self.number), message)
     }
 
-    /// The next element. Nothing follows a problem.
+    /// The next element. A problem ends the iteration.
     fn next(&mut self) -> Option<Result<TextLine<'_>, Problem>> {
         match self.advance() {
             Ok(true) => Some(Ok(TextLine {
@@ -236,7 +236,7 @@ impl<R: BufRead> ArrayElements<R> {
         }
     }
 
-    /// Goes to the next element, and returns whether there is one.
+    /// Advances to the next element, and returns whether there is one.
     fn advance(&mut self) -> Result<bool, String> {
         while self.place != ArrayPlace::Done {
             let next = match self.scan.peek() {

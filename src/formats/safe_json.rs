@@ -1,4 +1,5 @@
-//! JSON in which no string can steer a terminal: what [`sanitise`] would replace is escaped, and reads back the same.
+//! Writes JSON in which no string can control a terminal: everything that [`sanitise`] would
+//! replace is escaped, and reads back unchanged.
 
 use crate::domain::sanitise;
 use serde::Serialize;
@@ -9,12 +10,13 @@ pub fn write_line<T: Serialize>(out: &mut dyn Write, value: &T) -> io::Result<()
     writeln!(out, "{}", escaped(&serde_json::to_string(value)?))
 }
 
-/// A value as indented JSON, with a line break at its end.
+/// Formats a value as indented JSON, with a final line break.
 pub fn pretty<T: Serialize>(value: &T) -> serde_json::Result<String> {
     Ok(escaped(&serde_json::to_string_pretty(value)?) + "\n")
 }
 
-/// Hazards stand only in strings: the rest of JSON is plain ASCII, with line breaks where it is indented.
+/// Hazards can only occur in strings: the rest of JSON is plain ASCII, with line breaks if it is
+/// indented.
 fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for ch in json.chars() {

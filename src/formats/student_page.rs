@@ -1,4 +1,5 @@
-//! A student's report as one page of HTML: figures inline, tables of their numbers, no scripts and nothing from elsewhere.
+//! Renders a student's report as a single HTML page: inline figures and tables of their numbers,
+//! without scripts or external resources.
 
 use super::svg::{CHART_STYLE, Place, StudentStep, escape, figure_svg, steps_svg};
 use crate::domain::number_words::fixed;
@@ -18,11 +19,11 @@ thead th{border-bottom:1px solid #888}caption{text-align:left;color:#555;padding
 th,td{border-color:#33363d}thead th{border-color:#8a8a86}}
 ";
 
-/// What a page is about.
+/// The content of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct StudentPage<'a> {
     pub student: &'a str,
-    /// What a reader should know, a sentence each.
+    /// Notes for the reader, one sentence each.
     pub notes: &'a [String],
     pub steps: &'a [StudentStep<'a>],
 }
@@ -81,7 +82,7 @@ impl StudentPage<'_> {
             "uncertainty",
         ];
         let columns: Vec<Vec<String>> = self.steps.iter().map(overview).collect();
-        // Numbers are rows: there are more of them than checkpoints.
+        // Put the values in rows, because there are more of them than checkpoints.
         let mut rows: Vec<Vec<String>> = head.iter().map(|name| vec![(*name).to_owned()]).collect();
         for column in columns {
             for (row, cell) in rows.iter_mut().zip(column) {
@@ -105,7 +106,7 @@ impl StudentPage<'_> {
             figure.number(),
             escape(figure.title())
         );
-        // The first figure has all checkpoints in one picture.
+        // The first figure shows all checkpoints in one picture.
         let drawn = match figure {
             Figure::Accuracy => self.steps.len().min(1),
             _ => self.steps.len(),
@@ -119,7 +120,7 @@ impl StudentPage<'_> {
                 Some(step) => format!("Step {step}: numbers"),
                 None => "Numbers".to_owned(),
             };
-            // Cells of a scatter are many.
+            // Scatter plots have many cells.
             let open = if figure.is_plane() { "" } else { " open" };
             let _ = writeln!(html, "<details{open}><summary>{caption}</summary>");
             numbers(html, figure, step.figures);
@@ -153,7 +154,7 @@ fn overview(of: &StudentStep<'_>) -> Vec<String> {
     ]
 }
 
-/// The numbers of a figure's groups, with what the figure shows of them besides.
+/// Writes the numbers of a figure's groups, with additional values shown in the figure.
 fn numbers(html: &mut String, figure: Figure, figures: &Figures) {
     let mut head = vec![
         "battles of the group".to_owned(),
@@ -351,7 +352,8 @@ mod tests {
             for number in 1..=10 {
                 assert!(html.contains(&format!("<section id=\"fig{number}\">")));
             }
-            // Nine figures a checkpoint, one for all, and the checkpoints beside each other.
+            // Nine figures per checkpoint, one for all checkpoints, and the comparison of
+            // checkpoints.
             assert_eq!(html.matches("<svg ").count(), 9 * 2 + 1 + 1);
             assert_eq!(html.matches("<style>").count(), 1);
             assert_eq!(

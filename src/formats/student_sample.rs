@@ -1,4 +1,5 @@
-//! A sample of pairs as JSON Lines: `query`, `a`, `b` and `side`, which is train or test. Other fields are passed over.
+//! Reads a sample of pairs as JSON Lines: `query`, `a`, `b` and `side`, which is train or test.
+//! Other fields are ignored.
 
 use super::json::string;
 use super::jsonl;
@@ -9,11 +10,11 @@ use crate::domain::corpus::{DocId, QueryId};
 use serde::Serialize;
 use std::io::BufRead;
 
-/// What a pair is for.
+/// The purpose of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SampleSide {
-    /// To learn from.
+    /// For training.
     Train,
     Test,
 }
@@ -26,7 +27,7 @@ pub struct SampleLine {
     pub side: SampleSide,
 }
 
-/// The lines of a sample, each with its number from 1.
+/// Reads the lines of a sample, each with its number from 1.
 pub fn read_sample<R: BufRead>(
     reader: R,
     file: &str,

@@ -1,4 +1,5 @@
-//! Pictures for a paper or a web page, and the matrix among them: plain SVG text, the same bytes for the same input.
+//! Pictures for papers and web pages, including the matrix, as plain SVG text; the same input gives
+//! the same bytes.
 
 mod chart;
 mod labels;
@@ -28,16 +29,16 @@ const EDGES: [(u8, u8, u8); 5] = [
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SvgCell {
-    /// How the row's document does: 0 worse, 1 better, `None` where nothing is known.
+    /// The row's document compared with the column's: 0 worse, 1 better, `None` if unknown.
     pub value: Option<f64>,
     pub planned: bool,
     pub missing: bool,
     pub overruled: bool,
-    /// Whether the value is an expectation and no vote: drawn as a smaller square.
+    /// Whether the value is an expectation instead of a vote; drawn as a smaller square.
     pub expected: bool,
 }
 
-/// The picture's colour for a value between 0 (row worse, red) and 1 (row better, green), as `#rrggbb`.
+/// The color of a value between 0 (row worse, red) and 1 (row better, green), as `#rrggbb`.
 pub fn ramp(value: f64) -> String {
     let place = if value.is_nan() {
         0.5
@@ -56,9 +57,10 @@ pub fn ramp(value: f64) -> String {
     )
 }
 
-/// A K×K heatmap in the order of `labels`; `cell` is asked for every row and column once.
+/// A K×K heatmap in the order of `labels`; `cell` is called once for every row and column.
 ///
-/// Up to sixty documents every fought cell has a `<title>`, and up to forty its value in hundredths.
+/// With up to sixty documents, every cell with battles has a `<title>`; with up to forty, it also
+/// shows its value in hundredths.
 pub fn matrix_svg(
     cell: &dyn Fn(usize, usize) -> SvgCell,
     labels: &[SvgLabel],

@@ -1,4 +1,5 @@
-//! Tables as files: rows under named columns, as CSV, JSON Lines or Parquet. What a column holds is said once, for all three.
+//! Writes tables as files: rows with named columns, as CSV, JSON Lines or Parquet. One list of
+//! columns describes all three.
 
 mod column;
 mod parquet;
@@ -12,9 +13,9 @@ use std::io::{self, Write};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableFormat {
-    /// With a header; no cell is a formula to a spreadsheet.
+    /// With a header; no cell is evaluated as a formula by a spreadsheet.
     Csv,
-    /// An object a line.
+    /// One object per line.
     Jsonl,
     /// Compressed with gzip.
     Parquet,
@@ -52,7 +53,7 @@ impl<'a> TableWriter<'a> {
         Ok(Self { columns, sink })
     }
 
-    /// Writes an object, whose members are of the columns; one that it does not have is null.
+    /// Writes an object with a member for each column; missing members are null.
     pub fn write(&mut self, row: Value) -> io::Result<()> {
         let cells = self.cells(row)?;
         match &mut self.sink {
@@ -77,7 +78,7 @@ impl<'a> TableWriter<'a> {
         }
     }
 
-    /// Writes what is left; without it a file is not whole.
+    /// Writes the remaining rows; without this call the file is incomplete.
     pub fn finish(self) -> io::Result<()> {
         match self.sink {
             Sink::Csv(table) => table.finish().map(drop).map_err(of_csv),
@@ -86,7 +87,7 @@ impl<'a> TableWriter<'a> {
         }
     }
 
-    /// A cell for each column; refuses a row that is not of them.
+    /// One cell per column; rejects a row with other members.
     fn cells(&self, mut row: Value) -> io::Result<Vec<Value>> {
         let wrong = |what: &str| {
             let words = format!("a row that is not of the table's columns: {what}");
@@ -112,7 +113,7 @@ impl<'a> TableWriter<'a> {
     }
 }
 
-/// An error of the disk as it is: whether it is full is said elsewhere.
+/// Unwraps I/O errors: the caller reports whether the disk is full.
 fn of_csv(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

@@ -25,7 +25,7 @@ struct KnownColumn {
     may_be_empty: bool,
 }
 
-/// The rows of a table, each the text of an object.
+/// An iterator over the rows of a table, each as the text of an object.
 pub(super) struct TableObjects<R> {
     rows: TableRows<R>,
     /// The columns of the file; `None` for columns that are not in the schema, which are ignored.
@@ -34,7 +34,7 @@ pub(super) struct TableObjects<R> {
 }
 
 impl<R: BufRead> TableObjects<RestOfFile<R>> {
-    /// The rows after the header, which was read last.
+    /// The rows after the header, which is the line read last.
     pub(super) fn new(lines: TextLines<R>, schema: &TableSchema) -> Result<Self, Problem> {
         let (file, line) = (lines.file().to_owned(), lines.number());
         let rest = lines.into_rest();
@@ -109,12 +109,12 @@ impl<R: BufRead> TableObjects<RestOfFile<R>> {
 }
 
 impl<R: BufRead> TableObjects<R> {
-    /// The line on which the last row begins.
+    /// The line on which the last row starts.
     pub(super) fn number(&self) -> u64 {
         self.rows.number()
     }
 
-    /// A problem of the last row.
+    /// A problem with the last row.
     pub(super) fn problem(&self, message: &str) -> Problem {
         self.rows.problem(message)
     }

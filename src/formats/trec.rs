@@ -5,10 +5,10 @@ use crate::domain::metrics::Qrels;
 use crate::domain::sanitise::is_hazard;
 use std::io::{self, Write};
 
-/// Writes labels as qrels. Buffer `out`.
+/// Writes labels as qrels. Use a buffered `out`.
 ///
 /// # Errors
-/// An identifier that is empty or holds white space, which columns cannot.
+/// If an identifier is empty or contains whitespace, which columns cannot represent.
 pub fn write_qrels(out: &mut impl Write, qrels: &Qrels) -> io::Result<()> {
     for (query, grades) in qrels {
         let query = cell(query.as_str())?;
@@ -19,7 +19,7 @@ pub fn write_qrels(out: &mut impl Write, qrels: &Qrels) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes one query's ranking, best first, as lines of a run called `name`. Buffer `out`.
+/// Writes one query's ranking, best first, as lines of a run called `name`. Use a buffered `out`.
 ///
 /// # Errors
 /// As for [`write_qrels`].

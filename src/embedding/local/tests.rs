@@ -2,7 +2,7 @@ use super::*;
 use crate::domain::retrieval::unit_vector;
 use std::collections::HashMap;
 
-/// A BERT of one layer and eight dimensions, its weights drawn from a sine.
+/// A BERT with one layer and eight dimensions, with weights from a sine.
 fn tiny() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let words = [
@@ -115,7 +115,8 @@ fn pooling_and_length_are_read_and_change_who_the_model_is() {
     assert!(error.contains("tokenizer.json: cannot be read"), "{error}");
 }
 
-/// Needs the folder of all-MiniLM-L6-v2 in `OVERRULE_MINILM`. The cosines are those that its makers print.
+/// Requires the folder of all-MiniLM-L6-v2 in `OVERRULE_MINILM`. The expected cosines are those
+/// published by its authors.
 #[test]
 #[ignore = "needs OVERRULE_MINILM, a folder of all-MiniLM-L6-v2"]
 fn cosines_are_those_of_the_original() {

@@ -1,4 +1,4 @@
-//! One element of `scored_pairs`: either a pair, or everything that is wrong with it.
+//! Parses one element of `scored_pairs` into a pair, or into all of its problems.
 
 use super::pair::{NO_REASONING, RecordedVote, SWAPPED, ScoredDocument, ZBENCH_JUDGES, ZbenchPair};
 use crate::domain::corpus::{DocId, QueryId};
@@ -10,14 +10,15 @@ use serde_json::value::RawValue;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExpectedJudges {
-    /// zBench's three, each on every pair; others may stand beside them.
+    /// zBench's three judges, on every pair; other judges are allowed too.
     #[default]
     Zbench,
-    /// Whichever judges a pair names, at least one.
+    /// Any judges, at least one per pair.
     Any,
 }
 
-/// The pair, or what is wrong with the element, at least one thing, with the line breaks before it.
+/// The pair, or the problems of the element (at least one), each with the number of line breaks
+/// before it.
 pub(super) fn parse(
     value: &RawValue,
     index: u64,
@@ -66,7 +67,7 @@ fn document(mut document: ObjectReader<'_, '_>) -> Option<ScoredDocument> {
     })
 }
 
-/// What is recorded of each judge, in the file's order.
+/// The record of each judge, in the order of the file.
 fn votes(
     element: &mut ObjectReader<'_, '_>,
     expected: ExpectedJudges,
@@ -129,7 +130,7 @@ fn vote(mut vote: ObjectReader<'_, '_>) -> Option<RecordedVote> {
 
 fn margin(score: &RawValue) -> Result<Margin, String> {
     Margin::new(number(score)?).ok_or_else(|| {
-        // As the file spells it, where that is short.
+        // Spelled as in the file, truncated if long.
         let spelt = score.get().get(..24).unwrap_or(score.get());
         format!("{spelt} is outside -1..1")
     })

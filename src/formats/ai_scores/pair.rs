@@ -1,15 +1,16 @@
-//! Two documents with what each judge said of them.
+//! Two documents with each judge's vote.
 
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::domain::vote::Margin;
 
-/// The judges of a file that zBench wrote, in its order.
+/// The judges of a file written by zBench, in its order.
 pub const ZBENCH_JUDGES: [&str; 3] = ["openai", "gemini", "anthropic"];
 
-/// What begins the thought of a judge that was shown B first. The score that goes with it is already turned round.
+/// Prefix of the thought of a judge that was shown B first. The corresponding score is already
+/// inverted.
 pub(super) const SWAPPED: &str = "(SWAPPED)\n";
 
-/// What stands for the thought of a tie that came without one, which would otherwise read as a failure.
+/// Placeholder for the thought of a tie without one, which would otherwise be read as a failure.
 pub(super) const NO_REASONING: &str = "(no reasoning)";
 
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +20,7 @@ pub struct ScoredDocument {
     pub metadata: JsonObject,
 }
 
-/// What a file records of one judge on one pair.
+/// The record of one judge on one pair.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RecordedVote {
     Vote {
@@ -27,14 +28,15 @@ pub enum RecordedVote {
         margin: Margin,
         /// Whether the judge was shown B first.
         swapped: bool,
-        /// The judge's reasoning, without the marker of a swap.
+        /// The judge's reasoning, without the prefix of a swap.
         thought: String,
     },
     /// The call failed: there is no vote.
     Failure,
 }
 
-/// Two documents and the judges' votes on them. A file may hold a pair several times, in either orientation.
+/// Two documents and the judges' votes on them. A file may contain a pair several times, in either
+/// orientation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ZbenchPair {
     /// The file's name for the pair; zBench's own is [`ZbenchPair::zbench_id`].
@@ -43,12 +45,13 @@ pub struct ZbenchPair {
     pub query: String,
     pub a: ScoredDocument,
     pub b: ScoredDocument,
-    /// The judges by name (`openai` for the member `openai_score`) in the file's order, with what is recorded of each.
+    /// The judges by name (`openai` for the member `openai_score`) in the order of the file, with
+    /// the record of each.
     pub votes: Vec<(String, RecordedVote)>,
 }
 
 impl ZbenchPair {
-    /// The name zBench gives a pair: the three identifiers joined by hyphens.
+    /// zBench's name of a pair: the three identifiers joined by hyphens.
     pub fn zbench_id(query: &QueryId, a: &DocId, b: &DocId) -> String {
         format!("{query}-{a}-{b}")
     }

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use std::collections::VecDeque;
 use std::io::BufRead;
 
-/// The pairs of a file, one at a time; see [`read_scored_pairs`].
+/// An iterator over the pairs of a file; see [`read_scored_pairs`].
 pub struct ScoredPairs<R> {
     scan: JsonScanner<R>,
     file: String,
@@ -23,10 +23,11 @@ pub struct ScoredPairs<R> {
     pending: VecDeque<Problem>,
 }
 
-/// Reads a file pair by pair. A pair that cannot be used gives its problems and the next pair follows; where the file
-/// is not JSON any more the reading ends with a problem. Only one pair is in memory at a time.
+/// Reads a file pair by pair. An invalid pair yields its problems, and reading continues with the
+/// next one; if the file is no longer valid JSON, reading ends with a problem. Only one pair is in
+/// memory at a time.
 ///
-/// `file` is what problems call the file.
+/// `file` is the file's name in problems.
 pub fn read_scored_pairs<R: BufRead>(
     reader: R,
     file: &str,
@@ -44,7 +45,7 @@ pub fn read_scored_pairs<R: BufRead>(
     }
 }
 
-/// Where in the file the next byte is.
+/// The state of the parser.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReadPlace {
     Start,
@@ -94,7 +95,7 @@ impl<R: BufRead> Iterator for ScoredPairs<R> {
 }
 
 impl<R: BufRead> ScoredPairs<R> {
-    /// Goes one token or one pair further.
+    /// Advances by one token or one pair.
     fn step(&mut self) -> Result<Option<ZbenchPair>, ReadEnd> {
         if self.place == ReadPlace::Start {
             self.scan.skip_mark()?;
@@ -146,7 +147,7 @@ impl<R: BufRead> ScoredPairs<R> {
         then
     }
 
-    /// Reads a member's name, and its value unless it is the one with the pairs.
+    /// Reads a member's name, and its value unless it contains the pairs.
     fn member(&mut self) -> Result<ReadPlace, ReadEnd> {
         let line = self.scan.line();
         self.scan.value(&mut self.value)?;
@@ -237,7 +238,7 @@ impl<R: BufRead> ScoredPairs<R> {
     }
 }
 
-/// The value as JSON, where it is; `line` is where it begins.
+/// Validates the value as JSON; `line` is the line where it starts.
 fn json<'a>(value: &'a [u8], line: u64, what: &str) -> Result<&'a RawValue, ReadEnd> {
     let text = std::str::from_utf8(value).map_err(|error| {
         let before = value.get(..error.valid_up_to()).unwrap_or_default();

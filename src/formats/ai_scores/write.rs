@@ -1,4 +1,4 @@
-//! Writes `ai_scores.json` in zBench's own layout, pair by pair.
+//! Writes `ai_scores.json` in zBench's layout, pair by pair.
 
 use super::pair::{NO_REASONING, RecordedVote, SWAPPED, ScoredDocument, ZbenchPair};
 use crate::domain::corpus::JsonObject;
@@ -6,10 +6,12 @@ use crate::formats::json::{write_break, write_indented, write_number, write_stri
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// An `ai_scores.json` being written; nothing is complete before [`ScoredPairsWriter::finish`]. Buffer the output.
+/// Writes an `ai_scores.json`; the file is incomplete until [`ScoredPairsWriter::finish`] is
+/// called. Use buffered output.
 ///
-/// Each vote becomes a member `<judge>_score` in the order of [`ZbenchPair::votes`]. zBench reads a file only where
-/// those are its own three; Overrule reads any with [`ExpectedJudges::Any`](super::ExpectedJudges::Any).
+/// Each vote becomes a member `<judge>_score` in the order of [`ZbenchPair::votes`]. zBench only
+/// reads a file if these are its own three judges; Overrule reads any with
+/// [`ExpectedJudges::Any`](super::ExpectedJudges::Any).
 pub struct ScoredPairsWriter<W> {
     out: W,
     pairs: u64,
@@ -42,7 +44,7 @@ impl<W: Write> ScoredPairsWriter<W> {
         close(out, 2, "}")
     }
 
-    /// Ends the file and gives the output back, flushed.
+    /// Completes the file and returns the flushed output.
     pub fn finish(mut self) -> io::Result<W> {
         if self.pairs > 0 {
             write_break(&mut self.out, 1)?;
@@ -80,7 +82,7 @@ fn vote(out: &mut impl Write, judge: &str, recorded: &RecordedVote) -> io::Resul
             swapped: true,
             thought,
         } => {
-            // zBench negates what the judge said, and a swapped tie comes out as minus zero.
+            // zBench negates the judge's score, so a swapped tie becomes minus zero.
             let score = if margin.get() == 0.0 {
                 -0.0
             } else {

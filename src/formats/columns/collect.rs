@@ -15,8 +15,7 @@ pub struct CollectedLabels {
     pub unrated: usize,
 }
 
-/// Collects labels. `report` is called with invalid rows and with repeated labels, which are left
-/// out.
+/// Collects labels. Calls `report` with invalid rows and with repeated labels, which are skipped.
 pub fn collect_labels(
     rows: impl Iterator<Item = Result<(u64, Option<GradedDocument>), Problem>>,
     file: &str,
@@ -50,7 +49,7 @@ pub fn collect_labels(
 
 #[derive(Debug, Default, PartialEq)]
 pub struct CollectedRankings {
-    /// If the file has no scores, they count from the end of each ranking.
+    /// If the file has no scores, they are numbers counted from the end of each ranking.
     pub run: RankedRun,
     /// Queries whose ranks contradict their scores.
     pub contradicted: Vec<QueryId>,
@@ -62,8 +61,8 @@ type Place = (u32, Option<i32>);
 /// Documents with their scores and places.
 type QueryRows = (Vec<(DocId, f64)>, Vec<Place>);
 
-/// Collects rankings. `report` is called with invalid rows, with repeated documents, and with
-/// repeated ranks if the file has no scores.
+/// Collects rankings. Calls `report` with invalid rows, with repeated documents, and, if the file
+/// has no scores, with repeated ranks.
 pub fn collect_rankings(
     rows: impl Iterator<Item = Result<(u64, RankedDocument), Problem>>,
     layout: &Layout,
@@ -72,7 +71,7 @@ pub fn collect_rankings(
 ) -> CollectedRankings {
     let mut run = RankedRun::new();
     let mut places: BTreeMap<QueryId, Vec<Place>> = BTreeMap::new();
-    // Most rows of a query are adjacent, and are moved to the query's ranking together.
+    // Most rows of a query are adjacent; move them to the query's ranking together.
     let mut together: Option<(QueryId, QueryRows)> = None;
     let mut put = |(query, (documents, of_documents)): (QueryId, QueryRows)| {
         places
@@ -118,8 +117,8 @@ pub fn collect_rankings(
     CollectedRankings { run, contradicted }
 }
 
-/// Whether some document has a higher score than another but not a better rank. Programs that do
-/// not rank write the same number on every line.
+/// Whether a document has a higher score than another one but not a better rank. Programs that do
+/// not rank write the same rank on every line.
 fn contradict(documents: &[(DocId, f64)], places: &[Place]) -> bool {
     let ranked = documents.iter().zip(places);
     let mut ranked: Vec<(f64, i32)> = ranked

@@ -1,4 +1,4 @@
-//! Finds the roles of columns by the names in the header.
+//! Determines the roles of columns from the names in the header.
 
 /// The meaning of a column's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,11 +15,11 @@ enum Word {
     Score,
     Rank,
     Text,
-    /// Known, and ignored.
+    /// Known, but ignored.
     Other,
 }
 
-/// The meaning of a name, in any case and with any separators between its parts.
+/// The meaning of a name, ignoring case and separators.
 fn word(cell: &str) -> Option<Word> {
     Some(match bare(cell).as_str() {
         "queryid" | "qid" | "topic" | "topicid" => Word::QueryId,
@@ -49,7 +49,7 @@ fn bare(cell: &str) -> String {
         .collect()
 }
 
-/// The positions of the columns.
+/// The indexes of the columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Roles {
     pub(super) query: usize,
@@ -64,9 +64,9 @@ pub(super) struct Roles {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) roles: Roles,
-    /// Whether the column `score` holds grades, as in BEIR's qrels.
+    /// Whether the column `score` contains grades, as in BEIR's qrels.
     pub(super) is_beir: bool,
-    /// Names that are not known.
+    /// Unknown names.
     pub(super) unknown: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ impl Header {
     /// Parses the cells of a first line; `None` if they do not name a query and a document.
     ///
     /// # Errors
-    /// Two columns have the same meaning.
+    /// If two columns have the same meaning.
     pub(super) fn of(cells: &[&str]) -> Result<Option<Self>, String> {
         // A line with numbers is not a header.
         if cells.iter().any(|cell| cell.parse::<f64>().is_ok()) {
@@ -105,13 +105,13 @@ impl Header {
     }
 }
 
-/// Whether at least two cells are known names of columns.
+/// Whether at least two cells are known column names.
 pub(super) fn has_words(cells: &[&str]) -> bool {
     let known = |cell: &&&str| word(cell).is_some_and(|word| word != Word::Other);
     cells.iter().filter(known).count() > 1
 }
 
-/// The column with the first of these meanings that the header has.
+/// The column with the first of these meanings that occurs in the header.
 fn one(cells: &[&str], words: &[Word]) -> Result<Option<usize>, String> {
     for wanted in words {
         let mut found = (0..)

@@ -1,4 +1,4 @@
-//! Decides from the first line how the lines of a file are read.
+//! Determines from the first line how to parse the lines of a file.
 
 use super::header::{Header, Roles, has_words};
 use crate::formats::own_tables::{self, is_own_header};
@@ -8,7 +8,7 @@ use crate::formats::table_rows::{CellStyle, TableRows};
 /// The longest line without a header, and the longest header, in bytes.
 pub(in crate::formats) const LONGEST: u64 = 1 << 20;
 
-/// The columns of the CSV of `overrule sbr` that hold the score before and after boosting.
+/// Indexes of the columns with the score before and after boosting in the CSV of `overrule sbr`.
 const SBR_BEFORE: usize = 2;
 const SBR_AFTER: usize = 5;
 
@@ -24,23 +24,23 @@ pub enum TableContent {
 pub(super) enum Delimiter {
     Tab,
     Comma,
-    /// White space; the first line has no tab.
+    /// Whitespace; the first line contains no tab.
     Spaces,
 }
 
-/// The form of a file, by its first line.
+/// The form of a file, according to its first line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// TREC's qrels.
     Qrels,
     /// TREC's run.
     Run,
-    /// No header; the user says what the file holds.
+    /// No header; the user specifies the content.
     Bare,
     Headed(CellStyle),
 }
 
-/// How the rows of a file are read.
+/// How to parse the rows of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     pub content: TableContent,
@@ -60,7 +60,7 @@ impl Delimiter {
         }
     }
 
-    /// Splits a line that has no quoted cells.
+    /// Splits a line without quoted cells.
     pub(super) fn split(self, line: &str) -> Vec<&str> {
         match self {
             Self::Tab => line.split('\t').map(str::trim_ascii).collect(),
@@ -71,10 +71,10 @@ impl Delimiter {
 }
 
 impl Layout {
-    /// The layout of a file that begins with `line`; `wanted` is what the user says that it holds.
+    /// The layout of a file that starts with `line`; `wanted` is the content specified by the user.
     ///
     /// # Errors
-    /// The line does not say what the file holds, or contradicts `wanted`.
+    /// If the line does not determine the content of the file, or contradicts `wanted`.
     pub(in crate::formats) fn of(line: &str, wanted: Option<TableContent>) -> Result<Self, String> {
         refuse_feature_lists(line)?;
         if line.trim_end_matches('\r').contains('\r') {
@@ -96,7 +96,7 @@ impl Layout {
         }
     }
 
-    /// The content of the file, for a sentence.
+    /// The content of the file, as part of a sentence.
     pub fn describe(&self) -> &'static str {
         match (self.content, self.form) {
             (TableContent::Labels, _) => "labels (qrels)",
@@ -116,14 +116,14 @@ impl Layout {
         })
     }
 
-    /// Whether the file is a table of scores with a header, which may also have texts.
+    /// Whether the file is a table of scores with a header, which may also contain texts.
     pub fn is_table_of_scores(&self) -> bool {
         matches!(self.form, Form::Headed(_))
             && self.content == TableContent::Rankings
             && self.roles.score.is_some()
     }
 
-    /// For a table that `overrule sbr` wrote, the layout with the scores before boosting.
+    /// For a table written by `overrule sbr`, the layout with the scores before boosting.
     pub(super) fn first_stage(&self) -> Self {
         let mut layout = self.clone();
         if self.form == Form::Headed(CellStyle::Ours) && self.roles.score == Some(SBR_AFTER) {
@@ -183,8 +183,8 @@ impl Layout {
         }))
     }
 
-    /// The layout of one of TREC's files, or of columns that the user names; `None` if the number
-    /// of columns does not fit.
+    /// The layout of one of TREC's files, or of columns specified by the user; `None` if the number
+    /// of columns does not match.
     fn without_header(line: &str, wanted: Option<TableContent>) -> Option<Self> {
         let delimiter = if line.contains('\t') {
             Delimiter::Tab
@@ -264,7 +264,7 @@ fn header_cells(line: &str, delimiter: u8) -> Vec<String> {
     }
 }
 
-/// Refuses a header with a delimiter other than tabs and commas; `is_header` recognizes a header.
+/// Rejects a header with a delimiter other than tabs and commas; `is_header` recognizes a header.
 pub(in crate::formats) fn refused_delimiter(
     line: &str,
     is_header: impl Fn(&[&str]) -> Result<bool, String>,
@@ -282,7 +282,7 @@ pub(in crate::formats) fn refused_delimiter(
     Ok(())
 }
 
-/// Refuses judgment lists for learning to rank, which are not columns.
+/// Rejects judgment lists for learning to rank, which are not columns.
 pub(super) fn refuse_feature_lists(line: &str) -> Result<(), String> {
     let mut words = line.split_ascii_whitespace();
     let first = words.next().unwrap_or_default();
@@ -297,14 +297,14 @@ pub(super) fn refuse_feature_lists(line: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a cell may be the second of a line in TREC's files, which is never used: Q0, or a small
-/// number.
+/// Whether a cell may be the second one of a line in TREC's files, which is never used: Q0, or a
+/// small number.
 pub(super) fn is_iteration(cell: &str) -> bool {
     let number = cell.parse::<f64>();
     cell.eq_ignore_ascii_case("q0") || number.is_ok_and(|number| (0.0..1000.0).contains(&number))
 }
 
-/// Why a first line without a header is refused.
+/// The error message for a first line without a header.
 fn not_told(line: &str) -> String {
     const NAMES: &str = "query_id, doc_id and score, rank or rating";
     let delimiter = if line.contains('\t') {

@@ -8,7 +8,7 @@ use crate::formats::problem::{Problem, quoted};
 use crate::formats::table_rows::TableRows;
 use std::io::BufRead;
 
-/// The rows of a file with their line numbers. Reading goes on after an invalid row.
+/// The rows of a file with their line numbers. Reading continues after an invalid row.
 pub struct ColumnRows<R, T> {
     rows: Rows<R>,
     layout: Layout,
@@ -107,7 +107,7 @@ impl<R: BufRead, T> Iterator for ColumnRows<R, T> {
 }
 
 impl Layout {
-    /// Splits a line that has no quoted cells.
+    /// Splits a line without quoted cells.
     fn cells<'a>(&self, line: &'a str) -> Result<Vec<&'a str>, String> {
         refuse_feature_lists(line)?;
         if self.delimiter == Delimiter::Spaces && line.contains('\t') {
@@ -139,7 +139,7 @@ impl Layout {
         Ok(cells)
     }
 
-    /// Refuses a row that does not have as many cells as the first line.
+    /// Rejects a row whose number of cells differs from the first line's.
     fn check_width(&self, cells: &[&str]) -> Result<(), String> {
         if cells.len() == self.width || self.form == Form::Run {
             return Ok(());
@@ -172,7 +172,7 @@ impl Layout {
             && self.roles.grade != self.roles.score
             && value.is_empty()
             && !cell(self.roles.query).is_empty();
-        // Quepid writes only the query of a row that nobody has rated.
+        // Quepid writes only the query in a row that nobody has rated.
         if is_unrated && (cells.len() == 1 || cells.len() == self.width) {
             return Ok(None);
         }
@@ -193,7 +193,7 @@ impl Layout {
         let rank = self.roles.rank.map(cell);
         let rank = match (rank, score) {
             (None, _) => None,
-            // Programs that write scores may not fill in the rank.
+            // Programs that write scores may leave the rank empty.
             (Some(rank), Some(_)) => rank.parse().ok(),
             (Some(rank), None) => Some(whole("rank", rank)?),
         };
@@ -222,8 +222,8 @@ impl Layout {
     }
 }
 
-/// Refuses a line of a run with too few columns, and one with too many if an identifier before the
-/// name may contain a space.
+/// Rejects a line of a run with too few columns, or with too many if an identifier before the name
+/// may contain a space.
 fn refuse_shifted_columns(cells: &[&str]) -> Result<(), String> {
     const EXPECTED: &str = "a line of a run has 6: query, Q0, document, rank, score, name";
     let [_, iteration, _, rank, _, _, ..] = cells else {
@@ -277,7 +277,7 @@ fn wrong_number(name: &str, expected: &str, text: &str) -> String {
     format!("the {name} {} is not {expected}{comma}", quoted(text))
 }
 
-/// The remedy for a number with a decimal comma, or nothing.
+/// A hint for a number with a decimal comma; otherwise empty.
 pub(in crate::formats) fn decimal_comma(text: &str) -> String {
     let pointed = text.replacen(',', ".", 1);
     if text.contains(',') && pointed.parse::<f64>().is_ok() {

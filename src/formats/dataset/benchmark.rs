@@ -1,4 +1,4 @@
-//! What a benchmark says of a document, in its metadata.
+//! A benchmark's information about a document, stored in its metadata.
 
 use crate::domain::corpus::Document;
 use crate::formats::json::reason;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// The members of a document's `metadata` that Overrule reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct BenchmarkLabels {
-    /// `grade`: a person's label; none is unjudged.
+    /// `grade`: a person's label; `None` if unjudged.
     #[serde(default)]
     pub grade: Option<i32>,
     /// `first_stage_rank`: the rank in the first stage, from 1.
@@ -16,10 +16,10 @@ pub struct BenchmarkLabels {
 }
 
 impl BenchmarkLabels {
-    /// The marks of a document.
+    /// The labels of a document.
     ///
     /// # Errors
-    /// In words, a mark that is not a whole number.
+    /// A message if a value is not an integer.
     pub fn of(document: &Document) -> Result<Self, String> {
         let text = document.metadata.as_str();
         if !text.contains("grade") && !text.contains("first_stage_rank") {

@@ -6,7 +6,7 @@ use crate::formats::object::ObjectReader;
 use crate::formats::problem::quoted;
 use std::collections::hash_map::{Entry, HashMap};
 
-/// What to say of a query that an earlier line has.
+/// The message for a query that also occurs on an earlier line.
 pub(super) fn repeated_query(id: &str, first: u64) -> String {
     format!(
         "query.id: {} is already on line {first}; give each query its own id, with all its documents on one line",
@@ -18,7 +18,7 @@ pub(super) fn pool(line: ObjectReader<'_, '_>) -> Option<Pool> {
     read(line, false)
 }
 
-/// The same of a pool that stood in a project, where a document may be empty.
+/// Parses a pool exported from a project, in which a document may be empty.
 pub(in crate::formats) fn exported_pool(line: ObjectReader<'_, '_>) -> Option<Pool> {
     read(line, true)
 }
@@ -67,7 +67,8 @@ fn documents(line: &mut ObjectReader<'_, '_>, may_be_empty: bool) -> Option<Vec<
     Some(documents)
 }
 
-/// Notes every document whose identifier an earlier one has; `places` are those in the input, which `named` names.
+/// Adds a problem for each document whose identifier occurs earlier; `places` are the indexes in
+/// the input, and `named` gives their names.
 pub(super) fn check_ids(
     line: &mut ObjectReader<'_, '_>,
     documents: &[Document],
@@ -111,7 +112,7 @@ fn document(mut document: ObjectReader<'_, '_>, may_be_empty: bool) -> Option<Do
     })
 }
 
-/// The object's `title`, where it is a string with something in it.
+/// The object's `title`, if it is a nonempty string.
 pub(super) fn title(object: &JsonObject) -> Option<String> {
     if !object.as_str().contains("title") {
         return None;

@@ -1,16 +1,17 @@
-//! A reranking request, as RankLLM and Umbrela write them: `{"query":{"text","qid"},"candidates":[{"doc","docid","score"}]}`.
+//! Parses reranking requests in the format of RankLLM and Umbrela:
+//! `{"query":{"text","qid"},"candidates":[{"doc","docid","score"}]}`.
 
 use super::line::{check_ids, title};
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
 use crate::formats::json::{kind, number, string};
 use crate::formats::object::ObjectReader;
 
-/// What a document's text is called, the first of them that is there.
+/// Possible names of a document's text; the first that exists is used.
 const TEXTS: [&str; 7] = [
     "text", "segment", "contents", "content", "body", "passage", "abstract",
 ];
 
-/// The pool of a request, its candidates in their order.
+/// The pool of a request, with its candidates in their order.
 pub(super) fn pool(mut line: ObjectReader<'_, '_>) -> Option<Pool> {
     let query = line.object("query").and_then(query);
     let candidates = candidates(&mut line);
@@ -32,7 +33,7 @@ fn query(mut query: ObjectReader<'_, '_>) -> Option<Query> {
     })
 }
 
-/// Refuses members whose names an exported dataset uses for its own members.
+/// Rejects members with the names of members that an exported dataset adds.
 fn refuse_names(object: &mut ObjectReader<'_, '_>, names: &[&str]) {
     for name in names {
         if object.has(name) {

@@ -1,4 +1,4 @@
-//! Pools back to JSON Lines: for the members zBench knows, byte for byte what zBench writes.
+//! Writes pools as JSON Lines, byte for byte as zBench does for the members it knows.
 
 use super::line::title;
 use crate::domain::corpus::{Document, JsonObject, Pool};
@@ -7,17 +7,18 @@ use std::io::{self, Write};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unscored {
-    /// It is left out, for zBench refuses a file with a missing score.
+    /// Leave the document out, because zBench rejects files with missing scores.
     #[default]
     LeaveOut,
-    /// It is written with `"score":null`.
+    /// Write `"score":null`.
     Null,
 }
 
-/// Writes a pool as one line of zBench's annotated form, and gives the number of documents without a score.
+/// Writes a pool as one line of zBench's annotated format, and returns the number of documents
+/// without a score.
 ///
-/// `scores` goes by pool index; a score that is missing or not finite is no score. A pool of which nothing is left
-/// writes no line. Buffer `out`.
+/// `scores` is by pool index; a missing or non-finite value means no score. Writes no line if no
+/// documents remain. Use a buffered `out`.
 pub fn write_annotated(
     out: &mut impl Write,
     pool: &Pool,
@@ -50,9 +51,10 @@ pub fn write_annotated(
     Ok(missing)
 }
 
-/// Writes a pool as one line of the input form, with the scores the input had. Buffer `out`.
+/// Writes a pool as one line of the input format, with the scores of the input. Use a buffered
+/// `out`.
 ///
-/// A title that neither `extra` nor `metadata` says is written as the document's `title`.
+/// A title that is in neither `extra` nor `metadata` is written as the document's `title`.
 pub fn write_pool(out: &mut impl Write, pool: &Pool) -> io::Result<()> {
     let rows = pool.documents.iter().map(|document| {
         let score = document.input_score.filter(|score| score.is_finite());
@@ -124,7 +126,7 @@ fn write_document(
     out.write_all(b"}")
 }
 
-/// The members of `extra`, to follow others.
+/// Writes the members of `extra` after others.
 fn write_extra(out: &mut impl Write, extra: &JsonObject) -> io::Result<()> {
     let members = extra
         .as_str()

@@ -1,11 +1,12 @@
-//! Plain shapes with axes: dots, bars, areas, lines and words in one picture, for light and dark pages.
+//! Basic shapes with axes: dots, bars, areas, lines and text in one picture, for light and dark
+//! pages.
 
 use super::labels::escape;
 use crate::domain::number_words::fixed;
 use std::fmt::Write;
 
-/// Colours by class, for a light page, and for a dark one where the reader wants that. Levels 0 to 6 go from blue (0) over
-/// grey (½) to orange (1).
+/// Colors by class, for light pages, and for dark ones if the reader prefers them. Levels 0 to 6 go
+/// from blue (0) through gray (½) to orange (1).
 pub const CHART_STYLE: &str = "\
 svg text{fill:#222}svg .dim{fill:#555}svg .page{fill:#fff}svg .line{fill:none;stroke:#333;stroke-width:1.5}
 svg .axis{fill:none;stroke:#888}svg .grid{fill:none;stroke:#e2e2de}svg .dash{stroke-dasharray:5 4}
@@ -21,16 +22,16 @@ svg .s0{stroke:#3f93ee}svg .s1{stroke:#6fb0f2}svg .s2{stroke:#a9cff5}svg .s3{str
 }
 ";
 
-/// Where a picture will stand.
+/// Where a picture is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In a file of its own: it brings its colours.
+    /// In its own file, which includes the colors.
     File,
-    /// In a page that has [`CHART_STYLE`].
+    /// In a page that includes [`CHART_STYLE`].
     Page,
 }
 
-/// The step of the colours for a value in 0..=1.
+/// The color level of a value in 0..=1.
 pub(super) fn level(value: f64) -> usize {
     (value.clamp(0.0, 1.0) * 6.0).round() as usize
 }
@@ -75,7 +76,7 @@ impl Chart {
         self.svg
     }
 
-    /// Words at a place; `anchor` is start, middle or end.
+    /// Text at a position; `anchor` is start, middle or end.
     pub(super) fn words(&mut self, (x, y): (f64, f64), anchor: &str, class: &str, words: &str) {
         let _ = writeln!(
             self.svg,
@@ -84,14 +85,14 @@ impl Chart {
         );
     }
 
-    /// A path of pixels with the classes given.
+    /// A path in pixels with the given classes.
     pub(super) fn path(&mut self, class: &str, path: &str) {
         if !path.is_empty() {
             let _ = writeln!(self.svg, r#"<path class="{class}" d="{path}"/>"#);
         }
     }
 
-    /// A rectangle of pixels, with words that a browser shows over it.
+    /// A rectangle in pixels, with a tooltip.
     pub(super) fn rectangle(
         &mut self,
         class: &str,
@@ -116,7 +117,7 @@ impl Chart {
         );
     }
 
-    /// Dots of one size, a path a colour; smaller where there are many.
+    /// Dots of one size, with one path per color; smaller if there are many.
     pub(super) fn dots(&mut self, frame: &Frame, points: &[(f64, f64, usize)]) {
         let width = match points.len() {
             0..400 => 6.0,
@@ -137,7 +138,7 @@ impl Chart {
         }
     }
 
-    /// Squares with what they stand for, in a row at the foot.
+    /// Colored squares with their meanings, in a row at the bottom.
     pub(super) fn legend(&mut self, left: f64, entries: &[(&str, String)]) {
         let (mut x, y) = (left, self.height - 12.0);
         for (class, words) in entries {
@@ -147,7 +148,7 @@ impl Chart {
         }
     }
 
-    /// The frame's edges with ticks, their numbers, and what both axes show.
+    /// The frame with ticks, their numbers, and the labels of both axes.
     pub(super) fn axes(&mut self, frame: &Frame, ticks: (&[f64], &[f64]), labels: (&str, &str)) {
         let (left, right) = (frame.left, frame.left + frame.width);
         let (top, bottom) = (frame.top, frame.top + frame.height);
@@ -187,7 +188,7 @@ impl Chart {
         );
     }
 
-    /// A vertical line for an interval, with feet.
+    /// A vertical line for an interval, with end caps.
     pub(super) fn whisker(&mut self, x: f64, (low, high): (f64, f64)) {
         self.path(
             "line",
@@ -202,12 +203,12 @@ impl Chart {
 /// A part of a picture with a scale on both axes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
-    /// Of the picture, in pixels.
+    /// Position in the picture, in pixels.
     pub(super) left: f64,
     pub(super) top: f64,
     pub(super) width: f64,
     pub(super) height: f64,
-    /// What the axes reach from and to.
+    /// The range of the axes.
     pub(super) across: (f64, f64),
     pub(super) up: (f64, f64),
 }
@@ -221,7 +222,7 @@ impl Frame {
         self.top + self.height * (1.0 - (value - self.up.0) / (self.up.1 - self.up.0))
     }
 
-    /// A path along points.
+    /// A path through points.
     pub(super) fn along(&self, points: impl IntoIterator<Item = (f64, f64)>) -> String {
         let mut path = String::new();
         for (at, (x, y)) in points.into_iter().enumerate() {
@@ -231,7 +232,7 @@ impl Frame {
         path
     }
 
-    /// The area between two lines over the same columns.
+    /// The area between two lines over the same x positions.
     pub(super) fn between(&self, columns: &[f64], low: &[f64], high: &[f64]) -> String {
         let up = columns.iter().copied().zip(high.iter().copied());
         let back = columns.iter().copied().zip(low.iter().copied()).rev();

@@ -1,4 +1,4 @@
-//! What stands beside a matrix picture: ranks, ids and score bars.
+//! The labels next to a matrix picture: ranks, IDs and score bars.
 
 use crate::domain::number_words::signed;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ const BAR_START: usize = 156;
 const BAR: f64 = 110.0;
 const SCORE_START: usize = 272;
 
-/// Columns of pixels that the labels take.
+/// Width of the labels in pixels.
 pub(super) const LABEL_ROOM: usize = 352;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,7 +24,8 @@ pub struct SvgLabel {
     pub se: Option<f64>,
 }
 
-/// Text for XML: markup escaped, characters that XML cannot hold and direction controls left out.
+/// Escapes text for XML: markup is escaped, and characters that XML cannot contain and direction
+/// controls are removed.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for symbol in text.chars() {

@@ -1,4 +1,4 @@
-//! Methods by quality and cost as a picture: plain SVG text, the same bytes for the same input.
+//! Plots methods by quality and cost as plain SVG text; the same input gives the same bytes.
 
 use super::labels::escape;
 use std::fmt::Write;
@@ -16,23 +16,24 @@ pub struct PlanePoint {
     pub name: String,
     pub cost: f64,
     pub quality: f64,
-    /// Of the quality.
+    /// Interval of the quality.
     pub interval: Option<(f64, f64)>,
-    /// Whether no other method is better and cheaper.
+    /// Whether no other method is both better and cheaper.
     pub on_front: bool,
 }
 
-/// What the picture says beside its points.
+/// The texts of the picture.
 #[derive(Clone, Copy, Debug)]
 pub struct PlaneWords<'a> {
     pub title: &'a str,
-    /// With its unit.
+    /// Label of the cost axis, with its unit.
     pub cost: &'a str,
     pub quality: &'a str,
     pub caption: &'a str,
 }
 
-/// The plane of cost and quality, the cost on a scale of square roots, where cheap and free methods stand apart.
+/// The plane of cost and quality. The cost has a square root scale, which separates cheap methods
+/// from free ones.
 pub fn plane_svg(points: &[PlanePoint], words: &PlaneWords<'_>) -> String {
     let most = points.iter().map(|point| point.cost).fold(0.0, f64::max);
     let lows = points
@@ -129,7 +130,7 @@ pub fn plane_svg(points: &[PlanePoint], words: &PlaneWords<'_>) -> String {
     svg
 }
 
-/// A point with its whisker and its name; those on the front are full.
+/// A point with its whisker and its name; points on the front are filled.
 fn mark(svg: &mut String, point: &PlanePoint, (x, row): (f64, f64), y: impl Fn(f64) -> f64) {
     let name = escape(&point.name);
     let _ = writeln!(

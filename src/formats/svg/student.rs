@@ -1,4 +1,4 @@
-//! The figures of a student as pictures, each with its axes, their units and N.
+//! The figures of a student as pictures, each with labeled axes, units and N.
 
 mod groups;
 mod scatter;
@@ -10,8 +10,8 @@ use super::chart::{Chart, Place};
 use crate::domain::student::figure::Figure;
 use crate::domain::student::figures::Figures;
 
-/// The picture of one figure at one of the student's checkpoints; the first figure shows them all. `None` where there is no
-/// such checkpoint.
+/// The picture of one figure at one of the student's checkpoints; the first figure shows all
+/// checkpoints. `None` if there is no such checkpoint.
 pub fn figure_svg(
     figure: Figure,
     student: &str,
@@ -29,7 +29,7 @@ pub fn figure_svg(
     let start = |words: &str| {
         let wide = matches!(figure, Figure::Buckets);
         let width = if wide { 1_000.0 } else { 720.0 };
-        // No higher than what is in it: half a triangle is.
+        // Only as high as needed: half a triangle is lower.
         let height = match figure {
             Figure::Fold => 440.0,
             Figure::Radius => 350.0,

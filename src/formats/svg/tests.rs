@@ -22,7 +22,7 @@ fn cell(row: usize, col: usize) -> SvgCell {
     }
 }
 
-/// Checks nesting, quoting and text of the small XML that we write; returns the number of elements.
+/// Checks nesting, quoting and text of our small XML subset; returns the number of elements.
 pub(super) fn well_formed(xml: &str) -> usize {
     let mut open = Vec::new();
     let mut count = 0;

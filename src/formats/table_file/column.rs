@@ -1,24 +1,24 @@
-//! Columns of a table: what is called how, and what may stand there.
+//! Columns of a table: their names and types.
 
 use serde_json::Value;
 
-/// What the cells of a column are.
+/// The type of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
     Text,
-    /// An integer of 64 bits with a sign.
+    /// A signed 64-bit integer.
     Whole,
     Number,
     Flag,
-    /// A list of texts.
+    /// A list of strings.
     Texts,
-    /// Messages of a conversation, each with the texts `role` and `content`.
+    /// Messages of a conversation, each with the strings `role` and `content`.
     Messages,
-    /// Anything; its JSON as text where the format has no such thing. A line without it leaves it out.
+    /// Any JSON, stored as text in formats without such a type. JSON Lines omits it if missing.
     Json,
 }
 
-/// A name with what stands under it.
+/// A column with its name and type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
     pub name: &'static str,
@@ -52,7 +52,7 @@ impl Column {
         }
     }
 
-    /// The same with cells that may be null.
+    /// The same column with optional cells.
     pub const fn or_null(mut self) -> Self {
         self.is_optional = true;
         self

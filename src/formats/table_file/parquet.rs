@@ -1,4 +1,5 @@
-//! Parquet: rows in groups, compressed with gzip; lists as readers of Arrow know them.
+//! Writes Parquet: rows in groups, compressed with gzip; lists in the layout that Arrow readers
+//! expect.
 
 use super::column::{CellKind, Column};
 use parquet::basic::{Compression, GzipLevel};
@@ -11,7 +12,7 @@ use serde_json::Value;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Bytes of text after which a group of rows is written: so much is held in memory.
+/// Size of text after which a row group is written, which bounds the memory used.
 const GROUP_BYTES: usize = 16 << 20;
 
 pub(super) struct ParquetTable<'a> {
@@ -37,7 +38,7 @@ impl<'a> ParquetTable<'a> {
         })
     }
 
-    /// Takes a cell for each column, of its kind.
+    /// Takes one cell per column, of the column's type.
     pub(super) fn write(&mut self, row: Vec<Value>) -> io::Result<()> {
         self.bytes += row.iter().map(bytes).sum::<usize>();
         self.rows.push(row);
@@ -89,7 +90,7 @@ impl<'a> ParquetTable<'a> {
     }
 }
 
-/// The schema in Parquet's own language.
+/// The schema in Parquet's schema language.
 fn schema(columns: &[Column]) -> String {
     let field = |column: &Column| {
         let name = column.name;
@@ -116,7 +117,7 @@ fn schema(columns: &[Column]) -> String {
     format!("message row {{ {} }}", fields.join(" "))
 }
 
-/// About how much memory a cell takes.
+/// Approximate memory used by a cell.
 fn bytes(cell: &Value) -> usize {
     match cell {
         Value::String(text) => text.len(),
@@ -134,7 +135,7 @@ fn json_text(cell: &Value) -> ByteArray {
     ByteArray::from(cell.to_string().as_str())
 }
 
-/// An error of the disk as it is: whether it is full is said elsewhere.
+/// Unwraps I/O errors: the caller reports whether the disk is full.
 fn failed(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
@@ -145,12 +146,12 @@ fn failed(error: ParquetError) -> io::Error {
     }
 }
 
-/// What a column of the file holds, with Parquet's levels.
+/// The values of a column of the file, with Parquet's levels.
 struct Leaves<T> {
     values: Vec<T>,
-    /// How much of a value's path is there; only where not all of it always is.
+    /// Definition levels; only if values or parts of their paths can be missing.
     defined: Option<Vec<i16>>,
-    /// 0 begins a row, 1 goes on with its list; only of lists.
+    /// Repetition levels: 0 starts a row, 1 continues its list; only for lists.
     repeated: Option<Vec<i16>>,
 }
 
@@ -195,7 +196,7 @@ impl<T> Leaves<T> {
         }
     }
 
-    /// Writes the next column of a group; the schema has as many as are asked for.
+    /// Writes the next column of a group; the schema has as many as are written.
     fn write<P: DataType<T = T>, W: Write + Send>(
         self,
         group: &mut SerializedRowGroupWriter<'_, W>,

@@ -62,7 +62,7 @@ fn lines_and_parquet_hold_the_same() {
     assert_eq!(lines.len(), 50);
     assert_eq!(lines[1]["prompt"][0]["role"], "system");
     assert!(lines[1]["se"].is_null() && lines[0]["prompt"] == json!([]));
-    // Null, an empty list and a list are three things.
+    // Null, an empty list and a nonempty list are distinct.
     let asked = [0, 1, 2].map(|at| lines[at]["asked"].clone());
     assert_eq!(asked, [json!(null), json!([]), json!(["one"])]);
     assert!(lines[0]["note"].is_null() && lines[1]["note"] == "");

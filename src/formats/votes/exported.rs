@@ -1,4 +1,4 @@
-//! A line of `overrule export votes --format jsonl`, which says where in a project it belongs.
+//! A line of `overrule export votes --format jsonl`, including its location in a project.
 
 use super::vote::{
     ExportedPlace, ExternalAnswer, ExternalDocument, ExternalVote, RecordedFailure, margin,

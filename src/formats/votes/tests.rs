@@ -125,7 +125,7 @@ fn a_text_is_needed_once_and_may_not_change() {
         "f.jsonl:2: b.content: \"y\" has another text than before; give it another id"
     );
     assert!(read_back[2].is_ok());
-    // A line that is refused introduces nothing.
+    // A rejected line adds nothing.
     let refused = GOOD.replace("-0.5", "-1.5");
     let read_back = read(&format!("{refused}\n{bare}\n"));
     assert!(read_back[1].is_err());

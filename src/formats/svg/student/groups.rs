@@ -1,11 +1,12 @@
-//! Battles in groups: yield, composition by rank, buckets, ties within buckets, segments.
+//! Figures of battles in groups: yield, composition by rank, buckets, ties within buckets,
+//! segments.
 
 use crate::domain::number_words::signed;
 use crate::domain::student::figure::{Figure, correlation_interval, groups};
 use crate::domain::student::figures::{Category, Figures, YieldPoint};
 use crate::formats::svg::chart::{Chart, Frame, level};
 
-/// What the five categories are drawn in.
+/// The colors of the five categories.
 const CATEGORIES: [(&str, Category); 5] = [
     ("f0", Category::AllFor),
     ("f2", Category::MoreFor),
@@ -37,7 +38,7 @@ const FRAME: Frame = Frame {
     up: (0.0, 1.0),
 };
 
-/// Areas by category, one above the other; each point gives its place and the height of all five.
+/// Stacked areas by category; each point gives its position and the height of all five.
 fn stacked(chart: &mut Chart, frame: &Frame, points: &[(f64, [f64; 5])]) {
     let columns: Vec<f64> = points.iter().map(|(x, _)| *x).collect();
     let mut low = vec![0.0; points.len()];
@@ -97,7 +98,8 @@ pub(super) fn by_rank(mut chart: Chart, figures: &Figures) -> String {
     chart.finish()
 }
 
-/// What buckets by radius are made of, and beside it expected and observed scores of buckets by expected score.
+/// The composition of buckets by radius, and next to it the expected and observed scores of buckets
+/// by expected score.
 pub(super) fn buckets(mut chart: Chart, figures: &Figures) -> String {
     let count = figures.radius_buckets.len().max(1) as f64;
     let frame = Frame {
@@ -189,7 +191,7 @@ fn calibration(chart: &mut Chart, figures: &Figures) {
     if let Some(chance) = figures.calibration.ece_by_chance {
         words += &format!("; {chance:.4} by chance alone");
     }
-    // Below the axis, beside the legend.
+    // Below the axis, next to the legend.
     let place = (frame.left + frame.width, frame.top + frame.height + 68.0);
     chart.words(place, "end", "", &words);
 }
@@ -272,7 +274,7 @@ pub(super) fn segments(mut chart: Chart, figures: &Figures) -> String {
         let class = format!("soft f{}", level(of.observed));
         chart.rectangle(&class, (left, top), (width - 2.0, height - 2.0), &hint);
         let middle = left + width / 2.0;
-        // Words in full ink: the grey of ticks is hard to read on the colours.
+        // Use the full text color: the gray of ticks is hard to read on the colors.
         let upper = top + height / 2.0;
         chart.words(
             (middle, upper - 10.0),
@@ -291,7 +293,7 @@ pub(super) fn segments(mut chart: Chart, figures: &Figures) -> String {
         let of = || figures.segments.iter().filter(|of| of.strip == strip);
         let low = of().map(|of| of.expected_range.0).reduce(f64::min);
         let high = of().map(|of| of.expected_range.1).reduce(f64::max);
-        // Of few battles there is none in some strips.
+        // With few battles, some strips are empty.
         if let Some((low, high)) = low.zip(high) {
             let middle = frame.x(strip as f64 + 0.5);
             let words = format!("{low:.3} to {high:.3}");
@@ -305,7 +307,7 @@ pub(super) fn segments(mut chart: Chart, figures: &Figures) -> String {
         "",
         "strip by expected score; each strip is cut into cells by E|C|, the lowest below",
     );
-    // As light as the segments are, which have words on them.
+    // As light as the segments, which have text on them.
     let entries = [
         ("soft f0", "0: for the favourite"),
         ("soft f1", "1/6"),

@@ -1,4 +1,5 @@
-//! A dot a battle: the triangle of probabilities, the same folded, with radii, and on the axes E[C] and E|C|.
+//! Scatter plots with one dot per battle: the triangle of probabilities, the folded triangle, with
+//! radii, and with the axes E[C] and E|C|.
 
 use crate::domain::student::figure::Figure;
 use crate::domain::student::figures::{Figures, FoldedRow};
@@ -8,7 +9,7 @@ const FIFTHS: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
 const TENTHS_TO_HALF: [f64; 6] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5];
 
 pub(super) fn scatter(chart: &mut Chart, figure: Figure, figures: &Figures) {
-    // The same length for the same probability, but where the axes are something else.
+    // Both axes have the same scale, unless they are not probabilities.
     let (width, height, across, up) = match figure {
         Figure::Triangle => (360.0, 360.0, 1.0, 1.0),
         Figure::Fold => (620.0, 310.0, 1.0, 0.5),
@@ -67,7 +68,7 @@ pub(super) fn scatter(chart: &mut Chart, figure: Figure, figures: &Figures) {
     }
 }
 
-/// Arcs about the certain corner, and beside them how many battles are within.
+/// Arcs around the corner of certainty, labeled with the number of battles within.
 fn radii(chart: &mut Chart, frame: &Frame, figures: &Figures) {
     let x = frame.left + frame.width + 20.0;
     chart.words(
@@ -79,14 +80,14 @@ fn radii(chart: &mut Chart, frame: &Frame, figures: &Figures) {
     for (at, point) in figures.by_radius.iter().enumerate() {
         let r = point.radius;
         if at % 2 == 1 {
-            // As far as the triangle reaches: y ≤ 1 − x up to half a right angle, and y ≤ x.
+            // Up to the edge of the triangle: y ≤ 1 − x up to half a right angle, and y ≤ x.
             let inside = |angle: &f64| r * angle.sin() <= 1.0 - r * angle.cos() + 1e-9;
             let angles = (0..=60).map(|step| std::f64::consts::FRAC_PI_4 * f64::from(step) / 60.0);
             let arc: Vec<(f64, f64)> = angles
                 .take_while(inside)
                 .map(|angle| (1.0 - r * angle.cos(), r * angle.sin()))
                 .collect();
-            // That of r = 1 is a point.
+            // The arc of r = 1 is a single point.
             if let [_, .., (to, up)] = arc[..] {
                 let end = (frame.x(to) + 4.0, frame.y(up) - 3.0);
                 chart.words(end, "start", "", &format!("r = {r:.1}"));

@@ -1,4 +1,4 @@
-//! Numbers of a student over its checkpoints, with intervals.
+//! Plots values of a student over its checkpoints, with intervals.
 
 use crate::domain::student::figures::{Figures, Measured};
 use crate::formats::svg::chart::{Chart, Frame};
@@ -6,12 +6,12 @@ use crate::formats::svg::chart::{Chart, Frame};
 /// One checkpoint of a student.
 #[derive(Clone, Copy, Debug)]
 pub struct StudentStep<'a> {
-    /// `None` where there are no steps.
+    /// `None` if there are no steps.
     pub step: Option<u64>,
     pub figures: &'a Figures,
 }
 
-/// What is drawn of one checkpoint.
+/// The value of one checkpoint.
 type Value = Option<Measured>;
 
 const LABELS: usize = 8;
@@ -94,7 +94,7 @@ pub(super) fn over_steps(mut chart: Chart, steps: &[StudentStep<'_>]) -> String 
     chart.finish()
 }
 
-/// The round number from 0.05 up that is not below a value.
+/// The smallest round number, at least 0.05, that is not below a value.
 fn above(value: f64) -> f64 {
     let rounds = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0];
     let fits = rounds.into_iter().find(|round| *round >= value);

@@ -1,4 +1,4 @@
-//! One call of a judge: what is sent, what comes back, and why it may end without a vote.
+//! One call of a judge: the prompt, the reply, and the reasons for failing.
 
 use crate::domain::vote::Margin;
 use serde::{Deserialize, Serialize};
@@ -9,20 +9,21 @@ use strum::{Display, EnumString};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JudgePrompt {
-    /// Standing instructions, empty where there are none.
+    /// System prompt; empty if there is none.
     pub system: String,
     pub user: String,
     pub asking: Asking,
 }
 
-/// Whether a question is asked for the first time or again after an answer that was not usable.
+/// Whether a question is asked for the first time or repeated after an unusable answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Asking {
     #[default]
     First,
-    /// The last answer could not be read: sample differently, because the same tokens would come again.
+    /// The last answer was unreadable: sample differently, because the same tokens would come
+    /// again.
     Again,
-    /// The last answer was cut off: sample differently and allow twice as many tokens.
+    /// The last answer was truncated: sample differently and allow twice as many tokens.
     Longer,
 }
 
@@ -30,7 +31,7 @@ pub enum Asking {
 pub struct RateLimits {
     pub requests_limit: Option<u64>,
     pub requests_remaining: Option<u64>,
-    /// Until the calls are back to full.
+    /// Time until the limit of requests is fully restored.
     pub requests_reset: Option<Duration>,
     pub tokens_limit: Option<u64>,
     pub tokens_remaining: Option<u64>,
@@ -40,35 +41,35 @@ pub struct RateLimits {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Input tokens, cached ones included.
+    /// Input tokens, including cached ones.
     pub input: u64,
     /// Input tokens read from a cache.
     pub cached: u64,
-    /// Output tokens, thinking included.
+    /// Output tokens, including reasoning.
     pub output: u64,
-    /// Output tokens spent on thinking.
+    /// Output tokens spent on reasoning.
     pub thinking: u64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgeReply {
-    /// The reply's text, untouched.
+    /// The unmodified text of the reply.
     pub text: String,
-    /// The field that the text came in, if the content of the reply is empty: `reasoning_content`
+    /// The field that contains the text if the content of the reply is empty: `reasoning_content`
     /// and the like.
     pub outside: Option<&'static str>,
     pub model: Option<String>,
     pub stop_reason: Option<String>,
     pub request_id: Option<String>,
     pub usage: Usage,
-    /// US dollars, or `None` where the price is unknown.
+    /// US dollars, or `None` if the price is unknown.
     pub cost_usd: Option<f64>,
-    /// From sending to the last byte.
+    /// From sending the request to receiving the last byte.
     pub latency: Duration,
-    /// What the provider says of the system that answered.
+    /// The provider's fingerprint of the system that answered.
     pub fingerprint: Option<String>,
-    /// How likely the model itself holds each answer to be, where it was asked, answered in one
-    /// word and said so.
+    /// The model's own probabilities of the answers, if requested, returned, and the answer is one
+    /// word.
     pub odds: Option<AnswerProbabilities>,
     pub limits: RateLimits,
 }
@@ -89,7 +90,8 @@ impl JudgeReply {
     }
 }
 
-/// Probabilities of the three answers; they need not sum to one. Where yes or no was asked for, `a` is yes and `b` is no.
+/// Probabilities of the three answers; they need not sum to one. For a yes-or-no question, `a` is
+/// yes and `b` is no.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AnswerProbabilities {
     pub a: f64,
@@ -97,12 +99,12 @@ pub struct AnswerProbabilities {
     pub tie: f64,
 }
 
-/// What a judge concluded, in the order in which it was shown the documents.
+/// A judge's conclusion, in the order in which it was shown the documents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Opinion {
-    /// Negative prefers the document presented as A.
+    /// Negative if the judge prefers the document presented as A.
     pub margin: Margin,
-    /// The reasoning, one thought a line.
+    /// The reasoning, one thought per line.
     pub thoughts: Vec<String>,
 }
 
@@ -131,36 +133,36 @@ pub enum FailureCause {
     /// The account has no money or quota left.
     #[strum(serialize = "quota exhausted")]
     QuotaExhausted,
-    /// The key is missing, wrong or not allowed.
+    /// The API key is missing, wrong or not permitted.
     #[strum(serialize = "not authorised")]
     Unauthorised,
-    /// The provider refused the request as wrong.
+    /// The provider rejected the request as invalid.
     #[strum(serialize = "bad request")]
     BadRequest,
-    /// The texts do not fit into the model's context, or are more than the provider takes in one call.
+    /// The texts exceed the model's context, or the size that the provider accepts in one call.
     #[strum(serialize = "prompt too long")]
     TooLong,
     #[strum(serialize = "server error")]
     Server,
     #[strum(serialize = "refused")]
     Refused,
-    /// A safety filter withheld the answer.
+    /// A safety filter blocked the answer.
     #[strum(serialize = "filtered")]
     Filtered,
     #[strum(serialize = "reply cut off")]
     Truncated,
     #[strum(serialize = "malformed reply")]
     Malformed,
-    /// The judge's own program panicked.
+    /// The judge's own code panicked.
     #[strum(serialize = "judge crashed")]
     Crashed,
-    /// The judge had voted on the battle already: a second vote was paid for and does not count.
+    /// The judge had already voted on the battle: a second vote was paid for but does not count.
     #[strum(serialize = "voted before")]
     Duplicate,
 }
 
 impl FailureCause {
-    /// The cause that the text of an error begins with.
+    /// The cause that an error message starts with.
     pub fn of_error(words: &str) -> Option<Self> {
         words.split_once(": ")?.0.parse().ok()
     }
@@ -190,29 +192,31 @@ impl FailureCause {
     }
 }
 
-/// Whether a failed call may succeed if it is made again.
+/// Whether a failed call may succeed if retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
     Never,
-    /// After the time the provider asks for, or after the runner's own back-off.
+    /// After the time requested by the provider, or after the runner's own back-off.
     After(Option<Duration>),
-    /// The judge has learnt what its server does not know: the same call again, at once. It uses up no attempt.
+    /// The judge has learned what its server does not support: retry immediately. Does not count as
+    /// an attempt.
     Adapted,
 }
 
-/// What is known about a call that failed. It may have cost money all the same.
+/// Information about a failed call. It may have cost money anyway.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Exchange {
-    /// Whether the request may have reached the server, and so may be charged: false only where no connection was made.
+    /// Whether the request may have reached the server, and may therefore be charged: false only if
+    /// no connection was made.
     pub sent: bool,
     pub status: Option<u16>,
     pub request_id: Option<String>,
     pub model: Option<String>,
     pub stop_reason: Option<String>,
     pub usage: Usage,
-    /// US dollars, or `None` where nothing is known to be charged or the price is unknown.
+    /// US dollars, or `None` if no charge is known or the price is unknown.
     pub cost_usd: Option<f64>,
-    /// From sending to the last byte.
+    /// From sending the request to receiving the last byte.
     pub latency: Duration,
     pub limits: RateLimits,
 }
@@ -221,20 +225,22 @@ pub struct Exchange {
 #[error("{cause}: {message}")]
 pub struct CallError {
     pub cause: FailureCause,
-    /// What happened and what to do about it.
+    /// What happened, and the remedy.
     pub message: String,
     pub raw: Option<String>,
     pub retry: Retry,
-    /// Whether what came under a status of success was no answer of the model: a page of a network, half a JSON.
+    /// Whether a response with a success status was not an answer of the model, such as a captive
+    /// portal's page or truncated JSON.
     pub no_answer: bool,
-    /// Whether every further call of this judge would fail too, until somebody does what `message` says.
+    /// Whether every further call of this judge would fail too, until someone does what `message`
+    /// says.
     pub stops_judge: bool,
-    /// Status, tokens, cost. Boxed, because most results are not errors.
+    /// Status, tokens, cost. Boxed because most results are not errors.
     pub exchange: Box<Exchange>,
 }
 
 impl CallError {
-    /// A failure that may be tried again if its cause usually passes.
+    /// A failure that may be retried if its cause is usually transient.
     pub fn new(cause: FailureCause, message: impl Into<String>) -> Self {
         let retry = match cause {
             FailureCause::Connection
@@ -254,8 +260,8 @@ impl CallError {
         }
     }
 
-    /// The failure that a reply amounts to; it was paid for all the same, and nothing of it is lost. It is retried only if its
-    /// cause is transient.
+    /// A failure found in a reply. The reply was paid for anyway, and all of it is kept. Retried
+    /// only if the cause is transient.
     pub fn in_reply(cause: FailureCause, message: impl Into<String>, reply: JudgeReply) -> Self {
         Self {
             exchange: Box::new(reply.exchange()),
@@ -264,7 +270,7 @@ impl CallError {
         }
     }
 
-    /// The same failure, which no further call of this judge would escape.
+    /// The same failure, marked as affecting all further calls of this judge.
     #[must_use]
     pub fn stopping(mut self) -> Self {
         self.retry = Retry::Never;
@@ -279,12 +285,12 @@ impl CallError {
     }
 }
 
-/// Does `work`, or says what it panicked with.
+/// Runs `work` and catches panics.
 ///
 /// # Errors
-/// The panic's words.
+/// The panic message.
 pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    // What a panic leaves half done is dropped with the error: nothing of it is looked at again.
+    // State that a panic leaves inconsistent is dropped with the error and never used again.
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panic_message(panic.as_ref()))
 }
 

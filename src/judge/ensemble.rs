@@ -1,5 +1,6 @@
-//! From `overrule.toml` and keys to judges. Keys are looked up in the environment, then in a `.env` beside the project;
-//! they go into headers and nowhere else, and the process's own environment is never changed.
+//! Builds judges from `overrule.toml` and API keys. Keys are looked up in the environment, then in
+//! a `.env` file next to the project. They are only used in headers, and the process environment is
+//! never changed.
 
 mod build;
 mod config;
@@ -35,10 +36,10 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Whether a judge's provider is one that is known.
+/// Checks that a judge's provider is known.
 ///
 /// # Errors
-/// It is not; the names of those that are.
+/// If it is not, with the names of the known providers.
 pub fn check_provider(config: &JudgeConfig) -> Result<(), EnsembleError> {
     let provider = config.provider.as_str();
     if provider == OFFLINE || provider_profile::profile_of(provider).is_some() {
@@ -50,8 +51,8 @@ pub fn check_provider(config: &JudgeConfig) -> Result<(), EnsembleError> {
     })
 }
 
-/// The judges that have what they need, in order, and those that want a key. Where none is left the offline judges are
-/// for the caller to take, and to say so.
+/// The judges that have what they need, in order, and those whose key is missing. If no judge is
+/// left, the caller may use the offline judges, and must say so.
 pub fn ensemble_from(
     file: &JudgesFile,
     sources: &JudgeSources<'_>,
@@ -59,8 +60,8 @@ pub fn ensemble_from(
     judges_from(file, sources, JudgeTask::Battle)
 }
 
-/// The same judges with the prompt that asks for picks in that way. Some can only compare two documents; their
-/// [`Judge::pick_prompt`](super::Judge::pick_prompt) gives nothing.
+/// The same judges with the prompt for picking in that mode. Some judges can only compare two
+/// documents; their [`Judge::pick_prompt`](super::Judge::pick_prompt) returns `None`.
 pub fn pickers_from(
     file: &JudgesFile,
     sources: &JudgeSources<'_>,
@@ -69,8 +70,9 @@ pub fn pickers_from(
     judges_from(file, sources, JudgeTask::Pick(way))
 }
 
-/// The same judges with the prompt that asks reranking questions of that kind. Some can only compare two documents; their
-/// [`Judge::rerank_prompt`](super::Judge::rerank_prompt) gives nothing.
+/// The same judges with the prompt for reranking questions of that kind. Some judges can only
+/// compare two documents; their [`Judge::rerank_prompt`](super::Judge::rerank_prompt) returns
+/// `None`.
 pub fn rerank_judges_from(
     file: &JudgesFile,
     sources: &JudgeSources<'_>,
@@ -128,7 +130,7 @@ fn judges_from(
     Ok((ensemble, missing))
 }
 
-/// The user's own table of prices, where the file names one.
+/// The user's price table, if the file specifies one.
 pub fn own_prices(
     file: &JudgesFile,
     sources: &JudgeSources<'_>,

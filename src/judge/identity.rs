@@ -1,9 +1,12 @@
-//! Which of a judge's parameters change what its answers mean. The others, such as how long an answer may be, may be
-//! changed in the middle of a project, and its votes go on counting.
+//! Determines which of a judge's parameters change the meaning of its answers.
+//!
+//! The others, such as the maximum length of an answer, may be changed in the middle of a project
+//! without invalidating its votes.
 
 use serde_json::{Map, Value};
 
-/// What limits, carries, counts or pays for an answer and leaves its meaning alone, wherever in a request it stands.
+/// Parameters that affect the length, transport, accounting or price of an answer but not its
+/// meaning, wherever they are in a request.
 const WITHOUT_MEANING: &[&str] = &[
     // Length.
     "max_tokens",
@@ -16,7 +19,7 @@ const WITHOUT_MEANING: &[&str] = &[
     "num_ctx",
     "truncate",
     "shift",
-    // Address, interface and what the price is looked up by.
+    // Address, API, and the key for looking up the price.
     "server",
     "base_model",
     "api_version",
@@ -33,17 +36,17 @@ const WITHOUT_MEANING: &[&str] = &[
     "user",
     "metadata",
     "require_parameters",
-    // What is written beside an answer, and how it is held to its form.
+    // Additional output, and constraints on the form of an answer.
     "logprobs",
     "top_logprobs",
     "responseLogprobs",
     "responseMimeType",
-    // The same answer again, as far as the provider can.
+    // Reproducibility, as far as the provider supports it.
     "seed",
     "random_seed",
 ];
 
-/// Values that are sent unless the user says otherwise: a judge that was recorded before they were sent is the same one.
+/// Default values: a judge recorded before they were sent is still the same judge.
 const USUAL: &[(&str, &str)] = &[
     ("temperature", "0"),
     ("think", "false"),
@@ -52,8 +55,8 @@ const USUAL: &[(&str, &str)] = &[
     ("thinkingLevel", "\"LOW\""),
 ];
 
-/// What of a judge's parameters is part of who it is: compact JSON with sorted keys. Text that is no JSON object is
-/// returned as it is.
+/// The parameters that are part of a judge's identity, as compact JSON with sorted keys. Text that
+/// is not a JSON object is returned unchanged.
 pub fn identity_of(params: &str) -> String {
     match serde_json::from_str(params) {
         Ok(Value::Object(params)) => Value::Object(meaningful(params)).to_string(),
@@ -82,7 +85,7 @@ fn meaningful(fields: Map<String, Value>) -> Map<String, Value> {
     kept.into_iter().collect()
 }
 
-/// Whether `value` is the JSON `text`, numbers by their value.
+/// Whether `value` equals the JSON `text`, comparing numbers by value.
 fn is(value: &Value, text: &str) -> bool {
     match (value.as_f64(), text.parse::<f64>()) {
         (Some(value), Ok(usual)) => value == usual,

@@ -1,7 +1,8 @@
-//! Three lexical measures of a pool: pure arithmetic over its texts, the same on every machine.
+//! Three lexical measures of a pool: pure arithmetic over its texts, identical on every machine.
 //!
-//! `bm25` weighs rare stems by how often they occur, `proximity` counts which terms are there, how close and in which
-//! order, and `ngram` compares letter sequences of unstemmed words. None of them understands a sentence.
+//! `bm25` weighs rare stems by how often they occur, `proximity` considers which terms occur, how
+//! close together and in which order, and `ngram` compares letter sequences of unstemmed words.
+//! None of them understands a sentence.
 
 mod analysis;
 mod assessment;
@@ -19,7 +20,7 @@ pub use method::{LexicalMethod, NAMES};
 
 use serde_json::{Value, json};
 
-/// The constants of a measure, as a judge's parameters show them.
+/// The constants of a measure, as recorded in a judge's parameters.
 pub(super) fn parameters(method: LexicalMethod) -> Value {
     match method {
         LexicalMethod::Bm25 => json!({"k1": bm25::K1, "b": bm25::B, "stemmer": "porter"}),

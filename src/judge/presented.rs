@@ -1,4 +1,4 @@
-//! What a judge is shown: the texts of a pool, two of its documents, some, or all of them.
+//! The texts presented to a judge: a pool, two of its documents, some, or all of them.
 
 use super::lexical::LexicalAnalysis;
 use crate::domain::adjudication::PickRequest;
@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 pub struct PoolText {
     pub query: String,
     pub documents: Vec<Arc<str>>,
-    /// The query that the second of two documents was found for, where that is another one.
+    /// The query of the second document, if it differs.
     pub second_query: Option<String>,
     analysis: OnceLock<LexicalAnalysis>,
 }
@@ -38,7 +38,7 @@ impl PoolText {
         std::iter::once(self.query.as_str()).chain(self.second_query.as_deref())
     }
 
-    /// What the lexical measures find in the pool, worked out at the first request and kept.
+    /// The findings of the lexical measures on the pool, computed on first use and cached.
     pub fn analysis(&self) -> &LexicalAnalysis {
         self.analysis
             .get_or_init(|| LexicalAnalysis::new(&self.query, &self.documents))
@@ -55,58 +55,59 @@ pub struct PresentedPair {
 }
 
 impl PresentedPair {
-    /// Text of the document presented as A, empty where the index is outside the pool.
+    /// Text of the document presented as A; empty if the index is outside the pool.
     pub fn first_text(&self) -> &str {
         self.pool.documents.get(self.first).map_or("", |text| text)
     }
 
-    /// Every text that the judge is shown: the queries and both documents.
+    /// All texts shown to the judge: the queries and both documents.
     pub fn shown_texts(&self) -> Vec<&str> {
         let documents = [self.first_text(), self.second_text()];
         self.pool.queries().chain(documents).collect()
     }
 
-    /// Text of the document presented as B, empty where the index is outside the pool.
+    /// Text of the document presented as B; empty if the index is outside the pool.
     pub fn second_text(&self) -> &str {
         self.pool.documents.get(self.second).map_or("", |text| text)
     }
 }
 
-/// A pool in the order in which a judge is shown it, and how many of its documents it is asked to pick.
+/// A pool in the order in which it is shown to a judge, and the requested picks.
 #[derive(Clone, Debug)]
 pub struct PresentedPool {
-    /// The pool's texts, the first in slot 1.
+    /// The pool's texts; the first is in slot 1.
     pub pool: Arc<PoolText>,
-    /// How many.
+    /// The requested picks.
     pub ask: PickRequest,
 }
 
 impl PresentedPool {
-    /// Every text that the judge is shown: the query and the documents.
+    /// All texts shown to the judge: the query and the documents.
     pub fn shown_texts(&self) -> Vec<&str> {
         let documents = self.pool.documents.iter().map(|text| &**text);
         self.pool.queries().chain(documents).collect()
     }
 }
 
-/// What a judge is asked about the candidates of a reranking method.
+/// The question that a reranking method asks a judge about its candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RerankAsk {
-    /// Put all of them in order, best first.
+    /// Rank all of them, best first.
     Rank,
     /// Which of the two is better.
     Compare,
-    /// Which of the two serves its own query better.
+    /// Which of the two answers its own query better.
     Link,
-    /// Name the `count` best, best first.
+    /// Select the `count` best, best first.
     Select { count: usize },
-    /// Name the single best.
+    /// Select the best one.
     Best,
-    /// How relevant the one shown is.
+    /// How relevant the candidate shown is.
     Grade(GradeScale),
 }
 
-/// The kinds of reranking questions. A judge is made for one of them, because each has a prompt of its own.
+/// The kinds of reranking questions. A judge is built for one of them, because each has its own
+/// prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RerankKind {
     Rank,
@@ -132,18 +133,20 @@ impl RerankAsk {
     }
 }
 
-/// Some candidates of a pool in the order in which a judge is shown them, and what it is asked about them.
+/// Some candidates of a pool in the order in which they are shown to a judge, and the question about
+/// them.
 #[derive(Clone, Debug)]
 pub struct PresentedQuestion {
-    /// The texts of all candidates of the query: prompts hold those shown only, lexical measures weigh words by all of them.
+    /// The texts of all candidates of the query: prompts contain only those shown; lexical measures
+    /// use all of them to weigh words.
     pub pool: Arc<PoolText>,
-    /// Pool indices of those shown, the first under number 1 (or as A).
+    /// Pool indexes of the documents shown, the first as number 1 (or as A).
     pub shown: Vec<usize>,
     pub ask: RerankAsk,
 }
 
 impl PresentedQuestion {
-    /// A question of that kind about nothing, to see whether a judge takes it.
+    /// An empty question of that kind, to check whether a judge supports it.
     pub fn example(kind: RerankKind) -> Self {
         let ask = match kind {
             RerankKind::Rank => RerankAsk::Rank,
@@ -161,8 +164,8 @@ impl PresentedQuestion {
         }
     }
 
-    /// How `question` is put to a judge, whose candidates are the documents of `pool`; `None` for battles and scores, which
-    /// are asked otherwise.
+    /// How `question` is presented to a judge, given the pool of its candidates; `None` for battles
+    /// and scores, which are asked differently.
     pub fn of(pool: &Arc<PoolText>, question: &Question) -> Option<Self> {
         let (shown, ask) = match question {
             Question::Rank { candidates } => (candidates.clone(), RerankAsk::Rank),
@@ -181,7 +184,7 @@ impl PresentedQuestion {
         })
     }
 
-    /// Every text that the judge is shown: the queries and the candidates.
+    /// All texts shown to the judge: the queries and the candidates.
     pub fn shown_texts(&self) -> Vec<&str> {
         self.pool.queries().chain(self.texts()).collect()
     }

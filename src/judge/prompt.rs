@@ -1,15 +1,18 @@
-//! Prompt templates: our own wording, or the user's, filled with a case so that no document can pose as instructions.
+//! Prompt templates: ours or the user's, filled in so that no document can pose as instructions.
 //!
-//! A template is a text file: a line `answer: score`, `answer: choice` or `answer: letter`, a line `=== system ===`, the
-//! standing instructions, a line `=== case ===`, and the message of one case. In the message, `{{query}}`, `{{a}}` and
-//! `{{b}}` stand for the texts, `{{mark}}` for twelve digits that cannot be known to who wrote a text (they are a hash
-//! of all three), and `{{cut_a}}`, `{{cut_b}}` for a remark on a document that was cut. Texts are put in once and never
-//! looked at again, so that a `{{b}}` inside a document stays what it is.
+//! A template is a text file: a line `answer: score`, `answer: choice` or `answer: letter`, a line
+//! `=== system ===`, the system prompt, a line `=== case ===`, and the message of one case. In the
+//! message, `{{query}}`, `{{a}}` and `{{b}}` stand for the texts, `{{mark}}` for twelve digits that
+//! the author of a text cannot know (they are a hash of all three), and `{{cut_a}}`, `{{cut_b}}`
+//! for a remark on a truncated document. Texts are inserted once and not expanded further, so a
+//! `{{b}}` inside a document stays as it is.
 //!
-//! The templates for picks begin with `answer: slots` or, for a verdict on each document, `answer: verdicts`; their
-//! messages have `{{query}}`, `{{documents}}`, `{{task}}` and `{{mark}}`. So have those of reranking questions about several
-//! documents (`answer: ranking`, `selection`, `best`); that of two (`winner`) has what a battle has, and those of one
-//! (`grade`, `yesno`) have `{{query}}`, `{{document}}`, `{{mark}}` and `{{cut}}`.
+//! The templates for picks start with `answer: slots` or, for a verdict on each document,
+//! `answer: verdicts`; their messages contain `{{query}}`, `{{documents}}`, `{{task}}` and
+//! `{{mark}}`. So do those of reranking questions about several documents (`answer: ranking`,
+//! `selection`, `best`). The template for two documents (`winner`) has the same placeholders as a
+//! battle, and those for one (`grade`, `yesno`) have `{{query}}`, `{{document}}`, `{{mark}}` and
+//! `{{cut}}`.
 
 mod answer_form;
 mod document;
@@ -26,25 +29,26 @@ pub(super) use template::{rerank_task_text, task_text};
 pub const SCORE: &str = include_str!("../../assets/prompts/score.md");
 /// The template that asks for A, B or a tie, with reasons.
 pub const CHOICE: &str = include_str!("../../assets/prompts/choice.md");
-/// The template that asks for one letter: for small models whose log-probabilities are read.
+/// The template that asks for one letter, for small models whose log-probabilities are read.
 pub const LETTER: &str = include_str!("../../assets/prompts/letter.md");
 /// The template that asks for the relevant documents of a pool.
 pub const PICK: &str = include_str!("../../assets/prompts/pick.md");
 /// The template that asks for a verdict on every document of a pool.
 pub const VERDICTS: &str = include_str!("../../assets/prompts/verdicts.md");
-/// The template that asks for an order of several documents.
+/// The template that asks for a ranking of several documents.
 pub const RANKING: &str = include_str!("../../assets/prompts/ranking.md");
-/// The template that asks for some of several documents.
+/// The template that asks to select some of several documents.
 pub const SELECTION: &str = include_str!("../../assets/prompts/selection.md");
 /// The template that asks for the better of two documents, without reasons.
 pub const WINNER: &str = include_str!("../../assets/prompts/winner.md");
-/// The template that asks which of two documents serves its own query better.
+/// The template that asks which of two documents answers its own query better.
 pub const LINK: &str = include_str!("../../assets/prompts/link.md");
 /// The template that asks for the best of several documents.
 pub const BEST: &str = include_str!("../../assets/prompts/best.md");
 /// The template that asks for a grade of one document.
 pub const GRADE: &str = include_str!("../../assets/prompts/grade.md");
-/// The template that asks whether one document is relevant, in one word whose probabilities are read.
+/// The template that asks whether one document is relevant, in one word whose probabilities are
+/// read.
 pub const YES_NO: &str = include_str!("../../assets/prompts/yesno.md");
 
 /// The embedded template of a form of answer.

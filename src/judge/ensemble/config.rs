@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The commented default: one judge each of OpenAI, Anthropic and Gemini.
+/// The commented default: one judge each from OpenAI, Anthropic and Gemini.
 pub const DEFAULT: &str = include_str!("../../../assets/overrule.toml");
 
 pub const FILE: &str = "overrule.toml";
@@ -16,11 +16,11 @@ pub const FILE: &str = "overrule.toml";
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct JudgesFile {
-    /// A table of prices that comes before the embedded one.
+    /// A price table that takes precedence over the embedded one.
     pub prices: Option<PathBuf>,
     #[serde(rename = "judge")]
     pub judges: Vec<JudgeConfig>,
-    /// The embedders, which are no judges.
+    /// The embedders, which are not judges.
     #[serde(rename = "embedder")]
     pub embedders: Vec<EmbedderConfig>,
     /// The services and programs that score documents for a query.
@@ -38,16 +38,16 @@ pub struct JudgeConfig {
     pub key_env: Option<String>,
     #[serde(default)]
     pub params: Map<String, Value>,
-    /// `score`, `choice`, `letter`, or a file.
+    /// `score`, `choice`, `letter`, or the path of a file.
     pub prompt: Option<String>,
-    /// A file with the prompt for picks, where the embedded one is not to be used.
+    /// A file with the prompt for picks, instead of the embedded one.
     pub pick_prompt: Option<String>,
-    /// The same for a verdict on each document.
+    /// A file with the prompt for per-document verdicts, instead of the embedded one.
     pub verdict_prompt: Option<String>,
     pub max_document_chars: Option<usize>,
-    /// Estimated tokens of a document at most.
+    /// Maximum number of (estimated) tokens of a document.
     pub max_document_tokens: Option<usize>,
-    /// Tokens of an answer at most, thinking included.
+    /// Maximum number of tokens of an answer, including reasoning.
     pub max_output_tokens: Option<u64>,
     pub concurrency: Option<usize>,
     pub requests_per_minute: Option<u64>,
@@ -58,16 +58,16 @@ pub struct JudgeConfig {
     pub timeout_s: Option<f64>,
     /// Seconds that the server may fail or stay silent before the judge stops.
     pub give_up_after_s: Option<f64>,
-    /// Its price, where the table's is not to be used.
+    /// Its price, overriding the price table.
     pub price: Option<TokenRates>,
-    /// What the model really is, where `model` is only a name for it.
+    /// The actual model, if `model` is an alias.
     pub base_model: Option<String>,
-    /// The version of the interface, for Azure, Gemini and Anthropic.
+    /// The API version, for Azure, Gemini and Anthropic.
     pub api_version: Option<String>,
-    /// Further headers, for gateways. Keys belong into `key_env`.
+    /// Additional headers, for gateways. Keys belong in `key_env`.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// Lets a key travel unencrypted to another machine.
+    /// Allows sending a key unencrypted to another machine.
     #[serde(default)]
     pub insecure_http: bool,
 }
@@ -77,7 +77,8 @@ impl JudgesFile {
         toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
     }
 
-    /// Reads `overrule.toml` in `folder`, or the default where there is none. Also says which file was read.
+    /// Reads `overrule.toml` in `folder`, or the default if there is none. Also returns which file
+    /// was read.
     pub fn load(folder: &Path) -> Result<(Self, Option<PathBuf>), EnsembleError> {
         let path = folder.join(FILE);
         let text = match file::read_to_string(&path) {
@@ -100,9 +101,9 @@ impl JudgesFile {
 #[serde(deny_unknown_fields)]
 pub struct EmbedderConfig {
     pub name: String,
-    /// Who serves it: `openai` or a compatible server, `ollama`, or `local`.
+    /// The provider: `openai` or a compatible server, `ollama`, or `local`.
     pub provider: String,
-    /// The model; none for `local`.
+    /// The model; empty for `local`.
     #[serde(default)]
     pub model: String,
     /// The folder of a `local` model.
@@ -119,14 +120,14 @@ pub struct EmbedderConfig {
     pub connect_timeout_s: Option<f64>,
     pub first_byte_timeout_s: Option<f64>,
     pub timeout_s: Option<f64>,
-    /// Seconds that the server may fail or stay silent before it is given up.
+    /// Seconds that the server may fail or stay silent before calls to it stop.
     pub give_up_after_s: Option<f64>,
     pub max_document_chars: Option<usize>,
     #[serde(default)]
     pub query_prefix: String,
     #[serde(default)]
     pub passage_prefix: String,
-    /// Lets a key travel unencrypted to another machine.
+    /// Allows sending a key unencrypted to another machine.
     #[serde(default)]
     pub insecure_http: bool,
 }
@@ -135,19 +136,19 @@ pub struct EmbedderConfig {
 #[serde(deny_unknown_fields)]
 pub struct RerankerConfig {
     pub name: String,
-    /// Who serves it: one of the services, or `compatible`; none for a program.
+    /// The provider: one of the services, or `compatible`; empty for a program.
     #[serde(default)]
     pub provider: String,
     #[serde(default)]
     pub model: String,
-    /// A program of one's own with its arguments, started in the project's folder, without a shell.
+    /// A custom program with its arguments, started in the project's folder without a shell.
     #[serde(default)]
     pub command: Vec<String>,
     pub base_url: Option<String>,
     pub key_env: Option<String>,
     #[serde(default)]
     pub params: Map<String, Value>,
-    /// Documents in one call at most.
+    /// Maximum number of documents per call.
     pub batch: Option<usize>,
     pub concurrency: Option<usize>,
     pub requests_per_minute: Option<u64>,
@@ -155,15 +156,15 @@ pub struct RerankerConfig {
     pub price: Option<RerankRates>,
     pub connect_timeout_s: Option<f64>,
     pub first_byte_timeout_s: Option<f64>,
-    /// Seconds for a whole answer.
+    /// Timeout for a whole answer, in seconds.
     pub timeout_s: Option<f64>,
-    /// Seconds that the server may fail or stay silent before it is given up.
+    /// Seconds that the server may fail or stay silent before calls to it stop.
     pub give_up_after_s: Option<f64>,
     pub max_document_chars: Option<usize>,
-    /// Further headers, for gateways. Keys belong into `key_env`.
+    /// Additional headers, for gateways. Keys belong in `key_env`.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// Lets a key travel unencrypted to another machine.
+    /// Allows sending a key unencrypted to another machine.
     #[serde(default)]
     pub insecure_http: bool,
 }

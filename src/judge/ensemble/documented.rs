@@ -1,4 +1,4 @@
-//! The documented `overrule.toml`: every setting, with its default from the code.
+//! Generates the documented `overrule.toml`: every setting, with its default from the code.
 
 use super::config::DEFAULT;
 use super::provider_profile::{
@@ -11,7 +11,7 @@ use crate::judge::provider::ollama;
 use crate::judge::provider::rerank::RerankService;
 use std::collections::BTreeMap;
 
-/// A placeholder of the template, without its brackets, and its value.
+/// A placeholder of the template, without its brackets, with its value.
 pub type DocumentedDefault = (&'static str, String);
 
 /// The provider of the judge in the documented file.
@@ -23,7 +23,7 @@ const COMMENT: usize = 41;
 /// The width of the file.
 const WIDTH: usize = 120;
 
-/// The documented file. `more` are the defaults of other modules.
+/// The documented file. `more` contains the defaults of other modules.
 pub fn documented_file(more: &[DocumentedDefault]) -> String {
     let values = [&defaults(), more].concat();
     DEFAULT
@@ -38,7 +38,7 @@ pub fn documented_file(more: &[DocumentedDefault]) -> String {
         .collect()
 }
 
-/// A line of the template with its values; a long comment continues on further lines.
+/// A template line with its values filled in; a long comment continues on further lines.
 fn filled(line: &str, values: &[DocumentedDefault]) -> String {
     let fill = |text: &str| {
         values.iter().fold(text.to_owned(), |text, (name, value)| {

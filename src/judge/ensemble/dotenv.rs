@@ -5,7 +5,7 @@ use secrecy::{ExposeSecret, SecretString};
 use std::path::Path;
 use std::{fmt, io};
 
-/// The variables of a `.env` file. They hold keys, so only their names are ever printed.
+/// The variables of a `.env` file. They contain keys, so only their names are ever printed.
 #[derive(Clone, Default)]
 pub struct Dotenv(Vec<(String, SecretString)>);
 
@@ -18,11 +18,11 @@ impl fmt::Debug for Dotenv {
 }
 
 impl Dotenv {
-    /// Reads `.env` in `folder`; a missing one is as good as an empty one.
+    /// Reads `.env` in `folder`; a missing file counts as empty.
     ///
     /// # Errors
-    /// It cannot be read, or is not a regular file with one name: a link could lead to the user's other secrets, which
-    /// `overrule.toml` would then send to a server.
+    /// If it cannot be read, or is not a regular file with a single name: a link could point to
+    /// other secrets of the user, which `overrule.toml` would then send to a server.
     pub fn load(folder: &Path) -> io::Result<Self> {
         let path = folder.join(".env");
         match file::read_to_string_unlinked(&path) {
@@ -53,7 +53,7 @@ impl Dotenv {
         )
     }
 
-    /// The value of a variable, the last where there are several; an empty one is none.
+    /// The value of a variable (the last one if repeated); empty values count as unset.
     pub fn get(&self, name: &str) -> Option<&SecretString> {
         let found = self.0.iter().rev().find(|(known, _)| known == name);
         found
@@ -62,7 +62,7 @@ impl Dotenv {
     }
 }
 
-/// A value without its quotes, or without the comment after it.
+/// A value without its quotes, or without a trailing comment.
 fn unquoted(value: &str) -> String {
     for quote in ['"', '\''] {
         if let Some((inner, _)) = value

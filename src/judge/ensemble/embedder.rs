@@ -1,4 +1,5 @@
-//! Embedders of `overrule.toml`. They reach their servers as judges do: the same addresses, keys and refusals.
+//! Connects the embedders of `overrule.toml`. They use the same addresses, keys and restrictions as
+//! judges.
 
 use super::build::{self, JudgeTask};
 use super::config::{EmbedderConfig, JudgeConfig};
@@ -7,7 +8,7 @@ use super::sources::{EnsembleError, JudgeSources, KeyProblem};
 use crate::judge::provider::http::Http;
 use crate::judge::provider::{ApiConnection, JudgeSettings};
 
-/// Providers whose servers embed.
+/// Providers whose servers can embed texts.
 const REMOTE: &[&str] = &[
     "openai",
     "ollama",
@@ -55,7 +56,7 @@ pub fn connect(
     let http = Http::new(sources.timeouts);
     let build = |judge: &JudgeConfig| build::judge(judge, sources, JudgeTask::Battle, None, &http);
     let mut built = build(&judge);
-    // Whoever gives an address and no key has a server that speaks like OpenAI's and wants none.
+    // An address without a key means an OpenAI-compatible server that needs no key.
     let keyless =
         matches!(built, Err(BuildError::Key(KeyProblem::NotSet(_)))) && judge.key_env.is_none();
     if keyless && judge.provider == "openai" && own_server {

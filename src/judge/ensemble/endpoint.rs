@@ -1,4 +1,4 @@
-//! Where a judge's calls go and what they carry: the address, with or without its route, and the headers.
+//! Determines the address of a judge's calls, with or without its route, and their headers.
 
 use super::config::JudgeConfig;
 use super::provider_profile::ServiceAccess;
@@ -9,8 +9,9 @@ use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::SecretString;
 
-/// Addresses come from the configuration and the environment, never from `.env`: a folder that somebody else made must
-/// not lead the user's own key away. Also says whether it is the environment that names it.
+/// The base address, and whether it comes from the environment. It comes from the configuration or
+/// the environment, never from `.env`: a folder created by someone else must not redirect the
+/// user's key.
 pub(super) fn base(
     config: &JudgeConfig,
     access: &ServiceAccess,
@@ -47,12 +48,14 @@ pub(super) fn base(
     Ok((url, from_env))
 }
 
-/// A path without the route that we add ourselves: people paste what they called by hand.
+/// A path without the route that we add ourselves, because users paste the address of a manual
+/// call.
 fn route_removed(provider: &str, path: &str) -> String {
     let path = path.trim_end_matches('/');
     let routes: &[&str] = match provider {
         "anthropic" => &["/v1/messages", "/v1"],
-        // Ollama's own route, and that of OpenAI's form, which has no place for a context.
+        // Ollama's own route, and that of the OpenAI-compatible API, which cannot set a context
+        // size.
         "ollama" => &["/v1/chat/completions", "/api/chat", "/api", "/v1"],
         "gemini" | "gemini-decisions" => &["/v1beta", "/v1"],
         _ => &["/chat/completions"],
@@ -120,7 +123,7 @@ pub(super) fn headers(
     Ok(headers)
 }
 
-/// The headers that the user asks for.
+/// The headers requested by the user.
 fn own_headers(config: &JudgeConfig) -> Result<HeaderMap, String> {
     /// Set by us, or by the connection.
     const OURS: &[&str] = &["content-type", "content-length", "host", "connection"];
@@ -146,7 +149,7 @@ fn own_headers(config: &JudgeConfig) -> Result<HeaderMap, String> {
         }
         let mut value = HeaderValue::from_str(value)
             .map_err(|_| wrong("has a value with characters that no header takes"))?;
-        // Some gateways take their keys in headers of their own.
+        // Some gateways take keys in custom headers.
         value.set_sensitive(true);
         headers.insert(header, value);
     }

@@ -1,13 +1,16 @@
-//! Where a key may go. Without asking the user, the key of a well-known variable goes to its vendor's servers, and any
-//! key goes to this machine. Every other combination of a variable and a server needs the user's permission, because
-//! somebody else may have written the folder's `overrule.toml`.
+//! Decides where an API key may be sent.
+//!
+//! Without asking the user, the key in a well-known variable may be sent to its vendor's servers,
+//! and any key to this machine. Every other combination of a variable and a server needs the user's
+//! permission, because someone else may have written the folder's `overrule.toml`.
 
 use crate::domain::permission::{KeyUse, PermissionRequest};
 use crate::judge::provider::address::{is_loopback, place};
 use reqwest::Url;
 
-/// Well-known variables with their vendors' servers; a name that begins with a dot stands for all servers below it.
-/// Only servers that the vendor itself runs are listed: anyone can rent a machine below `.endpoints.huggingface.cloud`.
+/// Well-known variables with their vendors' servers; a name that starts with a dot stands for all
+/// servers below it. Only servers run by the vendor itself are listed: anyone can rent a machine
+/// below `.endpoints.huggingface.cloud`.
 const KNOWN: &[(&[&str], &[&str])] = &[
     (
         &["OPENAI_API_KEY", "OPENAI_ADMIN_KEY"],
@@ -80,14 +83,14 @@ const KNOWN: &[(&[&str], &[&str])] = &[
 
 /// A key about to be sent.
 pub(super) struct KeyDestination<'a> {
-    /// The variable that it is in.
+    /// The variable that contains it.
     pub(super) variable: &'a str,
     pub(super) to: &'a Url,
-    /// Whether the user's own environment names the address, for keys of this provider.
+    /// Whether the address comes from the user's own environment, for keys of this provider.
     pub(super) address_is_users: bool,
-    /// The servers that the user's own configuration trusts.
+    /// The servers trusted by the user's own configuration.
     pub(super) trusted: &'a [String],
-    /// Whether the command line lets keys travel unencrypted.
+    /// Whether the command line allows sending keys unencrypted.
     pub(super) insecure_http: bool,
 }
 
@@ -95,7 +98,7 @@ pub(super) struct KeyDestination<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum KeyDecision {
     Send,
-    /// Only the user can allow it.
+    /// Only if the user allows it.
     Ask(PermissionRequest),
     /// Never, for this reason.
     Refuse(String),
@@ -129,7 +132,7 @@ impl KeyDestination<'_> {
 }
 
 fn is_vendors(variable: &str, host: &str) -> bool {
-    // Some systems find variables whatever the case of their names.
+    // On some systems, variable names are case-insensitive.
     let named = |known: &&str| known.eq_ignore_ascii_case(variable);
     KNOWN
         .iter()

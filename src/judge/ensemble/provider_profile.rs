@@ -1,4 +1,4 @@
-//! The providers: how each is reached, and what a judge of each may do unless the user says otherwise.
+//! The providers: how each is reached, and the default limits of its judges.
 
 use crate::judge::provider::WireFormat;
 use crate::judge::provider::anthropic::{self, Anthropic};
@@ -15,10 +15,11 @@ use crate::judge::provider::openai::{self, OpenAi};
 use crate::judge::spec::GIVE_UP_AFTER;
 use std::time::Duration;
 
-/// Servers on one's own machine load models for minutes and are started by hand.
+/// Local servers take minutes to load models and are started manually.
 pub(super) const LOCAL_GIVE_UP_AFTER: Duration = Duration::from_secs(300);
 
-/// Limit of answers of models on the user's own machine, in tokens. Six points with quotations take about half of it.
+/// Default limit of answers of local models, in tokens. Six points with quotations take about half
+/// of it.
 pub(super) const SHORT_CAP: u64 = 1024;
 
 /// How a service is reached.
@@ -26,16 +27,16 @@ pub(super) struct ServiceAccess {
     pub(super) keys: Vec<&'static str>,
     pub(super) needs_key: bool,
     pub(super) base: &'static str,
-    /// The variable that names another address, empty where there is none.
+    /// The variable that overrides the address; empty if there is none.
     pub(super) base_env: &'static str,
-    /// How long its server may fail or stay silent before it is given up.
+    /// How long its server may fail or stay silent before calls to it stop.
     pub(super) give_up_after: Duration,
 }
 
-/// What a judge of a provider is unless the user says otherwise.
+/// The default settings of a provider's judges.
 pub(super) struct ProviderProfile {
     pub(super) wire: Box<dyn WireFormat>,
-    /// Its row in the table of prices.
+    /// Its row in the price table.
     pub(super) priced: &'static str,
     pub(super) access: ServiceAccess,
     pub(super) cap: u64,
@@ -163,7 +164,7 @@ pub(super) fn profile_of(provider: &str) -> Option<ProviderProfile> {
     })
 }
 
-/// The providers of the judges that a server answers, by name.
+/// The names of the providers whose judges run on a server.
 pub(super) fn provider_names() -> impl Iterator<Item = &'static str> {
     let vendors = [
         "openai",
@@ -178,7 +179,7 @@ pub(super) fn provider_names() -> impl Iterator<Item = &'static str> {
     vendors.into_iter().chain(servers)
 }
 
-/// The variables in which keys are looked for, and whose they are.
+/// The variables in which keys are looked up, with their providers.
 pub fn key_variables() -> impl Iterator<Item = (&'static str, &'static str)> {
     let vendors = ["openai", "anthropic", "gemini", "azure"].into_iter();
     let all = vendors.chain(compatible::PRESETS.iter().map(|preset| preset.name));

@@ -1,4 +1,4 @@
-//! How a service is reached: its address, the key that may go there, time-outs and headers.
+//! Determines how a service is reached: its address, the key to send, timeouts and headers.
 
 use super::config::JudgeConfig;
 use super::endpoint::{base, headers};
@@ -11,9 +11,9 @@ use crate::judge::provider::http::{Http, Timeouts};
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
 
-/// Seconds that the user may have to wait for anything at most: a day.
+/// Maximum value of any time setting, in seconds: a day.
 const LONGEST_S: f64 = 86_400.0;
-/// How many times as long a server on one's own machine may take.
+/// Factor for the timeouts of local servers.
 pub(super) const LOCAL_PATIENCE: u32 = 3;
 /// Added to the timeout of a call, so that the call times out before its server is given up.
 const MARGIN: Duration = Duration::from_secs(10);
@@ -32,13 +32,13 @@ impl From<String> for BuildError {
     }
 }
 
-/// A service that can be reached.
+/// A service with everything needed to call it.
 pub(super) struct ReachedService {
-    /// Its calls go to the base of its address until somebody says where they go.
+    /// Calls go to the base address until a route is set.
     pub(super) connection: ApiConnection,
     /// The variables of its key, for remedies.
     pub(super) key_env: String,
-    /// Whether nobody sends a bill: it is on this machine and wants no key.
+    /// Whether calls are free: the service is on this machine and needs no key.
     pub(super) is_free: bool,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn reach(
     if found.is_none() && (access.needs_key || own_key.is_some()) {
         return Err(BuildError::Key(KeyProblem::NotSet(wanted.join(" or "))));
     }
-    // The usual key of Ollama's cloud is not for a server on this machine.
+    // The default key of Ollama's cloud must not be sent to a server on this machine.
     let local_ollama = config.provider == "ollama" && is_loopback(&base);
     let found = found.filter(|_| own_key.is_some() || !local_ollama);
     let decision = found.as_ref().map(|(variable, _)| {
@@ -74,7 +74,8 @@ pub(super) fn reach(
     let is_optional = own_key.is_none() && !access.needs_key;
     let (found, request) = match decision {
         None | Some(KeyDecision::Send) => (found, None),
-        // A key that overrule.toml did not ask for is not sent, and the server is asked without one.
+        // A key that overrule.toml did not ask for is not sent, and the server is called without
+        // one.
         Some(_) if is_optional => (None, None),
         Some(KeyDecision::Ask(request)) => (found, Some(request)),
         Some(KeyDecision::Refuse(why)) => return Err(why.into()),
@@ -102,7 +103,7 @@ pub(super) fn reach(
     })
 }
 
-/// The environment comes before the file, and an empty variable is none.
+/// The environment takes precedence over the file, and an empty variable counts as unset.
 pub(super) fn key(name: &str, sources: &JudgeSources<'_>) -> Option<SecretString> {
     let trimmed = |text: &str| {
         let text = Some(text.trim()).filter(|text| !text.is_empty())?;
@@ -112,7 +113,7 @@ pub(super) fn key(name: &str, sources: &JudgeSources<'_>) -> Option<SecretString
     here.or_else(|| trimmed(sources.dotenv.get(name)?.expose_secret()))
 }
 
-/// How long calls may take.
+/// The timeouts of calls.
 fn timeouts(
     config: &JudgeConfig,
     access: &ServiceAccess,
@@ -120,7 +121,8 @@ fn timeouts(
 ) -> Result<Timeouts, String> {
     let mut usual = sources.timeouts;
     if access.give_up_after == LOCAL_GIVE_UP_AFTER {
-        // One core may write for minutes, and nothing comes before all is written.
+        // A single core may generate for minutes, and nothing is sent before the answer is
+        // complete.
         usual.first_byte *= LOCAL_PATIENCE;
         usual.whole *= LOCAL_PATIENCE;
     }
@@ -137,8 +139,8 @@ fn timeouts(
     })
 }
 
-/// How long a server may fail and how long it may be silent before it is given up: the time that the user gives, else the usual
-/// time, in which silence never ends a call before its own timeout.
+/// How long a server may fail and how long it may stay silent before calls to it stop: the time set
+/// by the user, or the default, for which silence never ends a call before the call's own timeout.
 pub(super) fn patience(
     given: Option<f64>,
     usual: Duration,
@@ -151,7 +153,7 @@ pub(super) fn patience(
     })
 }
 
-/// A time that the user gives.
+/// Validates a time set by the user.
 pub(super) fn seconds(name: &str, given: Option<f64>) -> Result<Option<Duration>, String> {
     let Some(seconds) = given else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What judges are made from, and why they cannot be made.
+//! What judges are built from, and why building them may fail.
 
 use super::dotenv::Dotenv;
 use crate::domain::permission::PermissionRequest;
@@ -6,7 +6,7 @@ use crate::judge::provider::http::Timeouts;
 use jiff::civil::Date;
 use std::path::{Path, PathBuf};
 
-/// A judge that cannot be asked for want of its key.
+/// A judge that cannot be used because its key is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingKey {
     pub judge: String,
@@ -23,7 +23,7 @@ pub enum KeyProblem {
     NotAllowed(NotAllowed),
 }
 
-/// A request that the user has not allowed. As text, it follows the name of who asks.
+/// A request that the user has not allowed. As text, it follows the name of the requester.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "may not {0}: overrule.toml asks for it and you have not allowed it; `overrule allow` asks you, and keeps the answer in \
@@ -44,21 +44,21 @@ pub enum EnsembleError {
 }
 
 pub struct JudgeSources<'a> {
-    /// Looks a variable of the environment up.
+    /// Looks up an environment variable.
     pub env: &'a dyn Fn(&str) -> Option<String>,
-    /// The `.env` beside the project.
+    /// The `.env` file next to the project.
     pub dotenv: &'a Dotenv,
     /// The project's folder, for prompts and prices.
     pub folder: &'a Path,
-    /// The day whose prices count.
+    /// The date for looking up prices.
     pub today: Date,
-    /// Lets every key travel unencrypted.
+    /// Allows sending all keys unencrypted.
     pub insecure_http: bool,
-    /// How long calls may take, where a judge does not say otherwise.
+    /// The default timeouts of calls.
     pub timeouts: Timeouts,
     /// Servers that the user's own configuration trusts with any key.
     pub trusted_hosts: &'a [String],
-    /// Whether the user allows a request of the judge, embedder or reranker of this name; asks the
-    /// user if there is a way.
+    /// Whether the user allows a request of the judge, embedder or reranker with this name; asks
+    /// the user if possible.
     pub allows: &'a dyn Fn(&PermissionRequest, &str) -> bool,
 }

@@ -152,7 +152,8 @@ fn documented(from: &str, to: &str) -> Vec<(String, String)> {
     settings
 }
 
-/// The documented value of a setting for a provider: `N for a, b and c` in the comment, or else the value itself.
+/// The documented value of a setting for a provider: `N for a, b and c` in the comment, or else the
+/// value itself.
 fn documented_value(setting: &str, comment: &str, provider: &str) -> String {
     comment
         .split([';', '.'])
@@ -185,7 +186,7 @@ fn a_documented_default_that_is_written_out_changes_nothing() {
             continue;
         }
         for provider in provider_profile::provider_names() {
-            // The prompts of these providers are their own.
+            // These providers have their own prompts.
             if setting.starts_with("prompt ") && provider.ends_with("-decisions") {
                 continue;
             }
@@ -532,7 +533,7 @@ fn an_address_is_not_taken_from_a_file_beside_the_project() {
     assert!(format!("{:?}", ensemble[0]).contains("https://eu.api.openai.com/v1/chat/completions"));
 }
 
-/// The judges and what they lack, with the requests made of a user who answers `allow`.
+/// The judges, and what they lack, with the requests made to a user who answers `allow`.
 fn asked(text: &str, env: &[(&str, &str)], dotenv: &str, allow: bool) -> (Made, Vec<String>) {
     let requests = std::cell::RefCell::<Vec<String>>::default();
     let made = make_asking(text, env, dotenv, &|request, judge| {
@@ -585,7 +586,7 @@ fn a_variable_and_a_server_that_are_no_pair_need_permission_wherever_the_key_lie
 
 #[test]
 fn nobody_is_asked_about_a_key_that_is_not_sent() {
-    // The user's own environment may name a gateway for this provider's key, and for no other.
+    // The user's own environment may set a gateway for this provider's key, but for no other key.
     let gateway = ("OPENAI_BASE_URL", "https://gateway.lan/v1");
     let usual = one("provider = \"openai\"\nmodel = \"m\"");
     let (made, requests) = asked(&usual, &[("OPENAI_API_KEY", KEY), gateway], "", false);
@@ -596,11 +597,11 @@ fn nobody_is_asked_about_a_key_that_is_not_sent() {
         requests,
         ["j: send the key in GROQ_API_KEY to https://gateway.lan"]
     );
-    // A local Ollama needs no key: that of its cloud is not for it.
+    // A local Ollama needs no key, and must not get that of its cloud.
     let ollama = one("provider = \"ollama\"\nmodel = \"m\"\nbase_url = \"http://gpu.lan:11434\"");
     let (made, requests) = asked(&ollama, &[("OLLAMA_API_KEY", KEY)], "", false);
     assert_eq!((made.unwrap().0.len(), requests.len()), (1, 0));
-    // Unencrypted, and overrule.toml does not even say that it is meant.
+    // Unencrypted, and overrule.toml does not even allow it.
     let open = one(
         "provider = \"compatible\"\nmodel = \"m\"\nkey_env = \"K\"\nbase_url = \"http://gpu.lan/v1\"",
     );
@@ -639,7 +640,7 @@ fn time_outs_are_the_judges_own_and_no_part_of_who_it_is() {
             limits.silent_after.as_secs(),
         )
     };
-    // A call times out by itself before silence ends it, unless that is asked for.
+    // A call times out by itself before silence ends it, unless the user sets a shorter time.
     assert_eq!(patience(&plain), (60, 310));
     assert_eq!(patience(&timed), (90, 90));
     let slow = made("provider = \"openai\"\nmodel = \"m\"\nfirst_byte_timeout_s = 900");

@@ -1,4 +1,5 @@
-//! What the three judges found in a pool, worked out once so that a call only looks up and compares.
+//! The findings of the three lexical judges on a pool, computed once so that a call only looks them
+//! up and compares.
 
 use super::assessment::Assessment;
 use super::method::LexicalMethod;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 pub struct LexicalAnalysis {
     terms: Vec<Term>,
     query_words: u64,
-    /// Words between white space of every document, as far as it is read.
+    /// Number of whitespace-separated words of every document, up to the limit that is read.
     words: Vec<u64>,
     findings: [MethodScores; 3],
 }
@@ -25,7 +26,7 @@ struct MethodScores {
 }
 
 impl LexicalAnalysis {
-    /// Reads a pool, in time linear in its texts' lengths.
+    /// Analyzes a pool in time linear in the length of its texts.
     pub fn new(query: &str, documents: &[Arc<str>]) -> Self {
         let reading = PoolReading::new(query, documents);
         let find = |assessments: Vec<Assessment>| {
@@ -65,19 +66,20 @@ impl LexicalAnalysis {
         self.find(method, document).map_or(0.0, |found| found.score)
     }
 
-    /// Which of [`terms`](Self::terms) a judge found in a document, as a set of bits.
+    /// The [`terms`](Self::terms) that a judge found in a document, as a bit set.
     pub fn matched(&self, method: LexicalMethod, document: usize) -> u64 {
         self.find(method, document).map_or(0, |found| found.matched)
     }
 
-    /// The bytes of a document that a judge quotes, or `None` where it found nothing.
+    /// The bytes of a document that a judge quotes, or `None` if it found nothing.
     pub fn passage(&self, method: LexicalMethod, document: usize) -> Option<Range<usize>> {
         self.find(method, document)
             .map(|found| found.passage.clone())
             .filter(|passage| !passage.is_empty())
     }
 
-    /// A judge's margin in −1..=1 for two documents in the order shown; negative prefers the first, 0 neither.
+    /// A judge's margin in −1..=1 for two documents in the order shown; negative prefers the first,
+    /// 0 neither.
     pub fn margin(&self, method: LexicalMethod, first: usize, second: usize) -> f64 {
         margin::margin(
             self.score(method, first),
@@ -86,7 +88,7 @@ impl LexicalAnalysis {
         )
     }
 
-    /// A judge's note on two documents in the order shown, one thought a line.
+    /// A judge's note on two documents in the order shown, one thought per line.
     pub fn thoughts(&self, method: LexicalMethod, first: usize, second: usize) -> [String; 4] {
         let note = |document| {
             self.find(method, document)
@@ -106,7 +108,7 @@ impl LexicalAnalysis {
         ]
     }
 
-    /// The words of the query and of two documents, as far as they are read.
+    /// Number of words of the query and of two documents, up to the limit that is read.
     pub(crate) fn words(&self, first: usize, second: usize) -> u64 {
         let words = |document: usize| self.words.get(document).copied().unwrap_or(0);
         self.query_words + words(first) + words(second)
@@ -117,7 +119,7 @@ impl LexicalAnalysis {
     }
 }
 
-/// The words between white space, as far as a text is read.
+/// Number of whitespace-separated words, up to the limit that is read.
 pub(crate) fn count_words(text: &str) -> u64 {
     text::readable(text).split_whitespace().count() as u64
 }

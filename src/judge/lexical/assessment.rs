@@ -1,4 +1,4 @@
-//! One measure's view of one document.
+//! One measure's assessment of one document.
 
 use super::reading::DocumentReading;
 use crate::domain::text::READ_CHARS;
@@ -13,7 +13,8 @@ pub(super) struct Assessment {
 }
 
 impl Assessment {
-    /// `note` says what was found and follows the document's label; `passage` is quoted after it.
+    /// `note` describes the findings and follows the document's label; `passage` is quoted after
+    /// it.
     pub(super) fn new(
         document: &DocumentReading,
         score: f64,

@@ -1,18 +1,18 @@
-//! BM25 over stems, with the pool as its collection (Robertson & Zaragoza 2009, "The Probabilistic Relevance
-//! Framework: BM25 and Beyond").
+//! BM25 over stems, with the pool as its collection (Robertson & Zaragoza 2009, "The Probabilistic
+//! Relevance Framework: BM25 and Beyond").
 
 use super::assessment::Assessment;
 use super::margin::idf;
 use super::reading::{DocumentReading, PoolReading};
 use super::wording;
 
-/// How soon further occurrences of a term stop counting.
+/// How quickly further occurrences of a term stop counting.
 pub(super) const K1: f64 = 1.2;
 
-/// How far a document's length is held against it.
+/// How strongly a document is penalized for its length.
 pub(super) const B: f64 = 0.75;
 
-/// Every document's BM25 score, a sum over the distinct query terms, 0 where none occurs.
+/// Every document's BM25 score, a sum over the distinct query terms; 0 if none occurs.
 pub(super) fn assess(reading: &PoolReading) -> Vec<Assessment> {
     let counts: Vec<Vec<u32>> = reading
         .documents
@@ -69,7 +69,7 @@ fn count(reading: &PoolReading, document: &DocumentReading) -> Vec<u32> {
     counts
 }
 
-/// The first passage with the heaviest distinct terms.
+/// The first passage with the highest total weight of distinct terms.
 fn best_passage(reading: &PoolReading, document: &DocumentReading, weights: &[f64]) -> u32 {
     let mut best = (0.0, 0);
     for hits in document.hits.chunk_by(|a, b| a.passage == b.passage) {

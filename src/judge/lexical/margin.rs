@@ -1,14 +1,17 @@
-//! From two documents' scores to a margin, in arithmetic whose every step IEEE 754 fixes: the same on all platforms.
+//! Converts two documents' scores to a margin, using only operations that IEEE 754 defines exactly,
+//! so that results are identical on all platforms.
 
 /// Differences below this many pool scales are ties.
 const DEAD_ZONE: f64 = 0.02;
 
-/// A pool whose scores hardly differ is not blown up: the scale is at least this share of its best score.
+/// Small differences in a pool are not amplified: the scale is at least this share of its best
+/// score.
 const LEAST_SCALE: f64 = 0.05;
 
-/// The spread of a pool's scores, in which their differences are measured: the standard deviation, with a floor.
+/// The scale of a pool's scores, in which their differences are measured: the standard deviation,
+/// with a lower bound.
 ///
-/// Zero where all scores are.
+/// Zero if all scores are.
 pub(super) fn scale(scores: &[f64]) -> f64 {
     let count = scores.len().max(1) as f64;
     let mean = scores.iter().sum::<f64>() / count;
@@ -21,14 +24,16 @@ pub(super) fn scale(scores: &[f64]) -> f64 {
     variance.sqrt().max(LEAST_SCALE * best)
 }
 
-/// The margin of the documents presented as A and B, to three decimals: negative prefers A, 0 neither.
+/// The margin of the documents presented as A and B, to three decimals: negative prefers A, 0
+/// neither.
 pub(super) fn margin(a: f64, b: f64, scale: f64) -> f64 {
     if scale <= 0.0 {
         return 0.0;
     }
     let difference = (b - a) / scale;
     let beyond = (difference.abs() - DEAD_ZONE).clamp(0.0, 1e6);
-    // A sigmoid made of a square root, because the C library's tanh differs between platforms in the last bit.
+    // A sigmoid based on a square root, because the last bit of the C library's tanh differs
+    // between platforms.
     let strength = beyond / (1.0 + beyond * beyond).sqrt();
     let rounded = (strength * 1000.0).round() / 1000.0;
     if rounded == 0.0 {
@@ -38,7 +43,8 @@ pub(super) fn margin(a: f64, b: f64, scale: f64) -> f64 {
     }
 }
 
-/// The natural logarithm of a positive normal number by its series: `f64::ln` may differ between platforms.
+/// The natural logarithm of a positive normal number as a series, because `f64::ln` may differ
+/// between platforms.
 pub(super) fn ln(value: f64) -> f64 {
     let bits = value.to_bits();
     let mut exponent = ((bits >> 52) & 0x7ff) as f64 - 1023.0;
@@ -55,7 +61,8 @@ pub(super) fn ln(value: f64) -> f64 {
     2.0 * ratio * series + exponent * std::f64::consts::LN_2
 }
 
-/// The weight of what `holding` of `documents` hold, never negative (Robertson & Zaragoza 2009, with the usual one added).
+/// The inverse document frequency of a term in `holding` of `documents`, never negative (Robertson
+/// & Zaragoza 2009, with the usual 1 added).
 pub(super) fn idf(documents: usize, holding: usize) -> f64 {
     ln(1.0 + (documents.saturating_sub(holding) as f64 + 0.5) / (holding as f64 + 0.5))
 }

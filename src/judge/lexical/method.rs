@@ -1,15 +1,15 @@
 //! The three measures by name.
 
-/// The names of the embedded judges, in the order of the ensemble.
+/// The names of the embedded judges, in ensemble order.
 pub const NAMES: [&str; 3] = ["bm25", "proximity", "ngram"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LexicalMethod {
     /// BM25 over stems.
     Bm25,
-    /// Coverage of the query's terms, their closeness and their order.
+    /// Coverage of the query's terms, their proximity and their order.
     Proximity,
-    /// Cosine over sequences of characters.
+    /// Cosine similarity over character sequences.
     Ngram,
 }
 
@@ -34,7 +34,7 @@ impl LexicalMethod {
         }
     }
 
-    /// What a document does to a term counted as found.
+    /// The verb for a document that contains a term, according to this method.
     pub(super) fn verb(self) -> &'static str {
         match self {
             Self::Bm25 | Self::Proximity => "has",

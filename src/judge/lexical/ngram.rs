@@ -1,15 +1,17 @@
-//! Character sequences: the cosine between the unstemmed query and a document, and its best passage, over the weighted
-//! sequences of three to five characters inside words. It sees compounds, inflections and typing errors in its own way.
+//! Character n-grams: the cosine similarity between the unstemmed query and a document, and its
+//! best passage, over weighted sequences of three to five characters within words. It also matches
+//! compounds, inflections and typos.
 
 use super::assessment::Assessment;
 use super::margin::idf;
 use super::reading::{DocumentReading, PoolReading};
 use super::wording;
 
-/// The share of the best passage in the score; the rest is the whole document's.
+/// The share of the best passage in the score; the rest comes from the whole document.
 pub(super) const PASSAGE_SHARE: f64 = 0.5;
 
-/// How far the length of a passage, and of a document, is held against it (pivoted normalisation, Singhal et al. 1996).
+/// How strongly a passage, and a document, is penalized for its length (pivoted normalization,
+/// Singhal et al. 1996).
 pub(super) const SLOPES: [f64; 2] = [0.5, 0.25];
 
 /// Every document's score, 0 or more and rarely above 100.
@@ -65,7 +67,7 @@ pub(super) fn assess(reading: &PoolReading) -> Vec<Assessment> {
 
 struct GramScorer<'a> {
     reading: &'a PoolReading<'a>,
-    /// The weight of every sequence of the query: its idf, which is the product of two components.
+    /// The weight of every n-gram of the query: its idf, which is the product of two components.
     weights: Vec<f64>,
     whole: f64,
     mean_passage: f64,
@@ -161,7 +163,7 @@ impl GramScorer<'_> {
     }
 }
 
-/// A set that is emptied in constant time.
+/// A set that can be cleared in constant time.
 struct GramSet {
     round: u64,
     last: Vec<u64>,
@@ -179,7 +181,7 @@ impl GramSet {
         self.round += 1;
     }
 
-    /// Whether `gram` was not in the set yet.
+    /// Adds `gram`; returns whether it was not in the set yet.
     fn mark(&mut self, gram: u16) -> bool {
         let last = &mut self.last[usize::from(gram)];
         let fresh = *last != self.round;

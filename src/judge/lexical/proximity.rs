@@ -1,5 +1,6 @@
-//! Coverage, closeness and order: how many of the query's terms a document has, how near each other, and in which
-//! order. All terms weigh the same, repetition and length do not count, and what comes late counts a little less.
+//! Coverage, proximity and order: how many of the query's terms a document contains, how close
+//! together, and in which order. All terms have the same weight, repetition and length do not
+//! count, and late occurrences count slightly less.
 
 use super::assessment::Assessment;
 use super::reading::{DocumentReading, PoolReading, QueryHit};
@@ -7,22 +8,22 @@ use super::wording;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The window in which terms count as near each other, in words.
+/// The window, in words, within which terms count as close together.
 pub(super) const WINDOW: u32 = 24;
 
-/// How many words further on the second of two neighbouring query terms may come.
+/// Maximum distance, in words, between the occurrences of two adjacent query terms.
 pub(super) const REACH: u32 = 4;
 
-/// The shares of coverage, closeness and order in the score; they add up to 1.
+/// The shares of coverage, proximity and order in the score; they sum to 1.
 pub(super) const SHARES: [f64; 3] = [0.6, 0.25, 0.15];
 
-/// How much a term loses that first comes far into the document.
+/// Maximum penalty for a term that first occurs late in the document.
 pub(super) const LATENESS: f64 = 0.15;
 
-/// After how many words half of that is lost.
+/// Number of words after which half of that penalty applies.
 const EARLY: f64 = 100.0;
 
-/// How much a foreign word between near terms takes away.
+/// Penalty for each other word between close terms.
 const LOOSENESS: f64 = 0.05;
 
 /// Every document's score in 0..=100.
@@ -34,7 +35,7 @@ pub(super) fn assess(reading: &PoolReading) -> Vec<Assessment> {
         .collect()
 }
 
-/// The terms held closest together.
+/// The window with the terms closest together.
 #[derive(Default)]
 struct ClosestTerms {
     value: f64,
@@ -122,7 +123,7 @@ fn assess_one(reading: &PoolReading, document: &DocumentReading) -> Assessment {
     Assessment::new(document, score, matched, quote, note)
 }
 
-/// `part` of `whole`, 0 where there is no whole.
+/// `part` divided by `whole`; 0 if `whole` is 0.
 fn share(part: u32, whole: u32) -> f64 {
     if whole == 0 {
         0.0

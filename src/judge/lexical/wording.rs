@@ -1,16 +1,16 @@
-//! The analyst's phrases: lists of terms, quotes and conclusions.
+//! The phrases of the lexical judges: lists of terms, quotes and conclusions.
 
 use super::reading::{DocumentReading, QueryHit};
 use crate::domain::text::{self, Term};
 use std::ops::Range;
 
-/// The longest quote, in characters.
+/// Maximum length of a quote, in characters.
 pub(super) const QUOTE_CHARS: usize = 160;
 
-/// The most terms named in one list.
+/// Maximum number of terms named in one list.
 const NAMED: usize = 8;
 
-/// Where a quote must not run on: what would end the quotation marks, or the line.
+/// Characters at which a quote must stop, because they would end the quotation or the line.
 const BREAKS: &[char] = &[
     '“', '”', '„', '"', '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}',
 ];
@@ -34,7 +34,8 @@ pub(super) fn quote_in(
     quote_around(document, focus.1)
 }
 
-/// The bytes to quote around `focus`, at least from the sentence it begins in; nothing around nothing.
+/// The bytes to quote around `focus`: the sentences that it overlaps, up to the nearest breaks and
+/// truncated to [`QUOTE_CHARS`]; empty if `focus` is empty.
 pub(super) fn quote_around(document: &DocumentReading, focus: Range<usize>) -> Range<usize> {
     if focus.is_empty() {
         return 0..0;
@@ -68,7 +69,7 @@ pub(super) fn quote_around(document: &DocumentReading, focus: Range<usize>) -> R
     text::clip(document.text, start..end, focus.start, QUOTE_CHARS)
 }
 
-/// Which query terms a document has and which it lacks.
+/// The query terms that a document contains and those that it lacks.
 pub(super) fn coverage(verb: &str, terms: &[Term], matched: u64) -> String {
     let count = matched.count_ones();
     let lacking = !matched;
@@ -89,7 +90,7 @@ pub(super) fn coverage(verb: &str, terms: &[Term], matched: u64) -> String {
     }
 }
 
-/// The terms of a set, as the query spells them.
+/// The terms of a set, as spelled in the query.
 pub(super) fn list(terms: &[Term], set: u64) -> String {
     let chosen = || {
         terms
@@ -101,7 +102,7 @@ pub(super) fn list(terms: &[Term], set: u64) -> String {
     let mut listed = String::new();
     for (count, term) in chosen().take(NAMED).enumerate() {
         listed += if count == 0 { "" } else { ", " };
-        // A term may be a whole file without white space.
+        // Without whitespace, a term may be as long as a whole file.
         listed.extend(term.surface.chars().take(QUOTE_CHARS));
     }
     let more = chosen().count().saturating_sub(NAMED);
@@ -111,7 +112,7 @@ pub(super) fn list(terms: &[Term], set: u64) -> String {
     listed
 }
 
-/// A count of occurrences in words.
+/// A number of occurrences in words.
 pub(super) fn times(count: u32) -> String {
     match count {
         1 => "once".to_owned(),
@@ -120,7 +121,7 @@ pub(super) fn times(count: u32) -> String {
     }
 }
 
-/// What one document has that the other lacks.
+/// The terms that only one of the documents contains.
 pub(super) fn comparison(verb: &str, terms: &[Term], a: u64, b: u64) -> String {
     let only = |label: &str, set: u64| format!("only Document {label} {verb} {}", list(terms, set));
     match (a & !b, b & !a) {

@@ -1,13 +1,14 @@
-//! The documents of a pool that a lexical measure holds to be relevant.
+//! Picks the documents of a pool that a lexical measure considers relevant.
 
 use crate::domain::adjudication::{EvidenceLabel, PickRequest, SlotVerdict};
 use crate::judge::lexical::LexicalMethod;
 use crate::judge::presented::PresentedPool;
 
-/// Where any number may be picked: documents that score at least this share of the pool's best.
+/// If any number may be picked: documents that score at least this share of the pool's best.
 const SHARE: f64 = 0.5;
 
-/// The slots picked, from 1, best first. Equal scores are ordered by the texts, so that the order shown decides nothing.
+/// The picked slots, from 1, best first. Ties are ordered by text, so that the order shown does not
+/// matter.
 pub(super) fn slots(method: LexicalMethod, lineup: &PresentedPool) -> Vec<usize> {
     let pool = &lineup.pool;
     let analysis = pool.analysis();
@@ -29,8 +30,8 @@ pub(super) fn slots(method: LexicalMethod, lineup: &PresentedPool) -> Vec<usize>
     ranked.iter().take(picked).map(|(at, ..)| at + 1).collect()
 }
 
-/// A verdict on each document: those that would be picked support, by the passage with the heaviest of the query's terms.
-/// A lexical measure cannot tell that a document refutes.
+/// A verdict on each document: those that would be picked are supporting, proved by the passage
+/// with the heaviest of the query's terms. A lexical measure cannot detect that a document refutes.
 pub(super) fn verdicts(method: LexicalMethod, lineup: &PresentedPool) -> Vec<SlotVerdict> {
     let picked = slots(method, lineup);
     let analysis = lineup.pool.analysis();
@@ -92,7 +93,8 @@ mod tests {
                 [3],
                 "{method:?}"
             );
-            // Even documents without a word of the query are picked by what they say, not by where they stand.
+            // Even documents without a word of the query are picked by their content, not by their
+            // position.
             let all = picked(method, &TEXTS, PickRequest::Exactly(4));
             let mirrored: Vec<usize> = all.iter().map(|slot| 5 - slot).collect();
             assert_eq!(

@@ -1,5 +1,5 @@
-//! What a lexical measure answers to reranking questions: always by the scores that it gives the documents of the whole
-//! pool, so that the order in which they are shown decides nothing.
+//! Answers reranking questions with a lexical measure: always by the documents' scores in the whole
+//! pool, so that the order in which they are shown does not matter.
 
 use crate::domain::reranking::GradeScale;
 use crate::judge::call::AnswerProbabilities;
@@ -7,11 +7,11 @@ use crate::judge::lexical::LexicalMethod;
 use crate::judge::presented::{PresentedQuestion, RerankAsk};
 use serde_json::json;
 
-/// Shares of the pool's best score from which a document has grade 3, grade 2, and is held to be relevant.
+/// Minimum shares of the pool's best score for grade 3, for grade 2, and for a relevant document.
 const GRADE_3: f64 = 0.75;
 const GRADE_2: f64 = 0.5;
 
-/// The text of an answer, how many words it is, and how sure the measure is of a yes.
+/// The text of an answer, its number of words, and the measure's probability of a yes.
 pub(super) fn answer(
     method: LexicalMethod,
     question: &PresentedQuestion,
@@ -29,7 +29,7 @@ pub(super) fn answer(
             );
         }
         RerankAsk::Best => json!({ "best": first }),
-        // Lexical scores of two queries compare nothing: such a judge is not asked.
+        // Lexical scores of two queries are not comparable, so such a judge is not asked.
         RerankAsk::Compare | RerankAsk::Link => {
             json!({ "winner": if first == 1 { "A" } else { "B" } })
         }
@@ -59,7 +59,7 @@ pub(super) fn answer(
     (answer.to_string(), words, None)
 }
 
-/// The numbers of those shown, from 1, best first. Equal scores are ordered by the texts.
+/// The numbers of the documents shown, from 1, best first. Ties are ordered by text.
 fn ranked(method: LexicalMethod, question: &PresentedQuestion) -> Vec<usize> {
     let analysis = question.pool.analysis();
     let mut ranked: Vec<(usize, f64, &str)> = (1..)
@@ -70,7 +70,7 @@ fn ranked(method: LexicalMethod, question: &PresentedQuestion) -> Vec<usize> {
     ranked.into_iter().map(|(number, ..)| number).collect()
 }
 
-/// The score of the one document shown, as a share of the pool's best.
+/// The score of the document shown, as a share of the pool's best.
 fn share(method: LexicalMethod, question: &PresentedQuestion) -> f64 {
     let analysis = question.pool.analysis();
     let score = |at: usize| analysis.score(method, at);

@@ -1,4 +1,4 @@
-//! What a judge is asked for: the form of its answer, in words and as a schema.
+//! The form of answer requested from a judge, in words and as a schema.
 
 use crate::domain::adjudication::{EvidenceLabel, PickMode};
 use crate::judge::presented::RerankKind;
@@ -10,8 +10,8 @@ const LINEUP: &[&str] = &["query", "documents", "task", "mark"];
 const LINK: &[&str] = &["query_a", "a", "query_b", "b", "mark", "cut_a", "cut_b"];
 const SINGLE: &[&str] = &["query", "document", "mark", "cut"];
 
-/// Maximum number of thoughts and maximum number of characters of each, for servers that take bounds in a schema. The prompts ask
-/// for two to six short points.
+/// Maximum number of thoughts and maximum number of characters of each, for servers that accept
+/// bounds in a schema. The prompts ask for two to six short points.
 const THOUGHTS: usize = 8;
 const THOUGHT: usize = 400;
 
@@ -30,11 +30,11 @@ pub enum AnswerForm {
     Verdicts,
     /// `{"ranking": [2, …]}`: every number once.
     Ranking,
-    /// `{"selected": [2, …]}`: so many numbers as are asked for.
+    /// `{"selected": [2, …]}`: as many numbers as requested.
     Selection,
     /// `{"winner": "A" | "B"}`
     Winner,
-    /// `{"winner": "A" | "B"}`, of two documents of two queries.
+    /// `{"winner": "A" | "B"}`, for two documents of two queries.
     Link,
     /// `{"best": 2}`
     Best,
@@ -45,7 +45,7 @@ pub enum AnswerForm {
 }
 
 impl AnswerForm {
-    /// What picks are asked for in this way.
+    /// The form of picks in this mode.
     pub fn of(way: PickMode) -> Self {
         match way {
             PickMode::Exactly | PickMode::AnyNumber => Self::Slots,
@@ -53,7 +53,7 @@ impl AnswerForm {
         }
     }
 
-    /// What reranking questions of this kind are answered in.
+    /// The form of answers to reranking questions of this kind.
     pub fn of_rerank(kind: RerankKind) -> Self {
         match kind {
             RerankKind::Rank => Self::Ranking,
@@ -66,22 +66,22 @@ impl AnswerForm {
         }
     }
 
-    /// Whether it is the answer to a battle.
+    /// Whether it answers a battle.
     pub fn is_of_battles(self) -> bool {
         matches!(self, Self::Score | Self::Choice | Self::Letter)
     }
 
-    /// Whether the answer is one word, whose probabilities are read where the server gives them.
+    /// Whether the answer is one word, whose probabilities are read if the server returns them.
     pub fn is_word(self) -> bool {
         matches!(self, Self::Letter | Self::YesNo)
     }
 
-    /// The word of a template's first line.
+    /// The name in a template's first line.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// The JSON schema of the answer, in the subset that all providers take; a letter has none.
+    /// The JSON schema of the answer, in the subset that all providers support; a letter has none.
     pub fn schema(self) -> Option<Value> {
         let numbers = || json!({"type": "array", "items": {"type": "integer"}});
         let last = match self {
@@ -102,7 +102,8 @@ impl AnswerForm {
                     "additionalProperties": false,
                 }}})
             }
-            // Without thoughts: a method asks for hundreds of these, and words are what costs.
+            // Without thoughts: a method asks hundreds of these questions, and output tokens
+            // dominate the cost.
             Self::Ranking => json!({"ranking": numbers()}),
             Self::Selection => json!({"selected": numbers()}),
             Self::Winner | Self::Link => json!({"winner": {"type": "string", "enum": ["A", "B"]}}),
@@ -129,8 +130,8 @@ impl AnswerForm {
         }))
     }
 
-    /// The schema with bounds on the thoughts, for servers of small models, which tend to repeat a point or a character forever.
-    /// Servers that refuse the bounds get the plain schema.
+    /// The schema with bounds on the thoughts, for servers of small models, which tend to repeat a
+    /// point or a character forever. Servers that reject the bounds get the plain schema.
     pub fn bounded_schema(self, refused: bool) -> Option<Value> {
         let mut schema = self.schema()?;
         let thoughts = schema.pointer_mut("/properties/thoughts");
@@ -144,7 +145,7 @@ impl AnswerForm {
         Some(schema)
     }
 
-    /// What may stand in a case.
+    /// The placeholders allowed in a case.
     pub(super) fn names(self) -> &'static [&'static str] {
         match self {
             Self::Slots | Self::Verdicts | Self::Ranking | Self::Selection | Self::Best => LINEUP,
@@ -154,7 +155,7 @@ impl AnswerForm {
         }
     }
 
-    /// What is appended to the message when an answer could not be read.
+    /// The reminder appended to the message if an answer was unreadable.
     pub(super) fn reminder(self) -> &'static str {
         match self {
             Self::Score => {

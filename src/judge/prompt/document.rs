@@ -1,32 +1,33 @@
-//! A document on its way into a prompt: cut to size, without control characters, without look-alikes of our lines.
+//! Prepares a document for a prompt: truncated, without control characters and without imitations
+//! of our marker lines.
 
 use crate::domain::text;
 use std::borrow::Cow;
 
-/// How far back from the limit a sentence's end is looked for, in bytes.
+/// How far before the limit to look for the end of a sentence, in bytes.
 const LOOK_BACK: usize = 4_000;
 
-/// Characters of each of several candidates that are shown at least, where the limit is not lower: about the 300 words to
-/// which Sun et al. (2023, RankGPT) cut passages.
+/// Minimum number of characters shown of each of several candidates, unless the limit is lower:
+/// about the 300 words to which Sun et al. (2023, RankGPT) truncate passages.
 const LISTED: usize = 2_000;
 
-/// Our lines begin with this; in a document it is taken apart.
+/// Our marker lines start with this; it is broken up in documents.
 const OPENING: &str = "[[";
 
 /// How much of a document is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DocumentCut {
-    /// Characters at most.
+    /// Maximum number of characters.
     pub chars: usize,
 }
 
 impl DocumentCut {
-    /// Whether `text` is longer than that.
+    /// Whether `text` is longer than the limit.
     pub fn cuts(self, text: &str) -> bool {
         self.end(text).is_some()
     }
 
-    /// Where the limit lies, or `None` where all of the text fits.
+    /// The byte offset of the limit, or `None` if the whole text fits.
     fn end(self, text: &str) -> Option<usize> {
         if text.len() <= self.chars {
             return None;
@@ -34,22 +35,23 @@ impl DocumentCut {
         text.char_indices().nth(self.chars).map(|(at, _)| at)
     }
 
-    /// How much of each of `documents` is shown in one message: together as much as of the two of a battle.
+    /// The limit for each of `documents` shown in one message: in total as much as the two
+    /// documents of a battle.
     pub fn shared(self, documents: usize) -> Self {
         Self {
             chars: (self.chars.saturating_mul(2) / documents.max(2)).max(1),
         }
     }
 
-    /// How much of each of so many candidates is shown in one message: as [`shared`](Self::shared), but not less than makes
-    /// a passage.
+    /// The limit for each of this many candidates shown in one message: as
+    /// [`shared`](Self::shared), but at least the length of a passage.
     pub fn listed(self, documents: usize) -> Self {
         Self {
             chars: self.shared(documents).chars.max(LISTED).min(self.chars),
         }
     }
 
-    /// What is shown of `text`, and a remark where that is not all of it.
+    /// The part of `text` to show, and a remark if it is truncated.
     pub(super) fn apply(self, text: &str) -> (&str, String) {
         let Some(limit) = self.end(text) else {
             return (text, String::new());
@@ -64,7 +66,7 @@ impl DocumentCut {
     }
 }
 
-/// The end of the last whole sentence before `limit`, else of the last word, else `limit` itself.
+/// The end of the last whole sentence before `limit`, or of the last word, or `limit` itself.
 fn sentence_end(full: &str, limit: usize) -> usize {
     let mut start = limit.saturating_sub(LOOK_BACK);
     while !full.is_char_boundary(start) {
@@ -72,7 +74,8 @@ fn sentence_end(full: &str, limit: usize) -> usize {
     }
     let tail = &full[start..limit];
     let sentences = text::sentences(tail);
-    // The last one is whole only by luck; the first one may have begun earlier, its end is good all the same.
+    // The last sentence is probably truncated. The first one may start earlier, but its end is
+    // valid.
     let whole = sentences
         .len()
         .checked_sub(2)
@@ -84,7 +87,8 @@ fn sentence_end(full: &str, limit: usize) -> usize {
     end.map_or(limit, |end| start + end)
 }
 
-/// `text` with control characters as spaces and with every `[[` that could begin one of our lines taken apart.
+/// `text` with control characters replaced by spaces, and with every `[[` that could start one of
+/// our marker lines broken up.
 pub(super) fn clean(text: &str) -> Cow<'_, str> {
     let odd = |c: char| c.is_control() && c != '\n' && c != '\t';
     if !text.contains(odd) && !text.contains(OPENING) {

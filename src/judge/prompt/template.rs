@@ -1,4 +1,5 @@
-//! A template filled with a pair, a pool or some candidates, so that no document can pose as instructions.
+//! Fills a template with a pair, a pool or some candidates, so that no document can pose as
+//! instructions.
 
 use super::answer_form::AnswerForm;
 use super::document::{DocumentCut, clean};
@@ -11,11 +12,12 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::str::FromStr as _;
 
-/// Part of every prompt hash; goes up when the code below changes what is sent for the same template.
+/// Part of every prompt hash; increment it when the code below changes the prompt for the same
+/// template.
 const LAYOUT: &str = "overrule prompt layout 1";
 const SYSTEM: &str = "=== system ===";
 const CASE: &str = "=== case ===";
-/// What may stand in a case; the texts come first and must.
+/// Number of required placeholders of a case, which are its texts and come first.
 const TEXTS: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
@@ -36,7 +38,7 @@ pub enum TemplateError {
     #[error("the prompt mentions {{{{{name}}}}}, which stands for nothing; there are {known}")]
     Unknown {
         name: String,
-        /// Those that stand for something.
+        /// The valid placeholders.
         known: String,
     },
 }
@@ -44,7 +46,8 @@ pub enum TemplateError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     pub answer: AnswerForm,
-    /// The first 16 hexadecimal digits of a hash of its text: two prompts with one hash are one prompt.
+    /// The first 16 hexadecimal digits of a hash of its text; prompts with equal hashes are
+    /// identical.
     pub hash: String,
     system: String,
     case: Vec<TemplatePiece>,
@@ -80,7 +83,8 @@ impl Template {
         })
     }
 
-    /// The prompt for a case, its documents cut to `cut`. For a template that asks about two documents.
+    /// The prompt for a case, with documents truncated to `cut`. For templates that ask about two
+    /// documents.
     pub fn fill(&self, case: &PresentedPair, cut: DocumentCut) -> JudgePrompt {
         self.fill_pair(&case.pool.query, case.first_text(), case.second_text(), cut)
     }
@@ -95,8 +99,8 @@ impl Template {
         self.filled(&[query, a, b, mark.into(), said_a.into(), said_b.into()])
     }
 
-    /// The prompt for a lineup, its documents cut to their share of `cut`. For a template that asks for slots or
-    /// verdicts.
+    /// The prompt for a lineup, with documents truncated to their share of `cut`. For templates
+    /// that ask for slots or verdicts.
     pub fn fill_pool(&self, lineup: &PresentedPool, cut: DocumentCut) -> JudgePrompt {
         let pool = &lineup.pool;
         let cut = cut.shared(pool.documents.len());
@@ -105,8 +109,8 @@ impl Template {
         self.fill_list(&pool.query, documents, cut, task)
     }
 
-    /// The prompt for a reranking question, its documents cut to their share of `cut`. For a template whose answer is that
-    /// of the question, or a letter where two documents are compared.
+    /// The prompt for a reranking question, with documents truncated to their share of `cut`. For a
+    /// template with the answer form of the question, or a letter if two documents are compared.
     pub fn fill_question(&self, question: &PresentedQuestion, cut: DocumentCut) -> JudgePrompt {
         let query = &question.pool.query;
         let mut texts = question.texts();
@@ -196,7 +200,7 @@ impl Template {
         }
     }
 
-    /// The same message with a reminder of the form of the answer.
+    /// The same message with a reminder of the answer form.
     pub fn remind(&self, prompt: &JudgePrompt) -> JudgePrompt {
         JudgePrompt {
             user: format!("{}\n\n{}", prompt.user, self.answer.reminder()),
@@ -238,7 +242,7 @@ fn pieces(text: &str, names: &[&str]) -> Result<Vec<TemplatePiece>, TemplateErro
     Ok(found)
 }
 
-/// Twelve digits that stand in none of `texts`.
+/// Twelve digits that do not occur in any of `texts`.
 pub(super) fn mark(texts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for text in texts {
@@ -264,7 +268,7 @@ fn hex(digest: &[u8], bytes: usize) -> String {
         .collect()
 }
 
-/// What a judge is asked to do with so many documents.
+/// The instruction for this many documents.
 pub(crate) fn task_text(ask: PickRequest, documents: usize) -> String {
     match ask {
         PickRequest::Exactly(1) => format!(
@@ -285,7 +289,7 @@ pub(crate) fn task_text(ask: PickRequest, documents: usize) -> String {
     }
 }
 
-/// What a judge is asked to do with so many candidates.
+/// The instruction for this many candidates.
 pub(crate) fn rerank_task_text(ask: RerankAsk, documents: usize) -> String {
     match ask {
         RerankAsk::Rank => format!(

@@ -1,9 +1,9 @@
-//! Reads the answer in a judge's reply: first by the contract, then once more for what models do to
-//! it. A score is read or there is none; it is never made up, rescaled or clamped. Text that is not
-//! an answer is a failure, never a vote.
+//! Parses the answer in a judge's reply: first by the contract, then tolerantly of common
+//! deviations. A score is never made up, rescaled or clamped: if none can be read, there is none.
+//! Text that is not an answer is a failure, never a vote.
 //!
-//! Only the part after the model's thinking counts: after the last `</think>` or mark of that kind,
-//! and in the final channel.
+//! Only the part after the model's reasoning counts: after the last `</think>` or similar mark, and
+//! in the final channel.
 //!
 //! | that part of the reply | decision |
 //! | --- | --- |
@@ -14,24 +14,25 @@
 //! | several objects or tags with the same score | read |
 //! | a draft, words that lead away from it, and then another object that ends the reply | the last one is read |
 //! | any other objects or tags that differ, two scores in one object | failure |
-//! | an object in the middle of a sentence, or after which words take it back or prefer the other document | failure |
-//! | an object or tag copied from the query or a document | is not the judge's; failure if there is no other |
+//! | an object in the middle of a sentence, or followed by words that retract it or prefer the other document | failure |
+//! | an object or tag copied from the query or a document | ignored; failure if there is no other |
 //! | a score outside −1..=1, `NaN`, `Infinity`, `1e999`, `75`, `50%`, `0,5`, `1/2`, `null`, a list | failure |
-//! | no score; no thoughts beside a score in an object; thoughts that are not text | failure |
-//! | an object that does not end, or that is broken in any way but its score's spelling | failure |
-//! | empty, white space, only thinking | failure |
-//! | prose that declines ("I'm sorry, but I can't …") and holds no object and no tag | failure, as a refusal |
-//! | any other prose, numbers in it included | failure |
+//! | no score; a score in an object without thoughts; thoughts that are not text | failure |
+//! | an object that does not end, or that is broken in any way except the spelling of its score | failure |
+//! | empty, whitespace, only reasoning | failure |
+//! | prose that declines ("I'm sorry, but I can't …") without an object or a tag | failure, as a refusal |
+//! | any other prose, even with numbers | failure |
 //!
-//! Where a letter or a word is asked for, the part is that word alone but for Markdown, quotation
-//! marks and a full stop; the model's probabilities are read only then. Where the content of a
-//! reply is empty and its text came in another field, such as `reasoning_content`, the whole of
-//! that text has to be the answer by the contract.
+//! If a letter or a word is requested, the part must be that word alone, ignoring Markdown,
+//! quotation marks and a period; the model's probabilities are only read in this case. If the
+//! content of a reply is empty and its text came in another field, such as `reasoning_content`,
+//! that whole text must be an answer that follows the contract.
 //!
-//! Answers to reranking questions ([`read_answer`]) are read in the same way: `{"ranking": […]}`
+//! Answers to reranking questions ([`read_answer`]) are parsed in the same way: `{"ranking": […]}`
 //! and the like, without thoughts.
 //!
-//! Refusals, safety blocks and truncation that the provider reports are failures before any text is read.
+//! Refusals, safety blocks and truncation reported by the provider are failures before any text is
+//! parsed.
 
 mod afterwards;
 mod answer;

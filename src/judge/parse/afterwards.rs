@@ -1,7 +1,7 @@
-//! Finds out whether words after an answer take it back.
+//! Detects whether the words after an answer retract it.
 //!
-//! Words are compared with a list, so some answers are refused that a reader would accept. Counting
-//! a vote against the judge's last words would be worse.
+//! Words are compared with a list, so some answers are rejected that a reader would accept.
+//! Counting a vote against the judge's last words would be worse.
 
 /// The document that an answer favors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,14 +21,14 @@ impl Favored {
     }
 }
 
-/// What an answer comes to, as far as words can contradict it.
+/// The meaning of an answer, as far as words can contradict it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Stance {
     pub(super) favored: Option<Favored>,
     pub(super) score: Option<f64>,
 }
 
-/// Words that take an answer back where a sentence begins with them.
+/// Words that retract an answer at the start of a sentence.
 const OPENINGS: [&str; 10] = [
     "wait",
     "but wait",
@@ -41,7 +41,7 @@ const OPENINGS: [&str; 10] = [
     "alternatively",
     "instead",
 ];
-/// Words that take an answer back wherever they are.
+/// Words that retract an answer anywhere.
 const RETRACTIONS: [&str; 24] = [
     "i ignore",
     "i ignored",
@@ -78,7 +78,7 @@ const BETTER: [&str; 8] = [
     "wins",
     "winner",
 ];
-/// Words that prefer a document if "more" is before them.
+/// Words that express a preference after "more".
 const MORE: [&str; 5] = ["relevant", "useful", "helpful", "suitable", "complete"];
 const WORSE: [&str; 3] = ["worse", "inferior", "weaker"];
 const PREFER: [&str; 7] = [
@@ -86,24 +86,25 @@ const PREFER: [&str; 7] = [
 ];
 /// Nouns that name a document by its letter.
 const NOUNS: [&str; 5] = ["answer", "choice", "verdict", "vote", "winner"];
-/// Words between a preference and a document after which it is not the one preferred.
+/// Words between a preference and a document that negate or reverse it.
 const TURNING: [&str; 6] = ["not", "isn't", "doesn't", "never", "than", "over"];
 /// Words that name a document before its letter.
 const DOCUMENTS: [&str; 6] = ["document", "doc", "passage", "text", "option", "result"];
-/// Words after which a lone A is no article, besides [`DOCUMENTS`], [`PREFER`] and [`NOUNS`].
+/// Words after which a lone A is not an article, in addition to [`DOCUMENTS`], [`PREFER`] and
+/// [`NOUNS`].
 const BEFORE_A: [&str; 5] = ["is", "be", "than", "over", "to"];
-/// Words before which a lone A is no article.
+/// Words before which a lone A is not an article.
 const AFTER_A: [&str; 12] = [
     "is", "was", "seems", "looks", "remains", "wins", "has", "does", "answers", "names", "would",
     "clearly",
 ];
-/// Words between a preference and the document that it names, at most.
+/// Maximum number of words between a preference and the document that it names.
 const REACH: usize = 4;
 
 /// Whether the words after an answer contradict it.
 pub(super) fn takes_back(after: &str, stance: Stance) -> bool {
     let sentences = after.split(|c: char| "!?;\n".contains(c));
-    // A full stop inside a number ends no sentence.
+    // A period inside a number does not end a sentence.
     sentences.flat_map(|part| part.split(". ")).any(|sentence| {
         let words: Vec<&str> = sentence
             .split_whitespace()
@@ -129,7 +130,7 @@ pub(super) fn takes_back(after: &str, stance: Stance) -> bool {
     })
 }
 
-/// Whether a sentence about the score gives another number.
+/// Whether a sentence about the score states another number.
 fn other_score(words: &[String], score: Option<f64>) -> bool {
     let (Some(score), true) = (score, words.iter().any(|word| word == "score")) else {
         return false;

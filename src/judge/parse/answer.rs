@@ -1,14 +1,15 @@
-//! Answers to reranking questions. A reader says what was answered, or that nothing was; whether the numbers are those that
-//! the question allows is checked, and repaired where that is wanted, by the method that asked.
+//! Parses answers to reranking questions. The parser only determines whether there is an answer.
+//! The method that asked checks whether its numbers are valid for the question, and repairs them if
+//! desired.
 //!
 //! | reply | strictly | tolerantly |
 //! | --- | --- | --- |
-//! | `{"ranking": [2, 1]}`, further keys, the last of two equal ones, white space around it | read | read |
-//! | the same after thinking, in a fence, after prose or a draft | no answer | read |
-//! | `[2] > [1]`, `[2, 1]`, `2, 1` and nothing else, where numbers are asked for | no answer | read |
+//! | `{"ranking": [2, 1]}`, further keys, repeated keys (the last wins), whitespace around it | read | read |
+//! | the same after reasoning, in a fence, after prose or a draft | no answer | read |
+//! | only `[2] > [1]`, `[2, 1]` or `2, 1`, if numbers are requested | no answer | read |
 //! | `2.0`, `"2"` for a number, `"b"` or `"Document B"` for a winner, a line break in a string | no answer | read |
 //! | `true` for a number, `2.5`, a nested list, `null`, two objects that differ, one copied from a document | no answer | no answer |
-//! | `Yes` or `No`, with Markdown or a full stop, where that is asked for; not with other words | no answer | read |
+//! | `Yes` or `No`, with Markdown or a period, if requested; not with other words | no answer | read |
 
 #[cfg(test)]
 mod tests;
@@ -29,14 +30,14 @@ use serde_json::Value;
 /// The highest grade of [`GradeScale::ZeroToThree`].
 const HIGHEST_GRADE: i64 = 3;
 
-/// Why a reply is no answer to a reranking question.
+/// Why a reply is not an answer to a reranking question.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAnswer {
     #[error(transparent)]
     NoAnswer(#[from] NoAnswer),
     #[error("the reply is not valid JSON: {0}")]
     NotJson(String),
-    /// The key is missing, or holds another kind of value.
+    /// The key is missing, or has a value of another type.
     #[error("the reply has no {what} in {key:?}")]
     Missing {
         key: &'static str,
@@ -61,10 +62,10 @@ impl InvalidAnswer {
     }
 }
 
-/// The answer in a reply to `question`, by the contract or, where that fails, by what models make of it.
+/// The answer in a reply to `question`, parsed by the contract or, if that fails, tolerantly.
 ///
 /// # Errors
-/// The reply says nothing that could be an answer.
+/// If the reply contains nothing that could be an answer.
 pub fn read_answer(
     question: &PresentedQuestion,
     reply: &JudgeReply,
@@ -92,10 +93,10 @@ pub fn read_answer(
     })
 }
 
-/// The answer in a reply that keeps to the contract to the letter.
+/// The answer in a reply that follows the contract exactly.
 ///
 /// # Errors
-/// The first way in which it breaks the contract.
+/// The first violation of the contract.
 pub fn read_answer_strictly(
     question: &PresentedQuestion,
     reply: &JudgeReply,
@@ -117,7 +118,7 @@ pub fn read_answer_strictly(
     read.map_err(|error| Written::of(reply, &[]).outside_or(error))
 }
 
-/// How likely yes is, if `part` is the word yes or no: by the model's own probabilities, or else 1
+/// The probability of yes, if `part` is the word yes or no: the model's own probability, or else 1
 /// or 0.
 fn yes_or_no(part: &str, odds: Option<AnswerProbabilities>) -> Option<Answer> {
     let whole = match word(part)? {
@@ -130,7 +131,7 @@ fn yes_or_no(part: &str, odds: Option<AnswerProbabilities>) -> Option<Answer> {
         .or(Some(Answer::Grade(whole)))
 }
 
-/// What the model's own probabilities say, where they are of the answers to `ask`.
+/// The answer according to the model's own probabilities, if they are about the answers to `ask`.
 fn from_odds(ask: RerankAsk, odds: AnswerProbabilities) -> Option<Answer> {
     let whole = odds.a + odds.b;
     if !whole.is_finite() || whole <= 0.0 || odds.a < 0.0 || odds.b < 0.0 {
@@ -143,7 +144,7 @@ fn from_odds(ask: RerankAsk, odds: AnswerProbabilities) -> Option<Answer> {
     }
 }
 
-/// The key of the answer, and what its value is.
+/// The key of the answer, and the type of its value.
 fn contract(ask: RerankAsk) -> (&'static str, &'static str) {
     match ask {
         RerankAsk::Rank => ("ranking", "list"),
@@ -189,7 +190,8 @@ fn in_object(
     }
 }
 
-/// A JSON integer. One that no counter holds is as far out of range as can be said.
+/// A JSON integer. Integers beyond the range of `i64` are saturated, which is out of range in any
+/// case.
 fn strict_integer(value: &Value) -> Option<i64> {
     let number = value.as_number()?;
     let text = number.to_string();
@@ -202,12 +204,13 @@ fn strict_integer(value: &Value) -> Option<i64> {
     }))
 }
 
-/// Whether a number is larger than an integer of 64 bits can be, so that it was read as a float whatever its spelling.
+/// Whether a number exceeds the range of 64-bit integers, so that it was parsed as a float whatever
+/// its spelling.
 fn beyond(number: f64) -> bool {
     number.abs() >= 9.2e18
 }
 
-/// The same, written as a float or as text.
+/// An integer, also if written as a float or as a string.
 fn tolerant_integer(value: &Value) -> Option<i64> {
     let whole = |number: f64| (number.fract() == 0.0 && !beyond(number)).then_some(number as i64);
     match value {
@@ -236,7 +239,7 @@ fn tolerant_winner(text: &str) -> Option<bool> {
     }
 }
 
-/// The answer in what a model has made of the contract; `None` where nothing looks like one.
+/// The answer in a reply that deviates from the contract; `None` if nothing looks like one.
 fn tolerant(
     ask: RerankAsk,
     part: &str,
@@ -252,8 +255,8 @@ fn tolerant(
         Statement::Tag { value, .. } => Err(InvalidAnswer::NotJson(shown(value))),
     };
     let object = unfence(part);
-    // The contract has no thoughts: an answer that is the whole reply may also be in a document, by
-    // chance.
+    // The contract has no thoughts, so an answer that is the whole reply may also be in a document
+    // by chance.
     if scan::is_object(object) {
         let range = 0..object.len();
         let text = object;

@@ -1,11 +1,11 @@
-//! Answers that name a document instead of a number.
+//! Parses answers that name a document instead of a number.
 
 use super::error::{ParseError, shown};
 use crate::domain::vote::Margin;
 use crate::judge::call::{AnswerProbabilities, Opinion};
 
-/// The margin in probabilities: that of B less that of A, and 0 where a tie is likelier than either. `None` where they say
-/// nothing.
+/// The margin from probabilities: that of B minus that of A, or 0 if a tie is more likely than
+/// either. `None` if they are not informative.
 pub(crate) fn from_odds(odds: AnswerProbabilities) -> Option<Opinion> {
     let whole = odds.a + odds.b + odds.tie;
     if !whole.is_finite() || whole <= 0.0 || odds.a < 0.0 || odds.b < 0.0 || odds.tie < 0.0 {
@@ -24,7 +24,7 @@ pub(crate) fn from_odds(odds: AnswerProbabilities) -> Option<Opinion> {
     })
 }
 
-/// A, B or a tie, bare or as a JSON string, whatever the case.
+/// A, B or a tie, bare or as a JSON string, ignoring case.
 pub(super) fn margin(raw: &str) -> Result<Margin, ParseError> {
     let inner = serde_json::from_str::<String>(raw).unwrap_or_else(|_| raw.to_owned());
     let word = inner

@@ -1,15 +1,15 @@
-//! Chooses the answer that a reply ends with among all that it states.
+//! Chooses the final answer of a reply among all answers that it states.
 //!
-//! A reply may draft its answer first. The last statement is the answer if none before it differs,
-//! or if it stands by itself after them, and if no words after it take it back. Statements copied
-//! from a text shown to the judge do not count.
+//! A reply may draft its answer first. The last statement is the answer if no earlier one differs,
+//! or if it stands by itself after them, and if no later words retract it. Statements copied from a
+//! text shown to the judge do not count.
 
 use super::afterwards::{self, Stance};
 use super::error::{NoAnswer, shown};
 use super::scan::{Statement, statements};
 use super::written::Written;
 
-/// Words that introduce an alternative to an answer and do not replace it.
+/// Words that introduce an alternative to an answer but do not replace it.
 const ALTERNATIVES: [&str; 7] = [
     "or",
     "either",
@@ -19,11 +19,11 @@ const ALTERNATIVES: [&str; 7] = [
     "option",
     "example",
 ];
-/// Words of a line that does nothing but introduce an answer, at most.
+/// Maximum number of words on a line that only introduces an answer.
 const INTRODUCTION: usize = 5;
 
-/// The answer that `text` ends with, of those that it states of `key`, with the statement that
-/// gives it; `None` if it states none.
+/// The final answer for `key` in `text`, with the statement that contains it; `None` if there is
+/// none.
 pub(super) fn concluded<'a, T, E>(
     written: &Written<'_>,
     text: &'a str,
@@ -58,7 +58,7 @@ where
     if goes_on(&after) || afterwards::takes_back(&after, stance(&answer)) {
         return Err(NoAnswer::TakenBack(shown(after.trim())).into());
     }
-    // An object has the thoughts, a tag that repeats its value has none.
+    // An object includes the thoughts; a tag that repeats its value does not.
     let object = own.iter().rfind(|statement| {
         matches!(statement, Statement::Object { .. })
             && read(statement).is_ok_and(|read| read == answer)
@@ -66,14 +66,14 @@ where
     Ok(Some((answer, (*object.unwrap_or(last)).clone())))
 }
 
-/// `after`, which begins at `start` of a text, without the statements `copied`.
+/// `after`, which starts at `start` of a text, without the `copied` statements.
 fn without(after: &str, start: usize, copied: &[&Statement<'_>]) -> String {
     let mut words = String::with_capacity(after.len());
     let mut at = 0;
     for range in copied.iter().map(|statement| statement.range()) {
         if let (Some(begin), Some(end)) =
             (range.start.checked_sub(start), range.end.checked_sub(start))
-            // An object inside a tag has gone with the tag.
+            // An object inside a tag was already removed with the tag.
             && begin >= at
         {
             words.push_str(&after[at..begin]);
@@ -84,8 +84,8 @@ fn without(after: &str, start: usize, copied: &[&Statement<'_>]) -> String {
     words
 }
 
-/// Whether an answer stands by itself after a draft that differs: the words `before` it lead away
-/// from the draft and end before the answer begins, and there are no words `after` it.
+/// Whether an answer stands by itself after a different draft: the words `before` it lead away from
+/// the draft and end before the answer starts, and there are no words `after` it.
 fn is_final(before: &str, after: &str) -> bool {
     let ends = |c: char| !c.is_alphanumeric() && !",;([{".contains(c);
     let line = before.rsplit('\n').next().unwrap_or_default();
@@ -114,7 +114,7 @@ fn is_final(before: &str, after: &str) -> bool {
     apart && leads_away && !after.contains(char::is_alphanumeric)
 }
 
-/// Whether the sentence goes on after an answer, which is then only mentioned in it.
+/// Whether the sentence continues after an answer, which is then only mentioned in it.
 fn goes_on(after: &str) -> bool {
     let line = after.lines().next().unwrap_or_default();
     line.trim_start_matches(|c: char| c.is_whitespace() || "`\"'”’".contains(c))

@@ -1,11 +1,11 @@
-//! Why a reply is not an answer.
+//! Reasons why a reply is not an answer.
 
 use crate::judge::call::FailureCause;
 
-/// The most characters of a reply repeated in a message.
+/// Maximum length of text quoted from a reply in a message.
 const SHOWN: usize = 40;
 
-/// Why a reply states no answer, whatever was asked.
+/// Why a reply states no answer, independent of the question.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoAnswer {
     #[error("the reply is empty")]
@@ -22,7 +22,7 @@ pub enum NoAnswer {
     Differ,
     #[error("the reply does not stand by its answer: {0}")]
     TakenBack(String),
-    /// The text came in the field of the model's thinking, and is not by itself an answer.
+    /// The text is in the field of the model's reasoning, and is not by itself an answer.
     #[error(
         "the content of the reply is empty, and its {field} ({characters} characters) is not exactly an answer; turn the \
          model's thinking off or allow it more tokens, or check the server's reasoning parser"
@@ -48,7 +48,7 @@ impl NoAnswer {
 pub enum ParseError {
     #[error(transparent)]
     NoAnswer(#[from] NoAnswer),
-    /// Text, a list, a number.
+    /// A string, a list or a number.
     #[error("the reply is not a JSON object")]
     NotAnObject,
     #[error("the reply is not valid JSON: {0}")]
@@ -60,7 +60,7 @@ pub enum ParseError {
     /// `score` is not a number in any spelling.
     #[error("\"score\" is not a number: {0}")]
     ScoreNotNumber(String),
-    /// `score` is beyond what a float holds.
+    /// `score` exceeds the range of a float.
     #[error("\"score\" is not a finite number: {0}")]
     ScoreNotFinite(String),
     /// `score` is a number outside −1..=1.
@@ -83,7 +83,7 @@ impl ParseError {
     }
 }
 
-/// The beginning of a text for a message.
+/// The beginning of a text, for a message.
 pub(super) fn shown(text: &str) -> String {
     text.chars().take(SHOWN).collect()
 }

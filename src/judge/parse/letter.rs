@@ -1,9 +1,9 @@
-//! Answers of one word: a letter, or yes or no.
+//! Parses answers of one word: a letter, or yes or no.
 
 use super::thinking::answer_part;
 use super::written::Written;
 
-/// A word that is a whole answer.
+/// A word that makes up a whole answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerWord {
     A,
@@ -14,12 +14,12 @@ pub enum AnswerWord {
 }
 
 impl AnswerWord {
-    /// Whether it is yes or no, and not about two documents.
+    /// Whether it is yes or no, instead of an answer about two documents.
     pub fn is_yes_or_no(self) -> bool {
         matches!(self, Self::Yes | Self::No)
     }
 
-    /// The answer that `text` is, in any case.
+    /// Parses an answer word, ignoring case.
     pub fn of(text: &str) -> Option<Self> {
         match text.to_ascii_lowercase().as_str() {
             "a" => Some(Self::A),
@@ -32,13 +32,13 @@ impl AnswerWord {
     }
 }
 
-/// The answer that `part`, the answer part of a reply, is but for Markdown, quotation marks and a
-/// full stop.
+/// The answer word in `part`, the answer part of a reply, ignoring Markdown, quotation marks and a
+/// period.
 pub(super) fn word(part: &str) -> Option<AnswerWord> {
     AnswerWord::of(part.trim_matches(|c: char| c.is_whitespace() || "\"'`*_.()[]“”‘’".contains(c)))
 }
 
-/// The answer that a reply is after any thinking, if it is one word.
+/// The answer word of a reply after any reasoning, if the answer is one word.
 pub(crate) fn answer_word(text: &str) -> Option<AnswerWord> {
     let written = Written::from(text);
     word(answer_part(written.trimmed().ok()?, &written))

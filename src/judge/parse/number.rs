@@ -1,4 +1,4 @@
-//! Scores as models spell them.
+//! Parses scores in the spellings that models use.
 
 use super::error::{ParseError, shown};
 use super::scan;
@@ -6,7 +6,7 @@ use crate::domain::vote::Margin;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Signs that are nothing but a minus. A dash is not: it also separates.
+/// Unambiguous minus signs. A dash is not one, because it is also a separator.
 const MINUS: [char; 3] = ['\u{2212}', '\u{fe63}', '\u{ff0d}'];
 
 /// A JSON number.
@@ -34,7 +34,7 @@ pub(super) fn tolerant(raw: &str) -> Result<Margin, ParseError> {
     in_range(value, raw)
 }
 
-/// The number with an ASCII sign, or `None` where it is no plain decimal number.
+/// The number with an ASCII sign, or `None` if it is not a plain decimal number.
 fn canonical(text: &str) -> Option<String> {
     let mut chars = text.chars();
     let (sign, digits) = match chars.next()? {
@@ -61,7 +61,7 @@ fn canonical(text: &str) -> Option<String> {
     Some(format!("{sign}{digits}"))
 }
 
-/// `object` with its score spelt as JSON would, where a plain number stands there in another spelling.
+/// `object` with its score in JSON spelling, if the score is a plain number in another spelling.
 pub(super) fn respelt(object: &str) -> Cow<'_, str> {
     let Some(range) = scan::bare_value(object, "score") else {
         return object.into();

@@ -1,4 +1,4 @@
-//! The opinion in a reply, read first by the contract and then once more for what models do to it.
+//! Parses the opinion in a reply: first by the contract, then tolerantly of common deviations.
 
 use super::afterwards::{Favored, Stance};
 use super::choice::{from_odds, margin as choice_margin};
@@ -14,41 +14,41 @@ use crate::domain::vote::Margin;
 use crate::judge::call::{AnswerProbabilities, Opinion};
 use std::borrow::Cow;
 
-/// How a value becomes a margin.
+/// Converts a value to a margin.
 type ReadMargin = fn(&str) -> Result<Margin, ParseError>;
 
-/// The opinion in a reply with a score, read strictly or, where that fails, tolerantly.
+/// The opinion in a reply with a score, parsed strictly or, if that fails, tolerantly.
 pub fn score(written: Written<'_>) -> Result<Opinion, ParseError> {
     read(&written, "score", number::strict, number::tolerant)
 }
 
-/// The opinion in `{"thoughts": […], "choice": "A" | "B" | "tie"}`, as tolerantly as [`score`].
+/// The opinion in `{"thoughts": […], "choice": "A" | "B" | "tie"}`, as tolerant as [`score`].
 pub fn choice(written: Written<'_>) -> Result<Opinion, ParseError> {
     read(&written, "choice", choice_margin, choice_margin)
 }
 
-/// The opinion in a reply with a score that keeps to the contract: one object, in a `json` fence at
-/// most.
+/// The opinion in a reply with a score that follows the contract: one object, optionally in a
+/// `json` fence.
 pub fn strict_score(text: &str) -> Result<Opinion, ParseError> {
     by_contract(Written::from(text).trimmed()?, "score", number::strict)
 }
 
-/// The opinion in a reply with a choice that keeps to the contract.
+/// The opinion in a reply with a choice that follows the contract.
 pub fn strict_choice(text: &str) -> Result<Opinion, ParseError> {
     by_contract(Written::from(text).trimmed()?, "choice", choice_margin)
 }
 
-/// Whether a reply is one letter and nothing else.
+/// Whether a reply is a single letter and nothing else.
 pub fn strict_letter(text: &str) -> bool {
     matches!(text.trim(), "A" | "B" | "T")
 }
 
-/// The reasoning of a letter that came alone.
+/// The reasoning of a letter without probabilities.
 pub const WITHOUT_PROBABILITIES: &str = "one letter, without the model's probabilities";
 
-/// The opinion in a reply of one letter, after any thinking. Where the model's own probabilities
-/// are known, the margin is the probability of B less that of A, tie included in the whole, and 0
-/// where a tie is the likeliest; without them it is −1, 0 or 1.
+/// The opinion in a reply of one letter, after any reasoning. If the model's own probabilities are
+/// known, the margin is the probability of B minus that of A, relative to the total including ties,
+/// and 0 if a tie is most likely; without them it is −1, 0 or 1.
 pub fn letter(
     written: Written<'_>,
     odds: Option<AnswerProbabilities>,
@@ -124,7 +124,7 @@ fn in_object(object: &str, key: &'static str, margin: ReadMargin) -> Result<Opin
     })
 }
 
-/// The opinion that `part` of a reply ends with; `error` if it has none.
+/// The final opinion in `part` of a reply; `error` if there is none.
 fn concluding(
     written: &Written<'_>,
     part: &str,

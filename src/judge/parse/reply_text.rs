@@ -1,11 +1,11 @@
-//! The parts of a reply with an object: the fence around it, and the values of the keys that count.
+//! The parts of a reply with an object: the fence around it, and the values of the relevant keys.
 
 use super::error::ParseError;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// What is inside one closed `json` fence, or all of it.
+/// The content of a single closed `json` fence, or the whole text.
 pub(super) fn unfence(text: &str) -> &str {
     let inner = text
         .strip_prefix("```json")
@@ -32,10 +32,11 @@ pub(super) fn lines(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The keys that count.
+/// The relevant keys.
 const KEYS: [&str; 3] = ["score", "choice", "thoughts"];
 
-/// The values of the keys that count, each as often as it occurs: a JSON map would silently keep the last.
+/// The values of the relevant keys, including repeated ones: a JSON map would silently keep only
+/// the last.
 #[derive(Default)]
 pub(super) struct ReplyFields<'a>([Vec<&'a RawValue>; KEYS.len()]);
 

@@ -1,11 +1,11 @@
-//! Finds the objects and tags of a text that state an answer, in time linear in the text.
+//! Finds the objects and tags of a text that state an answer, in linear time.
 
 use super::error::NoAnswer;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// How a model begins when it declines. Apostrophes are compared as ASCII ones.
+/// How models start when they decline. Apostrophes are compared as ASCII.
 const DECLINING: &[&str] = &[
     "i can't",
     "i cannot",
@@ -23,7 +23,7 @@ const DECLINING: &[&str] = &[
     "sorry, i can",
     "as an ai",
 ];
-/// What a model cannot do that has not decided; it does not decline.
+/// Things that an undecided model says it cannot do; this is not declining.
 const UNDECIDED: &[&str] = &[
     "choose",
     "decide",
@@ -36,10 +36,10 @@ const UNDECIDED: &[&str] = &[
     "see a difference",
     "tell",
 ];
-/// Braces that open no object and are passed over, at most.
+/// Maximum number of braces that open no object to skip.
 const STRAY_BRACES: usize = 64;
 
-/// Whether `text` begins as a refusal does.
+/// Whether `text` starts like a refusal.
 pub(super) fn declines(text: &str) -> bool {
     let start: String = text.chars().take(60).collect();
     let start = start.to_lowercase().replace('’', "'");
@@ -56,19 +56,19 @@ pub(super) fn declines(text: &str) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Objects {
     pub(super) whole: Vec<Range<usize>>,
-    /// Where an object begins that does not end. None is looked for after it.
+    /// The start of an object that does not end. None is searched for after it.
     pub(super) unfinished: Option<usize>,
 }
 
 impl Objects {
-    /// The object around the byte `at`.
+    /// The object that contains the byte `at`.
     pub(super) fn around(&self, at: usize) -> Option<&Range<usize>> {
         let next = self.whole.partition_point(|object| object.end <= at);
         self.whole.get(next).filter(|object| object.contains(&at))
     }
 }
 
-/// The objects of `text`. A brace that does not begin an object is passed over, unless another one
+/// The objects of `text`. A brace that does not start an object is skipped, unless another one
 /// closes it.
 pub(super) fn objects(text: &str) -> Objects {
     let mut found = Objects::default();
@@ -89,7 +89,7 @@ pub(super) fn objects(text: &str) -> Objects {
     found
 }
 
-/// Whether `object` is JSON, but for line breaks in its strings.
+/// Whether `object` is JSON, except for line breaks in its strings.
 pub(super) fn is_json(object: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(&with_escaped_controls(object)).is_ok()
 }
@@ -117,7 +117,7 @@ fn closing(text: &str, start: usize) -> Option<usize> {
     None
 }
 
-/// The bytes of `text` from `start` that are not inside JSON strings; quotes that open one are included.
+/// The bytes of `text` from `start` that are outside JSON strings; opening quotes are included.
 fn outside_strings(text: &str, start: usize) -> impl Iterator<Item = (usize, u8)> {
     let (mut inside, mut escaped) = (false, false);
     text.bytes()
@@ -138,8 +138,8 @@ fn outside_strings(text: &str, start: usize) -> impl Iterator<Item = (usize, u8)
         })
 }
 
-/// `object` with control characters inside its strings escaped, as JSON wants them; models write
-/// line breaks there.
+/// `object` with control characters inside its strings escaped, as JSON requires; models write line
+/// breaks there.
 pub(super) fn with_escaped_controls(object: &str) -> Cow<'_, str> {
     if !object.contains(|c: char| c < ' ') {
         return object.into();
@@ -150,7 +150,7 @@ pub(super) fn with_escaped_controls(object: &str) -> Cow<'_, str> {
         match c {
             '"' if !escaped => inside = !inside,
             c if inside && c < ' ' => {
-                // A backslash before it would escape what is put in its place.
+                // A preceding backslash would escape the replacement.
                 if escaped {
                     written.pop();
                 }
@@ -166,7 +166,8 @@ pub(super) fn with_escaped_controls(object: &str) -> Cow<'_, str> {
     written.into()
 }
 
-/// Where the value of `key` stands in `object` if it is neither string, list nor object and the key occurs once.
+/// The position of the value of `key` in `object` if it is not a string, list or object, and the
+/// key occurs once.
 pub(super) fn bare_value(object: &str, key: &str) -> Option<Range<usize>> {
     let quoted = format!("\"{key}\"");
     let mut depth = 0usize;
@@ -213,10 +214,10 @@ impl Statement<'_> {
     }
 }
 
-/// What `text` states of `key`, in order.
+/// The statements of `key` in `text`, in order.
 ///
 /// # Errors
-/// The last of it does not end.
+/// If the last one does not end.
 pub(super) fn statements<'a>(text: &'a str, key: &str) -> Result<Vec<Statement<'a>>, NoAnswer> {
     let objects = objects(text);
     let quoted = format!("\"{key}\"");

@@ -1,4 +1,5 @@
-//! Picks: the slots that a judge names. Nothing is repaired: an answer keeps to the question, or it is invalid.
+//! Parses picks: the slots that a judge names. Nothing is repaired: an answer that does not match
+//! the question is invalid.
 
 use super::afterwards::Stance;
 use super::conclusion::concluded;
@@ -11,9 +12,10 @@ use crate::domain::adjudication::{InvalidPick, PickRequest, SlotsReply};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The positions picked among `count` documents, from 0, with the thoughts beside them; or why the reply is no answer.
+/// The positions picked among `count` documents, from 0, with the accompanying thoughts; or why the
+/// reply is invalid.
 ///
-/// The object may come after thinking, a draft or other words, and in a fence.
+/// The object may come after reasoning, a draft or other words, and in a fence.
 pub fn slots(
     written: Written<'_>,
     count: usize,
@@ -25,7 +27,7 @@ pub fn slots(
     Ok((picks, thoughts(&object)))
 }
 
-/// The JSON of an answer that has its list in `key`.
+/// The JSON of an answer whose list is in `key`.
 pub(super) fn object<'a>(
     written: &Written<'a>,
     key: &'static str,
@@ -36,7 +38,8 @@ pub(super) fn object<'a>(
         None => answer_part(text, written),
     };
     let json = with_escaped_controls(unfence(part));
-    // The whole text: decoding stops at what is no reply, before it is known whether the rest is JSON.
+    // Decode the whole text: decoding stops at the first unexpected value, before it is known
+    // whether the rest is JSON.
     if is_json(&json) {
         return if written.is_copied(&json, key) {
             Err(InvalidPick::Copied)
@@ -74,7 +77,7 @@ impl From<NoAnswer> for InvalidPick {
     }
 }
 
-/// The thoughts of an answer, none where they are not a list of texts.
+/// The thoughts of an answer; empty if they are not a list of strings.
 pub(super) fn thoughts(object: &str) -> Vec<String> {
     let value: Option<Value> = serde_json::from_str(object).ok();
     let thoughts = value.and_then(|value| Some(value.get("thoughts")?.as_array()?.clone()));

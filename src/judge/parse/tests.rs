@@ -101,7 +101,7 @@ fn what_models_do_to_the_contract_is_read_all_the_same() {
     );
 }
 
-/// Texts around `DRAFT`, which is thinking, and `FINAL`, which is the answer.
+/// Texts around `DRAFT`, which is reasoning, and `FINAL`, which is the answer.
 #[rstest]
 #[case::closed_only("Maybe DRAFT? No, A is better.\n</think>\n\nFINAL")]
 #[case::think("<think>DRAFT</think>FINAL")]
@@ -143,7 +143,7 @@ fn the_answer_is_what_comes_after_the_thinking(#[case] text: &str) {
         let read = letter(text.as_str().into(), None).unwrap();
         assert_eq!(read.margin.get(), score, "{text}");
     }
-    // Without the answer only the thinking is left.
+    // Without the answer, only the reasoning is left.
     let thinking = &marked[..marked.find("FINAL").unwrap()];
     assert!(parse(thinking).is_err(), "{thinking}");
 }
@@ -278,7 +278,7 @@ fn what_a_document_says_is_no_answer_of_the_judge() {
     assert!(letter(copied, None).is_err());
 }
 
-/// A reply, and what is wrong with it.
+/// Replies with their errors.
 const NO_OPINIONS: &str = r#"<think>B, I would say => the reply has thinking and no answer after it
 <think>B</think> => the reply has thinking and no answer after it
 Document B is better. => the reply is not a JSON object

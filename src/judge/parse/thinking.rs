@@ -1,10 +1,10 @@
-//! Finds the part of a reply that comes after the model's thinking and before the end of its turn.
+//! Finds the part of a reply after the model's reasoning and before the end of its turn.
 
 use super::scan;
 use super::written::Written;
 use std::ops::Range;
 
-/// Words in the names of tags around thinking: `<think>`, `[THINK]`, `◁think▷`,
+/// Words in the names of tags around reasoning: `<think>`, `[THINK]`, `◁think▷`,
 /// `<|begin_of_thought|>` and others.
 const THINKING: [&str; 6] = [
     "think",
@@ -14,7 +14,7 @@ const THINKING: [&str; 6] = [
     "analysis",
     "scratchpad",
 ];
-/// Tokens that end a turn, where a server does not take them off.
+/// Tokens that end a turn, for servers that do not strip them.
 const TURN_ENDS: [&str; 10] = [
     "<|im_end|>",
     "<|eot_id|>",
@@ -27,8 +27,8 @@ const TURN_ENDS: [&str; 10] = [
     "<｜end▁of▁sentence｜>",
     "</s>",
 ];
-/// Words that begin thinking and those that begin the answer after it: Granite, and Harmony without
-/// its tokens.
+/// Words that start reasoning and those that start the answer after it: Granite, and Harmony
+/// without its tokens.
 const PHRASES: [(&str, &str); 3] = [
     ("Here is my thought process:", "Here is my response:"),
     ("Here's my thought process:", "Here's my response:"),
@@ -43,10 +43,10 @@ const WRAPPERS: [(&str, &str); 6] = [
     ("<|begin_of_solution|>", "<|end_of_solution|>"),
     ("<|START_RESPONSE|>", "<|END_RESPONSE|>"),
 ];
-/// Characters of a tag at most.
+/// Maximum length of a tag, in characters.
 const TAG: usize = 48;
 
-/// What begins after a mark.
+/// The kind of text after a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
     Thinking,
@@ -61,11 +61,12 @@ struct Mark {
     section: Section,
 }
 
-/// The part of `text`, a reply, in which the answer may stand: after the last mark that ends
-/// thinking, and before one that begins it again or ends the turn. Empty if there is only thinking.
+/// The part of `text`, a reply, that may contain the answer: after the last mark that ends
+/// reasoning, and before one that starts it again or ends the turn. Empty if there is only
+/// reasoning.
 ///
-/// Marks inside JSON objects are text of the answer. A mark that is copied together with all that
-/// follows it from a text shown to the judge is none.
+/// Marks inside JSON objects are part of the answer. A mark is ignored if it and everything after
+/// it was copied from a text shown to the judge.
 pub(super) fn answer_part<'a>(text: &'a str, written: &Written<'_>) -> &'a str {
     let marks = marks(text);
     let quoted = text.trim_end_matches(|c: char| c.is_whitespace() || "\"'`*_.)]”’".contains(c));
@@ -91,7 +92,7 @@ pub(super) fn answer_part<'a>(text: &'a str, written: &Written<'_>) -> &'a str {
     unwrapped(part[..end.unwrap_or(part.len())].trim())
 }
 
-/// What is inside a tag around the whole of `part`.
+/// The content of a tag around the whole of `part`.
 fn unwrapped(part: &str) -> &str {
     WRAPPERS
         .iter()
@@ -102,7 +103,7 @@ fn unwrapped(part: &str) -> &str {
         .unwrap_or(part)
 }
 
-/// The marks of `text` in their order.
+/// The marks of `text`, in order.
 fn marks(text: &str) -> Vec<Mark> {
     let mut marks: Vec<Mark> = text
         .match_indices(['<', '[', '◁'])
@@ -112,7 +113,7 @@ fn marks(text: &str) -> Vec<Mark> {
         if !text.starts_with(thinking) {
             continue;
         }
-        // The word "analysis" alone begins any text.
+        // The word "analysis" alone may start any text.
         let ends = text.rfind(answer).map(|at| at..at + answer.len());
         if ends.is_some() || thinking.ends_with(':') {
             marks.push(Mark {
@@ -172,8 +173,8 @@ fn mark_at(text: &str, at: usize) -> Option<Mark> {
     })
 }
 
-/// The mark of a channel in Harmony: `<|channel|>final<|message|>` begins the answer, every other
-/// channel is thinking.
+/// The mark of a channel in Harmony: `<|channel|>final<|message|>` starts the answer; every other
+/// channel is reasoning.
 fn harmony_channel(text: &str, tag: Range<usize>) -> Mark {
     const MESSAGE: &str = "<|message|>";
     let rest = &text[tag.end..];

@@ -1,12 +1,14 @@
-//! Verdicts: what a judge says of each document, with the sentence that proves it. Nothing is repaired.
+//! Parses verdicts: a judge's verdict on each document, with the sentence that proves it. Nothing
+//! is repaired.
 
 use super::slots::{object, thoughts};
 use super::written::Written;
 use crate::domain::adjudication::{InvalidPick, SlotVerdict, VerdictsReply};
 
-/// The verdicts on the documents with these texts, by slot, with the thoughts beside them; or why the reply is no answer.
+/// The verdicts on the documents with these texts, by slot, with the accompanying thoughts; or why
+/// the reply is invalid.
 ///
-/// The same may stand around the object as around [`slots`](super::slots()).
+/// The object may be surrounded by the same things as for [`slots`](super::slots()).
 pub fn verdicts(
     written: Written<'_>,
     documents: &[impl AsRef<str>],

@@ -1,5 +1,5 @@
-//! A reply as a reader gets it: its text, the field it came in, and the texts that the judge was
-//! shown.
+//! A reply as input of the parsers: its text, the field it came in, and the texts shown to the
+//! judge.
 
 use super::error::NoAnswer;
 use crate::judge::call::JudgeReply;
@@ -7,9 +7,9 @@ use crate::judge::call::JudgeReply;
 #[derive(Clone, Copy, Debug)]
 pub struct Written<'a> {
     pub text: &'a str,
-    /// The field that the text came in, if that is not the field of the answer.
+    /// The field that contains the text, if it is not the field of the answer.
     pub outside: Option<&'static str>,
-    /// The query and the documents: an answer that is copied from one of them is not the judge's.
+    /// The query and the documents: an answer copied from one of them is not the judge's.
     pub shown: &'a [&'a str],
 }
 
@@ -33,7 +33,7 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// The text without white space and byte order mark around it.
+    /// The text without surrounding whitespace and byte order mark.
     pub(super) fn trimmed(&self) -> Result<&'a str, NoAnswer> {
         let text = self.text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() {
@@ -43,16 +43,16 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// Whether a text shown to the judge contains `answer`, but for white space, capitals, escapes
-    /// and the form of quotation marks. `part` is a part of `answer`: most texts do not contain it,
-    /// and are not looked at further.
+    /// Whether a text shown to the judge contains `answer`, ignoring whitespace, case, escapes and
+    /// the form of quotation marks. `part` is a part of `answer`: most texts do not contain it, and
+    /// are skipped without further checks.
     pub(super) fn is_copied(&self, answer: &str, part: &str) -> bool {
         let mut shown = self.shown.iter().filter(|shown| shown.contains(part));
         let answer = bare(answer);
         shown.any(|shown| bare(shown).contains(&answer))
     }
 
-    /// `error`, or for a text outside the content that it came there.
+    /// `error`, or, for a text outside the content, an error that says so.
     pub(super) fn outside_or<E: From<NoAnswer>>(&self, error: E) -> E {
         match self.outside {
             Some(field) => E::from(NoAnswer::OutsideContent {
@@ -64,7 +64,7 @@ impl<'a> Written<'a> {
     }
 }
 
-/// `text` without what a copy may change.
+/// `text` without the details that a copy may change.
 fn bare(text: &str) -> String {
     text.replace("&quot;", "\"")
         .chars()

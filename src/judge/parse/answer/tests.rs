@@ -72,7 +72,7 @@ struct ReadCase {
     message: Option<String>,
 }
 
-/// The original takes booleans for numbers, and its JSON has NaN.
+/// The original accepts booleans as numbers, and its JSON parser accepts NaN.
 fn differs(raw: &str) -> bool {
     ["true", "false", "NaN"]
         .iter()
@@ -100,7 +100,7 @@ fn rankings_are_read_as_the_original_reads_them_but_for_booleans() {
                     "{raw}"
                 );
             }
-            // How many and which numbers is for the method to check.
+            // The method checks the number and the range of the answers.
             None | Some("length_mismatch" | "out_of_range_rank" | "duplicate_rank") => {
                 let numbers = case
                     .ranking
@@ -118,7 +118,7 @@ fn rankings_hold_where_the_original_says_so_but_for_booleans() {
     let golden: Parsing = serde_json::from_str(PARSING).unwrap();
     let (mut held, mut refused) = (0, 0);
     for case in golden.ranking {
-        // The original refuses a count below 0, which no list has here.
+        // The original rejects negative counts, which cannot occur here.
         let Ok(count) = usize::try_from(case.expected_count) else {
             continue;
         };
@@ -259,7 +259,7 @@ fn an_answer_copied_from_a_candidate_is_none_among_other_words() {
         read(&format!("It says {copied}.\n{{\"ranking\": [1, 2]}}")),
         own
     );
-    // There are few rankings, and no other way to give this one.
+    // There are few rankings, and no other way to write this one, so it is accepted as a whole reply.
     let whole = Ok(Answer::Numbers(vec![2, 1]));
     assert_eq!(read(copied), whole);
     assert_eq!(read(&format!("<think>hm</think>{copied}")), whole);

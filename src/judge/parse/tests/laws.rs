@@ -1,9 +1,8 @@
-//! Laws of reading: what is written by the contract is read, and nothing that is no answer is.
+//! Properties of parsing: answers that follow the contract are read, and nothing else is.
 
 use super::*;
 
-/// Words as models and authors of documents write them, with marks of thinking and answers among
-/// them.
+/// Words as written by models and authors of documents, including reasoning marks and answers.
 fn words() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "Paris", "A", "B", "the", "first", "score", "is", "better", "No,", "1", "-0.5", "{", "}",
@@ -12,12 +11,12 @@ fn words() -> impl Strategy<Value = String> {
     prop::collection::vec(word, 0..12).prop_map(|words| words.join(" "))
 }
 
-/// Text without letters and digits: nothing that could be or contradict an answer.
+/// Text without letters and digits, which cannot be or contradict an answer.
 fn marks() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["", " ", "\n", "\n\n", " \n", "**\n"])
 }
 
-/// A mark that begins thinking, and one that ends it.
+/// A mark that starts reasoning, and the one that ends it.
 fn thinking() -> impl Strategy<Value = (&'static str, &'static str)> {
     prop::sample::select(vec![
         ("<think>", "</think>"),
@@ -35,7 +34,7 @@ fn thinking() -> impl Strategy<Value = (&'static str, &'static str)> {
     ])
 }
 
-/// An answer in one of the forms that are read.
+/// An answer in one of the supported forms.
 fn answer() -> impl Strategy<Value = String> {
     let object = (-1.0..=1.0f64, ".{0,12}").prop_map(|(score, thought)| {
         serde_json::json!({"thoughts": [thought], "score": score}).to_string()
@@ -60,7 +59,7 @@ proptest! {
         }
     }
 
-    /// Whatever is thought, the answer after it is the answer.
+    /// Whatever the reasoning, the answer after it counts.
     #[test]
     fn thinking_changes_no_answer(draft in answer(), words in words(), (open, close) in thinking()) {
         for (text, margin) in [(FINAL, -0.5), ("<score>1</score>", 1.0)] {
@@ -69,7 +68,7 @@ proptest! {
         }
     }
 
-    /// No reply whose answers are all inside thinking is a vote.
+    /// A reply whose answers are all inside reasoning is never a vote.
     #[test]
     fn thinking_alone_is_never_a_vote(draft in answer(), words in words(), (open, close) in thinking()) {
         let closed = format!("{open}{words} {draft} {words}{close}");
@@ -84,8 +83,8 @@ proptest! {
         prop_assert!(letter(letter_in_it.as_str().into(), None).is_err(), "{}", letter_in_it);
     }
 
-    /// No reply whose answers are all in a document is a vote, whatever is around them and wherever
-    /// the document has them.
+    /// A reply whose answers are all in a document is never a vote, whatever surrounds them and
+    /// wherever they are in the document.
     #[test]
     fn a_quoted_answer_is_never_a_vote(quoted in answer(), before in words(), after in words(), mark in prop::bool::ANY) {
         let quoted = quoted.trim_start_matches("```json\n").trim_end_matches("\n```").to_owned();
@@ -93,7 +92,7 @@ proptest! {
         let shown = ["a query", "another document", document.as_str()];
         for quote in [quoted.clone(), quoted.replace("\",\"", "\",\n  \""), format!("```json\n{quoted}\n```")] {
             let mark = if mark { "</think>" } else { "" };
-            // Braces and tags in it would begin an answer that does not end.
+            // Braces and tags in it would start an answer that does not end.
             let around = |words: &str| words.replace(['{', '}', '<'], "");
             let text = format!("{} {mark} {quote} {}", around(&before), around(&after));
             prop_assert_eq!(margin(&text, &shown), None, "{}", text);
@@ -121,7 +120,7 @@ proptest! {
         ]), 0..14),
     ) {
         for text in [text, parts.concat()] {
-            // A document may hold the whole reply, the end of it, or nothing of it.
+            // A document may contain the whole reply, the end of it, or nothing of it.
             for (at, _) in text.char_indices().chain([(text.len(), ' ')]) {
                 let shown = [&text[at..]];
                 let written = Written { shown: &shown, ..Written::from(text.as_str()) };

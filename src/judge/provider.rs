@@ -1,5 +1,6 @@
-//! Judges behind HTTP. A [`WireFormat`] knows one provider's format and is pure; [`RemoteJudge`] adds the settings, the
-//! connection and what was learnt about the server, and is a [`Judge`](super::Judge).
+//! Judges behind HTTP. A [`WireFormat`] implements one provider's format and is pure;
+//! [`RemoteJudge`] adds the settings, the connection and what was learned about the server, and is
+//! a [`Judge`](super::Judge).
 
 pub(crate) mod address;
 pub mod anthropic;

@@ -1,4 +1,4 @@
-//! Rerankers: a query and documents go in, a score for each comes out, from a service or from a program of one's own.
+//! Rerankers: score documents for a query with a service or a custom program.
 
 mod program;
 mod remote;
@@ -23,10 +23,10 @@ use remote::RemoteReranker;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Calls in flight of a service unless the user says otherwise.
+/// Default number of concurrent calls to a service.
 const CONCURRENCY: usize = 4;
 
-/// Processes of a program unless the user says otherwise.
+/// Default number of processes of a program.
 const PROCESSES: usize = 1;
 
 /// The defaults that the documented `overrule.toml` lists.
@@ -47,7 +47,7 @@ pub struct Reranker {
     model: String,
     identity: String,
     concurrency: usize,
-    /// Characters of a document that are sent at most.
+    /// Maximum number of characters sent per document.
     chars: usize,
     backend: RerankerBackend,
 }
@@ -59,10 +59,11 @@ enum RerankerBackend {
 }
 
 impl Reranker {
-    /// The reranker that `config` describes; `own` is the user's table of prices. Nothing is called and no program started.
+    /// The reranker described by `config`; `own` is the user's price table. Makes no calls and
+    /// starts no program.
     ///
     /// # Errors
-    /// The configuration makes no sense, or wants a key that is not there.
+    /// If the configuration is invalid, or requires a key that is missing.
     pub fn new(
         config: &RerankerConfig,
         own: Option<&PriceTable>,
@@ -134,29 +135,30 @@ impl Reranker {
         }
     }
 
-    /// Lets it start its program, which the user has allowed.
+    /// Lets it start its program; call this once the user has allowed it.
     pub fn permit(&self) {
         if let RerankerBackend::Program(program) = &self.backend {
             program.permit();
         }
     }
 
-    /// Service and model, or the program, in words.
+    /// Service and model, or the program, for display.
     pub fn model(&self) -> &str {
         &self.model
     }
 
-    /// Everything that could change its scores. For a program, the content of the files that its command names too.
+    /// Everything that could change its scores. For a program, this includes the content of the
+    /// files named in its command.
     pub fn identity(&self) -> &str {
         &self.identity
     }
 
-    /// Calls in flight at most.
+    /// Maximum number of concurrent calls.
     pub fn concurrency(&self) -> usize {
         self.concurrency
     }
 
-    /// Whether it is behind a server.
+    /// Whether it runs on a server.
     pub fn is_remote(&self) -> bool {
         matches!(self.backend, RerankerBackend::Service(_))
     }
@@ -182,7 +184,7 @@ impl Reranker {
         }
     }
 
-    /// What of a document is sent: all of it, or its beginning.
+    /// The part of a document that is sent: all of it, or its beginning.
     fn head<'a>(&self, text: &'a str) -> &'a str {
         if text.len() <= self.chars {
             return text;
@@ -195,17 +197,18 @@ impl Reranker {
         candidates.iter().map(|(_, text)| self.head(text)).collect()
     }
 
-    /// How many of the documents are not sent whole.
+    /// Number of documents that are truncated.
     pub fn truncates<'a>(&self, texts: impl Iterator<Item = &'a str>) -> u64 {
         texts
             .filter(|text| self.head(text).len() < text.len())
             .count() as u64
     }
 
-    /// The parts of the candidates that go in one call each.
+    /// Splits the candidates into batches, one per call.
     ///
     /// # Errors
-    /// They need more than one call, and scores of several calls of this model cannot be compared.
+    /// If they need more than one call, and scores of different calls of this model cannot be
+    /// compared.
     pub fn batches(
         &self,
         query: &str,
@@ -213,7 +216,7 @@ impl Reranker {
     ) -> Result<Vec<Range<usize>>, String> {
         match &self.backend {
             RerankerBackend::Service(remote) => remote.batches(query, &self.heads(candidates)),
-            // Whole, because a program may compare documents with each other.
+            // As one batch, because a program may compare documents with each other.
             RerankerBackend::Program(_) => {
                 let all = (!candidates.is_empty()).then_some(0..candidates.len());
                 Ok(all.into_iter().collect())
@@ -221,7 +224,7 @@ impl Reranker {
         }
     }
 
-    /// What a call about one batch is expected to use: tokens, and dollars where the price is known.
+    /// The expected usage of a call about one batch: tokens, and dollars if the price is known.
     pub fn estimate(&self, query: &str, candidates: &[RerankCandidate]) -> (Usage, Option<f64>) {
         match &self.backend {
             RerankerBackend::Service(remote) => remote.estimate(query, &self.heads(candidates)),
@@ -229,7 +232,7 @@ impl Reranker {
         }
     }
 
-    /// What a call about one batch can use at the very most: what a hard budget has to set aside for it.
+    /// The maximum usage of a call about one batch, which a hard budget must reserve.
     pub fn worst(&self, query: &str, candidates: &[RerankCandidate]) -> (Usage, Option<f64>) {
         match &self.backend {
             RerankerBackend::Service(remote) => remote.worst(query, &self.heads(candidates)),
@@ -237,10 +240,11 @@ impl Reranker {
         }
     }
 
-    /// Makes one call about one batch. Retrying is the runner's business; dropped, a call to a program ends that program.
+    /// Makes one call about one batch. The runner retries. Dropping the future of a call to a
+    /// program kills that program.
     ///
     /// # Errors
-    /// The call failed, or its answer does not give each document one score.
+    /// If the call failed, or its response does not contain one score for each document.
     pub async fn score(
         &self,
         query: &str,

@@ -1,11 +1,11 @@
-//! Where a key may travel, and how it is put into a header.
+//! Checks where a key may be sent, and puts it into a header.
 
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use std::net::IpAddr;
 
-/// Says what is wrong with an address: a key would travel in the open, or the address holds a secret itself.
+/// Returns an error if a key would be sent unencrypted, or if the address itself contains a secret.
 pub(crate) fn check_address(url: &Url, has_key: bool, insecure_http: bool) -> Result<(), String> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(
@@ -35,14 +35,14 @@ pub(crate) fn check_address(url: &Url, has_key: bool, insecure_http: bool) -> Re
     }
 }
 
-/// Whether the address is this machine.
+/// Whether the address is on this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// A header that no debugger's print shows.
+/// Adds a header whose value is hidden from debug output.
 pub(crate) fn secret(
     headers: &mut HeaderMap,
     name: &'static str,
@@ -57,7 +57,7 @@ pub(crate) fn secret(
     Ok(())
 }
 
-/// Host and port, which is all of an address that messages repeat.
+/// Host and port, the only parts of an address that messages repeat.
 pub(crate) fn place(url: &Url) -> String {
     let host = url.host_str().unwrap_or("?");
     url.port()

@@ -1,4 +1,4 @@
-//! Azure OpenAI: OpenAI's format at the user's own address, with a deployment's name for a model.
+//! Azure OpenAI: OpenAI's format at the user's own address, with a deployment name as model.
 
 use super::learnt::{Learnt, StepsLeft};
 use super::response::HttpResponse;
@@ -38,7 +38,7 @@ impl WireFormat for Azure {
     ) -> Result<JudgeReply, CallError> {
         let value = error_response::json(settings, received);
         let mut result = value.and_then(|value| self.parse_reply(settings, &value, received));
-        // Azure sends -1 and 0 where it does not know.
+        // Azure sends -1 and 0 for unknown values.
         let limits = match &mut result {
             Ok(reply) => &mut reply.limits,
             Err(error) => &mut error.exchange.limits,
@@ -49,7 +49,8 @@ impl WireFormat for Azure {
     }
 }
 
-/// Where calls to `deployment` go: the version-1 route, or the dated one where `api_version` names a date.
+/// The address of calls to `deployment`: the version 1 route, or the dated one if `api_version` is
+/// a date.
 pub fn address(endpoint: &Url, deployment: &str, api_version: Option<&str>) -> Option<Url> {
     let mut url = endpoint.clone();
     let path = endpoint.path().trim_end_matches('/');

@@ -1,4 +1,4 @@
-//! The providers' formats of batches, and the calls around them.
+//! The providers' batch formats, and the calls around them.
 
 pub(crate) mod anthropic;
 pub(crate) mod client;

@@ -1,5 +1,6 @@
-//! Servers that speak chat completions: vLLM, llama.cpp, LM Studio, OpenRouter, Groq, Together, Mistral, DeepSeek, and
-//! any other at a base URL. What form of answer a server can be held to is found out once and remembered.
+//! Servers with an OpenAI-compatible chat completions API: vLLM, llama.cpp, LM Studio, OpenRouter,
+//! Groq, Together, Mistral, DeepSeek, and any other at a base URL. The constraints that a server
+//! supports on the form of an answer are detected once and remembered.
 
 use super::chat;
 use super::error_response;
@@ -15,15 +16,15 @@ use serde_json::{Map, Value, json};
 pub struct Preset {
     pub name: &'static str,
     pub base: &'static str,
-    /// The variables of the key, none where no key is needed.
+    /// The variables of the key; empty if no key is needed.
     pub keys: &'static [&'static str],
-    /// The field of the output cap.
+    /// The field of the output limit.
     cap: &'static str,
-    /// The first form of the answer to try, in steps down from a schema.
+    /// The first constraint on the form of the answer to try, in steps down from a schema.
     rung: u8,
     /// The field of the seed.
     seed: &'static str,
-    /// Whether it usually runs on the user's own machine, with small models.
+    /// Whether it usually runs locally, with small models.
     pub own_machine: bool,
 }
 
@@ -46,7 +47,7 @@ const fn own(name: &'static str, base: &'static str) -> Preset {
     }
 }
 
-/// The servers known by name; `compatible` is any other.
+/// The servers with presets; `compatible` is any other.
 pub const PRESETS: &[Preset] = &[
     preset("compatible", "", &[]),
     own("vllm", "http://127.0.0.1:8000/v1"),
@@ -115,7 +116,7 @@ impl WireFormat for Compatible {
         };
         let mut extra = Map::new();
         if self.0.name == "openrouter" {
-            // Otherwise a request may reach a server that ignores the schema.
+            // Otherwise a request may be routed to a server that ignores the schema.
             extra.insert("provider".to_owned(), json!({"require_parameters": true}));
         }
         let dialect = chat::Dialect {
@@ -160,7 +161,7 @@ impl WireFormat for Compatible {
     }
 }
 
-/// Groq hands out a text that its own check refused; ours is the one that counts.
+/// Groq returns a text that its own validation rejected; only our validation counts.
 fn failed_generation(settings: &JudgeSettings, received: &HttpResponse) -> Option<JudgeReply> {
     let value: Value = serde_json::from_slice(&received.body).ok()?;
     let fields = AnswerFields {

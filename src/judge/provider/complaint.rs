@@ -1,4 +1,5 @@
-//! Classifies errors by the codes and words of all providers, since gateways quote them in their messages.
+//! Classifies errors by the codes and words of all providers, since gateways quote them in their
+//! messages.
 
 use super::error_body::ErrorBody;
 use super::rate_limits;
@@ -14,9 +15,9 @@ pub(crate) enum Complaint {
     Account,
     /// The key is missing or wrong.
     Key,
-    /// A filter withholds the answer to these texts.
+    /// A filter blocked the answer to these texts.
     Content,
-    /// The answer was cut off by its limit.
+    /// The answer was truncated by its limit.
     CutOff,
     /// The limit of an answer exceeds the model's maximum.
     CapTooLarge,
@@ -26,7 +27,7 @@ pub(crate) enum Complaint {
     TooLong { with_cap: bool },
     /// The model does not exist.
     Model,
-    /// A parameter that is not taken; the user's own, where it is one of those.
+    /// An unsupported parameter, with its name if the user set it.
     Parameter(Option<String>),
     /// Anything else.
     Other,
@@ -92,11 +93,11 @@ const NO_MONEY: &[&str] = &[
     "余额不足",
 ];
 
-/// Codes of Zhipu: no money; quotas of a day, a week and a month, or of a plan.
+/// Zhipu's codes for no money, and for daily, weekly, monthly and plan quotas.
 const ZHIPU_NO_MONEY: &[&str] = &["1113"];
 const ZHIPU_NO_QUOTA: &[&str] = &["1304", "1308", "1309", "1310"];
 
-/// No money, unless a limit of a minute is meant.
+/// No money, unless it refers to a limit per minute.
 const NO_MONEY_OR_TOO_FAST: &[&str] = &[
     "exceeded your current quota",
     "check your plan and billing",
@@ -104,7 +105,7 @@ const NO_MONEY_OR_TOO_FAST: &[&str] = &[
     "usage_limit",
 ];
 
-/// Quotas of a day or longer.
+/// Daily or longer quotas.
 const LONG: &[&str] = &[
     "per day",
     "per-day",
@@ -133,7 +134,7 @@ const LONG: &[&str] = &[
     "call volume quota",
 ];
 
-/// Limits of a minute or shorter.
+/// Limits per minute or shorter.
 const SHORT: &[&str] = &[
     "perminute",
     "per_minute",
@@ -232,7 +233,7 @@ const CONTENT: &[&str] = &[
     "敏感信息",
 ];
 
-/// Zhipu's code of unsafe texts, and those of MiniMax.
+/// Zhipu's code for unsafe texts, and those of MiniMax.
 const CONTENT_CODES: &[&str] = &["1301", "1026", "1027"];
 
 const CUT_OFF: &[&str] = &[
@@ -244,7 +245,7 @@ const CUT_OFF: &[&str] = &[
     "tokens limit reached before",
 ];
 
-/// Names of the limit of an answer.
+/// Names of the output limit.
 const CAP: &[&str] = &[
     "max_tokens",
     "max_completion_tokens",
@@ -329,10 +330,10 @@ const TOO_LONG: &[&str] = &[
     "超长",
 ];
 
-/// Zhipu's code of prompts that are too long.
+/// Zhipu's code for prompts that are too long.
 const TOO_LONG_CODES: &[&str] = &["1261"];
 
-/// Codes of a parameter that the model or its provider does not take.
+/// Codes for a parameter that the model or its provider does not support.
 const PARAMETER_CODES: &[&str] = &[
     "unsupported_parameter",
     "unsupported_value",
@@ -340,7 +341,7 @@ const PARAMETER_CODES: &[&str] = &[
     "invalid_json_schema",
 ];
 
-/// That something is not taken at all.
+/// Words that say that something is not supported.
 pub(super) const NOT_TAKEN: &[&str] = &[
     "unrecognized",
     "unrecognised",
@@ -373,7 +374,7 @@ const NO_MODEL: &[&str] = &[
 ];
 
 impl Complaint {
-    /// Classifies an error of this status for a judge with these settings.
+    /// Classifies an error with this status for a judge with these settings.
     pub(crate) fn of(settings: &JudgeSettings, status: u16, body: &ErrorBody) -> Self {
         let words = body.words();
         let says = |any: &[&str]| any.iter().any(|word| words.contains(word));
@@ -385,7 +386,8 @@ impl Complaint {
         {
             return Self::NoMoney;
         }
-        // If a message names both limits, the limit per minute was reached, except in Google's quota ids.
+        // If a message names both limits, the limit per minute was reached, except in Google's
+        // quota IDs.
         if words.contains("perday")
             || (limits && (body.is(ZHIPU_NO_QUOTA) || says(LONG) && !says(SHORT)))
         {
@@ -440,7 +442,7 @@ impl Complaint {
     }
 }
 
-/// Whether `words` hold `name`, and not as a part of another name.
+/// Whether `words` contain `name` as a whole name.
 fn names(words: &str, name: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     words.match_indices(name).any(|(at, _)| {
@@ -450,7 +452,7 @@ fn names(words: &str, name: &str) -> bool {
     })
 }
 
-/// The size of the context that a complaint names, in tokens.
+/// The context size that a complaint states, in tokens.
 fn context(words: &str) -> Option<u64> {
     const NAMES: [&str; 5] = [
         "context length",

@@ -1,15 +1,15 @@
-//! Error bodies of all providers, read into one shape.
+//! Parses error bodies of all providers into one structure.
 
 use serde_json::Value;
 
-/// The most characters of a server's own words that are repeated.
+/// Maximum number of characters of a server's message to repeat.
 const SHOWN: usize = 300;
 
-/// How much of a message is searched, in characters. Some servers repeat the request, which mentions everything; gateways
-/// put the message of the provider, sometimes a whole body, behind their own.
+/// Number of characters of a message that are searched. Some servers repeat the request, which may
+/// contain anything; gateways put the provider's message, sometimes a whole body, after their own.
 const SEARCHED: usize = 1_500;
 
-/// An error body in any of the shapes that occur.
+/// An error body in any of the known formats.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ErrorBody {
     pub(crate) message: String,
@@ -18,11 +18,11 @@ pub(crate) struct ErrorBody {
     /// `code`, `details.error_code` or the reason in Google's details.
     pub(crate) code: String,
     pub(crate) param: String,
-    /// Google's `retryDelay`, or the `Retry-After` or reset that OpenRouter repeats of a provider.
+    /// Google's `retryDelay`, or the `Retry-After` or reset of a provider that OpenRouter repeats.
     pub(crate) delay: Option<String>,
-    /// Whether it is JSON, and so no page of some other server.
+    /// Whether it is JSON, and therefore not a page from some other server.
     pub(crate) is_json: bool,
-    /// Google's quota ids, inner codes of Azure, reasons of a filter.
+    /// Google's quota IDs, inner codes of Azure, reasons of a filter.
     details: String,
 }
 
@@ -107,7 +107,7 @@ impl ErrorBody {
         }
     }
 
-    /// OpenRouter's own message says little; the provider's is in the metadata.
+    /// OpenRouter's own message is not informative; the provider's is in the metadata.
     fn openrouter(&mut self, metadata: &Value) {
         if let Some(raw) = metadata.get("raw").and_then(word) {
             let inner = Self::read(raw.as_bytes());
@@ -144,7 +144,7 @@ impl ErrorBody {
         names.contains(&self.code.as_str()) || names.contains(&self.kind.as_str())
     }
 
-    /// Everything that it says, in lower case, to be searched for words.
+    /// All of its text in lowercase, to be searched for words.
     pub(crate) fn words(&self) -> String {
         let message: String = self.message.chars().take(SEARCHED).collect();
         let Self {
@@ -156,18 +156,18 @@ impl ErrorBody {
         format!("{message} {code} {kind} {details}").to_lowercase()
     }
 
-    /// Whether it says nothing at all.
+    /// Whether it contains no information.
     pub(crate) fn is_silent(&self) -> bool {
         self.words().trim().is_empty()
     }
 
-    /// Whether the message holds any of these words, given in lower case.
+    /// Whether the message contains any of these (lowercase) words.
     pub(crate) fn says(&self, any: &[&str]) -> bool {
         let words = self.words();
         any.iter().any(|word| words.contains(word))
     }
 
-    /// The status of HTTP that it stands for, where it came under a status of success.
+    /// The HTTP status that it stands for, if it came with a success status.
     pub(crate) fn status(&self) -> Option<u16> {
         let own = |text: &str| {
             text.parse()
@@ -208,7 +208,7 @@ impl ErrorBody {
         })
     }
 
-    /// The message in one line.
+    /// The message on one line.
     pub(crate) fn shown(&self) -> String {
         // LiteLLM appends the model group and the fallbacks that it did not try.
         let words: Vec<_> = self
@@ -232,7 +232,7 @@ impl ErrorBody {
     }
 }
 
-/// A text or a number as text; nothing where it is empty.
+/// A string or a number as text; `None` if empty.
 fn word(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -242,7 +242,7 @@ fn word(value: &Value) -> Option<String> {
     .filter(|text| !text.is_empty())
 }
 
-/// FastAPI's messages about a request with the places that they concern. It also repeats the invalid input, which is omitted.
+/// FastAPI's validation messages with their locations. Its copy of the invalid input is omitted.
 fn detail(detail: &Value) -> String {
     let one = |entry: &Value| {
         let message = word(entry.get("msg")?)?;

@@ -1,4 +1,5 @@
-//! Turns error responses into failures: the cause, whether to retry, whether the judge stops, and a remedy.
+//! Turns error responses into failures: the cause, whether to retry, whether the judge stops, and a
+//! remedy.
 
 use super::complaint::Complaint;
 pub(crate) use super::error_body::ErrorBody;
@@ -32,14 +33,15 @@ const ABOUT_ACCESS: &[&str] = &[
     "enabled",
 ];
 
-/// The failure in an answer whose status is no success.
+/// The failure for a response with an error status.
 pub(crate) fn from_response(settings: &JudgeSettings, received: &HttpResponse) -> CallError {
     let body = ErrorBody::read(&received.body);
     let error = classify(settings, Some(received.status), &body);
     with_wait(with_response(error, received), &body, received)
 }
 
-/// The failure that a response with a status of success reports instead of an answer. The status in the error counts.
+/// The failure that a response with a success status reports instead of an answer. The status in
+/// the error takes precedence.
 pub(crate) fn inner(
     settings: &JudgeSettings,
     value: &Value,
@@ -63,7 +65,8 @@ pub(crate) fn inner(
     Some(error)
 }
 
-/// Adds the wait that the server asks for in its headers, in the details of the error or in its message.
+/// Adds the wait that the server requests in its headers, in the details of the error or in its
+/// message.
 fn with_wait(mut error: CallError, body: &ErrorBody, received: &HttpResponse) -> CallError {
     let mut limits = rate_limits::read(received);
     match received.header("x-should-retry") {
@@ -83,7 +86,7 @@ fn with_wait(mut error: CallError, body: &ErrorBody, received: &HttpResponse) ->
     error.with_raw(beginning(&received.body))
 }
 
-/// The failure for an error body; `status` is the HTTP status, or `None` if it is not known.
+/// The failure for an error body; `status` is the HTTP status, or `None` if unknown.
 pub(crate) fn classify(
     settings: &JudgeSettings,
     status: Option<u16>,
@@ -177,7 +180,8 @@ pub(crate) fn classify(
             let advice = "check the account's region and billing";
             error(Unauthorised, format!("{said}; {advice}")).stopping()
         }
-        // A refusal that does not mention access may concern the texts, as the page of a firewall does.
+        // A refusal that does not mention access may concern the texts, like the page of a
+        // firewall.
         403 if !body.is_json || !(body.says(ABOUT_ACCESS) || body.is_silent()) => unknown(403),
         401 | 403 | 407 => error(
             Unauthorised,
@@ -197,14 +201,15 @@ pub(crate) fn classify(
     }
 }
 
-/// A failure in an answer, which has been sent for and may be charged.
+/// A failure found in a response, whose request was sent and may be charged.
 pub(crate) fn sent(mut error: CallError, received: &HttpResponse) -> CallError {
     error.exchange.sent = true;
     error.exchange.status.get_or_insert(received.status);
     error
 }
 
-/// What `read` makes of an answer. It may have been paid for, so that even a panic over it keeps its beginning.
+/// Runs `read` on a response. The response may have been paid for, so even after a panic its
+/// beginning is kept.
 pub(crate) fn guarded<T>(
     received: &HttpResponse,
     read: impl FnOnce() -> Result<T, CallError>,
@@ -213,7 +218,7 @@ pub(crate) fn guarded<T>(
     read.map_err(|error| sent(error, received))
 }
 
-/// A failure with what is known of the answer that it was found in.
+/// A failure with the known data of its response.
 pub(crate) fn with_response(mut error: CallError, received: &HttpResponse) -> CallError {
     error.exchange.status = Some(received.status);
     error.exchange.request_id = received.request_id();
@@ -221,7 +226,7 @@ pub(crate) fn with_response(mut error: CallError, received: &HttpResponse) -> Ca
     sent(error, received)
 }
 
-/// The failure with the command that gets a missing model, where Ollama does not know it.
+/// The failure with the command that downloads a missing model, if Ollama does not have it.
 pub(crate) fn with_pull(settings: &JudgeSettings, mut error: CallError) -> CallError {
     if error.exchange.status == Some(404) {
         let model = &settings.spec.model;
@@ -230,14 +235,15 @@ pub(crate) fn with_pull(settings: &JudgeSettings, mut error: CallError) -> CallE
     error
 }
 
-/// The failure of an answer over which our own program panicked: everything that came is kept.
+/// The failure if our own code panicked on a response; the whole response is kept.
 fn crashed(received: &HttpResponse, panic: &str) -> CallError {
     let message = format!("reading the answer panicked: {panic}");
     let error = CallError::new(FailureCause::Crashed, message);
     with_response(error, received).with_raw(beginning(&received.body))
 }
 
-/// The failure of a success that holds no reply: it may have been paid for, and is asked once more.
+/// The failure for a successful response that contains no reply: it may have been paid for, and is
+/// retried once.
 pub(crate) fn not_json(received: &HttpResponse) -> CallError {
     let json = serde_json::from_slice::<serde::de::IgnoredAny>(&received.body).is_ok();
     let what = match received.header("content-type") {
@@ -251,13 +257,14 @@ pub(crate) fn not_json(received: &HttpResponse) -> CallError {
     with_response(error, received).with_raw(beginning(&received.body))
 }
 
-/// The failure for a successful response that is not a reply: the error that it reports, if it reports one.
+/// The failure for a successful response that is not a reply: the error that it reports, if any.
 pub(crate) fn no_reply(settings: &JudgeSettings, received: &HttpResponse) -> CallError {
     let value = serde_json::from_slice(&received.body).unwrap_or_default();
     inner(settings, &value, received).unwrap_or_else(|| not_json(received))
 }
 
-/// The JSON of a successful answer, or the failure. Some servers report errors under a status of success.
+/// The JSON of a successful response, or the failure. Some servers report errors with a success
+/// status.
 pub(crate) fn json(settings: &JudgeSettings, received: &HttpResponse) -> Result<Value, CallError> {
     if !received.is_ok() {
         return Err(from_response(settings, received));

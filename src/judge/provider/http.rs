@@ -1,4 +1,5 @@
-//! One HTTP client for all providers: time-outs, a cap on replies, no redirect to anywhere else, keys in headers only.
+//! The HTTP client for all providers: timeouts, a size limit on replies, redirects on the same
+//! server only, keys in headers only.
 
 mod certificate;
 mod clients;
@@ -19,10 +20,10 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     pub connect: Duration,
-    /// For the first byte of an answer; models that think take minutes.
+    /// For the first byte of a response; reasoning models take minutes.
     pub first_byte: Duration,
     pub whole: Duration,
-    /// The most bytes of an answer.
+    /// Maximum number of bytes of a response.
     pub reply_bytes: usize,
 }
 
@@ -37,7 +38,7 @@ impl Default for Timeouts {
     }
 }
 
-/// The clients; clones share connections. What they need is loaded with the first call.
+/// The clients; clones share connections. They are initialized by the first call.
 #[derive(Clone, Debug)]
 pub struct Http {
     clients: Arc<HttpClients>,
@@ -45,7 +46,7 @@ pub struct Http {
 }
 
 impl Http {
-    /// Clients whose calls have these time-outs.
+    /// Clients with these timeouts.
     pub fn new(timeouts: Timeouts) -> Self {
         Self {
             clients: Arc::default(),
@@ -53,7 +54,7 @@ impl Http {
         }
     }
 
-    /// The same clients for calls with other time-outs.
+    /// The same clients with other timeouts.
     #[must_use]
     pub fn with_timeouts(&self, timeouts: Timeouts) -> Self {
         Self {
@@ -66,7 +67,7 @@ impl Http {
         self.timeouts
     }
 
-    /// Sends JSON and reads the answer.
+    /// Sends JSON and reads the response.
     pub(crate) async fn post(
         &self,
         url: &Url,
@@ -76,7 +77,7 @@ impl Http {
         self.send(Method::POST, url, headers, Some(body)).await
     }
 
-    /// Makes a request and reads all of the answer.
+    /// Makes a request and reads the whole response.
     pub(crate) async fn send(
         &self,
         method: Method,
@@ -94,7 +95,7 @@ impl Http {
             .await;
         let mut received = match answer {
             Ok(received) => received,
-            // Half of an answer may have been paid for as a whole one is.
+            // Half a response may have been charged like a whole one.
             Err(error) if !kept.is_empty() => return Err(error.with_raw(beginning(&kept))),
             Err(error) => return Err(error),
         };
@@ -102,8 +103,8 @@ impl Http {
         Ok(received)
     }
 
-    /// Makes a request and hands the answer's body on in pieces; `each` gets the status with them
-    /// and says whether to read on.
+    /// Makes a request and passes the response body on in chunks; `each` gets the status with each
+    /// chunk and returns whether to continue.
     pub(crate) async fn stream(
         &self,
         method: Method,
@@ -126,7 +127,7 @@ impl Http {
         if let Some(body) = body {
             request = request.body(body);
         }
-        // The head of the answer outlives the time-out: with it, the call may be charged.
+        // Keep the response head beyond the timeout: once it has arrived, the call may be charged.
         let mut head = None;
         let mut bytes = 0;
         let answer = async {

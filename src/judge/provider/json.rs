@@ -1,8 +1,9 @@
-//! JSON of requests and answers: merging parameters, and values at pointers.
+//! JSON of requests and responses: merging parameters, and values at pointers.
 
 use serde_json::{Map, Value};
 
-/// Puts the user's parameters into a request: objects are merged, an empty string takes a field out.
+/// Merges the user's parameters into a request: objects are merged, and an empty string removes a
+/// field.
 pub(crate) fn merge(body: &mut Value, params: &Map<String, Value>) {
     let Value::Object(body) = body else {
         return;
@@ -24,12 +25,12 @@ pub(crate) fn text_at(value: &Value, pointer: &str) -> Option<String> {
     value.pointer(pointer)?.as_str().map(str::to_owned)
 }
 
-/// A count at a JSON pointer, 0 where there is none.
+/// A count at a JSON pointer; 0 if missing.
 pub(crate) fn count_at(value: &Value, pointer: &str) -> u64 {
     value.pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
 }
 
-/// A whole number from 0, also one that is written as `10.0`.
+/// A nonnegative integer, also if written as `10.0`.
 pub(crate) fn whole(value: &Value) -> Option<u64> {
     let number = value.as_number()?;
     number.as_u64().or_else(|| {

@@ -1,6 +1,6 @@
-//! What a judge learns about its server: servers and gateways refuse parameters that others ask for, and say so in the
-//! words of their own. A request that was refused for one of ours is sent again without it; what the user asked for is left
-//! alone, so that its refusal is an error.
+//! Adapts a judge to its server: servers and gateways reject parameters that others require, each
+//! with a different message. A request that was rejected for one of our parameters is sent again
+//! without it. The user's own parameters are never removed, so rejecting them is an error.
 
 use super::complaint::NOT_TAKEN;
 use super::error_body::ErrorBody;
@@ -9,36 +9,38 @@ use super::settings::JudgeSettings;
 use crate::judge::call::{CallError, FailureCause};
 use serde_json::Value;
 
-/// How much of a complaint is read, in characters: some servers repeat the request in it, which mentions everything.
+/// How much of a complaint is read, in characters: some servers repeat the request in it, which may
+/// contain anything.
 const COMPLAINT: usize = 400;
 
-/// What a server does without, one bit each, and how many steps down it went: 0 at first.
+/// The features that a server does not support, one bit each, and the number of steps down;
+/// initially 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Learnt(u32);
 
-/// Something that a server refuses.
+/// Something that a server rejects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     Logprobs,
     Temperature,
     Seed,
-    /// The field of the output cap: it wants the other name.
+    /// The field of the output limit: it wants the other name.
     CapField,
-    /// Standing instructions of their own: they go before the user's message.
+    /// A separate system prompt: it is put before the user's message.
     System,
-    /// A switch or a level of thinking.
+    /// A switch for reasoning or a reasoning level.
     Thinking,
-    /// A wish not to have the call kept.
+    /// A request not to store the call.
     Store,
-    /// An answer in few tokens: the model thinks first, or needs more words.
+    /// A short output limit: the model reasons first, or needs more words.
     ShortAnswer,
-    /// Log-probabilities that were asked for, were not refused, and did not come.
+    /// Log-probabilities that were requested and not rejected, but did not arrive.
     SilentLogprobs,
-    /// Bounds of lists and texts in the schema of an answer.
+    /// Bounds of lists and strings in the schema of an answer.
     Bounds,
 }
 
-/// Every refusal with what is said of it.
+/// Every refusal with its description.
 const REFUSALS: [(Refusal, &str); 10] = [
     (
         Refusal::Logprobs,
@@ -73,12 +75,12 @@ const REFUSALS: [(Refusal, &str); 10] = [
 /// The bits of the steps down in the form of the answer.
 const RUNG: u32 = 0b11 << 16;
 const ONE_RUNG: u32 = 1 << 16;
-/// The bits of the efforts refused.
+/// The bits of the rejected efforts.
 const EFFORT: u32 = 0b11 << 18;
 const ONE_EFFORT: u32 = 1 << 18;
 
 impl Learnt {
-    /// What a server that refuses everything would teach.
+    /// The state for a server that rejects everything.
     pub(crate) const EVERYTHING: Self = Self(u32::MAX);
 
     pub(crate) fn from_bits(bits: u32) -> Self {
@@ -103,7 +105,7 @@ impl Learnt {
         self.has(Refusal::ShortAnswer)
     }
 
-    /// Steps down in the form of the answer, 0 to 3.
+    /// Number of steps down in the form of the answer, 0 to 3.
     pub(crate) fn rung(self) -> u8 {
         ((self.0 & RUNG) / ONE_RUNG) as u8
     }
@@ -116,7 +118,7 @@ impl Learnt {
         }
     }
 
-    /// Efforts that were refused, 0 to 3.
+    /// Number of rejected efforts, 0 to 3.
     pub(crate) fn efforts(self) -> usize {
         ((self.0 & EFFORT) / ONE_EFFORT) as usize
     }
@@ -127,7 +129,7 @@ impl Learnt {
         Self(self.0 & !EFFORT | (refused * ONE_EFFORT))
     }
 
-    /// What is to be told about the server, going on after the judge's name.
+    /// Notes about the server, to be appended to the judge's name.
     pub(crate) fn words(self) -> Vec<&'static str> {
         let refused = REFUSALS.iter().filter(|(refusal, _)| self.has(*refusal));
         let mut words: Vec<_> = refused.map(|(_, words)| *words).collect();
@@ -141,17 +143,17 @@ impl Learnt {
     }
 }
 
-/// What there is to step down to.
+/// The remaining alternatives.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StepsLeft {
-    /// Whether another form of the answer can be asked for.
+    /// Whether another form of the answer can be requested.
     pub(crate) rung: bool,
-    /// Efforts that can be tried, the last of them none.
+    /// Number of efforts that can be tried, the last of which is to send none.
     pub(crate) efforts: usize,
 }
 
-/// What to know from now on after `error`, where the server refused something of ours in `request`, or cut an answer that we
-/// had allowed too little.
+/// The updated state after `error`, if the server rejected one of our parameters in `request`, or
+/// truncated an answer because our limit was too low.
 pub(crate) fn learn(
     learnt: Learnt,
     settings: &JudgeSettings,
@@ -160,7 +162,7 @@ pub(crate) fn learn(
     error: &CallError,
 ) -> Option<Learnt> {
     if error.cause == FailureCause::Truncated {
-        // With more room the answer would only repeat itself further.
+        // With more room, the answer would only continue to repeat itself.
         let looped = error.raw.as_deref().is_some_and(repeats_itself);
         let short = settings.template.answer.is_word() || settings.least_cap() < settings.cap;
         return (short && !looped && !learnt.needs_room())
@@ -173,7 +175,8 @@ pub(crate) fn learn(
     let body = ErrorBody::read(error.raw.as_deref()?.as_bytes());
     let start: String = body.message.chars().take(COMPLAINT).collect();
     let complaint = Complaint {
-        // The server refuses the field that it names first; the rest often explains when it would accept that field.
+        // The server rejects the field that it names first; the rest often explains when it would
+        // accept that field.
         words: format!("{} {start} {}", body.param, body.code).to_lowercase(),
         request,
         params: &settings.params,
@@ -209,7 +212,8 @@ pub(crate) fn learn(
     {
         return without_output_config(learnt, left, &complaint);
     }
-    // An error of the server itself, unless it names the field: some servers fail over what they do not know.
+    // An internal server error does not count unless it names the field: some servers crash on
+    // unsupported fields.
     let named = ["response_format", "json_schema", "json_object", "grammar"];
     let own_error = status == 500 && !named.iter().any(|name| complaint.says(name));
     let fields: [(&str, &[&str], Refusal); 4] = [
@@ -244,7 +248,8 @@ pub(crate) fn learn(
     left.rung.then(|| learnt.with_next_rung())
 }
 
-/// Without the part of Anthropic's `output_config` that is refused; without both where neither is named.
+/// Removes the part of Anthropic's `output_config` that is rejected; both parts if neither is
+/// named.
 fn without_output_config(
     learnt: Learnt,
     left: StepsLeft,
@@ -264,12 +269,12 @@ fn without_output_config(
     (next != learnt).then_some(next)
 }
 
-/// What a server says about a request.
+/// A server's message about a request.
 struct Complaint<'a> {
-    /// In lower case.
+    /// In lowercase.
     words: String,
     request: &'a Value,
-    /// The user's own.
+    /// The user's parameters.
     params: &'a serde_json::Map<String, Value>,
 }
 
@@ -278,7 +283,7 @@ impl Complaint<'_> {
         self.words.contains(words)
     }
 
-    /// Whether one of the fields is in the request, and not because the user asked for it.
+    /// Whether one of the fields is in the request without having been set by the user.
     fn is_ours(&self, names: &[&str]) -> bool {
         const INNER: [&str; 3] = ["", "/options", "/generationConfig"];
         let sent = |name: &&str| {
@@ -294,12 +299,12 @@ impl Complaint<'_> {
         names.iter().any(sent)
     }
 
-    /// Where a word stands first.
+    /// The position of the first occurrence of a word.
     fn place(&self, word: &str) -> Option<usize> {
         self.words.find(word)
     }
 
-    /// Whether a field as such is refused, and not its value.
+    /// Whether a field itself is rejected, not its value.
     fn is_unknown(&self) -> bool {
         NOT_TAKEN.iter().any(|words| self.says(words))
     }
@@ -318,7 +323,7 @@ impl Complaint<'_> {
         FORM.iter().any(|word| self.says(word))
     }
 
-    /// Whether the bounds of lists and texts in the schema are refused, and not schemas as such.
+    /// Whether the bounds of lists and strings in the schema are rejected, not schemas in general.
     fn is_about_bounds(&self) -> bool {
         let named = self.says("maxitems") || self.says("maxlength");
         let schema = self.says("schema") || self.says("grammar");
@@ -326,7 +331,7 @@ impl Complaint<'_> {
         sent && (named || schema && !self.is_unknown())
     }
 
-    /// The next thing to do without, where a gateway does not say which of them nobody offers.
+    /// The next parameter to remove if a gateway does not say which one no provider supports.
     fn next(&self, learnt: Learnt, left: StepsLeft) -> Option<Learnt> {
         for (names, refusal) in [
             (&["seed", "random_seed"][..], Refusal::Seed),

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 pub const BASE: &str = "https://api.openai.com/v1";
 
-/// How little a judge should think unless the user wants more.
+/// Default reasoning effort of judges.
 const EFFORT: &str = "low";
 
 /// OpenAI's format.
@@ -35,10 +35,10 @@ impl WireFormat for OpenAi {
     }
 }
 
-/// What OpenAI, and Azure with it, differs in.
+/// The dialect of OpenAI and Azure.
 pub(super) fn dialect(settings: &JudgeSettings, learnt: Learnt) -> Dialect {
     let effort = efforts(settings).get(learnt.efforts()).copied();
-    // A model that reasons takes no sampling parameters but the seed.
+    // Reasoning models accept no sampling parameters except the seed.
     let plain = effort.is_none_or(|effort| effort == "none");
     let mut dialect = Dialect {
         role: "developer",
@@ -69,7 +69,7 @@ pub(super) fn steps_left(settings: &JudgeSettings, learnt: Learnt) -> StepsLeft 
     }
 }
 
-/// The efforts to try, first the one wanted; after the last, none is sent.
+/// The efforts to try, the preferred one first; after the last, none is sent.
 fn efforts(settings: &JudgeSettings) -> Vec<&str> {
     match settings.param("reasoning_effort") {
         Some("") => Vec::new(),
@@ -82,7 +82,7 @@ fn efforts(settings: &JudgeSettings) -> Vec<&str> {
     }
 }
 
-/// Whether the model takes an effort, as far as its name tells.
+/// Whether the model accepts an effort, judging by its name.
 fn reasons(model: &str) -> bool {
     !["gpt-4", "gpt-3", "chatgpt-4"]
         .iter()

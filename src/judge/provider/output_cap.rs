@@ -1,9 +1,11 @@
-//! What a request allows a model to write at the very most, read from the request that is really sent.
+//! Determines the maximum number of output tokens that a request allows, from the request that is
+//! actually sent.
 
 use super::json::whole;
 use serde_json::Value;
 
-/// Fields of any server that limit an answer. Where several are there, the largest counts: nobody knows which one wins.
+/// Fields of any server that limit an answer. If there are several, the largest one counts, because
+/// it is unknown which one takes precedence.
 const CAPS: &[&str] = &[
     "max_completion_tokens",
     "max_tokens",
@@ -13,11 +15,11 @@ const CAPS: &[&str] = &[
     "n_predict",
     "max_new_tokens",
 ];
-/// Fields that allow tokens of thinking, within the limit where the server keeps to its own rules.
+/// Fields that limit reasoning tokens, within the output limit if the server follows its own rules.
 const THINKING: &[&str] = &["budget_tokens", "thinkingBudget", "thinking_budget"];
-/// Fields that ask for several answers.
+/// Fields that request several answers.
 const TIMES: &[&str] = &["n", "best_of", "candidateCount", "candidate_count"];
-/// Fields of texts and forms, in which names mean nothing.
+/// Fields with texts and schemas, in which names have no meaning.
 const TEXTS: &[&str] = &[
     "messages",
     "system",
@@ -29,8 +31,8 @@ const TEXTS: &[&str] = &[
     "responseSchema",
 ];
 
-/// Tokens that `request` allows at most, or `None` where nothing limits them. `places` are the fields, as JSON pointers,
-/// one of which the server must find.
+/// Maximum number of tokens that `request` allows, or `None` if there is no limit. `places` are
+/// JSON pointers to the fields, one of which must be present for the server.
 pub(crate) fn of_request(request: &Value, places: &[&str]) -> Option<u64> {
     places.iter().find_map(|place| request.pointer(place))?;
     let mut most = OutputCap {
@@ -55,7 +57,7 @@ impl OutputCap {
             Value::Object(fields) => {
                 for (name, value) in fields {
                     let is = |names: &[&str]| names.contains(&name.as_str());
-                    // Servers read 0 and numbers below it as no limit.
+                    // Servers interpret 0 and negative numbers as no limit.
                     let count = whole(value).filter(|count| *count > 0);
                     if is(CAPS) {
                         self.limited &= count.is_some();

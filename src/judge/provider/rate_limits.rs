@@ -1,11 +1,11 @@
-//! Rate-limit headers, in every spelling the providers use. What makes no sense is left out.
+//! Parses rate-limit headers in all spellings that providers use. Invalid values are skipped.
 
 use super::response::HttpResponse;
 use crate::judge::call::RateLimits;
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// The longest time that is believed.
+/// Longer times are not trusted.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 /// Numbers from this many seconds on, about thirty years, are Unix times rather than waits.
 const UNIX: f64 = 1e9;
@@ -19,7 +19,7 @@ const UNITS: [(&str, f64); 6] = [
     ("s", 1.0),
 ];
 
-/// What the headers of an answer say, at the time when it came.
+/// The rate limits in the headers of a response, relative to the time when it arrived.
 pub(crate) fn read(received: &HttpResponse) -> RateLimits {
     let now = received.at;
     let count = |names: &[&str]| {
@@ -68,8 +68,8 @@ pub(crate) fn read(received: &HttpResponse) -> RateLimits {
     }
 }
 
-/// `retry-after-ms`, else `retry-after` in seconds, as a date or as Unix time. For a 429 without either, the time until the
-/// server's window of requests is reset.
+/// `retry-after-ms`, or `retry-after` in seconds, as a date or as Unix time. For a 429 without
+/// either, the time until the server's request window is reset.
 fn retry_after(received: &HttpResponse, now: Timestamp) -> Option<Duration> {
     let milliseconds = received
         .header("retry-after-ms")
@@ -83,7 +83,8 @@ fn retry_after(received: &HttpResponse, now: Timestamp) -> Option<Duration> {
         })
 }
 
-/// A number of seconds or of another unit. A number that is far too large for a wait is a Unix time in seconds or milliseconds.
+/// A number of seconds or of another unit. A number that is far too large for a wait is a Unix time
+/// in seconds or milliseconds.
 fn number(text: &str, unit: f64, now: Timestamp) -> Option<Duration> {
     let number = text.parse::<f64>().ok()?;
     if (UNIX..1e6 * UNIX).contains(&number) {
@@ -98,7 +99,7 @@ fn number(text: &str, unit: f64, now: Timestamp) -> Option<Duration> {
     seconds(number * unit)
 }
 
-/// Seconds from 0, a day at most: whoever adds them to a moment gets a moment.
+/// Nonnegative seconds, at most a day, so that adding them to a time cannot overflow.
 fn seconds(seconds: f64) -> Option<Duration> {
     let sensible = seconds.is_finite() && seconds >= 0.0;
     sensible.then(|| Duration::from_secs_f64(seconds.min(LONGEST.as_secs_f64())))
@@ -109,7 +110,8 @@ fn from_now(then: Timestamp, now: Timestamp) -> Option<Duration> {
     Some(until.min(LONGEST))
 }
 
-/// An RFC 3339 time, a date of HTTP, a Unix time, a duration as Go writes it, `6m0s`, or plain seconds.
+/// Parses an RFC 3339 time, an HTTP date, a Unix time, a duration in Go's format such as `6m0s`, or
+/// plain seconds.
 pub(crate) fn until(text: &str, now: Timestamp) -> Option<Duration> {
     if let Ok(then) = text.parse::<Timestamp>() {
         return from_now(then, now);
@@ -120,8 +122,8 @@ pub(crate) fn until(text: &str, now: Timestamp) -> Option<Duration> {
     number(text, 1.0, now).or_else(|| go_duration(text))
 }
 
-/// The wait that a message in lower case names, such as `please try again in 6m0s`. Gateways often drop the header and the
-/// details and only repeat the provider's message.
+/// The wait stated in a lowercase message, such as `please try again in 6m0s`. Gateways often drop
+/// the header and the details and only repeat the provider's message.
 pub(crate) fn told(words: &str) -> Option<Duration> {
     const BEFORE: [&str; 8] = [
         "try again in ",

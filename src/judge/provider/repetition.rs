@@ -1,14 +1,14 @@
-//! Detects answers that repeat themselves forever, as those of small models do.
+//! Detects answers that repeat themselves forever, as small models sometimes do.
 
-/// Characters at the end of a text that are looked at.
+/// Number of characters at the end of a text to look at.
 const LOOKED_AT: usize = 1_000;
-/// The longest piece that is looked for, in characters.
+/// Maximum length of a repeated piece, in characters.
 const PIECE: usize = 250;
-/// Characters that repetitions must fill at least, and repetitions.
+/// Minimum number of characters that the repetitions must cover, and minimum number of repetitions.
 const LEAST: usize = 120;
 const TIMES: usize = 4;
 
-/// Whether a text ends in a piece that is repeated again and again, the last time perhaps in part.
+/// Whether a text ends with a piece that is repeated several times, the last time possibly in part.
 pub(crate) fn repeats_itself(text: &str) -> bool {
     let mut end: Vec<char> = text.chars().rev().take(LOOKED_AT).collect();
     end.reverse();
@@ -37,7 +37,7 @@ mod tests {
     #[case::few("no, no, no, no, no".to_owned(), false)]
     #[case::empty(String::new(), false)]
     fn a_loop_is_told_from_a_long_answer(#[case] text: String, #[case] loops: bool) {
-        // Where a piece is cut matters only at the end.
+        // Where a piece is truncated only matters at the end.
         let text = text.trim_end_matches("end");
         assert_eq!(repeats_itself(text), loops, "{text}");
     }

@@ -1,5 +1,5 @@
-//! Services that score documents for a query: their addresses, requests, answers and limits. Scores of different services
-//! are on no common scale.
+//! Services that score documents for a query: their addresses, requests, responses and limits.
+//! Scores of different services are not comparable.
 
 #[cfg(test)]
 mod tests;
@@ -18,19 +18,19 @@ use reqwest::Url;
 use serde_json::{Map, Value, json};
 use strum::{IntoStaticStr, VariantArray};
 
-/// Bytes that ZeroEntropy counts for a document besides its text and the query's.
+/// Bytes that ZeroEntropy counts per document in addition to its text and the query's.
 const DOCUMENT_OVERHEAD: usize = 150;
-/// Bytes in one call of the services that say no limit.
+/// Default limit of bytes per call, for services that do not document one.
 const USUAL_BYTES: usize = 4_000_000;
-/// Tokens of a part of a document that Cohere counts as a document of its own, the query included, and parts that are one
-/// search.
+/// Number of tokens, including the query, of a part that Cohere counts as a separate document, and
+/// number of parts per search.
 const COHERE_PART: usize = 500;
 const COHERE_PARTS: usize = 100;
 
-/// What llama.cpp says of a query and a document that are longer than its batch of tokens.
+/// llama.cpp's message for a query and a document that exceed its batch of tokens.
 const LLAMA_TOO_LARGE: &str = "too large to process";
 
-/// Who serves a reranker.
+/// The providers of rerankers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum RerankService {
@@ -38,29 +38,30 @@ pub enum RerankService {
     Cohere,
     Voyage,
     Jina,
-    /// Text Embeddings Inference of Hugging Face.
+    /// Hugging Face's Text Embeddings Inference.
     Tei,
-    /// A server that speaks as Cohere does: vLLM, LiteLLM, llama.cpp.
+    /// A server with Cohere's API: vLLM, LiteLLM, llama.cpp.
     Compatible,
 }
 
 named!(RerankService, "a rerank service");
 
-/// What a service made of one call.
+/// The result of one call to a service.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ServiceScores {
     /// One for each document, in the order in which they were sent.
     pub(crate) scores: Vec<f64>,
-    /// Without cost.
+    /// Data of the call, without cost.
     pub(crate) exchange: Exchange,
-    /// Tokens read, where the service counts them in a way that makes sense.
+    /// Tokens read, if the service counts them in a meaningful way.
     pub(crate) tokens: Option<u64>,
-    /// Searches charged, where the service counts those.
+    /// Searches charged, if the service counts them.
     pub(crate) searches: Option<f64>,
 }
 
 impl RerankService {
-    /// Where calls go, below an address or at it: people also paste what they called by hand.
+    /// The URL of calls, given a base address or a full one, because users paste the address of a
+    /// manual call.
     pub(crate) fn url(self, base: &Url) -> Url {
         let path = base.path().trim_end_matches('/');
         let route = |versions: &[&str], short: &str, long: &str| {
@@ -78,42 +79,44 @@ impl RerankService {
         }
     }
 
-    /// Documents in one call unless the user says otherwise.
+    /// Default number of documents per call.
     pub(crate) fn documents(self) -> usize {
         match self {
             Self::ZeroEntropy | Self::Cohere | Self::Voyage | Self::Jina => 1_000,
-            // What `--max-client-batch-size` is where nobody sets it.
+            // The default of `--max-client-batch-size`.
             Self::Tei => 32,
             Self::Compatible => 100,
         }
     }
 
-    /// Bytes in one call, as the service counts them.
+    /// Maximum number of bytes per call, as the service counts them.
     pub(crate) fn bytes(self) -> usize {
         match self {
             Self::ZeroEntropy => 5_000_000,
-            // Its limit of a body is 2 MB.
+            // It limits the body to 2 MB.
             Self::Tei => 1_800_000,
             _ => USUAL_BYTES,
         }
     }
 
-    /// What a document takes of these bytes.
+    /// The number of these bytes that a document takes.
     pub(crate) fn bytes_of(self, query: &str, document: &str) -> usize {
         match self {
             Self::ZeroEntropy => DOCUMENT_OVERHEAD + query.len() + document.len(),
-            // In JSON quotation marks and line breaks take two bytes, and other control characters six.
+            // In JSON, quotation marks and line breaks take two bytes, and other control characters
+            // six.
             _ => document.bytes().map(escaped).sum::<usize>() + 3,
         }
     }
 
-    /// Whether the scores of `model` depend on the other documents of the call, so that scores of two calls cannot be
-    /// compared.
+    /// Whether the scores of `model` depend on the other documents of the call, so that scores of
+    /// different calls cannot be compared.
     pub(crate) fn is_listwise(self, model: &str) -> bool {
         self == Self::Jina && model.starts_with("jina-reranker-v3")
     }
 
-    /// Searches that Cohere charges at the very most: no tokenizer makes more than one token of a byte.
+    /// Maximum number of searches that Cohere may charge: no tokenizer produces more than one token
+    /// per byte.
     pub(crate) fn worst_searches(self, query: &str, documents: &[&str]) -> f64 {
         if self != Self::Cohere {
             return 1.0;
@@ -153,7 +156,7 @@ impl RerankService {
         body
     }
 
-    /// The scores in an answer of any status to a call about `count` documents, or why there are none.
+    /// The scores in a response of any status to a call about `count` documents, or the failure.
     pub(crate) fn read(
         self,
         settings: &JudgeSettings,
@@ -197,7 +200,7 @@ impl RerankService {
         })
     }
 
-    /// What an answer that is no success means, where the service has codes of its own.
+    /// The failure for an error response, for services with their own codes.
     fn refusal(self, settings: &JudgeSettings, received: &HttpResponse) -> CallError {
         let mut error = error_response::from_response(settings, received);
         let wait = error.exchange.limits.retry_after;
@@ -208,7 +211,7 @@ impl RerankService {
                 error.message = format!("{}; check {}", error.message, settings.key_env);
                 error.stopping()
             }
-            // The connection was given up at the other end; the model behind the server failed.
+            // The connection was closed by the server; the model behind it failed.
             (Self::Cohere, 499) | (Self::Tei, 424) => {
                 error.cause = FailureCause::Server;
                 error.retry = Retry::After(wait);
@@ -234,7 +237,7 @@ impl RerankService {
     }
 }
 
-/// Bytes that one byte of text takes in JSON.
+/// Number of bytes that one byte of text takes in JSON.
 fn escaped(byte: u8) -> usize {
     match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 2,
@@ -243,14 +246,14 @@ fn escaped(byte: u8) -> usize {
     }
 }
 
-/// The results of an answer, under whatever name they stand there.
+/// The results in a response, under any of their possible names.
 fn results(value: &Value) -> Option<&Vec<Value>> {
     let named = ["results", "data"].into_iter();
     let found = named.filter_map(|name| value.get(name)?.as_array()).next();
     found.or_else(|| value.as_array())
 }
 
-/// Tokens that an answer says were read.
+/// The number of tokens read, according to the response.
 fn tokens(value: &Value) -> Option<u64> {
     const PLACES: [&str; 5] = [
         "/meta/billed_units/input_tokens",
@@ -265,7 +268,7 @@ fn tokens(value: &Value) -> Option<u64> {
     counts.find(|count| (1..=token_counts::MOST).contains(count))
 }
 
-/// One score for each of `count` documents, by the index that each result carries.
+/// One score for each of `count` documents, by the index in each result.
 fn scores(results: &[Value], count: usize) -> Result<Vec<f64>, String> {
     let mut scores = vec![None; count];
     for result in results {

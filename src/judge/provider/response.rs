@@ -1,4 +1,4 @@
-//! An answer over HTTP as it came.
+//! An HTTP response as received.
 
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
@@ -9,11 +9,11 @@ pub struct HttpResponse {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
-    /// From sending to the last byte.
+    /// From sending the request to receiving the last byte.
     pub latency: Duration,
-    /// Bytes of the request's body.
+    /// Size of the request body in bytes.
     pub sent: usize,
-    /// When its head came: what its times are counted from.
+    /// When its head arrived, which is the reference for relative times.
     pub at: Timestamp,
 }
 
@@ -26,7 +26,7 @@ impl HttpResponse {
         (200..300).contains(&self.status)
     }
 
-    /// The provider's identifier of the call, as the headers give it.
+    /// The provider's identifier of the call, from the headers.
     pub(crate) fn request_id(&self) -> Option<String> {
         [
             "x-request-id",
@@ -39,7 +39,7 @@ impl HttpResponse {
     }
 }
 
-/// The most bytes of a body that are kept with a failure.
+/// Maximum number of bytes of a body to keep with a failure.
 pub(crate) const KEPT: usize = 16_384;
 
 pub(crate) fn beginning(body: &[u8]) -> String {

@@ -1,4 +1,4 @@
-//! What tells the weights behind a model's name from others, as the server that has them lists it.
+//! Identifies the weights behind a model's name, as listed by the server that has them.
 
 use super::address::join;
 use super::connection::ApiConnection;
@@ -7,11 +7,12 @@ use reqwest::Method;
 use serde_json::Value;
 use std::time::Duration;
 
-/// A server on one's own machine answers at once; nothing waits longer for what only warns.
+/// A local server answers immediately; a check that only warns should not wait longer.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Asks the server: Ollama has a digest of each model, llama.cpp its size and number of parameters, vLLM where it was
-/// loaded from. `None` where the server is not one's own, says nothing of the kind or does not answer.
+/// Asks the server: Ollama has a digest of each model, llama.cpp its size and number of parameters,
+/// vLLM the path it was loaded from. `None` if the server is not local, lists no such information
+/// or does not answer.
 pub(super) async fn listed(settings: &JudgeSettings, connection: &ApiConnection) -> Option<String> {
     let is_ollama = settings.spec.provider == "ollama";
     let route = match settings.spec.provider.as_str() {
@@ -39,7 +40,7 @@ pub(super) async fn listed(settings: &JudgeSettings, connection: &ApiConnection)
     }
 }
 
-/// Ollama's digest of a model; a name without a tag means the latest.
+/// Ollama's digest of a model; a name without a tag means the latest one.
 fn digest(list: &Value, model: &str) -> Option<String> {
     let latest = format!("{model}:latest");
     let mut models = list.get("models")?.as_array()?.iter();
@@ -51,7 +52,7 @@ fn digest(list: &Value, model: &str) -> Option<String> {
     Some(digest.to_owned())
 }
 
-/// What is known of the file of a model: of the only one, where the server does not go by names.
+/// Information about the file of a model; of the only model if the server ignores names.
 fn file(list: &Value, model: &str) -> Option<String> {
     let models = list.get("data")?.as_array()?;
     let named = |entry: &&Value| entry.get("id").and_then(Value::as_str) == Some(model);

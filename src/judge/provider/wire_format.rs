@@ -1,4 +1,5 @@
-//! The trait of a provider's format: pure functions from prompts to requests and from answers to replies.
+//! The trait for a provider's format: pure functions from prompts to requests and from responses to
+//! replies.
 
 use super::chat;
 use super::error_response;
@@ -13,7 +14,7 @@ use std::fmt;
 
 /// One provider's format.
 pub trait WireFormat: Send + Sync + fmt::Debug {
-    /// The JSON of a call, without what the server has refused before.
+    /// The JSON of a call, without what the server has rejected before.
     fn build_request(
         &self,
         settings: &JudgeSettings,
@@ -21,16 +22,17 @@ pub trait WireFormat: Send + Sync + fmt::Debug {
         learnt: Learnt,
     ) -> Value;
 
-    /// What the requests of this format can still do without.
+    /// The alternatives that requests of this format can still fall back to.
     fn steps_left(&self, _settings: &JudgeSettings, _learnt: Learnt) -> StepsLeft {
         StepsLeft::default()
     }
 
-    /// Where a request limits the answer, as JSON pointers, one of which must be there; none where nothing is written.
+    /// The fields that limit the answer, as JSON pointers, one of which must be present; empty if
+    /// nothing is generated.
     fn caps(&self) -> &'static [&'static str];
 
-    /// The reply in the JSON of a success, or why there is none; as in chat completions unless a provider has its own form.
-    /// Looks at the stop reason before the text.
+    /// The reply in the JSON of a successful response, or the failure; as in chat completions
+    /// unless a provider has its own format. Checks the stop reason before the text.
     fn parse_reply(
         &self,
         settings: &JudgeSettings,
@@ -40,7 +42,7 @@ pub trait WireFormat: Send + Sync + fmt::Debug {
         chat::reply(settings, value, response)
     }
 
-    /// The reply in an answer of any status, or why there is none.
+    /// The reply in a response of any status, or the failure.
     fn parse_response(
         &self,
         settings: &JudgeSettings,
@@ -50,7 +52,7 @@ pub trait WireFormat: Send + Sync + fmt::Debug {
         self.parse_reply(settings, &value, response)
     }
 
-    /// What to know from now on, where the server refused something that it can do without.
+    /// The updated state after an error, if the server rejected something that is optional.
     fn adapt(&self, settings: &JudgeSettings, learnt: Learnt, error: &CallError) -> Option<Learnt> {
         let bare = JudgePrompt {
             system: " ".to_owned(),
@@ -79,7 +81,7 @@ pub trait WireFormat: Send + Sync + fmt::Debug {
             AnswerForm::Score => parse::score(written),
             AnswerForm::Choice => parse::choice(written),
             AnswerForm::Letter => parse::letter(written, reply.odds),
-            // Picks and answers to reranking questions are no opinion on two documents.
+            // Picks and answers to reranking questions are not opinions on two documents.
             _ => Err(ParseError::Missing("score")),
         }
     }

@@ -12,17 +12,17 @@ use reqwest::Url;
 use serde_json::Value;
 use std::ops::Range;
 
-/// Bytes of a token of English, roughly.
+/// Approximate number of bytes per token of English text.
 const BYTES_PER_TOKEN: usize = 4;
-/// Tokens that a service adds to a query and a document, at the very most.
+/// Maximum number of tokens that a service adds to a query and a document.
 const ENVELOPE: usize = 150;
 
-/// A service with what is sent to it.
+/// A service with its settings.
 #[derive(Debug)]
 pub(super) struct RemoteReranker {
     reached: RerankerConnection,
     url: Url,
-    /// Documents in one call at most.
+    /// Maximum number of documents per call.
     batch: usize,
 }
 
@@ -35,7 +35,7 @@ impl RemoteReranker {
         }
     }
 
-    /// Whether a key goes along, and with it a bill.
+    /// Whether a key is sent, so that calls are charged.
     pub(super) fn is_paid(&self) -> bool {
         self.reached.connection.key.is_some()
     }
@@ -52,8 +52,8 @@ impl RemoteReranker {
         self.reached.settings.cut.chars
     }
 
-    /// Service, model, and those parameters that change what scores mean. Where a server of one's own decides which model
-    /// answers, its address too.
+    /// Service, model, and the parameters that change the meaning of scores. If a local server
+    /// decides which model answers, its address as well.
     pub(super) fn identity(&self) -> String {
         let settings = &self.reached.settings;
         let service = self.reached.service;
@@ -66,7 +66,7 @@ impl RemoteReranker {
         format!("{service} {model} {params} {chars} {place}")
     }
 
-    /// The parts in which documents are sent, each within the limits of the service.
+    /// The batches in which documents are sent, each within the limits of the service.
     pub(super) fn batches(&self, query: &str, texts: &[&str]) -> Result<Vec<Range<usize>>, String> {
         let service = self.reached.service;
         let mut batches: Vec<Range<usize>> = Vec::new();
@@ -96,7 +96,7 @@ impl RemoteReranker {
         Ok(batches)
     }
 
-    /// What a call is expected to use, and what it costs where the price is known.
+    /// The expected usage of a call, and its cost if the price is known.
     pub(super) fn estimate(&self, query: &str, texts: &[&str]) -> (Usage, Option<f64>) {
         let bytes: usize = texts.iter().map(|text| text.len() + query.len()).sum();
         let tokens = bytes.div_ceil(BYTES_PER_TOKEN) as u64;
@@ -108,7 +108,7 @@ impl RemoteReranker {
         self.priced(tokens, searches)
     }
 
-    /// The same at the very most: no tokenizer makes more than one token of a byte.
+    /// The maximum usage: no tokenizer produces more than one token per byte.
     pub(super) fn worst(&self, query: &str, texts: &[&str]) -> (Usage, Option<f64>) {
         let bytes = texts.iter().map(|text| text.len() + query.len() + ENVELOPE);
         let searches = self.reached.service.worst_searches(query, texts);
@@ -155,7 +155,7 @@ impl RemoteReranker {
                 truncated: 0,
             }),
             Err(mut error) => {
-                // Often it is the address that is wrong, and only its beginning is what the user wrote.
+                // Often the address is wrong, and the user only wrote its beginning.
                 if error.no_answer || matches!(error.exchange.status, Some(404 | 405)) {
                     let message = &error.message;
                     error.message = format!("{message} (the address tried is {})", self.url);
@@ -167,7 +167,7 @@ impl RemoteReranker {
 
     fn cost(&self, answer: &ServiceScores) -> Option<f64> {
         let searches = match self.reached.service {
-            // Who charges for searches counts them; anybody else's call is one.
+            // Services that charge for searches count them; for others, a call is one search.
             RerankService::Cohere => answer.searches,
             _ => answer.searches.or(Some(1.0)),
         };

@@ -1,16 +1,17 @@
-//! The scores of some documents, with what is known of the call that made them.
+//! The scores of some documents, with information about the call that produced them.
 
 use crate::judge::call::Exchange;
 
-/// What a reranker made of some documents.
+/// A reranker's scores of some documents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RerankScores {
     /// One for each document, in the order in which they were given; higher is better.
     pub scores: Vec<f64>,
-    /// Whether only an order is known: the scores are the places from the end, and their distances say nothing.
+    /// Whether only an order is known: the scores are positions from the end, and their differences
+    /// have no meaning.
     pub places_only: bool,
-    /// What is known of the call: tokens as the service counts them, and dollars.
+    /// Information about the call: tokens as counted by the service, and dollars.
     pub exchange: Exchange,
-    /// Documents that were not sent whole.
+    /// Number of truncated documents.
     pub truncated: u64,
 }

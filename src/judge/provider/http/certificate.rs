@@ -1,17 +1,18 @@
-//! Certificates that are not trusted: found in the causes of a failed call, and told with their remedy.
+//! Finds untrusted certificates among the causes of a failed call, and describes them with a
+//! remedy.
 
 use rustls::CertificateError;
 use std::error::Error;
 use std::io;
 
-/// What is wrong with a server's certificate, where that is why a call failed.
+/// The problem with a server's certificate, if that is why a call failed.
 pub(super) fn distrusted<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a CertificateError> {
     let mut next = Some(error);
     while let Some(error) = next {
         if let Some(rustls::Error::InvalidCertificate(why)) = error.downcast_ref() {
             return Some(why);
         }
-        // The cause of an error of input and output is the cause of what it holds, which is passed over.
+        // An I/O error's source is that of the error that it wraps, which would be skipped.
         let held = error
             .downcast_ref::<io::Error>()
             .and_then(io::Error::get_ref);
@@ -23,7 +24,7 @@ pub(super) fn distrusted<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Cer
     None
 }
 
-/// The failure in words, with what to do.
+/// The failure in words, with the remedy.
 pub(super) fn describe(place: &str, why: &CertificateError) -> String {
     let (what, remedy) = match why {
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => (

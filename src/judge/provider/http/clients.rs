@@ -1,5 +1,5 @@
-//! The HTTP clients of a run, shared by all its judges: for the world and for this machine, and more than one where a
-//! server lets only so many calls share a connection.
+//! The HTTP clients of a run, shared by all its judges: separate ones for remote servers and for
+//! this machine, and several for servers that limit the calls per connection.
 
 use super::failure::chain;
 use crate::judge::call::{CallError, FailureCause};
@@ -10,26 +10,26 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Calls that share one client. Over HTTP/2 they share one connection, and servers let about a hundred of them go on at
-/// once; the others would wait in it, unseen.
+/// Number of calls that share one client. Over HTTP/2 they share one connection, and servers
+/// process about a hundred of them at once; further ones would silently queue in the connection.
 const TOGETHER: usize = 90;
-/// Clients of one kind at most.
+/// Maximum number of clients of one kind.
 const MOST: usize = 16;
-/// How often a connection over HTTP/2 is asked whether it still stands, and how long it may take to say so.
+/// How often an HTTP/2 connection is checked for being alive, and how long the answer may take.
 const ASKED_EVERY: Duration = Duration::from_secs(30);
 const SAYS_WITHIN: Duration = Duration::from_secs(20);
 
-/// What makes clients differ.
+/// The properties that distinguish clients.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct ClientKey {
-    /// For this machine: no proxy is to see a key that is only for loopback.
+    /// For this machine: no proxy may see a key that is only for loopback.
     local: bool,
     connect: Duration,
-    /// The server, where its calls are counted; none where each has a connection of its own anyway.
+    /// The server, if its calls are counted; `None` if each call has its own connection anyway.
     counted: Option<String>,
 }
 
-/// The clients made so far.
+/// The clients created so far.
 #[derive(Debug, Default)]
 pub(super) struct HttpClients(Mutex<HashMap<ClientKey, Vec<SharedClient>>>);
 
@@ -53,7 +53,7 @@ impl Drop for LeasedClient {
 }
 
 impl HttpClients {
-    /// A client with room for one more call.
+    /// A client with capacity for one more call.
     pub(super) fn of(&self, url: &Url, connect: Duration) -> Result<LeasedClient, CallError> {
         let local = is_loopback(url);
         let kind = ClientKey {
@@ -62,7 +62,7 @@ impl HttpClients {
             counted: (url.scheme() == "https").then(|| url.authority().to_owned()),
         };
         let most = if kind.counted.is_some() { MOST } else { 1 };
-        // Calls are counted under the lock, so that two that come together do not both take the last place.
+        // Count calls under the lock, so that two concurrent calls do not both take the last slot.
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let made = all.entry(kind).or_default();
         let calls = |shared: &&SharedClient| shared.calls.load(Ordering::Relaxed);
@@ -94,7 +94,7 @@ impl HttpClients {
 }
 
 fn build(connect: Duration, local: bool) -> Result<Client, String> {
-    // Whoever installed a provider of cryptography first has the same right to it.
+    // It is fine if another crypto provider was installed first.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder()
         .connect_timeout(connect)
@@ -110,7 +110,8 @@ fn build(connect: Duration, local: bool) -> Result<Client, String> {
         .map_err(|error| format!("no HTTP client: {}", chain(&error)))
 }
 
-/// Follows redirects on the same server only, the key being for that one, and only those that keep the request whole.
+/// Follows redirects only on the same server, because the key belongs to it, and only those that
+/// preserve the whole request.
 fn stay(attempt: redirect::Attempt<'_>) -> redirect::Action {
     let origin = |url: &Url| url.origin();
     let here = attempt.previous().first().map(origin);

@@ -1,4 +1,5 @@
-//! Error bodies of providers and gateways: their cause, whether the judge stops, whether to retry, and after which wait.
+//! Error bodies of providers and gateways: their cause, whether the judge stops, whether to retry,
+//! and the wait.
 
 use super::super::anthropic::Anthropic;
 use super::super::compatible::{Compatible, named};
@@ -21,12 +22,12 @@ fn failure(status: u16, body: &Value) -> CallError {
     wire.parse_response(&gateway(), &answer).unwrap_err()
 }
 
-/// An error as OpenAI and most others write it.
+/// An error as OpenAI and most others format it.
 fn openai(message: &str, kind: &str, code: Value) -> Value {
     json!({"error": {"message": message, "type": kind, "param": null, "code": code}})
 }
 
-/// The same as LiteLLM hands it on.
+/// The same error as LiteLLM forwards it.
 fn litellm(message: &str, code: &str) -> Value {
     let message = format!(
         "litellm.BadRequestError: OpenAIException - {message}\n\nLiteLLM: model group 'gpt' failed with the error above. No \
@@ -380,7 +381,7 @@ fn a_limit_that_fits_with_shorter_texts_does_not_stop_the_judge() {
         error.message.contains("max_output_tokens (4096)"),
         "{error}"
     );
-    // The longer answer that is asked for after a cut one does not fit; the usual one would.
+    // The longer answer requested after a truncated one does not fit; the default one would.
     let body = json!({"error": {"message": "This model's maximum context length is 8192 tokens. However, you requested 8492 tokens (300 in the messages, 8192 in the completion)."}});
     assert!(!failure(400, &body).stops_judge);
 }

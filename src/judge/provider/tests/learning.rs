@@ -1,4 +1,4 @@
-//! What real servers answer to what they do not take, and what is asked of them next.
+//! Real servers' responses to unsupported parameters, and the requests that follow.
 
 use super::super::anthropic::Anthropic;
 use super::super::azure::Azure;
@@ -21,7 +21,7 @@ fn letter(provider: &str, model: &str) -> JudgeSettings {
     settings
 }
 
-/// The request after a server has answered `refusals`, one after the other.
+/// The request after a server has responded with `refusals`, one after the other.
 fn after(
     wire: &dyn WireFormat,
     settings: &JudgeSettings,
@@ -52,7 +52,7 @@ fn compatible(name: &str) -> Compatible {
 
 #[test]
 fn what_is_known_is_not_learnt_again() {
-    // Ollama's requests hold the temperature whatever was refused.
+    // Ollama's requests contain the temperature even if other things were rejected.
     let settings = settings("ollama", "m");
     let refusal = json!({"error": "unsupported option: temperature"});
     let error = Ollama
@@ -79,7 +79,7 @@ fn azure_without_efforts_gets_none_and_then_a_temperature() {
     assert_eq!(request["temperature"], 0);
 }
 
-/// What is left of `output_config` after each refusal.
+/// The remaining parts of `output_config` after each refusal.
 #[rstest]
 #[case::whole("output_config: Extra inputs are not permitted", None, None)]
 #[case::structure(
@@ -106,7 +106,7 @@ fn older_models_of_anthropic_are_asked_without_what_they_refuse(
     assert_eq!(at("/output_config/effort"), effort, "{request}");
     assert_eq!(at("/output_config/format/type"), format, "{request}");
     assert!(!notes.is_empty());
-    // What the user asked for stays.
+    // The user's own parameters stay.
     let mut own = settings;
     own.params = json!({"output_config": {"effort": "high"}})
         .as_object()
@@ -418,7 +418,7 @@ fn a_model_that_does_not_think_gets_little_room_until_it_needs_more() {
         (cap(long, Asking::First), cap(long, Asking::Longer)),
         (json!(4096), json!(8192))
     );
-    // One that repeats itself would fill any room.
+    // An answer that repeats itself would fill any limit.
     let looped = cut(&"A says so. ".repeat(60));
     assert!(looped.message.contains("repeats itself"), "{looped}");
     assert_eq!(wire.adapt(&settings, first, &looped), None);

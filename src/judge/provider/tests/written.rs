@@ -1,5 +1,4 @@
-//! What a reply is taken to have written: its letter with the probabilities, and text that came
-//! outside its content.
+//! How replies are interpreted: their letter with its probabilities, and text outside the content.
 
 use super::super::testing::{received, settings};
 use super::*;
@@ -16,7 +15,8 @@ fn letter(params: Value) -> JudgeSettings {
     }
 }
 
-/// A reply of these tokens. The likeliest at each place are the token itself and the other letter.
+/// A reply with these tokens. The most likely alternatives at each position are the token itself
+/// and the other letter.
 fn tokens(tokens: &[&str], finish: &str) -> Value {
     let tops = |token: &str| {
         let other = if token.contains('B') { "A" } else { "B" };
@@ -79,7 +79,7 @@ fn a_letter_that_was_cut_off_counts_only_under_a_grammar() {
     assert!(read(grammar, &["A", " careful"]).is_err());
 }
 
-/// Replies with an empty content and `text` in another field, which has that name.
+/// Replies with empty content and `text` in another field, with the name of that field.
 fn outside(text: &str) -> Vec<(Box<dyn WireFormat>, &'static str, Value)> {
     let chat = |message: Value| json!({"choices": [{"finish_reason": "stop", "message": message}]});
     let compatible = || Box::new(Compatible(&PRESETS[0])) as Box<dyn WireFormat>;

@@ -1,4 +1,4 @@
-//! What a program's line says: scores, or the ids in order.
+//! Parses a program's output line: scores, or the IDs in order.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,7 +10,8 @@ struct ProgramAnswer {
     scores: Option<Vec<Value>>,
 }
 
-/// One score for each of `ids`, and whether only an order is known: then the last one has 1, the one before it 2.
+/// One score for each of `ids`, and whether only an order is known: then the last one has score 1,
+/// the one before it 2, and so on.
 pub(super) fn read(line: &[u8], ids: &[&str]) -> Result<(Vec<f64>, bool), String> {
     const WANTED: &str =
         "expected one line of JSON, {\"ranking\": [ids]} or {\"scores\": [numbers]}";

@@ -133,8 +133,8 @@ impl RerankAsk {
     }
 }
 
-/// Some candidates of a pool in the order in which they are shown to a judge, and the question about
-/// them.
+/// Some candidates of a pool in the order in which they are shown to a judge, and the question
+/// about them.
 #[derive(Clone, Debug)]
 pub struct PresentedQuestion {
     /// The texts of all candidates of the query: prompts contain only those shown; lexical measures

@@ -10,8 +10,8 @@ const REAL: &str = include_str!("../../../../tests/golden/sbr/real.json");
 /// Document, rank in A, rank in B, source, turn, similarity, label.
 type ChosenRow = (DocId, usize, usize, String, usize, Option<f64>, Option<f64>);
 
-/// Document (its SBR rank; a text where step 1 had left it out for its text), rank in ColBERT's list from 0, source, similarity,
-/// label.
+/// Document (its SBR rank; a text where step 1 had left it out for its text), rank in ColBERT's
+/// list from 0, source, similarity, label.
 type RealRow = (Value, usize, String, Option<f64>, Option<f64>);
 
 #[derive(Deserialize)]
@@ -119,7 +119,8 @@ struct RealQuery {
     nine: Vec<RealRow>,
 }
 
-/// Of ColBERT's real lists the documents of the nine are known, with their ranks, and the SBR list in full.
+/// Of ColBERT's real lists the documents of the nine are known, with their ranks, and the SBR list
+/// in full.
 fn real_lists(real: &RealQuery) -> (Vec<DocId>, Vec<DocId>) {
     let id = |value: &Value| DocId::new(value.to_string().trim_matches('"'));
     let mut by_rank: Vec<_> = real.nine.iter().map(|row| (row.1, id(&row.0))).collect();
@@ -159,8 +160,9 @@ fn the_real_lists_have_the_originals_eight() {
     }
 }
 
-/// Step 1 leaves a document out where an earlier one of the file has its text; the file is in ColBERT's order, so that of a
-/// document among the first four that was left out, the earlier one is among them too.
+/// Step 1 leaves a document out where an earlier one of the file has its text; the file is in
+/// ColBERT's order, so that of a document among the first four that was left out, the earlier one
+/// is among them too.
 #[test]
 fn where_the_original_shows_a_text_twice_ours_shows_it_once() {
     let real: Real = serde_json::from_str(REAL).unwrap();

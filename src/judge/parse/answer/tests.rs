@@ -259,7 +259,8 @@ fn an_answer_copied_from_a_candidate_is_none_among_other_words() {
         read(&format!("It says {copied}.\n{{\"ranking\": [1, 2]}}")),
         own
     );
-    // There are few rankings, and no other way to write this one, so it is accepted as a whole reply.
+    // There are few rankings, and no other way to write this one, so it is accepted as a whole
+    // reply.
     let whole = Ok(Answer::Numbers(vec![2, 1]));
     assert_eq!(read(copied), whole);
     assert_eq!(read(&format!("<think>hm</think>{copied}")), whole);

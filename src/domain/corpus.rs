@@ -16,7 +16,7 @@ macro_rules! text_id {
                 Self(id.into())
             }
 
-            /// The identifier as the input spells it: unsanitised, so never print it to a terminal
+            /// The identifier as the input spells it: unsanitized, so never print it to a terminal
             /// directly.
             pub fn as_str(&self) -> &str {
                 &self.0

@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 
 named! {
     "a form of duel", "kebab-case";
-    /// What a participant is shown and asked.
+    /// How a task is presented, and what it asks.
     pub enum DuelForm {
         /// Nine documents in a 3×3 grid: which of them answer the query, and which passage shows
         /// it?

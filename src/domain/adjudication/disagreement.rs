@@ -19,7 +19,7 @@ pub struct Disagreement {
     /// Index of the pool.
     pub pool: usize,
     pub slot: usize,
-    /// Whether the document is labelled relevant.
+    /// Whether the document is labeled relevant.
     pub positive: bool,
     /// Answers that contradict the label.
     pub against: usize,
@@ -259,7 +259,7 @@ mod tests {
         names.iter().map(|name| DocId::new(*name)).collect()
     }
 
-    /// Slots: a (labelled, found last), b, c, d.
+    /// Slots: a (labeled, found last), b, c, d.
     fn pools(count: usize) -> Vec<JudgingPool> {
         let pool = |at: usize| {
             let query = QueryId::new(format!("q{at}"));

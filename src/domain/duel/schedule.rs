@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 named! {
     "a kind of task", "kebab-case";
-    /// What a task is for.
+    /// The purpose of a task.
     pub enum TaskKind {
         /// A query of the duel. Only these count in the result.
         Query,
@@ -43,7 +43,7 @@ pub struct Place {
     pub team: Option<Side>,
 }
 
-/// What a participant sees.
+/// The content shown to a participant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Grid: up to nine places, row by row. Interleaved: from the top.

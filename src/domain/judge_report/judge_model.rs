@@ -40,7 +40,7 @@ pub struct JudgeParameters {
     /// β: how sharply the judge distinguishes documents. Mean 1 over the fitted judges; 0 is a coin
     /// toss.
     pub beta: f64,
-    /// γ in logits: positive favours the document shown first.
+    /// γ in logits: positive favors the document shown first.
     pub gamma: f64,
     /// γ / β: the score gap equivalent to being shown first. `None` unless β is above 0.
     pub shift: Option<f64>,

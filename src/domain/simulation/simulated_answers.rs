@@ -146,7 +146,7 @@ mod tests {
                 compared += usize::from(battle == Answer::SecondWins(second));
             }
         }
-        // Of 3,000 each; the standard error of the difference is 0.010.
+        // 3,000 answers each; the standard error of the difference is 0.010.
         let (listed, compared) = (listed as f64 / 3000.0, compared as f64 / 3000.0);
         assert!((listed - compared).abs() < 0.03, "{listed} {compared}");
         assert!((0.7..0.85).contains(&compared), "{compared}");

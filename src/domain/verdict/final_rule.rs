@@ -13,7 +13,7 @@ use strum::IntoStaticStr;
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum FinalRule {
-    /// The latest verdict, whoever gave it.
+    /// The latest verdict by any annotator.
     #[default]
     Latest,
     /// The direction (A, equal, B) that more than half of those who stated one agree on. Without

@@ -21,7 +21,7 @@ const CASE: &str = "=== case ===";
 const TEXTS: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
-    /// The first line is something else.
+    /// The first line is invalid.
     #[error(
         "the prompt does not begin with \"answer: \" and one of score, choice, letter (for battles), slots, verdicts (for picks), \
          ranking, selection, winner, best, grade, yesno (for reranking), link (for two queries)"
@@ -32,7 +32,7 @@ pub enum TemplateError {
         "the prompt has no line {0:?}; it needs {SYSTEM:?} and {CASE:?}, each once, in this order"
     )]
     Divider(&'static str),
-    /// A text is never shown.
+    /// A text is never used.
     #[error("the prompt's case never mentions {{{{{0}}}}}")]
     Missing(&'static str),
     #[error("the prompt mentions {{{{{name}}}}}, which stands for nothing; there are {known}")]

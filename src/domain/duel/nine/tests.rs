@@ -10,7 +10,7 @@ const REAL: &str = include_str!("../../../../tests/golden/sbr/real.json");
 /// Document, rank in A, rank in B, source, turn, similarity, label.
 type ChosenRow = (DocId, usize, usize, String, usize, Option<f64>, Option<f64>);
 
-/// Document (its SBR rank; a text where step 1 had left it out for its text), rank in ColBERT's
+/// Document (its SBR rank, or a string if step 1 had dropped it for its text), rank in ColBERT's
 /// list from 0, source, similarity, label.
 type RealRow = (Value, usize, String, Option<f64>, Option<f64>);
 
@@ -119,7 +119,7 @@ struct RealQuery {
     nine: Vec<RealRow>,
 }
 
-/// Of ColBERT's real lists the documents of the nine are known, with their ranks, and the SBR list
+/// For ColBERT's real lists, the documents of the nine and their ranks are known, and the SBR list
 /// in full.
 fn real_lists(real: &RealQuery) -> (Vec<DocId>, Vec<DocId>) {
     let id = |value: &Value| DocId::new(value.to_string().trim_matches('"'));
@@ -203,7 +203,7 @@ fn where_the_original_shows_a_text_twice_ours_shows_it_once() {
     assert_eq!(twice, 25);
 }
 
-/// Two lists over texts of which some are the same, with grades of some.
+/// Two lists over texts, some of them identical, with grades for some.
 #[derive(Debug)]
 struct Lists {
     ids: Vec<DocId>,
@@ -307,7 +307,7 @@ proptest! {
         }
     }
 
-    /// A and B changed about, with the other one first, is the same choice from the other side.
+    /// Swapping A and B, and which one goes first, gives the same choice with the sides swapped.
     #[test]
     fn the_choice_is_symmetric(lists in lists(), place in 0usize..4) {
         let (one, other) = (lists.nine(place, false), lists.nine(place + 1, true));

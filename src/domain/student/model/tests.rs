@@ -137,7 +137,7 @@ fn no_pair_of_a_query_is_predicted_by_a_model_that_saw_its_votes() {
     assert!(moved.iter().all(|x| x.abs() < 1e-9), "{moved:?}");
     let moved = changed.model.predict(pair).a() - found.model.predict(pair).a();
     assert!(moved.abs() > 1e-6, "{moved}");
-    // A query without votes is predicted by the model of all.
+    // A query without votes is predicted by the model of all rows.
     assert_eq!(found.predict(99, pair), found.model.predict(pair));
 }
 

@@ -1,7 +1,8 @@
-//! Adjudication: a judge picks the relevant documents of a pool, and its picks are held against the labels.
+//! Adjudication: a judge picks the relevant documents of a pool, and its picks are compared with
+//! the labels.
 //!
-//! An answer that breaks the rules is invalid and counted as such; nothing is repaired or filled in. Agreement is
-//! reported beside what random picks would reach (SEEDS §2.4).
+//! An answer that breaks the rules counts as invalid; nothing is repaired or filled in. Agreement
+//! is reported together with the agreement of random picks (SEEDS §2.4).
 
 mod disagreement;
 mod evidence;

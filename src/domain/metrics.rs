@@ -1,7 +1,9 @@
-//! How good a ranking is against human labels, how sure that is, and how alike two rankings are.
+//! The quality of a ranking according to human labels, its uncertainty, and the similarity of
+//! rankings.
 //!
-//! Values equal trec_eval's: documents are ordered by score, ties by descending document id; an unjudged document is
-//! not relevant; a query without relevant documents counts as 0 in every mean (SEEDS §5).
+//! Values equal trec_eval's: documents are sorted by score, ties by descending document ID; an
+//! unjudged document is not relevant; a query without relevant documents counts as 0 in every mean
+//! (SEEDS §5).
 
 mod evaluate;
 mod grade_model;

@@ -1,9 +1,9 @@
-//! Simulated campaigns: what a sampling strategy is worth before any judge is paid (SCIENCE §0, §5).
+//! Simulated campaigns: evaluates sampling strategies without paying for judges (SCIENCE §0, §5).
 //!
-//! A [`SimulatedQuery`] is one query whose true scores are known and whose judges answer by the noise model. [`run`] plays one
-//! strategy on one world, so that a caller can show progress, stop early and use as many threads as it likes; strategies
-//! played on the same worlds meet the same votes and can be compared world by world. Simulated numbers are simulated
-//! numbers: no model was asked.
+//! A [`SimulatedQuery`] is a query whose true scores are known and whose judges follow the noise
+//! model. [`run`] runs one strategy on one world, so that callers can show progress, stop early and
+//! use as many threads as they like. Strategies on the same worlds see the same votes, so they can
+//! be compared world by world. All results are simulated: no model was asked.
 
 mod coverage;
 mod fitted_noise;

@@ -38,7 +38,7 @@ pub struct Place {
     /// `None` for the instruction of an attention task.
     pub document: Option<DocId>,
     /// The ranking credited with a selection if the task decides that instead of the ranks: the
-    /// team in an interleaved list, or the list that a document was dealt to in a task of
+    /// team in an interleaved list, or the list that the document was assigned to in a task of
     /// [`TaskKind::SameLists`].
     pub team: Option<Side>,
 }
@@ -147,7 +147,7 @@ struct Layout<'a> {
     participant: usize,
     /// The number of each query among the duel's queries with the same number of documents.
     numbers: Vec<usize>,
-    /// Start of the designs.
+    /// Random shift of the designs, the same for all participants.
     offset: usize,
 }
 

@@ -6,8 +6,8 @@ use crate::domain::rating::{self, Observation, RatingError, RatingModel, RatingO
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// With fewer votes a judge keeps β = 1 and γ = 0. At this many the standard error of γ is still about 0.4 (simulated
-/// with the noise of SCIENCE §0).
+/// With fewer votes, a judge keeps β = 1 and γ = 0. With this many, the standard error of γ is
+/// still about 0.4 (simulated with the noise of SCIENCE §0).
 pub(super) const MIN_VOTES: usize = 100;
 
 /// The fit has converged when no β and no γ moves by more than this in a round.
@@ -57,14 +57,15 @@ pub struct JudgeModel {
     pub converged: bool,
 }
 
-/// Fits logit P(judge m votes for B) = β_m (e_b − e_a) + γ_m o, o = +1 where B was shown first and −1 where A was, with
-/// mean β = 1 (SCIENCE §6.1).
+/// Fits logit P(judge m votes for B) = β_m (e_b − e_a) + γ_m o, with o = +1 if B was shown first
+/// and −1 if A was, and mean β = 1 (SCIENCE §6.1).
 ///
-/// Rounds of EM: the scores of each query by the MAP fit, then β and γ of each judge by a logistic regression over all
-/// queries, in expectation over the Laplace posterior of each gap (three-point Gauss–Hermite). `lambda` is the prior
-/// precision of [`RatingOptions`], for one battle; the posterior takes φ = battles / votes, which is 1/M where M judges vote on
-/// every battle. Queries of more than [`rating::MAX_DENSE`] documents have no posterior and say nothing of the judges.
-/// The same ballots in the same order give the same bits; another order may change the last ones.
+/// Rounds of EM: the scores of each query by the MAP fit, then β and γ of each judge by a logistic
+/// regression over all queries, in expectation over the Laplace posterior of each gap (three-point
+/// Gauss–Hermite). `lambda` is the prior precision of [`RatingOptions`], for one battle; the
+/// posterior uses φ = battles / votes, which is 1/M if M judges vote on every battle. Queries with
+/// more than [`rating::MAX_DENSE`] documents have no posterior and are not used for the judges. The
+/// same ballots in the same order give the same bits; another order may change the last ones.
 pub fn judge_model(ratings: &[Rating], lambda: f64) -> Result<JudgeModel, RatingError> {
     let options = RatingOptions {
         model: RatingModel::Map,

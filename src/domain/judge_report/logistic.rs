@@ -39,11 +39,14 @@ pub struct JudgeRegression {
     pub n: usize,
 }
 
-/// β and γ of P(vote for B) = σ(β (e_b − e_a) + γ o), o = +1 where B was shown first and −1 where A was (SCIENCE §6.1).
+/// β and γ of P(vote for B) = σ(β (e_b − e_a) + γ o), with o = +1 if B was shown first and −1 if A
+/// was (SCIENCE §6.1).
 ///
-/// The maximum of the likelihood, a vote of ½ being half a vote for each; errors take queries for clusters where there are
-/// several, and are from the information matrix where there are not. Trials that are not finite, or whose vote is not in 0..=1, are left out. `None` without two trials that tell the
-/// predictors apart, and where the likelihood has no finite maximum because the predictors separate the votes.
+/// The maximum likelihood estimate, with a vote of ½ counting as half a vote for each document.
+/// Errors are clustered by query if there are several queries, and otherwise come from the
+/// information matrix. Trials that are not finite, or whose vote is not in 0..=1, are skipped.
+/// `None` without two trials that distinguish the predictors, and if the likelihood has no finite
+/// maximum because the predictors separate the votes.
 #[cfg(test)]
 pub fn judge_regression(trials: &[RegressionTrial]) -> Option<JudgeRegression> {
     let cases: Vec<RegressionCase> = trials

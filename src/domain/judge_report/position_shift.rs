@@ -5,13 +5,13 @@ use crate::domain::agreement::{ClusteredError, Interval};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The simple diagnostic of position bias (SCIENCE §6.1): the mean vote for B where B was shown first, less the mean
-/// vote for B where A was. Positive favours the document shown first.
+/// A simple measure of position bias (SCIENCE §6.1): the mean vote for B if B was shown first,
+/// minus the mean vote for B if A was. Positive values favor the document shown first.
 ///
-/// A pair that the judge saw in both orders is compared with itself, so that what the documents are worth cancels out. The
-/// other votes are compared over all, which is unbiased where the presentation was drawn at random; the two figures are
-/// averaged by their votes. Close pairs show the bias and clear ones hide it, so it depends on the pairs; γ of the judge
-/// model does not.
+/// A pair that the judge saw in both orders is compared with itself, so that the quality of the
+/// documents cancels out. The other votes are compared as a whole, which is unbiased if the order
+/// was random. The two values are averaged, weighted by their votes. Close pairs show the bias and
+/// clear ones hide it, so the value depends on the pairs, unlike γ of the judge model.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PositionShift {
     /// The difference of the two means on the scale 0, ½, 1, in −1..=1.

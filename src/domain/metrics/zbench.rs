@@ -1,7 +1,8 @@
-//! zBench's own measures of test scores against true scores, one pair of scores a document (SCIENCE §1).
+//! zBench's own measures of test scores against true scores, with one pair of scores per document
+//! (SCIENCE §1).
 //!
-//! `limit` keeps the first documents in input order, not the best ones; zBench uses 10, so that its NDCG is not NDCG@10.
-//! Equal scores are ranked in reverse input order.
+//! `limit` keeps the first documents in input order, not the best ones; zBench uses 10, so its NDCG
+//! is not NDCG@10. Equal scores are ranked in reverse input order.
 
 /// zBench's default `limit`.
 pub const DOCUMENT_LIMIT: usize = 10;

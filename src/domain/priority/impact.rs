@@ -28,7 +28,8 @@ pub(crate) struct Impact {
     pub places: usize,
     /// The largest change of a score, in score units.
     pub score: f64,
-    /// Whether the other ranking was refitted; otherwise it is the secant estimate of SCIENCE §9c.
+    /// Whether the other ranking was refitted; otherwise it comes from the secant estimate of
+    /// SCIENCE §9c.
     pub exact: bool,
 }
 
@@ -305,10 +306,11 @@ impl<'a> FlipContext<'a> {
     }
 }
 
-/// The gap e_b − e_a of a pair after its score has become `score`, to the accuracy of the secant step of SCIENCE §9c: the
-/// pair is taken out of the fit to first order and put back in exactly. `scores` are those of the logistic fit that the
-/// pair is part of, and `resistance` its effective resistance there. `None` where the fit rests on the pair alone, and for
-/// a pair without weight.
+/// The gap e_b − e_a of a pair after changing its score to `score`, with the accuracy of the secant
+/// step of SCIENCE §9c: the pair is removed from the fit to first order and added back exactly.
+/// `scores` are those of the logistic fit that includes the pair, and `resistance` is its effective
+/// resistance in that fit. `None` if the fit depends on the pair alone, and for a pair without
+/// weight.
 pub(crate) fn flipped_gap(
     pair: &Observation,
     score: f64,

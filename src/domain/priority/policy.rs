@@ -16,7 +16,8 @@ named! {
         Uncertain,
         /// Entropy of the judges' votes over A, tie and B, in bits (SCIENCE §9a).
         Split,
-        /// Size of the standardised residual: votes that the other battles contradict (SCIENCE §9b).
+        /// Magnitude of the standardized residual: votes that the other battles contradict (SCIENCE
+        /// §9b).
         Surprise,
         /// The weakest pair of every cycle of three (SCIENCE §9d).
         Cycle,

@@ -29,8 +29,8 @@ pub struct PairPriority {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scoring {
     pub policy: Policy,
-    /// `Impact` refits this many pairs of the query exactly, those with the largest estimate; the others keep the
-    /// estimate (SCIENCE §9c).
+    /// `Impact` refits this many pairs of the query, those with the largest estimates; the others
+    /// keep their estimates (SCIENCE §9c).
     pub exact: usize,
 }
 

@@ -131,8 +131,8 @@ pub(super) fn counted_votes(
     observations
 }
 
-/// A battle's votes one by one, each as its judge is known to answer; together they weigh what the battle does
-/// (SCIENCE §6.1).
+/// The votes of a battle as separate observations, each with its judge's response parameters; their
+/// weights sum to that of the battle (SCIENCE §6.1).
 fn responses<'a>(
     rows: &'a QueryRows,
     rule: VoteRule,

@@ -63,7 +63,8 @@ pub enum JudgeWeights {
     /// All judges alike: a battle's score is the mean of its votes.
     #[default]
     Equal,
-    /// Each judge with its own sharpness and position bias, fitted together with the documents (SCIENCE §6.1).
+    /// Each judge with its own sharpness and position bias, fitted together with the documents
+    /// (SCIENCE §6.1).
     Joint,
 }
 
@@ -164,8 +165,8 @@ impl BattleRecord {
         asked.saturating_sub(self.votes.len())
     }
 
-    /// How much the votes count in the fit: 1, and the share of the ensemble that has voted where a round chose the
-    /// judges (SCIENCE §5).
+    /// Weight of the votes in the fit: 1, or the share of the ensemble that has voted if a round
+    /// chose the judges (SCIENCE §5).
     pub fn weight(&self, judges: usize) -> f64 {
         match self.asked {
             None => 1.0,

@@ -1,9 +1,11 @@
-//! Adaptive sampling: which pairs to ask about next, and which judges, given the votes so far (SCIENCE §5).
+//! Adaptive sampling: chooses which pairs to ask about next, and which judges, given the votes so
+//! far (SCIENCE §5).
 //!
-//! A campaign over one query is a sequence of rounds. The caller asks for a round with [`next_round`], has its tasks
-//! judged, and asks for the next one with the votes that came in; the campaign is over when a round is empty or the
-//! calls are spent. Round 0 is one random cycle through all documents, the first cycle of the plain plan. No judge is
-//! ever asked twice about a pair: at temperature 0 it would say the same again. A call that failed counts as asked.
+//! A campaign over one query is a sequence of rounds. The caller requests a round with
+//! [`next_round`], has its tasks judged, and requests the next one with the new votes; the campaign
+//! ends when a round is empty or the calls are spent. Round 0 is one random cycle through all
+//! documents, the first cycle of the plain plan. No judge is asked twice about a pair, because at
+//! temperature 0 it would give the same answer. A failed call counts as asked.
 
 mod adaptive_plan;
 mod greedy;

@@ -9,10 +9,12 @@ use crate::domain::vote::Outcome;
 
 named! {
     "a distribution", "kebab-case";
-    /// How the true scores of a query's documents are distributed, in the units of [`Noise::standard`].
+    /// How the true scores of a query's documents are distributed, in the units of
+    /// [`Noise::standard`].
     ///
-    /// The standard deviations are those of SCIENCE §0. It does not give the shapes of `Skew` and `Graded`: ours are chosen
-    /// so that three judges agree on 72 % of random pairs under them too.
+    /// The standard deviations are those of SCIENCE §0. It does not specify the shapes of `Skew`
+    /// and `Graded`, which we chose so that three judges agree on 72 % of random pairs under them
+    /// too.
     #[derive(Default)]
     pub enum Theta {
         /// Normal, standard deviation 1.82.

@@ -17,7 +17,7 @@ use std::str::FromStr as _;
 const LAYOUT: &str = "overrule prompt layout 1";
 const SYSTEM: &str = "=== system ===";
 const CASE: &str = "=== case ===";
-/// Number of required placeholders of a case, which are its texts and come first.
+/// Number of placeholders that a case must contain; they come first among the names.
 const TEXTS: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {

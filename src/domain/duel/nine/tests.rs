@@ -160,9 +160,8 @@ fn the_real_lists_have_the_originals_eight() {
     }
 }
 
-/// Step 1 leaves a document out where an earlier one of the file has its text; the file is in
-/// ColBERT's order, so that of a document among the first four that was left out, the earlier one
-/// is among them too.
+/// Step 1 drops a document if an earlier one in the file has the same text. The file is in ColBERT's
+/// order, so if a document among the first four was dropped, the earlier one is among them too.
 #[test]
 fn where_the_original_shows_a_text_twice_ours_shows_it_once() {
     let real: Real = serde_json::from_str(REAL).unwrap();

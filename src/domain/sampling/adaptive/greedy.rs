@@ -157,8 +157,8 @@ impl PartialEq for QueuePlace {
 
 impl Eq for QueuePlace {}
 
-/// The covariance as the picks narrow it: each takes w·uuᵀ/(1 + w·v) from it, where u is the column of B less that of A,
-/// v = u_B − u_A and w = votes · p(1−p) (SCIENCE §5).
+/// The covariance as the picks narrow it: each pick subtracts w·uuᵀ/(1 + w·v), where u is the
+/// column of B minus that of A, v = u_B − u_A and w = votes · p(1−p) (SCIENCE §5).
 struct Posterior<'a> {
     scores: &'a [f64],
     covariance: &'a Covariance,

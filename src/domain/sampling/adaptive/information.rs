@@ -4,12 +4,12 @@ use crate::domain::rating::{self, Covariance};
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::f64::consts::{LN_2, PI};
 
-/// The mutual information, in bits, between the winner of a battle and the gap between its two scores, where the gap
-/// is normal with mean `gap` and variance `variance` ≥ 0.
+/// The mutual information, in bits, between the winner of a battle and the gap between its two
+/// scores, if the gap is normal with mean `gap` and variance `variance` ≥ 0.
 ///
-/// h(Φ(m/√(s+1))) − C/√(s+C²) · exp(−m²/(2(s+C²))) with m = k·gap, s = k²·variance, k² = π/8 and C² = π ln 2 / 2, not
-/// below 0 (BALD, Houlsby et al. 2011, with the probit in place of the logistic; SCIENCE §5: at most 0.035 bit from the
-/// exact value).
+/// h(Φ(m/√(s+1))) − C/√(s+C²) · exp(−m²/(2(s+C²))) with m = k·gap, s = k²·variance, k² = π/8 and C²
+/// = π ln 2 / 2, at least 0 (BALD, Houlsby et al. 2011, with the probit instead of the logistic;
+/// SCIENCE §5: within 0.035 bit of the exact value).
 pub(crate) fn mutual_information(gap: f64, variance: f64) -> f64 {
     let (square, spread) = (PI / 8.0 * gap * gap, PI / 8.0 * variance);
     let tail = Normal::standard().cdf(-(square / (spread + 1.0)).sqrt());
@@ -25,8 +25,8 @@ fn binary_entropy(p: f64) -> f64 {
     -(p * p.log2() + (1.0 - p) * (-p).ln_1p() / LN_2)
 }
 
-/// For each document, the probability that it is in the top `top` (SCIENCE §3). All 1 where there are no more than `top`
-/// documents.
+/// For each document, the probability that it is in the top `top` (SCIENCE §3). All 1 if there are
+/// at most `top` documents.
 pub(crate) fn top_probabilities(scores: &[f64], covariance: &Covariance, top: usize) -> Vec<f64> {
     let bar = rating::cut_below(scores, top);
     let inside = |document| covariance.exceeds(scores, document, bar);

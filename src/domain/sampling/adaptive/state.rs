@@ -43,10 +43,10 @@ impl AskedPair {
     }
 }
 
-/// What is known of a query: its documents, its judges, what was asked, and the scores that follow.
+/// The state of a query: its documents, its judges, what was asked, and the resulting scores.
 ///
-/// Scores are the MAP fit under the prior that it is given, with one battle's weight for the votes of all judges together;
-/// the dispersion is one over the number of judges (SCIENCE §2, §3).
+/// Scores are the MAP fit under the given prior, in which the votes of all judges together have the
+/// weight of one battle; the dispersion is one over the number of judges (SCIENCE §2, §3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct SamplingState {
     documents: usize,

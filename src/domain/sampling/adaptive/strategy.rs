@@ -79,9 +79,10 @@ pub struct Strategy {
     pub floor: f64,
     /// `Top` only: number of ranks in the top, at least 1.
     pub top: usize,
-    /// Pairs a round (calls under `Escalate`), from 1. `None` is one a document for `Cycles` and where one judge is asked
-    /// a pair, and one for two documents otherwise. Larger rounds mean fewer waits; from three battles a document on
-    /// they cost nothing (SCIENCE §5), below that the top ranks suffer.
+    /// Pairs per round (calls under `Escalate`), at least 1. `None` is one per document for
+    /// `Cycles` and if one judge is asked per pair, and otherwise one per two documents. Larger
+    /// rounds mean less waiting; from three battles per document on they have no drawback (SCIENCE
+    /// §5), with fewer the top ranks suffer.
     pub size: Option<usize>,
 }
 

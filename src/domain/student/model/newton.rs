@@ -329,8 +329,8 @@ pub(super) fn minimise(
             let pairs = weights.iter().zip(&step);
             pairs.map(|(w, s)| w - length * s).collect()
         };
-        // Each step with the same Hessian reduces the predicted gain by about the gain of the first
-        // step.
+        // With the same Hessian, each step multiplies the predicted gain by about the gain of the
+        // first step.
         if promised * first <= LAST {
             weights = moved(1.0);
             break;

@@ -80,7 +80,7 @@ impl TryFrom<BTreeMap<String, ReplyMember>> for SlotsReply {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum InvalidPick {
-    /// The text is not JSON. Reported by whoever decodes a [`SlotsReply`].
+    /// The text is not JSON. Used by callers that decode a [`SlotsReply`].
     #[error("not JSON")]
     NotJson,
     /// The reply's content is empty, and the text in the model's reasoning field is not exactly an

@@ -9,7 +9,7 @@ use crate::domain::metrics::{
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Remeasured {
     pub metric: Metric,
-    /// Under the original labels; `None` if no query has what the measure needs.
+    /// Under the original labels; `None` if it is undefined for every query.
     pub before: Option<MeanEstimate>,
     /// Under the corrected labels.
     pub after: Option<MeanEstimate>,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// Krippendorff's α with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Alpha {
-    /// α, at most 1: 1 is full agreement, 0 is what randomly shuffled labels would give.
+    /// α, at most 1: 1 is full agreement, 0 is expected of randomly shuffled labels.
     pub value: f64,
     /// α ± t · se, clamped to −1..=1; `None` for fewer than two units and if `se` is 0, as it is
     /// for full agreement.

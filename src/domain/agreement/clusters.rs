@@ -1,6 +1,6 @@
 //! Standard errors of estimates whose items come in clusters.
 //!
-//! Battles of one query are alike, and the queries are what was sampled: an interval that treats
+//! Battles of one query are alike, and the queries are the sampling units: an interval that treats
 //! every battle as independent is too narrow.
 
 use super::{Interval, LEVEL};

@@ -6,8 +6,8 @@ use serde::Serialize;
 /// Cohen's κ with its large-sample error.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Kappa {
-    /// κ in −1..=1: 1 is full agreement, 0 is what the two raters' frequencies would give by
-    /// chance.
+    /// κ in −1..=1: 1 is full agreement, 0 is the agreement expected by chance from the two raters'
+    /// frequencies.
     pub value: f64,
     /// The share of items on which the two agree, p_o.
     pub observed: f64,

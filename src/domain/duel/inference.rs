@@ -91,7 +91,7 @@ pub(super) struct Cell {
     pub whole: f64,
 }
 
-/// What is estimated from the cells.
+/// How an estimate is computed from the cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Estimator {
     /// The mean over queries of each query's mean part over its participants, in −1..=1.

@@ -254,7 +254,7 @@ fn stop_state(duel: &Duel, judgments: &[&Judgment<'_>]) -> StopState {
     rule.state()
 }
 
-/// What an observer of a duel sees at one time.
+/// The state of a duel as seen by an observer at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
     /// Queries on which A and B were preferred in the first judgment.

@@ -27,8 +27,8 @@ pub struct RegressionTrial {
 /// One judge's response to the score gap and to the order of presentation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JudgeRegression {
-    /// β, the slope on the gap: how sharply the judge distinguishes the documents; 1 is what the
-    /// gaps assume.
+    /// β, the slope on the gap: how sharply the judge distinguishes the documents; the gaps assume
+    /// 1.
     pub beta: f64,
     /// γ, in logits: positive favors the document shown first.
     pub gamma: f64,

@@ -204,7 +204,7 @@ impl VerdictEffect {
         format!("{relation} the judges' votes; counts as {counts}, {place} them")
     }
 
-    /// What the verdict counts as, for display: `a direction and a win of 3 battles`.
+    /// How the verdict is counted, for display: `a direction and a win of 3 battles`.
     pub fn counts_as(&self) -> String {
         let battles = self.battles.map(|battles| {
             let weight = battles_words(battles.weight);

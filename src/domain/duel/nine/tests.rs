@@ -160,8 +160,9 @@ fn the_real_lists_have_the_originals_eight() {
     }
 }
 
-/// Step 1 drops a document if an earlier one in the file has the same text. The file is in ColBERT's
-/// order, so if a document among the first four was dropped, the earlier one is among them too.
+/// Step 1 drops a document if an earlier one in the file has the same text. The file is in
+/// ColBERT's order, so if a document among the first four was dropped, the earlier one is among
+/// them too.
 #[test]
 fn where_the_original_shows_a_text_twice_ours_shows_it_once() {
     let real: Real = serde_json::from_str(REAL).unwrap();

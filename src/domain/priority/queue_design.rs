@@ -16,7 +16,7 @@ pub struct QueueCandidate {
 }
 
 impl QueueCandidate {
-    /// The priority, unless it is NaN.
+    /// The priority, if it is finite.
     fn urgency(&self) -> Option<f64> {
         self.priority.filter(|priority| priority.is_finite())
     }

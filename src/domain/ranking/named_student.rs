@@ -24,7 +24,7 @@ pub const CHOOSING_WEIGHT: f64 = 0.4;
 /// Maximum weight that can be set, in battles per document.
 const MOST_STUDENT_WEIGHT: f64 = 100.0;
 
-/// How the weight of a student in the fit is determined, in battles per document.
+/// The weight of a student in the fit, in battles per document: set, or learned from the votes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "AutoOrNumber", into = "AutoOrNumber")]
 pub enum StudentWeight {

@@ -155,7 +155,8 @@ impl NewtonState {
         }
     }
 
-    /// The largest sum of weights at one document, which bounds the terms of its gradient.
+    /// The largest sum of weights at one document, which bounds the sum of the terms of its
+    /// gradient.
     fn scale(&self) -> f64 {
         let mut sums = vec![0.0; self.gradient.len()];
         for edge in &self.edges {

@@ -331,7 +331,8 @@ impl Complaint<'_> {
         sent && (named || schema && !self.is_unknown())
     }
 
-    /// The next parameter to remove if a gateway does not say which one no provider supports.
+    /// The next parameter to remove if a gateway reports that no provider supports all parameters,
+    /// without naming the unsupported one.
     fn next(&self, learnt: Learnt, left: StepsLeft) -> Option<Learnt> {
         for (names, refusal) in [
             (&["seed", "random_seed"][..], Refusal::Seed),

@@ -1,4 +1,5 @@
-//! A hard limit on money: what is spent and what calls in flight may still cost never pass it together.
+//! Enforces a hard spending limit: money spent plus the worst-case cost of calls in flight never
+//! exceeds it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,11 +10,11 @@ struct BudgetState {
     reserved_usd: f64,
 }
 
-/// The project's money, shared by all calls of a run.
+/// The project's spending, shared by all calls of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Budget(Arc<Mutex<BudgetState>>);
 
-/// Money set aside for one call; given back when dropped.
+/// Money reserved for one call, released on drop.
 #[derive(Debug)]
 pub struct Reservation {
     budget: Budget,
@@ -21,7 +22,7 @@ pub struct Reservation {
 }
 
 impl Budget {
-    /// A budget of which `spent_usd` is gone already.
+    /// Creates a budget of which `spent_usd` has already been spent.
     pub fn new(limit_usd: Option<f64>, spent_usd: f64) -> Self {
         Self(Arc::new(Mutex::new(BudgetState {
             limit_usd,
@@ -30,10 +31,10 @@ impl Budget {
         })))
     }
 
-    /// Sets aside what a call costs at worst, or says no.
+    /// Reserves the worst-case cost of a call, or returns `None` if the limit does not allow it.
     pub fn reserve(&self, worst_usd: f64) -> Option<Reservation> {
         let mut money = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Looked at and reserved under one lock: between two, others would take the same money.
+        // Check and reserve under one lock: otherwise two callers could reserve the same money.
         let committed = money.spent_usd + money.reserved_usd + worst_usd;
         if money.limit_usd.is_some_and(|limit| committed > limit) {
             return None;
@@ -45,7 +46,7 @@ impl Budget {
         })
     }
 
-    /// Whether money is set aside for calls in flight: some of it may come back.
+    /// Whether money is reserved for calls in flight, some of which may be released again.
     pub fn is_waiting(&self) -> bool {
         self.0
             .lock()
@@ -59,7 +60,7 @@ impl Budget {
         money.limit_usd.is_some()
     }
 
-    /// Notes what a call cost.
+    /// Records what a call cost.
     pub fn spend(&self, usd: f64) {
         self.0
             .lock()
@@ -88,7 +89,7 @@ impl Drop for Reservation {
     fn drop(&mut self) {
         let mut money = self.budget.0.lock().unwrap_or_else(PoisonError::into_inner);
         money.reserved_usd -= self.usd;
-        // Sums of many small amounts do not cancel to the last bit.
+        // A sum of many small amounts does not cancel to exactly zero.
         if money.reserved_usd < 1e-12 {
             money.reserved_usd = 0.0;
         }

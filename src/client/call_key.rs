@@ -1,14 +1,14 @@
-//! What makes two calls the same: the judge and every character it is sent.
+//! Hashes of a judge and its full prompt, used to detect identical calls.
 
 use crate::judge::{Judge, JudgePrompt, JudgeSpec};
 use sha2::{Digest, Sha256};
 
-/// The key of a call to a service; none for offline judges, which are quicker than looking.
+/// The key of a call to a service, or `None` for offline judges, which answer faster than a lookup.
 pub(crate) fn call_key(judge: &dyn Judge, prompt: &JudgePrompt) -> Option<[u8; 32]> {
     (!judge.spec().is_offline()).then(|| key_of(judge.spec(), prompt))
 }
 
-/// The hash of a judge and of every character it is sent.
+/// Hashes a judge and every character it is sent.
 pub(crate) fn key_of(spec: &JudgeSpec, prompt: &JudgePrompt) -> [u8; 32] {
     let [name, provider, model, words, params] = parts_of(spec);
     hash_of(&[
@@ -22,7 +22,7 @@ pub(crate) fn key_of(spec: &JudgeSpec, prompt: &JudgePrompt) -> [u8; 32] {
     ])
 }
 
-/// The hash of a judge: its name and all that changes what its answers mean.
+/// Hashes a judge: its name and every parameter that changes the meaning of its answers.
 pub(crate) fn identity_of(spec: &JudgeSpec) -> [u8; 32] {
     hash_of(&parts_of(spec))
 }

@@ -1,4 +1,5 @@
-//! The caller's side of the ledger: where attempts are written down before they are sent and charged when they end.
+//! The client's access to the ledger, which records attempts before they are sent and charges them
+//! when they end.
 
 use super::now_ms;
 use super::question::{RecordJob, RecordOutcome};
@@ -7,26 +8,28 @@ use crate::store::{Store, StoreError};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
-/// Where attempts are written down.
+/// Where attempts are recorded.
 #[derive(Clone, Debug)]
 pub(crate) enum CallLedger {
     Project(Store),
-    /// Nowhere, for calls that belong to no project.
+    /// Calls that belong to no project are not recorded.
     Nowhere,
 }
 
 impl CallLedger {
-    /// Writes an attempt down; it may be sent when the future has ended, since a kill cannot take the row away then.
+    /// Records an attempt. Once the future completes, a kill can no longer lose the row, so the
+    /// call may be sent.
     pub(crate) fn begin(&self, attempt: Attempt) -> BoxFuture<'static, Result<(), StoreError>> {
         match self {
-            // Committed is enough here: to wait for the disk would add a sync to every call, and a loss of power can
-            // hide no more than the calls of one moment.
+            // A commit is enough here. Waiting for the disk would add a sync to every call, and a
+            // power loss can hide only the calls of one moment.
             Self::Project(store) => store.note(move |db| db.begin_call(&attempt)).boxed(),
             Self::Nowhere => std::future::ready(Ok(())).boxed(),
         }
     }
 
-    /// Charges an attempt and keeps what came of it, in one transaction; the future ends when that is on disk.
+    /// Charges an attempt and stores its outcome in one transaction; the future completes when both
+    /// are on disk.
     pub(crate) fn end(
         &self,
         uid: Option<[u8; 16]>,
@@ -39,8 +42,9 @@ impl CallLedger {
         };
         store
             .write(move |db| {
-                // The answer and its price together: a kill between two transactions would leave a vote whose call is
-                // charged a second time as killed, or money spent for a vote that is not there.
+                // Store the answer and its cost together. A kill between two transactions would
+                // leave either a vote whose call is charged a second time as killed, or money spent
+                // without a vote.
                 let kept = job.map_or(Ok(RecordOutcome::Nothing), |job| job(db))?;
                 if let Some(uid) = uid {
                     let row = kept != RecordOutcome::Nothing;
@@ -51,7 +55,7 @@ impl CallLedger {
             .boxed()
     }
 
-    /// Takes attempts back that were never sent.
+    /// Removes the rows of attempts that were never sent.
     pub(crate) async fn forget(&self, uids: Vec<[u8; 16]>) -> Result<(), StoreError> {
         match self {
             Self::Project(store) if !uids.is_empty() => {

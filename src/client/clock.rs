@@ -1,4 +1,4 @@
-//! The time of day, which goes into rows and into nothing that is computed.
+//! The wall clock, used only for timestamps in rows and never in computations.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,4 +1,4 @@
-//! What one attempt has to pass: a place in the window, the limits a minute, the health of the server.
+//! Admission of single attempts: the window, per-minute limits and the health of the server.
 
 use super::health::{Consequence, Health};
 use super::pace::{Pace, TOO_LONG};
@@ -14,27 +14,29 @@ use tokio::time::Instant;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BegunCall {
     pub(crate) at: Instant,
-    /// How many had begun before it.
+    /// Number of calls that began before this one.
     number: u64,
 }
 
-/// The state of one service, as its worker and whoever watches see it.
+/// The state of one service, shared by its worker and by observers.
 #[derive(Debug)]
 pub(crate) struct RateGate {
     pub(crate) window: CallWindow,
     pub(crate) pace: Pace,
     pub(crate) health: Health,
-    /// Calls in flight now, as the worker counts them.
+    /// Calls in flight now, as counted by the worker.
     pub(crate) in_flight: usize,
-    /// Why no more calls are made.
+    /// Why the service makes no more calls.
     pub(crate) stopped: Option<String>,
-    /// What was said with the latest refusal, and since when there was no answer between refusals.
+    /// The message of the latest refusal, and the start of the current series of refusals without
+    /// an answer in between.
     refusal: String,
     refused_since: Option<Instant>,
 }
 
 impl RateGate {
-    /// Nothing known yet of a service that may have `most` calls in flight and begins with `first`.
+    /// Creates the gate of a service whose limits are still unknown. At most `most` calls may be in
+    /// flight; it starts with `first`.
     pub(crate) fn new(
         limits: JudgeLimits,
         most: usize,
@@ -53,8 +55,9 @@ impl RateGate {
         }
     }
 
-    /// The gates of all judges of an ensemble. `remembered` are the windows that they ended with last time; judges of one
-    /// server share what a service begins with, and its slots where they are to be found out.
+    /// The gates of all judges of an ensemble. `remembered` holds the final window sizes of the
+    /// last run. Judges on the same server share its initial window and, if its slots must be
+    /// found, the slots.
     pub(crate) fn of_ensemble(
         ensemble: &JudgeEnsemble,
         concurrency: usize,
@@ -69,7 +72,8 @@ impl RateGate {
                 let neighbours = ensemble
                     .iter()
                     .filter(|other| other.server().is_some() && other.server() == judge.server());
-                // Some servers count all judges together, others each model apart: a middle way.
+                // A compromise: some servers count all judges together, others count each model
+                // separately.
                 let first = window::FIRST as f64 / (neighbours.count().max(1) as f64).sqrt();
                 let known = remembered.get(judge_index).copied().flatten();
                 let first = known.unwrap_or(first as usize).max(1);
@@ -87,7 +91,7 @@ impl RateGate {
             .collect()
     }
 
-    /// Calls in flight at most, now.
+    /// Maximum number of calls in flight now.
     pub(crate) fn places(&self, most: usize) -> usize {
         let places = self.window.size().min(most.max(1));
         match (self.health.probes_from(), self.pace.places()) {
@@ -97,7 +101,7 @@ impl RateGate {
         }
     }
 
-    /// When a call that needs `tokens` may begin, a place being free.
+    /// When a call that needs `tokens` may begin, provided that the window has room.
     pub(crate) fn ready(&self, tokens: u64, now: Instant) -> Instant {
         let ready = self.pace.ready(tokens, now).max(self.window.ready(now));
         self.health
@@ -111,7 +115,7 @@ impl RateGate {
         BegunCall { at: now, number }
     }
 
-    /// An answer came for a call, `in_flight` others still being out.
+    /// Records an answer while `in_flight` other calls are pending.
     pub(crate) fn answered(
         &mut self,
         exchange: &Exchange,
@@ -127,7 +131,7 @@ impl RateGate {
         self.pace.hear(&exchange.limits, in_flight, tokens, now);
     }
 
-    /// A call about `case` failed. That the service has to stop is said once.
+    /// Records the failure of a call about `case`. Returns `Stop` only the first time.
     pub(crate) fn failed(
         &mut self,
         error: &CallError,
@@ -162,14 +166,14 @@ impl RateGate {
                         | FailureCause::Filtered
                 )
             {
-                // The provider took the call, whatever the answer is worth.
+                // The provider accepted the call, whatever the answer is worth.
                 self.refused_since = None;
                 self.window.answered(error.exchange.latency);
                 self.health.answered(error.exchange.latency, now);
                 self.pace.answered(begun.number);
             }
             if error.cause == FailureCause::TimedOut && self.health.answers > 0 {
-                // It answers some and not others: more than it can do at a time.
+                // It answers some calls but not others, so it receives more than it can process.
                 self.window.timed_out();
             }
             self.pace.hear(limits, in_flight, tokens, now);
@@ -183,7 +187,8 @@ impl RateGate {
         consequence
     }
 
-    /// Why a provider that asks for a wait, or has refused everything for `refused`, is not waited for.
+    /// Why the run does not wait for a provider that asks for `wait` or has refused every call for
+    /// `refused`.
     fn too_long(&self, wait: Option<Duration>, refused: Duration) -> Option<String> {
         let wait = wait.filter(|wait| *wait > TOO_LONG);
         if let Some(wait) = wait {
@@ -202,14 +207,14 @@ impl RateGate {
         })
     }
 
-    /// Stops the service; returns whether it was going on.
+    /// Stops the service. Returns whether it was still running.
     pub(crate) fn stop(&mut self, why: &str) -> bool {
         let first = self.stopped.is_none();
         self.stopped.get_or_insert_with(|| why.to_owned());
         first
     }
 
-    /// For how long no call is made, and why, where the provider or its server is the cause.
+    /// How long the service makes no calls and why, if the provider or its server is the cause.
     pub(crate) fn waiting(&self, now: Instant) -> Option<(Duration, String)> {
         if let (Some(probe), Some(trouble)) = (self.health.probes_from(), self.health.trouble()) {
             let wait = probe.saturating_duration_since(now);
@@ -224,7 +229,8 @@ impl RateGate {
     }
 }
 
-/// Whether the provider said that it is too much now, and nothing of the call itself.
+/// Whether the provider refused the call because of its load or limits, and not because of the call
+/// itself.
 pub(crate) fn is_refusal(error: &CallError) -> bool {
     let overloaded = matches!(error.exchange.status, Some(503 | 529))
         && error.exchange.limits.retry_after.is_some();

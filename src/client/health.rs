@@ -1,7 +1,9 @@
-//! Whether a service answers at all, and whether its failures are its own or those of one case.
+//! Tracks whether a service answers at all, and whether failures are due to the service or to one
+//! case.
 //!
-//! After several broken calls in a row, one probe at a time is sent, and after a while the service stops with its cause and a
-//! remedy. If all failures in a row concern one case, that case is skipped instead, and calls about other cases continue.
+//! After several broken calls in a row, one probe at a time is sent, and after a while the service
+//! stops with its cause and a remedy. If all failures in a row concern one case, that case is
+//! skipped instead, and calls about other cases continue.
 
 use super::question::CaseId;
 use crate::judge::{CallError, FailureCause, JudgeLimits};
@@ -9,16 +11,16 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// So many broken calls in a row, and no answer between them, are the server's fault and not a call's.
+/// This many broken calls in a row without an answer are the fault of the server, not of one call.
 const BROKEN: u32 = 6;
-/// Number of calls in a row, refused as wrong or answered with junk, that cannot be chance: the case is at fault if all of them
-/// concern one case, and the judge if they concern several.
+/// Number of calls in a row, refused as wrong or answered with junk, that cannot be chance: the
+/// case is at fault if all of them concern one case, and the judge if they concern several.
 const USELESS: u32 = 25;
 /// Number of cases that count as several.
 const SEVERAL: usize = 3;
-/// Between two probes, at first and at most.
+/// Initial and maximum wait between two probes.
 const PROBE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));
-/// A service that has answered before may be silent for so many of its longest answers.
+/// A service that has answered before may stay silent for this many times its longest latency.
 const PATIENT: u32 = 4;
 
 /// The consequence of a failure for later calls.
@@ -39,7 +41,7 @@ struct Broken {
     since_skip: u32,
     /// The case that all of these concern.
     case: Option<CaseId>,
-    /// Number of cases that were skipped.
+    /// Number of skipped cases.
     skipped: usize,
 }
 
@@ -65,7 +67,7 @@ struct Useless {
     of_case: HashMap<CaseId, u32>,
     /// Number of calls without a case.
     single: u32,
-    /// Number of cases that were skipped.
+    /// Number of skipped cases.
     skipped: usize,
 }
 
@@ -94,30 +96,32 @@ impl Useless {
     }
 }
 
-/// What is known of a service's health.
+/// The known health of a service.
 #[derive(Clone, Debug)]
 pub(crate) struct Health {
     give_up_after: Duration,
     silent_after: Duration,
-    /// Broken calls since the last answer: how many, when the first of them began, what the latest says.
+    /// Broken calls since the last answer: their number, the start of the first one, and the latest
+    /// error message.
     broken: Broken,
     since: Option<Instant>,
     words: String,
-    /// The next probe, and how long to wait after it, where only probes are let through.
+    /// Time of the next probe and the wait after it, if only probes are allowed.
     probe: Option<(Instant, Duration)>,
-    /// When an answer or a refusal came last: the service was there then.
+    /// Time of the last answer or refusal, either of which shows that the service is up.
     spoke: Option<Instant>,
-    /// When anything was heard last, and the longest answer so far.
+    /// Time of the last response of any kind, and the longest latency so far.
     heard: Option<Instant>,
     longest: Duration,
     useless: Useless,
-    /// Cases that were skipped.
+    /// Skipped cases.
     skipped: HashSet<CaseId>,
     pub(crate) answers: u64,
 }
 
 impl Health {
-    /// A service that is given up when it has failed or been silent for as long as `limits` allow.
+    /// Creates the health of a service that is given up after failing or being silent for as long
+    /// as `limits` allow.
     pub(crate) fn new(limits: JudgeLimits) -> Self {
         Self {
             give_up_after: limits.give_up_after,
@@ -135,34 +139,34 @@ impl Health {
         }
     }
 
-    /// Whether only one call at a time may be made, and from when on.
+    /// If only one call at a time is allowed, the time from which it may begin.
     pub(crate) fn probes_from(&self) -> Option<Instant> {
         self.probe.map(|(at, _)| at)
     }
 
-    /// What is wrong, while only probes are let through.
+    /// The current problem while only probes are allowed.
     pub(crate) fn trouble(&self) -> Option<&str> {
         self.probe.is_some().then_some(self.words.as_str())
     }
 
-    /// An answer came, whatever it says.
+    /// Records an answer, whether or not it is usable.
     pub(crate) fn answered(&mut self, latency: Duration, now: Instant) {
         self.answers += 1;
         self.is_there(now);
         self.longest = self.longest.max(latency);
     }
 
-    /// The answer was an opinion.
+    /// Records that an answer contained an opinion.
     pub(crate) fn useful(&mut self) {
         self.useless = Useless::default();
     }
 
-    /// Whether calls about `case` are not made any more.
+    /// Whether calls about `case` are skipped.
     pub(crate) fn skips(&self, case: CaseId) -> bool {
         self.skipped.contains(&case)
     }
 
-    /// The provider refused a call as too many: it is there.
+    /// Records that the provider refused a call because of a limit, which shows that it is up.
     pub(crate) fn refused(&mut self, now: Instant) {
         self.is_there(now);
     }
@@ -172,7 +176,7 @@ impl Health {
         (self.heard, self.spoke) = (Some(now), Some(now));
     }
 
-    /// A call about `case` that began at `began` failed.
+    /// Records the failure of a call about `case` that began at `began`.
     pub(crate) fn failed(
         &mut self,
         error: &CallError,
@@ -184,7 +188,7 @@ impl Health {
         if error.stops_judge {
             return Consequence::Stop(error.message.clone());
         }
-        // Calls that were in flight when the case was skipped add no information.
+        // Calls that were in flight when the case was skipped carry no new information.
         if case.is_some_and(|case| self.skipped.contains(&case)) {
             return Consequence::Nothing;
         }
@@ -195,7 +199,7 @@ impl Health {
         let what = match error.cause {
             FailureCause::BadRequest => "were refused like this",
             FailureCause::Malformed => "had answers that could not be read",
-            // The judge is not at fault for the texts of one call.
+            // The judge is not to blame for the texts of one call.
             _ => return Consequence::Nothing,
         };
         let calls = self.useless.add(case);
@@ -223,12 +227,12 @@ impl Health {
         began: Instant,
         now: Instant,
     ) -> Consequence {
-        // Only an internal error and an answer that was broken off may be due to the texts of a call.
+        // Only an internal error or a truncated response can be caused by the texts of a call.
         let internal =
             error.cause == FailureCause::Server && matches!(error.exchange.status, Some(200 | 500));
         self.broken.add(case.filter(|_| internal));
-        // A call that was cut off may have gone well for minutes until then; and whatever came since a call began came from
-        // a server that worked.
+        // A call that timed out may have gone well for minutes before, and a response that arrived
+        // after the call began came from a working server.
         let from = match error.cause {
             FailureCause::TimedOut => began,
             _ => now,
@@ -240,7 +244,7 @@ impl Health {
             return Consequence::Nothing;
         }
         let wait = match self.probe {
-            // Calls that were in flight already are no probes.
+            // Calls that were already in flight are not probes.
             Some((at, _)) if began < at => return self.given_up(now),
             Some((_, wait)) => (wait * 3 / 2).min(PROBE.1),
             None => PROBE.0,
@@ -256,7 +260,7 @@ impl Health {
             return Consequence::Nothing;
         }
         let (seconds, words) = (failed.as_secs_f64(), &self.words);
-        // Let the next probe be about another case.
+        // Make the next probe use another case.
         if let Some(case) = self.broken.skip() {
             self.skipped.insert(case);
             let why = format!(
@@ -270,13 +274,13 @@ impl Health {
         ))
     }
 
-    /// Until when calls in flight, the oldest of which began at `oldest`, may stay without any answer.
+    /// Until when calls in flight may go without any answer, where the oldest began at `oldest`.
     pub(crate) fn silent_until(&self, oldest: Instant) -> Instant {
         let from = self.heard.map_or(oldest, |heard| heard.max(oldest));
         from + self.silent_after.max(self.longest * PATIENT)
     }
 
-    /// Why a service stops that has been silent for so long.
+    /// Why a service stops after a long silence.
     pub(crate) fn silence(&self, in_flight: usize, oldest: Instant, now: Instant) -> String {
         let seconds = now.saturating_duration_since(oldest).as_secs_f64();
         let calls = match in_flight {
@@ -291,8 +295,8 @@ impl Health {
     }
 }
 
-/// Whether a failure says nothing of the call and much of the server: no connection, no answer in time, an error of its own,
-/// or a page of some server in between.
+/// Whether a failure points to the server and not to the call: no connection, a timeout, a server
+/// error, or a page from a server in between.
 pub(crate) fn is_broken(error: &CallError) -> bool {
     let cause = error.cause;
     error.no_answer
@@ -319,7 +323,7 @@ mod tests {
         CallError::new(FailureCause::Connection, "cannot connect to host")
     }
 
-    /// Why the service stops.
+    /// The reason for stopping, if the service stops.
     fn stop(consequence: Consequence) -> Option<String> {
         match consequence {
             Consequence::Stop(why) => Some(why),
@@ -331,7 +335,7 @@ mod tests {
     #[test]
     fn a_dead_server_is_probed_and_given_up_after_a_minute() {
         let start = Instant::now();
-        // All calls may well be about one query.
+        // All calls may be about a single query.
         for case in [None, ONE] {
             let mut health = new();
             let fail = |health: &mut Health, at| stop(health.failed(&broken(), case, at, at));
@@ -359,7 +363,7 @@ mod tests {
     fn slow_calls_that_are_cut_off_together_do_not_give_the_server_up() {
         let start = Instant::now();
         let mut health = new();
-        // Answers take three minutes; one broken connection takes all of them along.
+        // Answers take three minutes; one broken connection fails all of them.
         let broke = start + Duration::from_secs(170);
         for _ in 0..64 {
             assert_eq!(stop(health.failed(&broken(), None, start, broke)), None);
@@ -400,7 +404,8 @@ mod tests {
         assert_eq!(why.as_deref(), Some("the key is not known"));
     }
 
-    /// Fails `times` calls about a case and returns the last consequence; the earlier ones must be none.
+    /// Fails `times` calls about a case and returns the last consequence; all earlier ones must be
+    /// `Nothing`.
     fn fail(
         health: &mut Health,
         cause: FailureCause,
@@ -420,7 +425,7 @@ mod tests {
     fn junk_stops_a_judge_as_refused_requests_do(
         #[values(FailureCause::Malformed, FailureCause::BadRequest)] cause: FailureCause,
     ) {
-        // About many things, and about three.
+        // Calls about many cases, then about three.
         let mut health = new();
         assert!(stop(fail(&mut health, cause, None, 25)).is_some_and(|why| why.contains("25 ")));
         let mut health = new();
@@ -442,7 +447,7 @@ mod tests {
                 matches!(&left, Consequence::SkipCase(of, why) if Some(*of) == case && why.contains("junk (25 calls")),
                 "{left:?}"
             );
-            // Those in flight.
+            // The calls still in flight.
             assert_eq!(fail(&mut health, cause, case, 60), Consequence::Nothing);
         }
         if answered {

@@ -1,8 +1,9 @@
-//! Locks that outlive a panic of whoever held them.
+//! Locks that stay usable after a panic of their holder.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks; what a thread that panicked left behind is a number or a queue, each change of which is whole.
+/// Locks a mutex and ignores poisoning. The protected values are numbers and queues that every
+/// change leaves consistent, even if the thread panics.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,26 +1,28 @@
-//! The files that this process may have open. Each call in flight has a connection; beyond the limit not even the project
-//! could be written, and answers that were paid for would be lost.
+//! Limits on open files in this process. Each call in flight holds a connection. Beyond the limit,
+//! even the project could not be written, and paid answers would be lost.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Files that are asked for at the start. More is of no use, and programs that this one starts may look at each.
+/// Open-file limit requested at startup. A higher limit has no benefit, and child processes may
+/// iterate over every possible descriptor.
 #[cfg(unix)]
 const WANTED: u64 = 8_192;
-/// Files of the project, of the terminal and of the runtime.
+/// Files used by the project, the terminal and the runtime.
 const OTHERS: u64 = 96;
-/// Files of a call in flight: while connections are made there may be one more than calls.
+/// Files per call in flight: while connections are being made, there may be one more of them than
+/// calls.
 const OF_A_CALL: u64 = 2;
 
 static LIMIT: OnceLock<Option<u64>> = OnceLock::new();
 static IN_FLIGHT: AtomicUsize = AtomicUsize::new(0);
 
-/// Raises the limit as far as it is of use and the system allows it.
+/// Raises the limit to the useful maximum, if the system allows it.
 pub fn raise_limit() {
     limit();
 }
 
-/// Files that may be open; `None` for no limit.
+/// Maximum number of open files; `None` for no limit.
 fn limit() -> Option<u64> {
     *LIMIT.get_or_init(raised)
 }
@@ -35,7 +37,7 @@ fn raised() -> Option<u64> {
             current: Some(wanted),
             ..now
         };
-        // Where the system refuses, the bound is what it was.
+        // If the system refuses, the old limit stays.
         let _ = setrlimit(Resource::Nofile, raised);
     }
     getrlimit(Resource::Nofile).current
@@ -53,7 +55,7 @@ fn calls_within(limit: Option<u64>) -> usize {
     })
 }
 
-/// The bound on calls in flight in words, if it is less than `wanted` of them.
+/// Describes the limit on calls in flight if it is below `wanted`.
 pub fn bound_note(wanted: usize) -> Option<String> {
     let (limit, most) = (limit()?, calls_within(limit()));
     (wanted > most).then(|| {
@@ -63,12 +65,12 @@ pub fn bound_note(wanted: usize) -> Option<String> {
     })
 }
 
-/// The right to have one call in flight.
+/// Permission to have one call in flight.
 #[derive(Debug)]
 pub(crate) struct OpenCall(());
 
 impl OpenCall {
-    /// `None` where as many are in flight as the limit allows.
+    /// Returns `None` if the maximum number of calls is already in flight.
     pub(crate) fn begin() -> Option<Self> {
         let most = calls_within(limit());
         let more = |calls: usize| (calls < most).then(|| calls + 1);

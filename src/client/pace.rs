@@ -1,39 +1,42 @@
-//! When the next call may begin: limits a minute that the user set, those that the provider's headers tell, the rate that
-//! refusals teach, and the waits that the provider asks for.
+//! Decides when the next call may begin: per-minute limits set by the user, limits in the
+//! provider's headers, the rate learned from refusals, and waits that the provider asks for.
 //!
-//! Times are arguments, so that the laws can be tested without waiting.
+//! Times are arguments so that tests need not wait.
 
 use crate::judge::{JudgeLimits, RateLimits};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A bucket of the user's own holds at most what flows in during this time, so that a minute's worth is not spent at once.
+/// The bucket of a user-set limit holds at most this much time's worth of calls, so that a whole
+/// minute's allowance is not spent at once.
 const BURST: Duration = Duration::from_secs(5);
-/// A wait that nobody names.
+/// The wait after a refusal that names none.
 const UNNAMED: Duration = Duration::from_secs(1);
-/// No wait is longer, whatever a header says.
+/// Maximum wait, whatever a header says.
 pub(crate) const LONGEST: Duration = Duration::from_secs(24 * 3600);
-/// A provider that wants nothing for longer than this is not waited for in this run.
+/// A run does not wait for a provider that asks for a longer wait than this.
 pub(crate) const TOO_LONG: Duration = Duration::from_secs(600);
-/// Calls, in the order in which they began, that tell a limit from sporadic refusals. The order of their ends does not:
-/// refusals come back sooner than answers.
+/// Number of latest calls, in the order in which they began, used to tell a limit from sporadic
+/// refusals. The order in which they end is useless because refusals return sooner than answers.
 const RECENT: u64 = 16;
-/// So many refusals among them ...
+/// This many refusals among them indicate a limit.
 const LIMITED: usize = 12;
-/// ... or among so many are a limit.
+/// This many refusals in a row also indicate a limit.
 const IN_A_ROW: u64 = 8;
-/// A learned rate that refusals have brought to this share of what was found first is none: they do not come of a limit.
+/// If refusals lower the learned rate to this share of its first value, they are not caused by a
+/// limit, and the rate is dropped.
 const NO_LIMIT: f64 = 0.4;
-/// An admitted call raises the learned rate by this share, more the longer none was refused, and at most by `FASTER` ...
+/// Share by which an admitted call raises the learned rate. It grows with the number of calls since
+/// the last refusal, up to `FASTER`.
 const RAISE: f64 = 0.01;
 const FASTER: f64 = 0.1;
-/// Admitted calls without a refusal after which the rate rises twice as fast.
+/// Number of admitted calls without a refusal after which the rate rises twice as fast.
 const CALM: f64 = 20.0;
-/// ... and a refused one lowers it to this share of what was admitted.
+/// A refused call lowers the rate to this share of the admitted rate.
 const LOWER: f64 = 0.9;
 
-/// A quantity that flows in steadily and is taken out in pieces.
+/// A token bucket.
 #[derive(Clone, Debug)]
 struct Bucket {
     per_s: f64,
@@ -54,7 +57,8 @@ impl Bucket {
         }
     }
 
-    /// How long until `amount` may be taken. A piece larger than the bucket waits for a full one and leaves a debt.
+    /// How long until `amount` may be taken. An amount larger than the bucket waits for a full
+    /// bucket and leaves a debt.
     fn wait(&self, amount: f64, now: Instant) -> Duration {
         let short = amount.min(self.room) - self.level_at(now);
         if short <= 0.0 {
@@ -81,19 +85,21 @@ impl Bucket {
     }
 }
 
-/// What refusals have taught.
+/// The limit learned from refusals.
 #[derive(Clone, Copy, Debug)]
 enum LearnedLimit {
-    /// No limit was met.
+    /// No limit was found.
     Nothing,
-    /// A limit was met at `since`: calls, from the number `from` on, are let through in growing numbers until one is refused.
+    /// A limit was found at `since`. Calls from number `from` on are admitted in growing numbers
+    /// until one is refused.
     Probing {
         since: Instant,
         from: u64,
         admitted: u32,
         wait: Duration,
     },
-    /// Calls a second that the provider admits, `found` at first, and what came of the calls since the last change.
+    /// Calls per second that the provider admits, the value first found, and the outcome of the
+    /// calls since the last change.
     Rate {
         per_s: f64,
         found: f64,
@@ -104,7 +110,7 @@ enum LearnedLimit {
     },
 }
 
-/// When the next call may begin.
+/// Decides when the next call may begin.
 #[derive(Clone, Debug)]
 pub struct Pace {
     requests: Option<Bucket>,
@@ -112,18 +118,19 @@ pub struct Pace {
     told_requests: Option<Bucket>,
     told_tokens: Option<Bucket>,
     learned: LearnedLimit,
-    /// Calls begun so far: the number of the next one.
+    /// Number of calls begun so far, which is also the number of the next call.
     begun: u64,
-    /// The numbers of the latest calls that were refused.
+    /// Numbers of the latest refused calls.
     refused: BTreeSet<u64>,
-    /// Nothing begins before: the provider asked for that, or refused everything.
+    /// No call begins before this time, because the provider asked for a wait or refused
+    /// everything.
     hold: Option<Instant>,
     /// When the learned rate allows the next call.
     next: Option<Instant>,
 }
 
 impl Pace {
-    /// What the user allows a service a minute.
+    /// Creates a pace with the user's per-minute limits for a service.
     pub fn new(limits: JudgeLimits, now: Instant) -> Self {
         let bucket = |rate| Bucket::new(rate, BURST.as_secs_f64(), now);
         Self {
@@ -156,7 +163,7 @@ impl Pace {
         buckets.into_iter().chain(waits).fold(now, Instant::max)
     }
 
-    /// Calls in flight at most, where a limit that was met is being felt out.
+    /// Maximum number of calls in flight while probing a limit.
     pub fn places(&self) -> Option<usize> {
         match self.learned {
             LearnedLimit::Probing { admitted, .. } => Some(admitted as usize + 1),
@@ -168,7 +175,7 @@ impl Pace {
         !matches!(self.learned, LearnedLimit::Nothing)
     }
 
-    /// Calls a second that refusals have taught.
+    /// Calls per second learned from refusals.
     pub fn learned_per_s(&self) -> Option<f64> {
         match self.learned {
             LearnedLimit::Rate { per_s, .. } => Some(per_s),
@@ -176,7 +183,7 @@ impl Pace {
         }
     }
 
-    /// A call that needs `tokens` begins; returns its number.
+    /// Records the start of a call that needs `tokens` and returns its number.
     pub fn begin(&mut self, tokens: u64, now: Instant) -> u64 {
         for (bucket, amount) in [
             (&mut self.requests, 1.0),
@@ -189,11 +196,12 @@ impl Pace {
             }
         }
         if let LearnedLimit::Rate { per_s, since, .. } = &mut self.learned {
-            // While nothing was to be asked, or no place was free, nothing could be admitted.
+            // Time without pending calls or without room in the window does not count, since
+            // nothing could be admitted.
             if let Some(idle) = self.next.and_then(|next| now.checked_duration_since(next)) {
                 *since += idle;
             }
-            // A moment of lateness is made up for, a long wait is not.
+            // Make up for a slight delay, but not for a long wait.
             let gap = Duration::from_secs_f64((1.0 / per_s.max(1e-3)).min(LONGEST.as_secs_f64()));
             let from = self
                 .next
@@ -204,19 +212,19 @@ impl Pace {
         self.begun - 1
     }
 
-    /// Nothing begins before `until`.
+    /// Lets no call begin before `until`.
     fn hold_until(&mut self, until: Instant) {
         self.hold = Some(self.hold.map_or(until, |hold| hold.max(until)));
     }
 
-    /// For how long nothing may begin, where the provider asked for that or refused everything.
+    /// How long no call may begin because the provider asked for a wait or refused everything.
     pub fn held(&self, now: Instant) -> Option<Duration> {
         self.hold
             .and_then(|hold| hold.checked_duration_since(now))
             .filter(|left| !left.is_zero())
     }
 
-    /// An answer came to the call of this number.
+    /// Records an answer to the call with this number.
     pub fn answered(&mut self, number: u64) {
         match &mut self.learned {
             LearnedLimit::Nothing => {}
@@ -238,7 +246,8 @@ impl Pace {
         }
     }
 
-    /// The call of this number was refused as too many; `wait` is what the provider asked for.
+    /// Records that the call with this number was refused because of a limit; `wait` is the wait
+    /// that the provider asked for.
     pub fn refused(&mut self, number: u64, wait: Option<Duration>, now: Instant) {
         let named = wait.unwrap_or(UNNAMED).min(LONGEST);
         match self.learned {
@@ -247,7 +256,7 @@ impl Pace {
                     self.probe(named, now);
                 }
             }
-            // A call of before says nothing new.
+            // The refusal of an earlier call carries no new information.
             LearnedLimit::Probing { from, .. } | LearnedLimit::Rate { from, .. }
                 if number < from => {}
             LearnedLimit::Probing {
@@ -256,7 +265,7 @@ impl Pace {
                 admitted: 0,
                 wait,
             } => {
-                // Still closed; each time twice as long, where the provider does not ask for more.
+                // Still closed: double the wait each time, unless the provider asks for more.
                 let wait = named.max((wait * 2).min(Duration::from_secs(60)));
                 self.learned = LearnedLimit::Probing {
                     since,
@@ -300,7 +309,7 @@ impl Pace {
         }
     }
 
-    /// Whether the refusal of a call, with those before it, is that of a limit.
+    /// Whether this refusal and the ones before it indicate a limit.
     fn meets_limit(&mut self, number: u64) -> bool {
         self.refused.insert(number);
         if self.refused.len() > 8 * RECENT as usize {
@@ -337,7 +346,8 @@ impl Pace {
         self.next = Some(now + Duration::from_secs_f64((1.0 / per_s.max(1e-3)).min(60.0)));
     }
 
-    /// Takes in what a provider says about what is left; `in_flight` calls it may not have counted yet, of `tokens` each.
+    /// Reads the remaining quota from a provider's response. The provider may not have counted
+    /// `in_flight` calls of `tokens` each yet.
     pub fn hear(&mut self, limits: &RateLimits, in_flight: usize, tokens: u64, now: Instant) {
         let told =
             |bucket: &mut Option<Bucket>, limit: Option<u64>, left: Option<u64>, out: f64| {
@@ -363,7 +373,8 @@ impl Pace {
             limits.tokens_remaining,
             out * tokens as f64,
         );
-        // A reset says when everything is back; with nothing left, one call's share of it is enough to wait for.
+        // The reset time says when the whole quota is back. If none is left, it is enough to wait
+        // for one call's share.
         let spread = |reset: Duration, limit: Option<u64>, need: u64| {
             let reset = reset.min(LONGEST);
             match limit {
@@ -372,7 +383,8 @@ impl Pace {
             }
         };
         let mut hold = |wait: Duration| {
-            // Headers alone are not believed that much: the next call is refused where it is true, and that says why.
+            // Do not trust headers alone for a long wait: if they are right, the next call is
+            // refused, and the refusal gives the reason.
             if wait <= TOO_LONG {
                 self.hold_until(now + wait);
             }
@@ -388,14 +400,15 @@ impl Pace {
     }
 }
 
-/// How long to wait before attempt `attempt` + 1 when the provider does not say: anywhere between nothing and a bound that
-/// doubles from half a second to a minute (full jitter). `draw` is uniform in 0..1.
+/// Back-off before attempt `attempt` + 1 if the provider names no wait: between zero and a bound
+/// that doubles from half a second up to a minute (full jitter). `draw` is uniform in 0..1.
 pub fn back_off(attempt: u32, draw: f64) -> Duration {
     let bound = 0.5 * f64::from(2u32.saturating_pow(attempt.saturating_sub(1).min(16)));
     Duration::from_secs_f64(bound.min(60.0) * draw.clamp(0.0, 1.0))
 }
 
-/// The wait that a provider names, a little longer so that not all come back at once. `draw` is uniform in 0..1.
+/// Slightly lengthens a wait that the provider asks for, so that calls do not all return at once.
+/// `draw` is uniform in 0..1.
 pub fn named(wait: Duration, draw: f64) -> Duration {
     let wait = wait.min(LONGEST);
     wait + wait

@@ -1,20 +1,21 @@
-//! What a worker asks: one paid question, how it is sent, and what is kept of each answer.
+//! The question trait of the worker: how one paid question is sent and what is stored of each
+//! answer.
 
 use crate::judge::{CallError, Exchange};
 use crate::store::{Db, StoreError};
 use futures::future::BoxFuture;
 
-/// Work on the project that goes into the transaction in which an attempt is charged.
+/// A store operation that runs in the transaction in which an attempt is charged.
 pub(crate) type RecordJob = Box<dyn FnOnce(&mut Db) -> Result<RecordOutcome, StoreError> + Send>;
 
-/// What became of a record.
+/// Result of storing a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecordOutcome {
-    /// It has a row.
+    /// A row was stored.
     Row,
-    /// There was an answer already; this one was paid for and is kept as a failure.
+    /// An answer already existed; the paid duplicate is stored as a failure.
     Duplicate,
-    /// There is nothing to keep, or nothing to keep it from.
+    /// There was nothing to store, or nothing to copy.
     Nothing,
 }
 
@@ -22,18 +23,19 @@ pub(crate) enum RecordOutcome {
 pub(crate) enum AttemptEnd<'a, A> {
     /// With an answer.
     Answered(&'a A),
-    /// With a failure; `again` says that the question will be asked once more, so that it is not the last word.
+    /// With a failure; if `again` is set, the question will be asked once more, so this failure is
+    /// not final.
     Failed { error: &'a CallError, again: bool },
 }
 
-/// What a question needs of the gate and the budget.
+/// Requirements of a question that the gate and the budget check.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct CallNeeds {
-    /// Tokens, in and out, as far as they can be foretold.
+    /// Estimated tokens, input plus output.
     pub(crate) tokens: u64,
-    /// Dollars at the very most; `None` where the price is not known.
+    /// Worst-case cost in dollars; `None` if the price is unknown.
     pub(crate) worst_usd: Option<f64>,
-    /// Whether it goes to a server, and so into the ledger.
+    /// Whether the question goes to a server and is therefore recorded in the ledger.
     pub(crate) sent: bool,
 }
 
@@ -43,49 +45,50 @@ pub(crate) struct CaseId(pub(crate) i64);
 
 /// One question to a service.
 pub(crate) trait ServiceQuestion: Sized + Send + Sync + 'static {
-    /// What comes back when all goes well.
+    /// The result of a successful attempt.
     type Answer: Send + 'static;
 
-    /// Whether answers that cannot be read, many in a row, stop the service. Not where they are what is measured.
+    /// Whether a long series of unreadable answers stops the service. False if unreadable answers
+    /// are being measured.
     const JUNK_STOPS: bool = true;
 
-    /// Makes one attempt and reads what comes.
+    /// Makes one attempt and parses the response.
     fn ask(&self) -> BoxFuture<'_, Result<Self::Answer, CallError>>;
 
-    /// What is known of the call that led to an answer.
+    /// Details of the call that led to an answer.
     fn exchange(answer: &Self::Answer) -> &Exchange;
 
-    /// Whether anybody waits for the answer still. One that nobody waits for is not sent any more.
+    /// Whether anyone still waits for the answer. If not, the question is not sent.
     fn is_wanted(&self) -> bool {
         true
     }
 
-    /// What an attempt needs.
+    /// The requirements of an attempt.
     fn needs(&self) -> CallNeeds;
 
-    /// The question to ask once more after an answer that was paid for and says nothing; `None` where that is useless, or
-    /// where this is that question already.
+    /// The question to ask once more after a paid answer without content; `None` if that is useless
+    /// or this already is the rephrased question.
     fn rephrased(&self, error: &CallError) -> Option<Self>;
 
-    /// What makes two questions the same; `None` where each is asked for itself.
+    /// Key that identical questions share; `None` if this question is always asked separately.
     fn key(&self) -> Option<[u8; 32]> {
         None
     }
 
-    /// The case that this question shares with many others and that may be the reason for their failures; `None` if there is
-    /// no such case.
+    /// The case that this question shares with many others and that may be the reason for their
+    /// failures; `None` if there is no such case.
     fn case(&self) -> Option<CaseId> {
         None
     }
 
-    /// A name for it that differs from the others', for the randomness of waits.
+    /// A unique name, used to seed the jitter of waits.
     fn name(&self) -> String;
 
-    /// What is kept of an attempt.
+    /// The job that stores an attempt, if there is anything to store.
     fn keep(&self, end: AttemptEnd<'_, Self::Answer>) -> Option<RecordJob>;
 
-    /// Lets the answer of the same question, which is on its way into the project, count for this one too; the job says
-    /// [`RecordOutcome::Nothing`] where there is none.
+    /// A job that copies the answer of an identical question, which is being written to the
+    /// project, to this one. It returns [`RecordOutcome::Nothing`] if there is no such answer.
     fn share(&self) -> Option<RecordJob> {
         None
     }

@@ -1,30 +1,32 @@
-//! How many calls a server on one's own machine works on at a time. It seldom says so, and whatever it is sent beyond that
-//! waits inside of it, where time runs against the time-outs. So it is found out: twice as many calls in flight, as long as
-//! that brings clearly more answers in the same time.
+//! Finds how many calls a local server processes at once.
+//!
+//! Servers rarely report this number, and calls beyond it queue inside the server while their
+//! timeouts run. The search doubles the calls in flight as long as throughput clearly improves.
 
 use super::lock;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How many times as many answers twice the calls have to bring.
+/// Minimum factor by which doubling the calls must raise throughput.
 const WORTH_IT: f64 = 1.25;
 
-/// The search for the number of calls that a server works on at a time.
+/// The search for the number of calls that a server processes at once.
 #[derive(Clone, Debug)]
 pub(crate) struct SlotSearch {
     /// Calls in flight now.
     size: usize,
-    /// Answers since that many are in flight, and the sum of the latencies of those that count, in seconds.
+    /// Answers since the size last changed, and the sum of latencies of the counted ones in
+    /// seconds.
     answers: usize,
     sum_s: f64,
-    /// Answers a second with half as many.
+    /// Answers per second at half the size.
     before: Option<f64>,
     settled: bool,
 }
 
 impl SlotSearch {
-    /// Begins with one call in flight.
+    /// Starts with one call in flight.
     pub(crate) fn new() -> Self {
         Self {
             size: 1,
@@ -35,18 +37,19 @@ impl SlotSearch {
         }
     }
 
-    /// Calls in flight at most, now.
+    /// Maximum number of calls in flight now.
     pub(crate) fn size(&self) -> usize {
         self.size
     }
 
-    /// An answer came; `most` calls may be in flight.
+    /// Records an answer; at most `most` calls may be in flight.
     pub(crate) fn answered(&mut self, latency: Duration, most: usize) {
         if self.settled {
             return;
         }
         self.answers += 1;
-        // The first ones were begun while another number was in flight, and the very first loads the model.
+        // Skip the first answers: their calls began at the previous size, and the very first call
+        // loads the model.
         let Some(counted) = self.answers.checked_sub(self.size) else {
             return;
         };
@@ -68,13 +71,13 @@ impl SlotSearch {
         }
     }
 
-    /// A call was given up, as no answer came in time: fewer are to wait.
+    /// Records a timeout and reduces the number of calls that wait.
     pub(crate) fn timed_out(&mut self) {
         (self.size, self.settled) = ((self.size / 2).max(1), true);
     }
 }
 
-/// The places of one server, for all judges that send calls to it: its slots are what they share.
+/// The slots of one server, shared by all judges that send calls to it.
 #[derive(Debug)]
 pub(crate) struct ServerSlots {
     state: Mutex<SlotState>,
@@ -98,12 +101,12 @@ impl ServerSlots {
         })
     }
 
-    /// Calls in flight at most, now, of all judges together.
+    /// Maximum number of calls in flight now, over all judges together.
     pub(crate) fn size(&self) -> usize {
         lock(&self.state).search.size()
     }
 
-    /// A place for a call, where one is free; it is given back when it is dropped.
+    /// Takes a slot for a call if one is free; dropping it frees the slot.
     pub(crate) fn take(self: &Arc<Self>) -> Option<SlotPlace> {
         let mut state = lock(&self.state);
         (state.in_flight < state.search.size()).then(|| {
@@ -112,7 +115,7 @@ impl ServerSlots {
         })
     }
 
-    /// Whoever waits for a place hears of each that comes free.
+    /// A receiver that is notified whenever a slot becomes free.
     pub(crate) fn freed(&self) -> watch::Receiver<()> {
         self.freed.subscribe()
     }
@@ -126,7 +129,7 @@ impl ServerSlots {
     }
 }
 
-/// A place of a server, held by a call in flight.
+/// A slot of a server, held by a call in flight.
 #[derive(Debug)]
 pub(crate) struct SlotPlace(Arc<ServerSlots>);
 
@@ -142,14 +145,15 @@ mod tests {
     use super::*;
     use rstest::rstest;
 
-    /// Where the search ends with a server that works on `slots` calls at a time, and how many answers that took.
+    /// Runs the search on a server that processes `slots` calls at once. Returns the final size and
+    /// the number of answers it took.
     fn found(slots: usize, most: usize, service: Duration) -> (usize, usize) {
         let mut search = SlotSearch::new();
         for answers in 0..200 {
             if search.settled {
                 return (search.size(), answers);
             }
-            // What is more waits for the others.
+            // Calls beyond that wait for the others.
             let waves = search.size().div_ceil(slots) as u32;
             search.answered(service * waves, most);
         }

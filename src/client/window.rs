@@ -1,58 +1,62 @@
-//! Calls in flight: begun boldly, widened while answers come as quickly as before, narrowed by the share of refusals.
+//! The number of calls in flight. The window starts large, grows while latency stays low, and
+//! shrinks when many calls are refused.
 //!
-//! Times are arguments, so that the laws can be tested without waiting.
+//! Times are arguments so that tests need not wait.
 
 use super::slots::{ServerSlots, SlotPlace};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Calls in flight that a service begins with.
+/// Initial number of calls in flight for a service.
 pub const FIRST: usize = 64;
-/// After those, where few calls are to be made, they begin at this many a second ...
+/// In small runs, calls beyond the first `FIRST` begin at this rate per second at first.
 const BEGUN_PER_S: f64 = 100.0;
-/// ... and four times as many after each such time, in seconds, however quick the answers are: where there is a limit, few
-/// calls are in flight when it is met. After two seconds this is no bound any more.
+/// The rate quadruples after each such period (in seconds), however fast answers arrive, so that
+/// few calls are in flight when a limit is met. After two seconds this limit is lifted.
 const FASTER_AFTER: f64 = 0.2;
-/// Of so many calls, those that are in flight when a limit is met are a small share.
+/// In runs of this many calls, those in flight when a limit is met are a small share.
 const MANY_CALLS: usize = 800;
-/// Places that an answer adds before the first sign of strain.
+/// Slots that an answer adds before the first sign of strain.
 const QUICK: f64 = 7.0;
-/// Places that an answer adds after it.
+/// Slots that an answer adds after it.
 const STEADY: f64 = 0.25;
-/// Answers this much slower than at their best say that the server's queue grows. While a window grows, the answers that
-/// have come are the quick ones, so that the mean rises to twice or three times its first value without any queue.
+/// Answers slower than the best mean by this factor mean that the server's queue is growing. While
+/// a window grows, the fast answers arrive first, so the mean rises to two or three times its first
+/// value even without a queue.
 const SLOWER: f64 = 4.0;
 /// Weight of the newest latency in the running mean.
 const NEWEST: f64 = 0.1;
-/// Answers before the running mean says anything.
+/// Number of answers needed before the running mean is meaningful.
 const SETTLED: u32 = 32;
-/// Above this share of refusals the window grows no more in leaps.
+/// Above this share of refusals, the window stops growing quickly.
 const SOME: f64 = 0.1;
-/// Above this share it is halved.
+/// Above this share, the window is halved.
 const MANY: f64 = 0.5;
 
-/// Calls in flight at most. Never past the configured limit.
+/// Maximum number of calls in flight, which never exceeds the configured limit.
 #[derive(Clone, Debug)]
 pub struct CallWindow {
     limit: usize,
     size: f64,
-    /// Calls that begin at once, calls begun, and when the first of them began; nothing where calls may begin as they like.
+    /// Calls that may begin at once, calls begun, and when the first of them began; `None` if calls
+    /// may begin freely.
     start: Option<(usize, usize, Option<Instant>)>,
     strained: bool,
-    /// Answers and refusals since the share was last looked at.
+    /// Answers and refusals since the share was last checked.
     answered: u32,
     refused: u32,
-    /// Mean latency now and at its best, in seconds, and answers so far.
+    /// Current and best mean latency in seconds, and the number of answers so far.
     mean_s: f64,
     best_s: f64,
     seen: u32,
-    /// Where it is to be found out how many calls the server works on at a time.
+    /// Set if the number of calls that the server processes at once must be found.
     slots: Option<Arc<ServerSlots>>,
 }
 
 impl CallWindow {
-    /// A window that begins with `first` places; `adapts` is false for services on this machine's own cores.
+    /// Creates a window with `first` slots; `adapts` is false for services that run on this
+    /// machine's own cores.
     pub fn new(limit: usize, first: usize, adapts: bool) -> Self {
         let limit = limit.max(1);
         let first = if adapts { first.clamp(1, limit) } else { limit };
@@ -70,7 +74,7 @@ impl CallWindow {
         }
     }
 
-    /// A window for a server of which nobody knows how many calls it works on at a time.
+    /// Creates a window for a server whose number of parallel calls is unknown.
     pub(crate) fn of_slots(limit: usize, slots: Arc<ServerSlots>) -> Self {
         Self {
             slots: Some(slots),
@@ -78,7 +82,7 @@ impl CallWindow {
         }
     }
 
-    /// Calls in flight at most, now.
+    /// Maximum number of calls in flight now.
     pub fn size(&self) -> usize {
         let size = self
             .slots
@@ -87,12 +91,12 @@ impl CallWindow {
         size.clamp(1, self.limit)
     }
 
-    /// The places of the server, where judges share them.
+    /// The slots of the server, if judges share them.
     pub(crate) fn slots(&self) -> Option<&Arc<ServerSlots>> {
         self.slots.as_ref()
     }
 
-    /// Takes one of those places for a call; `Err` where none is free.
+    /// Takes a shared slot for a call. Returns `Err` if none is free.
     pub(crate) fn take_place(&self) -> Result<Option<SlotPlace>, ()> {
         self.slots
             .as_ref()
@@ -100,7 +104,7 @@ impl CallWindow {
             .transpose()
     }
 
-    /// Answers a second that all its places would bring, where that is known.
+    /// Answers per second with all slots in use, if known.
     pub(crate) fn per_s(&self) -> Option<f64> {
         (self.mean_s > 0.0).then(|| self.size() as f64 / self.mean_s)
     }
@@ -111,14 +115,14 @@ impl CallWindow {
         self.size = self.size.min(self.limit as f64).max(1.0);
     }
 
-    /// So many calls are to be made.
+    /// Announces how many calls are to be made.
     pub fn expect(&mut self, calls: usize) {
         if calls >= MANY_CALLS {
             self.start = None;
         }
     }
 
-    /// When the next call may begin, a place being free.
+    /// When the next call may begin, provided that the window has room.
     pub fn ready(&self, now: Instant) -> Instant {
         let Some((first, begun, Some(began))) = self.start else {
             return now;
@@ -157,7 +161,7 @@ impl CallWindow {
         self.look();
     }
 
-    /// No answer came in time: where calls wait for each other inside the server, fewer are to.
+    /// Records a timeout. If calls queue inside the server, fewer may be in flight.
     pub(crate) fn timed_out(&mut self) {
         match &self.slots {
             Some(slots) => slots.timed_out(),
@@ -165,13 +169,13 @@ impl CallWindow {
         }
     }
 
-    /// The provider refused a call as too many.
+    /// Records that the provider refused a call because of a limit.
     pub fn refused(&mut self) {
         self.refused += 1;
         self.look();
     }
 
-    /// Follows the share of refusals, once a window of answers.
+    /// Adjusts the window to the share of refusals, once per window of answers.
     fn look(&mut self) {
         let all = self.answered + self.refused;
         if all < (self.size() as u32).max(16) {
@@ -249,7 +253,8 @@ mod tests {
     fn a_server_whose_answers_slow_down_is_not_pressed_further() {
         let mut window = CallWindow::new(2_000, 8, true);
         for _ in 0..2_000u64 {
-            // One call at a time: the more are in flight, the longer each takes.
+            // The server processes one call at a time: the more are in flight, the longer each
+            // takes.
             window.answered(Duration::from_millis(10 * window.size() as u64));
         }
         assert!(window.size() < 1_600, "{}", window.size());

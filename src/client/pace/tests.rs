@@ -1,4 +1,4 @@
-//! The pace against servers that admit a known rate, and against absurd headers.
+//! Tests the pace against servers that admit a known rate and against absurd headers.
 
 use super::*;
 use proptest::prelude::*;
@@ -24,7 +24,8 @@ fn a_minute_never_takes_more_than_its_calls_and_one_burst() {
     assert!((120..=131).contains(&begun), "{begun}");
 }
 
-/// A server that admits `per_s` calls, and what came of a minute's calls: admitted and refused.
+/// Simulates one minute against a server that admits `per_s` calls. Returns the numbers of admitted
+/// and refused calls.
 fn against(per_s: f64, burst: f64, wait: Option<Duration>) -> (u32, u32) {
     let start = Instant::now();
     let mut server = (burst, start);
@@ -53,7 +54,8 @@ fn refusals_teach_the_rate_of_the_server() {
         let wait = wait.map(Duration::from_secs);
         for per_s in [0.5, 1.0, 10.0] {
             let (admitted, refused) = against(per_s, 20.0, wait);
-            // A wait that is asked for is kept to, though the server would have taken calls again long before.
+            // A requested wait is respected even if the server would have accepted calls long
+            // before.
             let possible =
                 20.0 + 180.0 * per_s - wait.map_or(0.0, |wait| wait.as_secs_f64() * per_s);
             assert!(
@@ -70,7 +72,7 @@ fn refusals_teach_the_rate_of_the_server() {
 fn sporadic_refusals_teach_nothing() {
     let start = Instant::now();
     let mut pace = Pace::new(JudgeLimits::default(), start);
-    // Many begin at once, and the refusals among them come back before the answers.
+    // Many calls begin at once, and refusals return before answers.
     for _ in 0..10 {
         let numbers: Vec<u64> = (0..100).map(|_| pace.begin(1, start)).collect();
         let (refused, answered): (Vec<u64>, Vec<u64>) = numbers

@@ -1,4 +1,5 @@
-//! From a question to a call in flight: money set aside, a row in the ledger, a place, the pace.
+//! From a question to a call in flight: reserving money, writing the ledger row, taking a slot and
+//! keeping the pace.
 
 use super::{CallTask, SentCall, Worker, WorkerEvent, attempt, earliest};
 use crate::client::open_files::OpenCall;
@@ -12,17 +13,17 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// How often a worker that waits for money set aside by others looks again.
+/// How often a worker that waits for reserved money checks again.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// Answers on their way to the disk at most.
+/// Maximum number of answers waiting to be written to disk.
 const BACKLOG: usize = 2_048;
-/// A row reaches the ledger within about this time: so much ahead of their places calls are written down.
+/// Approximate time for a row to reach the ledger; calls are recorded this far ahead.
 const NOTED_WITHIN: f64 = 0.03;
-/// Lateness of a call that makes no difference.
+/// A delay that makes no difference.
 const SOON: Duration = Duration::from_millis(1);
 
 impl<Q: ServiceQuestion> Worker<Q> {
-    /// Calls in flight at most, now.
+    /// Maximum number of calls in flight now.
     pub(super) fn places(&self, control: &RunControl) -> usize {
         let places = lock(&self.gate).places(control.concurrency);
         match self.shared.budget.is_limited() {
@@ -31,18 +32,19 @@ impl<Q: ServiceQuestion> Worker<Q> {
         }
     }
 
-    /// How many calls may be on their way into the ledger or ready to go, beyond those in flight.
+    /// How many calls, in addition to those in flight, may be on their way to the ledger or ready
+    /// to send.
     pub(super) fn ahead(&self, places: usize, now: Instant) -> usize {
         let gate = lock(&self.gate);
         let free = places.saturating_sub(self.flying.len());
         if self.shared.budget.is_limited() && places == self.usage.places() {
-            // What is written down now is set aside by an estimate that the next bill may correct.
+            // Calls recorded now are reserved with an estimate that the next bill may correct.
             return free;
         }
         if gate.ready(1, now) > now + SOON {
             return 1;
         }
-        // So many places come free while a row is on its way to the ledger.
+        // About this many slots become free while a row is on its way to the ledger.
         let soon = gate
             .window
             .per_s()
@@ -55,7 +57,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         self.noting.len() + self.ready.len() < self.ahead(places, Instant::now())
     }
 
-    /// Sets money aside for calls and writes them down; returns when to look again.
+    /// Reserves money for calls and records them. Returns when to check again.
     pub(super) async fn prepare(&mut self, places: usize, now: Instant) -> Option<Instant> {
         self.drop_unwanted().await;
         let ahead = self.ahead(places, now);
@@ -87,15 +89,17 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 self.stop(why.to_owned()).await;
                 return None;
             }
-            // Reserved before it is sent and held until it is charged: workers that only looked at what is spent would
-            // each find room for the last dollar, and pass the limit together.
+            // Reserve before sending and hold until the call is charged. Workers that only checked
+            // the amount spent would each find room for the last dollar and exceed the limit
+            // together.
             let worst_usd = self.usage.worst_usd(needs.worst_usd);
             call.worst_usd = worst_usd;
             match self.shared.budget.reserve(worst_usd.unwrap_or(0.0)) {
                 Some(reserved) => call.reserved = Some(reserved),
                 None => {
                     self.first.push_front(call);
-                    // What others have set aside may come back, and nothing wakes this worker when it does.
+                    // Another worker's reservation may be released, and nothing wakes this worker
+                    // when it is.
                     if self.shared.budget.is_waiting() {
                         return earliest(wake, Some(now + LOOK_AGAIN));
                     }
@@ -104,7 +108,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
                     return None;
                 }
             }
-            // A row for each attempt: under one row for all, the second would take away what the first had cost.
+            // Use one row per attempt: with a single row for all attempts, the second would
+            // overwrite the cost of the first.
             call.uid = Uuid::now_v7().into_bytes();
             let attempt = Attempt {
                 uid: call.uid,
@@ -114,10 +119,11 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 worst_usd,
                 sent_ms: now_ms(),
             };
-            // Sent only out of `ready`, where a call comes once its row is committed. Sent sooner, a kill in between
-            // would leave a call that was paid for and of which no budget knows.
+            // Calls are sent only from `ready`, which they enter once their row is committed. If a
+            // call were sent earlier and the process killed, its cost would be in no budget.
             let noted = self.shared.ledger.begin(attempt);
-            // The queue keeps the order of questions; only what is asked again goes before what was never asked.
+            // The queue keeps the order of questions, except that retries go before questions that
+            // were never asked.
             let first = call.waited;
             let noting = async move { (call, noted.await) }.boxed();
             if first {
@@ -126,14 +132,14 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 self.noting.push_back(noting);
             }
         }
-        // Where the ledger is nowhere, rows are there at once.
+        // Without a ledger, rows complete immediately.
         while let Some(Some(noted)) = self.noting.next().now_or_never() {
             self.noted(noted).await;
         }
         wake
     }
 
-    /// The next question that is not the same as one on its way.
+    /// The next question that is not identical to one in progress.
     pub(super) fn next_fresh(&mut self) -> Option<CallTask<Q>> {
         loop {
             let call = match self.first.pop_front() {
@@ -151,7 +157,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 self.release_twins(&call);
                 continue;
             }
-            // One that was let through before and waits for money is its own.
+            // A question that was admitted before and now waits for money holds its own key.
             let Some(key) = call
                 .question
                 .key()
@@ -159,8 +165,9 @@ impl<Q: ServiceQuestion> Worker<Q> {
             else {
                 return Some(call);
             };
-            // The first of its key leads, the others wait until its answer is on the disk: to share it is to copy its
-            // row. Once it is on its way, the copy can be queued behind it, as one writer keeps the order.
+            // The first question with a key leads; the others wait until its answer is on disk,
+            // because sharing copies its row. The copy can be queued as soon as the write is
+            // queued, as a single writer keeps the order.
             if let Some(waiting) = self.same.get_mut(&key) {
                 waiting.push(call.question);
             } else if self.answered.holds(&key) {
@@ -183,20 +190,21 @@ impl<Q: ServiceQuestion> Worker<Q> {
         }
     }
 
-    /// Sends what may be sent; returns when more may be.
+    /// Sends the calls that may be sent. Returns when more may be sent.
     pub(super) fn launch(
         &mut self,
         control: &RunControl,
         places: usize,
         now: Instant,
     ) -> Option<Instant> {
-        // Answers that are not on the disk are lost with the process: behind a slow disk no further ones are bought.
+        // Answers that are not on disk are lost if the process dies, so do not buy more while the
+        // disk is slow.
         while self.flying.len() < places && self.writing.len() < BACKLOG {
-            // Only the first: small calls that overtake a large one would keep a limit of tokens too low for it for
-            // ever.
+            // Only the first call: small calls that overtook a large one could keep a token limit
+            // too low for it forever.
             let call = self.ready.front()?;
             if !self.is_wanted(call) {
-                // Its case was skipped while its row was on the way to the ledger: `prepare` takes it back.
+                // Its case was skipped while its row was being written: `prepare` takes it back.
                 return Some(now);
             }
             let needs = call.question.needs();
@@ -207,20 +215,22 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 return Some(ready);
             }
             let open = match needs.sent.then(OpenCall::begin) {
-                // Other services have all the connections that the system allows.
+                // Other services use all the connections that the system allows.
                 Some(None) => return Some(now + LOOK_AGAIN),
                 open => open.flatten(),
             };
-            // Another judge of the same server may have them all; this worker hears when one comes free.
+            // Another judge on the same server may hold all slots; this worker is notified when one
+            // is freed.
             let Ok(place) = lock(&self.gate).window.take_place() else {
                 return None;
             };
             let mut call = self.ready.pop_front()?;
-            // Counted before it is sent, so that the next turn of this loop sees a gate that knows of it.
+            // Count the call before sending it, so that the next iteration of this loop sees it in
+            // the gate.
             let begun = lock(&self.gate).begin(needs.tokens, now);
             self.begin_paced(control, now);
-            // The money moves out of the task: dropped with a task that is aborted, it would be free while the call is
-            // still owed.
+            // Move the reservation out of the task. If it were dropped with an aborted task, the
+            // money would be released although the call may still be charged.
             let sent = SentCall {
                 uid: needs.sent.then_some(call.uid),
                 worst_usd: call.worst_usd,
@@ -229,7 +239,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 _open: open,
                 _reserved: call.reserved.take(),
             };
-            // Nobody but this worker takes ended tasks in, so that none is looked up before its entry is there.
+            // Only this worker collects finished tasks, so it never looks one up before its entry
+            // exists.
             let task = self.flying.spawn(attempt(call));
             self.sent.insert(task.id(), sent);
         }
@@ -247,13 +258,13 @@ impl<Q: ServiceQuestion> Worker<Q> {
     pub(super) fn begin_paced(&self, control: &RunControl, now: Instant) {
         if let Some(pace) = control.pace.filter(|pace| *pace > 0.0) {
             let mut next = lock(&self.shared.next_call);
-            // A moment of lateness is made up for, a long wait is not.
+            // Make up for a slight delay, but not for a long wait.
             let late = now.checked_sub(Duration::from_millis(50)).unwrap_or(now);
             *next = (*next).max(late) + Duration::from_secs_f64((1.0 / pace).min(3_600.0));
         }
     }
 
-    /// Whether somebody waits for the answer to a call and its case is not skipped.
+    /// Whether someone waits for the answer to a call and its case is not skipped.
     fn is_wanted(&self, call: &CallTask<Q>) -> bool {
         let skipped = call
             .question
@@ -262,7 +273,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         call.question.is_wanted() && !skipped
     }
 
-    /// Takes out what was asked before and what was written down, where nobody waits for its answer any more.
+    /// Removes retries and recorded calls whose answers nobody waits for any more.
     async fn drop_unwanted(&mut self) {
         let late = self.later.iter();
         let late = late.filter(|(_, call)| !self.is_wanted(call));
@@ -287,7 +298,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         }
     }
 
-    /// Lets those that wait for the answer of a call that is not made ask for themselves.
+    /// Lets the questions that wait for the answer of a dropped call be asked themselves.
     fn release_twins(&mut self, call: &CallTask<Q>) {
         let key = call.question.key().filter(|_| call.leads);
         let twins = key.and_then(|key| self.same.remove(&key));
@@ -295,10 +306,11 @@ impl<Q: ServiceQuestion> Worker<Q> {
         self.first.extend(twins);
     }
 
-    /// Takes back what was written down and not sent: its rows go, and its money is free for other services.
+    /// Takes back the recorded calls that were not sent: deletes their rows and releases their
+    /// money for other services.
     pub(super) async fn take_back(&mut self) {
-        // A row on its way can be taken back only when it is there; left behind, the next run would charge it as
-        // killed.
+        // A pending row can be deleted only once it is written; if left behind, the next run would
+        // charge it as killed.
         while let Some((call, noted)) = self.noting.next().await {
             self.ready.push_back(call);
             if let Err(error) = noted {

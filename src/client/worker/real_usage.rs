@@ -1,13 +1,13 @@
-//! What a service's calls really cost, compared with what they were expected to cost at worst.
+//! Compares the real cost of a service's calls with their estimated worst-case cost.
 
-/// Calls in flight before the first bill is known, where there is a budget.
+/// Calls in flight before the first bill is known, if there is a budget.
 const FIRST: usize = 2;
 
 #[derive(Debug)]
 pub(super) struct RealUsage {
-    /// Calls whose bill is known.
+    /// Number of calls whose cost is known.
     billed: usize,
-    /// How many times as much as expected a call has cost, 1 or more.
+    /// Largest ratio of actual to estimated cost so far, at least 1.
     excess: f64,
 }
 
@@ -21,7 +21,7 @@ impl Default for RealUsage {
 }
 
 impl RealUsage {
-    /// Notes a call that came back, with its cost where the service told it.
+    /// Records a call that returned, with its cost if the service reported it.
     pub(super) fn note(&mut self, cost_usd: Option<f64>, expected_usd: Option<f64>) {
         self.billed += 1;
         if let (Some(cost), Some(expected)) = (cost_usd, expected_usd)
@@ -32,13 +32,13 @@ impl RealUsage {
         }
     }
 
-    /// Calls in flight at most under a budget: each bill allows one more, so that a wave of calls is never admitted on an
-    /// estimate alone.
+    /// Maximum number of calls in flight under a budget. Each bill allows one more, so that a burst
+    /// of calls is never admitted on an estimate alone.
     pub(super) fn places(&self) -> usize {
         FIRST + self.billed
     }
 
-    /// What a call costs at worst, as far as the bills tell.
+    /// Worst-case cost of a call, corrected by the bills so far.
     pub(super) fn worst_usd(&self, expected_usd: Option<f64>) -> Option<f64> {
         expected_usd.map(|usd| usd * self.excess)
     }

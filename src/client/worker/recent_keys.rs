@@ -1,11 +1,11 @@
-//! The keys of questions that were answered lately.
+//! Keys of recently answered questions.
 
 use std::collections::{HashSet, VecDeque};
 
-/// Keys of answered questions that are remembered: more than can have been looked up before they were answered.
+/// Number of keys to remember: more than can have been looked up before they were answered.
 const REMEMBERED: usize = 4_096;
 
-/// The latest keys of answered questions.
+/// The most recent keys of answered questions.
 #[derive(Default)]
 pub(super) struct RecentKeys {
     keys: HashSet<[u8; 32]>,

@@ -1,4 +1,4 @@
-//! A worker against simulated servers, in virtual time: rates, outages, money, panics.
+//! Tests a worker against simulated servers in virtual time: rates, outages, money and panics.
 
 use super::outcome::ATTEMPTS;
 use super::*;
@@ -17,26 +17,26 @@ mod kept;
 mod limits;
 mod stops;
 
-/// What a request comes to.
+/// How the server handles a request.
 #[derive(Clone, Copy, Debug)]
 enum ServerFate {
-    /// An answer after so long.
+    /// An answer after this latency.
     Answer(Duration),
-    /// A refusal at once, which may say when to come back.
+    /// An immediate refusal, optionally with a wait.
     Refused(Option<Duration>),
     /// No connection.
     Dead,
-    /// An error of the server after so long.
+    /// A server error after this latency.
     Broken(Duration),
-    /// Nothing, ever.
+    /// Never any response.
     Silent,
-    /// An answer, after so long, that cannot be read.
+    /// An unreadable answer after this latency.
     Junk(Duration),
-    /// A refusal of the request as wrong.
+    /// Rejected as an invalid request.
     Wrong,
-    /// A page of some server in between, which may be gone at the next try.
+    /// A page from a server in between, which may be gone at the next attempt.
     Page,
-    /// A refusal of the request's form, which the client has changed since.
+    /// Rejected because of the request's form, which the client has adapted since.
     Adapted,
     /// The client's own code panics.
     Panic,
@@ -46,20 +46,20 @@ type ServerRule = Box<dyn FnMut(&ServerRequest) -> (ServerFate, RateLimits) + Se
 
 struct ServerRequest {
     number: usize,
-    /// Requests of the same question before this one.
+    /// Earlier requests of the same question.
     before: usize,
     since_start: Duration,
 }
 
-/// What becomes of each request, and what was counted.
+/// Decides how each request is handled and counts them.
 struct SimulatedServer {
     start: Instant,
     rule: Mutex<ServerRule>,
     books: Mutex<ServerBooks>,
-    /// Whether money set aside and spent is looked at with every request.
+    /// If set, reserved and spent money is checked with every request.
     budget: Option<Budget>,
     cost: fn(usize) -> Option<f64>,
-    /// Questions for whose answers nobody waits.
+    /// Questions whose answers nobody waits for.
     unwanted: Arc<Mutex<HashSet<usize>>>,
 }
 
@@ -84,7 +84,7 @@ struct ServerQuestion {
     once_more: bool,
 }
 
-/// Gives a place back, whether the call ends or is given up.
+/// Frees a slot whether the call ends or is dropped.
 struct ServerCallGuard<'a>(&'a SimulatedServer);
 
 impl Drop for ServerCallGuard<'_> {
@@ -257,7 +257,7 @@ impl ServiceQuestion for ServerQuestion {
     }
 }
 
-/// How a worker is set up.
+/// Setup of a worker.
 #[derive(Clone)]
 struct WorkerSetup {
     places: usize,
@@ -299,7 +299,7 @@ struct WorkerResult {
     shared: usize,
     failed: Vec<(usize, CallError, Charge)>,
     again: usize,
-    /// Dollars by kind, of every attempt.
+    /// Dollars by kind, over all attempts.
     known_usd: f64,
     assumed_usd: f64,
     unpriced: usize,
@@ -321,7 +321,7 @@ impl WorkerResult {
     }
 }
 
-/// Puts so many questions to a server and waits until the worker has ended.
+/// Sends this many questions to a server and waits until the worker has ended.
 async fn play(server: &Arc<SimulatedServer>, calls: usize, setup: WorkerSetup) -> WorkerResult {
     let start = Instant::now();
     let (_over, over) = watch::channel(false);
@@ -404,13 +404,13 @@ async fn play(server: &Arc<SimulatedServer>, calls: usize, setup: WorkerSetup) -
     played
 }
 
-/// A uniform number for one request, the same in every run.
+/// A uniform random number for one request, the same in every run.
 fn draw(request: &ServerRequest, what: &str) -> f64 {
     let name = format!("{}/{}", request.number, request.before);
     SeededRng::new(11, &[what, &name]).unit()
 }
 
-/// A latency of a lognormal distribution.
+/// A lognormally distributed latency.
 fn lognormal(request: &ServerRequest, median_s: f64, sigma: f64) -> Duration {
     let angle = std::f64::consts::TAU * draw(request, "angle");
     let radius = (-2.0 * draw(request, "radius").max(1e-12).ln()).sqrt();
@@ -425,7 +425,7 @@ fn seconds(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
-/// A token bucket as servers have it.
+/// A token bucket as servers implement it.
 struct ServerLimit {
     per_s: f64,
     burst: f64,
@@ -451,7 +451,7 @@ impl ServerLimit {
         taken
     }
 
-    /// Whole seconds until the next call is taken.
+    /// Whole seconds until the next call is accepted.
     fn next(&self) -> Duration {
         seconds(((1.0 - self.level) / self.per_s).ceil().max(1.0))
     }

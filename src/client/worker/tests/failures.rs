@@ -1,4 +1,4 @@
-//! What a worker makes of failures that are nobody's fault, and of what a person asks of it meanwhile.
+//! How a worker handles failures outside its control, and user commands meanwhile.
 
 use super::*;
 use crate::judge::MAX_ADAPTIONS;
@@ -10,7 +10,7 @@ async fn pages_of_a_server_in_between_fail_nothing_once_it_is_known_to_be_away()
         _ => ServerFate::Answer(ms(50)),
     }));
     let played = play(&server, 40, WorkerSetup::new(1)).await;
-    // Six in a row say that it is away; from then on each question waits for it.
+    // Six failures in a row mark the server as down; from then on each question waits for it.
     assert_eq!((played.answered.len(), played.failed.len()), (34, 6));
     assert_eq!(played.stopped, None);
 }

@@ -1,4 +1,4 @@
-//! Limits and refusals: kept to, met, waited for.
+//! Limits and refusals: respecting, detecting and waiting for them.
 
 use super::*;
 
@@ -105,7 +105,7 @@ async fn all_places_are_used_at_the_speed_of_real_models() {
 
 #[tokio::test(start_paused = true)]
 async fn limits_told_in_headers_are_used_up_without_refusals_or_stops() {
-    // Calls, limit a minute, burst, latency.
+    // Calls, limit per minute, burst, latency in ms.
     for (calls, per_minute, burst, latency) in [
         (900, 600.0, 600.0, 50),
         (900, 600.0, 600.0, 1_000),
@@ -144,7 +144,7 @@ async fn a_refusal_uses_up_attempts_only_while_nobody_is_answered() {
     let played = play(&server, 1_000, WorkerSetup::new(4)).await;
     assert_eq!((played.answered.len(), played.failed.len()), (1_000, 0));
     assert_eq!(server.books().asked[&3], 31);
-    // Nobody is answered.
+    // No call is answered.
     let server = Arc::new(SimulatedServer::new(|_| ServerFate::Refused(None)));
     let played = play(&server, 1, WorkerSetup::new(4)).await;
     assert_eq!((played.answered.len(), played.failed.len()), (0, 1));
@@ -161,7 +161,7 @@ async fn a_refused_call_waits_for_as_long_as_it_was_told_to() {
     }));
     let played = play(&server, 100, WorkerSetup::new(4)).await;
     assert_eq!((played.answered.len(), played.again), (100, 1));
-    // One second more at most, so that not all come back at once.
+    // At most one second more, so that calls do not all return at once.
     assert!(played.took >= seconds(30.0), "{:?}", played.took);
     assert!(played.took <= seconds(31.2), "{:?}", played.took);
 }

@@ -1,11 +1,11 @@
-//! Servers that are dead, silent or away, and what a person asks of a worker.
+//! Servers that are dead, silent or away, and user commands to a worker.
 
 use super::*;
 
 #[tokio::test(start_paused = true)]
 async fn a_dead_server_stops_the_worker_within_its_time_and_with_few_requests() {
     for fate in [ServerFate::Dead, ServerFate::Broken(ms(20))] {
-        // Three judges of one server begin with a third of the window each.
+        // Each of three judges on one server starts with a third of the window.
         for (first, requests) in [(FIRST / 3, 40), (FIRST, FIRST + 20)] {
             let server = Arc::new(SimulatedServer::new(move |_| fate));
             let setup = WorkerSetup {
@@ -80,7 +80,7 @@ async fn junk_alone_stops_the_worker() {
     assert!(why.contains("25 calls in a row"), "{why}");
     assert_eq!(server.books().requests, 25);
     assert!((played.known_usd - 0.025).abs() < 1e-9, "each is paid for");
-    // Some answers between, and nothing stops.
+    // A few answers in between keep the service running.
     let server = Arc::new(SimulatedServer::new(|request| match request.number % 10 {
         0 => ServerFate::Answer(ms(50)),
         _ => ServerFate::Junk(ms(50)),
@@ -91,7 +91,7 @@ async fn junk_alone_stops_the_worker() {
     assert_eq!(server.books().requests, 190, "each is asked once more");
 }
 
-/// Of three hundred questions, a hundred are about each case.
+/// Three hundred questions, a hundred about each case.
 fn hundreds(number: usize) -> Option<CaseId> {
     Some(CaseId(number as i64 / 100))
 }
@@ -121,7 +121,7 @@ async fn a_case_that_keeps_failing_is_skipped_and_the_others_are_asked() {
             assert!(played.failed.len() < 25 + places, "{fate:?}");
         }
     }
-    // All of it is the judge's fault.
+    // All failures are the judge's fault.
     let server = Arc::new(SimulatedServer::new(|_| ServerFate::Wrong));
     let setup = WorkerSetup {
         case: hundreds,

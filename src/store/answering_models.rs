@@ -1,4 +1,4 @@
-//! Which models each judge's votes name.
+//! The models named in each judge's votes.
 
 use super::{Db, Result};
 use crate::domain::answering_models::AnsweringModel;
@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 /// The models of each judge, in the order of their first votes.
 pub type AnsweringModels = BTreeMap<JudgeId, Vec<AnsweringModel>>;
 
-/// The part of the report that is kept until a judge votes again.
+/// The part of the report that is cached until a judge votes again.
 const PART: &str = "answering models";
 
 impl Db {
-    /// The models that the votes of each judge name; judges whose votes name none are left out. It reads every vote, unless
-    /// the result is kept and no vote came since.
+    /// The models named in each judge's votes, without judges whose votes name none. Reads every
+    /// vote, unless the result is cached and no vote has arrived since.
     pub fn answering_models(&self) -> Result<AnsweringModels> {
         match self.kept_models()? {
             (_, Some(kept)) => Ok(kept),
@@ -21,7 +21,7 @@ impl Db {
         }
     }
 
-    /// The same with the judges' names.
+    /// [`Db::answering_models`] with the judges' names.
     pub fn answering_models_by_name(&self) -> Result<Vec<(String, Vec<AnsweringModel>)>> {
         let mut models = self.answering_models()?;
         let judges = self.all_judges()?.into_iter();
@@ -30,7 +30,7 @@ impl Db {
             .collect())
     }
 
-    /// Keeps the result for the next look.
+    /// Caches the result.
     pub fn keep_answering_models(&self) -> Result<AnsweringModels> {
         let (state, kept) = self.kept_models()?;
         if let Some(kept) = kept {
@@ -43,7 +43,7 @@ impl Db {
         Ok(models)
     }
 
-    /// What the result is made from, and the result where it is kept.
+    /// The state that the result depends on, and the result if it is cached.
     fn kept_models(&self) -> Result<(Vec<u8>, Option<AnsweringModels>)> {
         let mut calls: Vec<_> = self.calls_by_judge()?.into_iter().collect();
         calls.sort_unstable();
@@ -56,7 +56,7 @@ impl Db {
     }
 
     fn count_models(&self) -> Result<AnsweringModels> {
-        // Embedded judges name no model, and may have millions of votes.
+        // Embedded judges name no model and may have millions of votes.
         if self.all_judges()?.iter().all(|(_, spec)| spec.is_offline()) {
             return Ok(AnsweringModels::new());
         }

@@ -1,4 +1,5 @@
-//! What lets a project grow vote by vote: pools that take in documents, and the games of a pair with who voted in them.
+//! Operations that let a project grow vote by vote: adding documents to pools, and listing the
+//! battles of a pair with their voters.
 
 use super::corpus::QueryKey;
 use super::reply_rows::VoteReasoning;
@@ -14,11 +15,11 @@ pub struct BattleVotes {
     pub battle: BattleId,
     /// Position of its document A.
     pub a: usize,
-    /// How many battles of the pair came before it.
+    /// Number of earlier battles of the pair.
     pub game: u32,
-    /// Whether it is meant for certain judges only.
+    /// Whether it is meant only for certain judges.
     pub partial: bool,
-    /// The votes of every judge, whether or not it counts, each with its reasoning.
+    /// The votes of every judge, whether or not they count, each with its reasoning.
     pub votes: Vec<(Vote, VoteReasoning)>,
 }
 
@@ -32,7 +33,7 @@ pub struct QueryTexts {
 }
 
 impl Db {
-    /// The texts of a query by its identifier; `None` for a query that is not there.
+    /// The texts of a query by its identifier; `None` if there is no such query.
     pub fn texts(&self, query: &str) -> Result<Option<QueryTexts>> {
         let found: Option<(i64, String)> = self.maybe(
             "SELECT id, text FROM query WHERE name = ?1",
@@ -74,7 +75,7 @@ impl Db {
         )
     }
 
-    /// Every battle of a pair with its votes, in order of its games.
+    /// Every battle of a pair with its votes, ordered by game.
     pub fn games(&self, query: QueryKey, x: usize, y: usize) -> Result<Vec<BattleVotes>> {
         let mut games: Vec<BattleVotes> = self.all(
             "SELECT id, a, game, EXISTS (SELECT 1 FROM task WHERE task.battle = battle.id)

@@ -1,4 +1,4 @@
-//! Assignments: every pair that a queue has laid before a person, and what became of it.
+//! Assignments: every pair that a queue has shown to a person, and its outcome.
 
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
@@ -10,33 +10,33 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use uuid::Uuid;
 
-/// A pair that a queue has laid before a person.
+/// A pair that a queue has shown to a person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewAssignment {
     pub policy: Policy,
     pub draw: DrawReason,
 }
 
-/// A line of the ledger.
+/// A row of a person's ledger.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AssignmentRow {
     /// Globally unique.
     pub uid: String,
     pub query: QueryKey,
-    /// Its number, and the pair.
+    /// Its number and pair.
     pub shown: Assignment,
     pub policy: Policy,
-    /// Whether a verdict on it stands.
+    /// Whether it has a verdict that was not undone.
     pub judged: bool,
-    /// Whether a verdict on it has ever been given.
+    /// Whether it has ever had a verdict.
     pub was_judged: bool,
-    /// Whether the person put it off.
+    /// Whether the person postponed it.
     pub later: bool,
     /// Milliseconds since the Unix epoch.
     pub shown_ms: i64,
 }
 
-/// The number that names a query for good, from its identifier.
+/// A permanent number for a query, derived from its identifier.
 pub fn query_number(name: &str) -> u64 {
     let hash = Sha256::digest(name);
     let mut bytes = [0; 8];
@@ -44,7 +44,7 @@ pub fn query_number(name: &str) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// What an item is in a queue, as stored.
+/// The stored name of how an item was drawn.
 pub(super) fn draw_name(draw: DrawReason) -> &'static str {
     match draw {
         DrawReason::Priority => "priority",
@@ -53,7 +53,7 @@ pub(super) fn draw_name(draw: DrawReason) -> &'static str {
     }
 }
 
-/// From how many pairs a control was drawn.
+/// The number of pairs from which a control was drawn.
 pub(super) fn draw_of(draw: DrawReason) -> Option<usize> {
     match draw {
         DrawReason::Control { of } => Some(of),
@@ -61,7 +61,7 @@ pub(super) fn draw_of(draw: DrawReason) -> Option<usize> {
     }
 }
 
-/// A verdict that answers an item of a queue.
+/// A verdict that answers a queue item.
 pub(crate) struct QueueVerdict {
     pub(crate) shown: String,
     pub(crate) draw: String,
@@ -74,7 +74,8 @@ pub(crate) struct QueueVerdict {
 }
 
 impl Db {
-    /// Adds a line to a person's ledger and returns its identifier; a pair that waits there already keeps its line.
+    /// Adds a row to a person's ledger and returns its identifier. A pair that is already pending
+    /// there keeps its row.
     pub(super) fn add_assignment(
         &self,
         annotator: &str,
@@ -114,7 +115,7 @@ impl Db {
         Ok(uid)
     }
 
-    /// Puts a pair off: it comes again after all others.
+    /// Postpones a pair until after all others.
     pub fn postpone(
         &self,
         annotator: &str,
@@ -181,7 +182,7 @@ impl Db {
         Ok(lines)
     }
 
-    /// The verdicts of a person that answer items of queues and stand, earliest first.
+    /// A person's verdicts on queue items that were not undone, earliest first.
     pub(crate) fn queue_verdicts(
         &self,
         annotator: &str,

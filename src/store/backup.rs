@@ -1,4 +1,4 @@
-//! A copy of the project in one file, consistent while others write to the project.
+//! A single-file copy of the project that is consistent even while others write to it.
 
 use super::completeness::{self, LogState};
 use super::file::{self, OpenFile, explained};
@@ -8,26 +8,24 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a backup holds.
+/// Contents of a backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BackupCounts {
-    /// Queries.
     pub queries: usize,
-    /// Votes of judges.
     pub votes: usize,
-    /// Verdicts, undone ones included.
+    /// Including undone verdicts.
     pub verdicts: usize,
-    /// The size of the file.
+    /// Size of the file.
     pub bytes: u64,
 }
 
-/// Where a backup is written until it is whole.
+/// Where a backup is written until it is complete.
 pub fn part_of(target: &Path) -> PathBuf {
     file::sibling(target, ".part")
 }
 
-/// Writes the project at `path` to `target`, which must not exist, and checks the copy. The project is
-/// not written to, not even to upgrade it.
+/// Writes the project at `path` to `target`, which must not exist, and checks the copy. The project
+/// itself is not modified, not even to upgrade its schema.
 pub fn back_up(path: &Path, target: &Path) -> Result<BackupCounts> {
     let part = part_of(target);
     let written = copy(path, &part).and_then(|counts| {
@@ -52,7 +50,7 @@ fn copy(path: &Path, part: &Path) -> Result<BackupCounts> {
     }
     file::read_steadily(&canonical, |source| {
         schema::check(&canonical, source)?;
-        // Left by a backup that was killed.
+        // Left over from a backup that was killed.
         drop(fs::remove_file(part));
         files::create_new(part).map_err(|error| unwritable(part, &error))?;
         source.pragma_update(None, "query_only", false)?;
@@ -78,7 +76,7 @@ fn copy(path: &Path, part: &Path) -> Result<BackupCounts> {
 
 fn copy_failure(project: &Path, part: &Path, error: rusqlite::Error) -> StoreError {
     match file::narrowed(part, explained(project, error)) {
-        // The project is open already, so it is the copy that cannot be written.
+        // The project is already open, so it is the copy that cannot be written.
         StoreError::ReadOnly { reason, .. } => StoreError::ReadOnly {
             path: part.to_owned(),
             reason,
@@ -87,11 +85,11 @@ fn copy_failure(project: &Path, part: &Path, error: rusqlite::Error) -> StoreErr
     }
 }
 
-/// Gives a whole file its name, unless another file has taken it meanwhile.
+/// Renames a complete file to its final name, unless another file has taken that name meanwhile.
 fn publish(part: &Path, target: &Path) -> Result<()> {
     let moved = match fs::hard_link(part, target) {
         Ok(()) => fs::remove_file(part),
-        // A disk without links.
+        // A file system without hard links.
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !file::may_exist(target) => {
             fs::rename(part, target)
         }
@@ -100,7 +98,7 @@ fn publish(part: &Path, target: &Path) -> Result<()> {
     moved.map_err(|error| unwritable(target, &error))?;
     #[cfg(unix)]
     if let Some(folder) = target.parent().filter(|folder| folder.is_dir()) {
-        // The name reaches the disk too.
+        // Make the name durable too.
         drop(File::open(folder).and_then(|folder| folder.sync_all()));
     }
     Ok(())

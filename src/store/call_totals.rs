@@ -1,7 +1,8 @@
-//! Running totals of votes, failures and their cost by query and judge, so that nobody has to read all votes for them.
+//! Running totals of votes, failures and their cost by query and judge, which avoid reading all
+//! votes.
 //!
-//! Whatever adds a row of `vote` or `failure` adds it here in the same transaction, and whatever moves one recounts. The
-//! totals equal a full recount at every moment.
+//! Code that adds a row to `vote` or `failure` updates the totals in the same transaction, and code
+//! that moves a row recounts. The totals always equal a full recount.
 
 use super::corpus::QueryKey;
 use super::{Db, Result};
@@ -9,28 +10,29 @@ use crate::domain::judge_report::{BothOrders, PositionCounts, as_shown};
 use crate::domain::vote::{JudgeId, Margin};
 use rusqlite::params;
 
-/// A call that was kept.
+/// A stored call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum KeptCall {
     Vote {
-        /// Whether a run asked for it; otherwise it came some other way.
+        /// Whether a run asked for it, as opposed to an import, for example.
         asked: bool,
         margin: f64,
         /// Whether the judge was shown B first.
         swapped: bool,
-        /// Whether the answer came with the call for another vote, so that there was no call for this one.
+        /// Whether the answer was copied from the call for another vote, so that no call was made
+        /// for this one.
         shared: bool,
     },
     Failure,
 }
 
-/// Whether the answer of a vote came with the call for another vote.
+/// SQL condition: the answer of a vote was copied from the call for another vote.
 pub(super) const IS_SHARED: &str =
     "vote.call_key IS NOT NULL AND vote.run IS NOT NULL AND vote.latency_ms IS NULL
     AND vote.cost_usd IS 0.0 AND vote.tokens_input = 0 AND vote.tokens_output = 0";
 
 impl Db {
-    /// Adds a call that has just been kept to the totals of its query and judge.
+    /// Adds a newly stored call to the totals of its query and judge.
     pub(super) fn count_call(
         &self,
         battle: i64,
@@ -86,7 +88,8 @@ impl Db {
         Ok(())
     }
 
-    /// What the votes of each judge name, on these queries or on all, in the order of `judges`.
+    /// How often each judge preferred the document shown first, the one shown second, or neither,
+    /// on these queries or on all, in the order of `judges`.
     pub fn position_counts(
         &self,
         judges: &[JudgeId],
@@ -117,7 +120,8 @@ impl Db {
         Ok(counts)
     }
 
-    /// What the judges say of pairs that they saw in both orders, on these queries or on all, in the order of `judges`.
+    /// How the judges answered on pairs that they saw in both orders, on these queries or on all,
+    /// in the order of `judges`.
     pub fn both_orders(
         &self,
         judges: &[JudgeId],
@@ -152,7 +156,7 @@ impl Db {
                 let (one, swapped): (Margin, bool) = (row.get(1)?, row.get(2)?);
                 let (other, swapped_again): (Margin, bool) = (row.get(3)?, row.get(4)?);
                 let same_a: bool = row.get(5)?;
-                // Seen in both orders, whatever the battles call A.
+                // Seen in both orders, whichever document each battle calls A.
                 if (swapped == swapped_again) == same_a {
                     continue;
                 }
@@ -168,7 +172,7 @@ impl Db {
         Ok(found)
     }
 
-    /// Counts a judge's calls on a query anew, after votes were given to it or taken from it.
+    /// Recounts a judge's calls on a query after votes were moved to or from it.
     pub(super) fn recount(&self, query: QueryKey, judge: JudgeId) -> Result<()> {
         self.change(
             "DELETE FROM call_total WHERE query = ?1 AND judge = ?2",
@@ -198,7 +202,7 @@ impl Db {
         Ok(())
     }
 
-    /// How many votes of a judge the project holds.
+    /// Number of votes of a judge in the project.
     pub fn votes_of(&self, judge: JudgeId) -> Result<usize> {
         self.value(
             "SELECT coalesce(sum(votes), 0) FROM call_total WHERE judge = ?1",
@@ -216,7 +220,7 @@ mod tests {
     use crate::store::runs::{RunId, RunRow};
     use crate::store::votes::{CallOutcome, CallRecord};
 
-    /// Every row, money in millionths of a dollar.
+    /// Every row, with money in millionths of a dollar.
     fn totals(db: &Db) -> Vec<Vec<i64>> {
         db.all(
             "SELECT query, judge, votes, votes_priced, round(votes_usd * 1e6), asked, asked_priced, round(asked_usd * 1e6),
@@ -228,7 +232,7 @@ mod tests {
         .unwrap()
     }
 
-    /// The totals as the migration fills them from all votes and failures.
+    /// The totals as the migration computes them from all votes and failures.
     fn recount(db: &Db) -> Vec<Vec<i64>> {
         let migration = include_str!("../../assets/migrations/0011.sql");
         let select = &migration[migration.find("SELECT query").unwrap()..];

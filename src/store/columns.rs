@@ -1,4 +1,4 @@
-//! How the nouns of the domain stand in columns.
+//! How domain types are stored in columns.
 
 use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
@@ -11,10 +11,10 @@ use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde_json::Value;
 
-/// Bytes of a call's key that are kept with a vote: enough that no two calls share them by chance.
+/// Bytes of a call's key that are stored with a vote, enough to rule out collisions.
 pub(super) const KEPT_OF_KEY: usize = 16;
 
-/// Types that a word names.
+/// Types that are stored as words.
 macro_rules! words {
     ($($name:ty),*) => {$(
         impl FromSql for $name {
@@ -36,7 +36,7 @@ words!(
     TaskKind
 );
 
-/// Types that hold a text.
+/// Types that wrap a text.
 macro_rules! texts {
     ($($name:ty),*) => {$(
         impl FromSql for $name {
@@ -80,7 +80,7 @@ impl FromSql for FailureCause {
     }
 }
 
-/// A judge from five columns of a row: name, provider, model, prompt and parameters.
+/// Reads a judge from five columns of a row: name, provider, model, prompt and parameters.
 pub(super) fn judge_spec(row: &Row<'_>, first: usize) -> rusqlite::Result<JudgeSpec> {
     Ok(JudgeSpec {
         name: row.get(first)?,

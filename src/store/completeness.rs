@@ -1,8 +1,9 @@
-//! Checks that a project file is complete and that the log next to it is its own, before SQLite opens them.
+//! Checks that a project file is complete and that the log next to it belongs to it, before SQLite
+//! opens them.
 //!
-//! SQLite applies any log that it finds, and takes a file without its log for an empty one. A copy
-//! without its log, or an older file next to a newer log, would be read as a project that never
-//! existed. The checks read bytes and change nothing.
+//! SQLite applies any log that it finds, and treats a file without its log as empty. A copy without
+//! its log, or an older file next to a newer log, would be read as a project that never existed.
+//! The checks read bytes and change nothing.
 
 use super::error::{Result, StoreError};
 use super::file::{self, sibling};
@@ -16,23 +17,23 @@ pub(super) const APPLICATION_ID: i64 = 0x4f56_524c;
 
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// Bytes of the first page that are read: the header of the file, and that of the table of tables.
+/// Bytes to read from the first page: the header of the file and that of the schema table.
 const START: usize = 112;
 
-/// The byte whose page SQLite uses for locks only and never writes.
+/// The byte whose page SQLite uses only for locks and never writes.
 const LOCK_BYTE: u64 = 0x4000_0000;
 
-/// What the check found, besides faults.
+/// State of the log, if the check finds no faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LogState {
-    /// There is nothing in the log, or some process uses it.
+    /// The log is empty, or a process is using it.
     Usual,
-    /// A process that ended early left it. Its rows join the file when it is opened.
+    /// Left by a process that ended early. Its rows are merged into the file on open.
     LeftBehind,
 }
 
-/// Checks the project at `path`, which no connection of this process has open: closing the handles
-/// used here would release SQLite's locks.
+/// Checks the project at `path`. No connection of this process may have it open: closing the
+/// handles used here would release SQLite's locks.
 pub(super) fn check(path: &Path) -> Result<LogState> {
     let log_path = sibling(path, "-wal");
     let log_bytes = std::fs::metadata(&log_path).map_or(0, |log| log.len());
@@ -68,7 +69,7 @@ pub(super) fn check(path: &Path) -> Result<LogState> {
         };
     };
     let is_foreign = header.has_tables && i64::from(header.application) != APPLICATION_ID;
-    // Another process that has the file open has checked it, and changes both files meanwhile.
+    // Another process that has the file open has already checked it, and is changing both files.
     if is_foreign || is_in_use(path) {
         return Ok(LogState::Usual);
     }
@@ -76,7 +77,7 @@ pub(super) fn check(path: &Path) -> Result<LogState> {
         0 => None,
         _ => match File::open(&log_path) {
             Ok(log) => Log::read(BufReader::with_capacity(1 << 18, log)).map_err(unreadable)?,
-            // SQLite cannot read it either, and says so.
+            // SQLite cannot read it either, and will report that.
             Err(_) => None,
         },
     };
@@ -88,7 +89,7 @@ pub(super) fn check(path: &Path) -> Result<LogState> {
         },
     };
     match found {
-        // Another process may have opened the file since, and be writing to it.
+        // Another process may have opened the file since then and be writing to it.
         Err(_) if is_in_use(path) => Ok(LogState::Usual),
         Err(error) => Err(error),
         Ok(()) if log.is_some() => Ok(LogState::LeftBehind),
@@ -131,7 +132,7 @@ fn cut_short(path: &Path, length: u64, expected: Option<u64>) -> StoreError {
     )
 }
 
-/// The log holds rows of another state of the file than the one that is there.
+/// The error for a log that belongs to another state of the file.
 pub(super) fn mismatched(path: &Path, reason: &str) -> StoreError {
     let log = log_name(path);
     incomplete(
@@ -142,7 +143,7 @@ pub(super) fn mismatched(path: &Path, reason: &str) -> StoreError {
     )
 }
 
-/// What the first page says of a file.
+/// The fields of the first page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Header {
     page_size: u64,
@@ -152,12 +153,13 @@ struct Header {
     first: FirstPage,
 }
 
-/// The numbers on the first page that tell states of a file apart.
+/// The numbers on the first page that distinguish states of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct FirstPage {
-    /// Grows with changes, never shrinks.
+    /// Grows with changes and never shrinks.
     changes: u32,
-    /// Pages of the file; `None` where another program wrote them last without counting.
+    /// Number of pages in the file; `None` if the last writer was a program that does not count
+    /// them.
     pages: Option<u32>,
     free_pages: u32,
     user_version: u32,
@@ -193,14 +195,14 @@ impl Header {
                 size => size,
             },
             uses_log: start[19] == 2,
-            // Nothing but an empty leaf.
+            // Otherwise just an empty leaf page.
             has_tables: start[100] != 13 || start[103] != 0 || start[104] != 0,
             application: number(start, 68),
             first: FirstPage::read(start),
         })
     }
 
-    /// Whether a file of this length can be all of a project.
+    /// Checks whether a file of this length can be a complete project without a log.
     fn alone(&self, path: &Path, length: u64) -> Result<()> {
         if self.uses_log && !self.has_tables {
             let log = log_name(path);
@@ -221,7 +223,7 @@ impl Header {
         }
     }
 
-    /// What proves that a log was not written to this file.
+    /// Why a log cannot belong to this file, if it cannot.
     fn mismatch(&self, length: u64, log: &Log) -> Option<String> {
         if log.page_size != self.page_size {
             return Some(format!(
@@ -248,7 +250,8 @@ impl Header {
                 }
             }
         }
-        // Pages beyond the end of the file are new, so the log holds them, except for free ones.
+        // Pages beyond the end of the file are new, so the log must contain them, except for free
+        // ones.
         let (there, pages) = (length / self.page_size, u64::from(log.pages));
         let lock_page = LOCK_BYTE / self.page_size + 1;
         let new = there + 1..=pages;
@@ -261,20 +264,20 @@ impl Header {
     }
 }
 
-/// What the committed transactions of a log say.
+/// The content of a log's committed transactions.
 #[derive(Debug, Default)]
 struct Log {
     page_size: u64,
     /// Pages of the file after the last transaction.
     pages: u32,
     written: HashSet<u64>,
-    /// The first page of the file, each time that it was written.
+    /// Each version of the file's first page in the log.
     first_pages: Vec<FirstPage>,
 }
 
 impl Log {
     /// Reads a log as SQLite does: up to the last transaction before the first damaged frame.
-    /// `None` where there is none.
+    /// Returns `None` if there is no such transaction.
     fn read(mut bytes: impl Read) -> io::Result<Option<Self>> {
         let mut header = [0; 32];
         if !is_filled(&mut bytes, &mut header)? {
@@ -361,7 +364,8 @@ impl Checksum {
     }
 }
 
-/// Whether another process has the project open: all that do hold a lock on a byte of the log's index.
+/// Whether another process has the project open: each such process holds a lock on a byte of the
+/// log's index.
 #[cfg(unix)]
 fn is_in_use(path: &Path) -> bool {
     use rustix::process::{Flock, FlockOffsetType, FlockType, fcntl_getlk};
@@ -376,11 +380,11 @@ fn is_in_use(path: &Path) -> bool {
         typ: FlockType::WriteLock,
         offset_type: FlockOffsetType::Set,
     };
-    // A lock that cannot be looked at may be held.
+    // If the lock cannot be queried, assume that it is held.
     !matches!(fcntl_getlk(&index, &wanted), Ok(None))
 }
 
-/// Elsewhere, the log's index is there while the project is open, and after a kill.
+/// On other systems, the log's index exists while the project is open, and after a kill.
 #[cfg(not(unix))]
 fn is_in_use(path: &Path) -> bool {
     sibling(path, "-shm").exists()
@@ -394,7 +398,7 @@ mod tests {
     use std::path::PathBuf;
     use tempfile::TempDir;
 
-    /// A project with `rows` settings in its file, and its path.
+    /// Creates a project with `rows` settings in its file and returns its path.
     fn project(folder: &TempDir, rows: usize) -> PathBuf {
         let path = folder.path().join("p.db");
         drop(crate::store::Store::open(&path).unwrap());
@@ -402,7 +406,7 @@ mod tests {
         path
     }
 
-    /// Adds rows that fill about a page each.
+    /// Adds rows that fill about one page each.
     fn add(connection: &Connection, rows: usize) {
         for _ in 0..rows {
             connection
@@ -414,7 +418,7 @@ mod tests {
         }
     }
 
-    /// What a kill leaves: the file and a log with `rows` rows.
+    /// The state after a kill: the file, and a log with `rows` rows.
     fn killed(path: &Path, rows: usize) -> (Vec<u8>, Vec<u8>) {
         let connection = Connection::open(path).unwrap();
         connection
@@ -448,7 +452,7 @@ mod tests {
             mixed[..4096].copy_from_slice(&file[..4096]);
             check(&put(&folder, &mixed, &log)).unwrap();
         }
-        // A kill during a commit leaves a part of a frame.
+        // A kill during a commit leaves a partial frame.
         for length in (0..log.len()).step_by(1_000) {
             check(&put(&folder, &file, &log[..length])).unwrap();
         }
@@ -481,7 +485,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = project(&folder, 30);
         let (mut file, log) = killed(&path, 1);
-        // Pages that the log does not hold are those of another state.
+        // Pages that are not in the log come from another state.
         let half = file.len() / 2 / 4096 * 4096;
         let (low, high) = file.split_at_mut(half);
         low[4096 * 2..4096 * 12].copy_from_slice(&high[..4096 * 10]);

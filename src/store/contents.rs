@@ -1,4 +1,4 @@
-//! What a project holds anything of.
+//! Which kinds of rows a project contains.
 
 use super::{Db, Result};
 
@@ -7,18 +7,18 @@ use super::{Db, Result};
 pub struct ProjectContents {
     pub votes: bool,
     pub failures: bool,
-    /// Verdicts that were not taken back.
+    /// Verdicts that were not undone.
     pub verdicts: bool,
     pub labels: bool,
-    /// Rulings that were not taken back.
+    /// Rulings that were not undone.
     pub rulings: bool,
     pub picks: bool,
-    /// Whether a student counts in scores.
+    /// Whether a student counts in the scores.
     pub student: bool,
 }
 
 impl Db {
-    /// What the project holds anything of; each question ends at the first row.
+    /// Which kinds of rows the project contains. Each query stops at the first row.
     pub fn contents(&self) -> Result<ProjectContents> {
         let student = self.named_student()?;
         let student = student.is_some_and(|student| student.in_force() > 0.0);

@@ -1,4 +1,4 @@
-//! Queries and documents: what was imported, and nothing else.
+//! Imported queries and documents.
 
 use super::{Db, Result, StoreError};
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
@@ -7,24 +7,23 @@ use rusqlite::{OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// A query's row in the project.
+/// Row ID of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QueryKey(pub i64);
 
-/// What an import did with a pool.
+/// How an import changed a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Imported {
-    /// It was new.
+    /// The pool was new.
     Added(QueryKey),
-    /// The project already holds the same query with the same documents.
+    /// The project already has the same query with the same documents.
     Unchanged(QueryKey),
-    /// The project holds the same query with the same documents. It took titles, metadata, scores and
-    /// further fields of the query and of this number of documents from the file.
+    /// The project has the same query with the same documents. Titles, metadata, scores and further
+    /// fields of the query and of this number of documents were updated from the file.
     Updated { key: QueryKey, documents: usize },
 }
 
 impl Imported {
-    /// The query's row.
     pub fn key(self) -> QueryKey {
         match self {
             Self::Added(key) | Self::Unchanged(key) | Self::Updated { key, .. } => key,
@@ -32,7 +31,7 @@ impl Imported {
     }
 }
 
-/// Characters of a snippet.
+/// Maximum number of characters in a snippet.
 const SNIPPET: usize = 160;
 
 /// A document without its text.
@@ -40,7 +39,6 @@ const SNIPPET: usize = 160;
 pub struct DocumentInfo {
     /// Unique in the pool.
     pub id: DocId,
-    /// Its title, where it has one.
     pub title: Option<String>,
     /// The first characters of its text.
     pub snippet: String,
@@ -51,19 +49,17 @@ pub struct DocumentInfo {
 /// A query without its documents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryInfo {
-    /// The row.
     pub key: QueryKey,
-    /// The identifier.
     pub id: QueryId,
-    /// The query text.
     pub text: String,
-    /// Documents in the pool.
+    /// Number of documents in the pool.
     pub documents: usize,
 }
 
 impl Db {
-    /// Adds a pool. A query that is already there must have the same text and the same documents in the same order. Titles,
-    /// metadata, scores and further fields may differ and are taken over: no judge is shown them, so every vote stays valid.
+    /// Adds a pool. If the query already exists, it must have the same text and the same documents
+    /// in the same order. Titles, metadata, scores and further fields may differ and are updated:
+    /// no judge sees them, so every vote stays valid.
     pub fn add_pool(&self, pool: &Pool, dataset: &str) -> Result<Imported> {
         if let Some((key, text)) = self.maybe(
             "SELECT id, text FROM query WHERE name = ?1",
@@ -93,7 +89,7 @@ impl Db {
         Ok(Imported::Added(key))
     }
 
-    /// Refuses a pool whose query the project holds with another text or with other documents.
+    /// Rejects a pool whose query is in the project with a different text or different documents.
     pub fn check_pool(&self, pool: &Pool) -> Result<()> {
         let known = self.maybe(
             "SELECT id, text FROM query WHERE name = ?1",
@@ -103,7 +99,7 @@ impl Db {
         known.map_or(Ok(()), |(key, text)| self.same_pool(key, &text, pool))
     }
 
-    /// Takes everything but the texts from a pool whose query and documents the project holds.
+    /// Updates everything but the texts from a pool whose query and documents are in the project.
     fn update_pool(&self, key: QueryKey, pool: &Pool) -> Result<Imported> {
         let of_query = self.change(
             "UPDATE query SET extra = ?2, line = ?3 WHERE id = ?1 AND (extra != ?2 OR line != ?3)",
@@ -143,7 +139,7 @@ impl Db {
         Ok(Imported::Updated { key, documents })
     }
 
-    /// Enters the labels that a pool's documents carry in their metadata.
+    /// Stores the labels in the metadata of a pool's documents.
     fn put_grades(&self, pool: &Pool) -> Result<()> {
         for document in &pool.documents {
             if let Some(grade) = whole(&document.metadata, "grade")
@@ -155,7 +151,7 @@ impl Db {
         Ok(())
     }
 
-    /// Puts a document at a position of a pool that has none there.
+    /// Stores a document at an unused position of a pool.
     pub(super) fn put_document(
         &self,
         query: QueryKey,
@@ -235,7 +231,7 @@ impl Db {
         Ok(())
     }
 
-    /// All queries in the order of their import.
+    /// All queries, in import order.
     pub fn queries(&self) -> Result<Vec<QueryInfo>> {
         self.all(
             "SELECT id, name, text, documents FROM query ORDER BY id",
@@ -260,7 +256,6 @@ impl Db {
         )
     }
 
-    /// One query's row.
     pub fn query(&self, key: QueryKey) -> Result<QueryInfo> {
         let mut statement = self
             .connection
@@ -278,13 +273,13 @@ impl Db {
             .ok_or_else(|| StoreError::NotFound("no such query".to_owned()))
     }
 
-    /// The row of a query by its identifier, where there is one.
+    /// The key of a query by its identifier, if it exists.
     pub fn known_query(&self, id: &str) -> Result<Option<QueryKey>> {
         let key = self.maybe_value("SELECT id FROM query WHERE name = ?1", [id])?;
         Ok(key.map(QueryKey))
     }
 
-    /// The row of a query by its identifier.
+    /// The key of a query by its identifier.
     pub fn find_query(&self, id: &str) -> Result<QueryKey> {
         if let Some(key) = self.known_query(id)? {
             return Ok(key);
@@ -299,7 +294,7 @@ impl Db {
         )))
     }
 
-    /// Position of a document in a query's pool by its identifier.
+    /// Position of a document in a query's pool, by its identifier.
     pub fn find_document(&self, key: QueryKey, id: &str) -> Result<usize> {
         let found = self.maybe_value(
             "SELECT position FROM document WHERE query = ?1 AND name = ?2",
@@ -315,7 +310,8 @@ impl Db {
         )))
     }
 
-    /// A query's documents without their texts, in pool order. Snippets have at most 160 characters.
+    /// A query's documents without their texts, in pool order. Snippets have at most 160
+    /// characters.
     pub fn documents(&self, key: QueryKey) -> Result<Vec<DocumentInfo>> {
         self.check_positions(key)?;
         let mut statement = self.connection.prepare_cached(
@@ -336,7 +332,7 @@ impl Db {
         Ok(documents)
     }
 
-    /// A document's title, or else the first 160 characters of its text.
+    /// A document's title, or the first 160 characters of its text.
     pub fn document_title(&self, key: QueryKey, position: usize) -> Result<String> {
         let mut statement = self.connection.prepare_cached(
             "SELECT title, iif(packed IS NULL, substr(text, 1, 160), text), dictionary, packed
@@ -352,7 +348,7 @@ impl Db {
         }
     }
 
-    /// A document's text from three columns of a row: text, dictionary and packed text.
+    /// Reads a document's text from three columns of a row: text, dictionary and packed text.
     pub(super) fn content_text(&self, row: &Row<'_>, first: usize) -> Result<String> {
         let packed = row.get_ref(first + 2)?.as_blob_or_null();
         match packed.map_err(rusqlite::Error::from)? {
@@ -434,7 +430,7 @@ impl Db {
         )
     }
 
-    /// Characters of each document of a query.
+    /// Length of each document of a query in characters.
     pub(crate) fn document_lengths(&self, query: QueryKey) -> Result<Vec<usize>> {
         self.check_positions(query)?;
         self.all(
@@ -446,7 +442,7 @@ impl Db {
     }
 }
 
-/// The first characters of a text.
+/// Truncates a text to the snippet length.
 fn snippet(mut text: String) -> String {
     if let Some((end, _)) = text.char_indices().nth(SNIPPET) {
         text.truncate(end);
@@ -454,8 +450,9 @@ fn snippet(mut text: String) -> String {
     text
 }
 
-/// The positions of a pool's documents in the order of the first stage. Where documents carry `first_stage_rank`, as those of
-/// mixed pools do, by that rank, and those without one last; else the pool's own order.
+/// The positions of a pool's documents in first-stage order. If the documents carry
+/// `first_stage_rank`, as those of mixed pools do, they are ordered by that rank, with the
+/// documents without one last; otherwise in pool order.
 pub(crate) fn first_stage_order<'a>(metadata: impl Iterator<Item = &'a JsonObject>) -> Vec<usize> {
     let ranks: Vec<Option<i64>> = metadata
         .map(|object| whole(object, "first_stage_rank"))
@@ -465,7 +462,7 @@ pub(crate) fn first_stage_order<'a>(metadata: impl Iterator<Item = &'a JsonObjec
     order
 }
 
-/// A whole number in a document's metadata.
+/// An integer in a document's metadata.
 pub(crate) fn whole(metadata: &JsonObject, name: &str) -> Option<i64> {
     let text = metadata.as_str();
     if !text.contains(name) {

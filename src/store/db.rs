@@ -1,4 +1,4 @@
-//! One connection to the project, and work that is kept whole or not at all.
+//! One connection to the project, and all-or-nothing execution of work on it.
 
 use super::error::{Result, StoreError};
 use super::file;
@@ -16,7 +16,7 @@ use std::path::Path;
 pub struct Db {
     pub(crate) connection: Connection,
     pub(super) replies: Replies,
-    /// Keys of queries whose rows were found to belong together.
+    /// Keys of queries whose rows were checked for consistency.
     pub(super) checked: RefCell<HashSet<i64>>,
 }
 
@@ -29,12 +29,12 @@ impl Db {
         }
     }
 
-    /// Changes rows and says how many.
+    /// Executes a statement and returns the number of changed rows.
     pub(super) fn change(&self, sql: &str, values: impl Params) -> Result<usize> {
         Ok(self.connection.prepare_cached(sql)?.execute(values)?)
     }
 
-    /// The row that is there.
+    /// The only row, which must exist.
     pub(super) fn one<T>(
         &self,
         sql: &str,
@@ -47,7 +47,7 @@ impl Db {
             .query_row(values, read)?)
     }
 
-    /// The first row, where there is one.
+    /// The first row, if any.
     pub(super) fn maybe<T>(
         &self,
         sql: &str,
@@ -84,8 +84,8 @@ impl Db {
         Ok(rows.collect::<rusqlite::Result<C>>()?)
     }
 
-    /// [`Db::atomically`] for work that may panic: the thread and the connection outlive it. An error
-    /// names its cause where the file tells it.
+    /// [`Db::atomically`] for work that may panic: the thread and the connection survive. An error
+    /// names its cause if the file reveals it.
     pub(super) fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let result = catch_unwind(AssertUnwindSafe(|| self.atomically(work)));
         let result = result.unwrap_or_else(|_| {
@@ -103,8 +103,8 @@ impl Db {
         }
     }
 
-    /// What is damaged in the project, or else `error`: rows that contradict each other can lead to what
-    /// no code expects.
+    /// The damage found in the project, or else `error`: inconsistent rows can cause errors that no
+    /// code expects.
     fn damage_or(&self, error: StoreError) -> StoreError {
         match self.damage() {
             Ok(damage) if damage.is_empty() => error,
@@ -113,12 +113,12 @@ impl Db {
         }
     }
 
-    /// A project in memory, for trying something out.
+    /// An in-memory project for experiments.
     pub(crate) fn scratch() -> Result<Self> {
         Ok(Self::new(schema::open_in_memory()?))
     }
 
-    /// Runs `work` and keeps nothing of what it did.
+    /// Runs `work` and rolls back all its changes.
     pub(crate) fn rehearsed<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.connection.execute_batch("SAVEPOINT rehearsal")?;
         let result = work(self);
@@ -127,7 +127,7 @@ impl Db {
         result
     }
 
-    /// Runs `work` inside a savepoint: all of it or none of it is kept.
+    /// Runs `work` inside a savepoint, so that either all of it is kept or none.
     pub(crate) fn atomically<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.connection.execute_batch("SAVEPOINT step")?;
         match work(self) {
@@ -135,7 +135,8 @@ impl Db {
                 self.connection.execute_batch("RELEASE step")?;
                 Ok(value)
             }
-            // On a full disk SQLite may have taken back everything already, this savepoint with it.
+            // On a full disk, SQLite may already have rolled back everything, including this
+            // savepoint.
             Err(error) if self.connection.is_autocommit() => Err(error),
             Err(error) => {
                 self.connection
@@ -145,7 +146,7 @@ impl Db {
         }
     }
 
-    /// Lets rows name others that come later in the same transaction.
+    /// Lets rows reference others that are inserted later in the same transaction.
     pub(crate) fn defer_foreign_keys(&self) -> Result<()> {
         Ok(self
             .connection

@@ -1,4 +1,4 @@
-//! Reasons written before a decision, and rulings that were postponed, of one person each.
+//! Drafts of reasons for decisions, and postponed rulings, for each person.
 
 use super::corpus::QueryKey;
 use super::{Db, Result};
@@ -7,7 +7,7 @@ use crate::domain::corpus::DocId;
 use rusqlite::params;
 use std::collections::HashMap;
 
-/// What a decision is about.
+/// The subject of a decision.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DecisionSubject {
     Pair(QueryKey, Pair),
@@ -15,7 +15,7 @@ pub enum DecisionSubject {
 }
 
 impl Db {
-    /// A person's reasons that no decision has taken over yet.
+    /// A person's drafts that no decision has used yet.
     pub fn drafts(&self, annotator: &str) -> Result<HashMap<DecisionSubject, String>> {
         let pairs: Vec<(i64, usize, usize, String)> = self.all(
             "SELECT query, a, b, note FROM verdict_draft WHERE annotator = ?1",
@@ -37,7 +37,7 @@ impl Db {
         Ok(pairs.chain(documents).collect())
     }
 
-    /// Stores a person's reason for a decision to come; `None` removes it.
+    /// Stores a person's draft reason for a future decision; `None` removes it.
     pub fn set_draft(
         &self,
         annotator: &str,
@@ -67,7 +67,7 @@ impl Db {
         Ok(())
     }
 
-    /// The reason that a decision takes over, which is no draft from then on.
+    /// Takes the draft for use in a decision and removes it from the drafts.
     pub(super) fn take_draft(
         &self,
         annotator: &str,
@@ -105,7 +105,7 @@ impl Db {
         Ok(())
     }
 
-    /// Who postponed their ruling on which document, the earliest first.
+    /// Who postponed a ruling on which document, earliest first.
     pub fn postponed_rulings(&self) -> Result<Vec<(String, QueryKey, DocId)>> {
         self.all(
             "SELECT annotator, query, document FROM ruling_later ORDER BY later_ms, query, document",

@@ -1,4 +1,4 @@
-//! Duels, who takes part in them, and what participants did: events are only added.
+//! Duels, their participants and their events; events are only appended.
 
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// A duel's row in the project.
+/// Row ID of a duel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DuelKey(pub i64);
 
@@ -19,49 +19,50 @@ pub struct StoredDuel {
     /// Globally unique.
     pub uid: String,
     pub duel: Duel,
-    /// When it was made, in milliseconds since the Unix epoch.
+    /// Creation time in milliseconds since the Unix epoch.
     pub created_ms: i64,
 }
 
-/// Who takes part in a duel.
+/// A participant in a duel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DuelParticipant {
     pub annotator: String,
-    /// From 0; the tasks follow from it. Two participants may have the same one where files were merged.
+    /// Counts from 0 and determines the tasks. Two participants may have the same number after a
+    /// merge.
     pub number: usize,
-    /// When, in milliseconds since the Unix epoch.
+    /// Time of joining in milliseconds since the Unix epoch.
     pub joined_ms: i64,
 }
 
-/// What a participant has done now.
+/// A new event of a participant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewDuelEvent {
     pub annotator: String,
     pub kind: TaskKind,
     pub query: QueryId,
     pub action: Action,
-    /// Active time in the task since the participant's event before, in milliseconds.
+    /// Active time in the task since the participant's previous event, in milliseconds.
     pub active_ms: i64,
-    /// When, in milliseconds since the Unix epoch.
+    /// In milliseconds since the Unix epoch.
     pub created_ms: i64,
 }
 
-/// How much duels have come to.
+/// Counts over all duels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DuelCounts {
     pub duels: usize,
-    /// Different names of people who take part in duels.
+    /// Number of distinct participant names.
     pub participants: usize,
     pub events: usize,
 }
 
-/// What a duel's row keeps besides its rankings.
+/// The stored settings of a duel, without its rankings.
 #[derive(Serialize, Deserialize)]
 struct Settings {
     top: usize,
     seed: u64,
     controls: bool,
-    /// Duels of before it was kept took 1.
+    /// Duels stored before this field existed used 1.
     #[serde(default = "usual_level")]
     level: i32,
 }
@@ -76,7 +77,7 @@ impl Db {
         self.add_duel_as(&Uuid::now_v7().to_string(), duel, created_ms)
     }
 
-    /// Stores a duel under the name that it came with.
+    /// Stores a duel under the UID that it came with.
     pub(crate) fn add_duel_as(&self, uid: &str, duel: &Duel, created_ms: i64) -> Result<DuelKey> {
         let settings = Settings {
             top: duel.top,
@@ -114,7 +115,7 @@ impl Db {
         Ok(DuelKey(key))
     }
 
-    /// Every duel, the oldest first.
+    /// All duels, oldest first.
     pub fn duels(&self) -> Result<Vec<StoredDuel>> {
         let keys: Vec<i64> =
             self.all("SELECT id FROM duel ORDER BY created_ms, id", [], |row| {
@@ -125,7 +126,7 @@ impl Db {
             .collect()
     }
 
-    /// The latest duel, where there is one.
+    /// The latest duel, if any.
     pub fn latest_duel(&self) -> Result<Option<DuelKey>> {
         let key = self.maybe_value(
             "SELECT id FROM duel ORDER BY created_ms DESC, id DESC LIMIT 1",
@@ -134,7 +135,7 @@ impl Db {
         Ok(key.map(DuelKey))
     }
 
-    /// The duel of this globally unique name, where it is here.
+    /// The duel with this UID, if the project has it.
     pub(crate) fn known_duel(&self, uid: &str) -> Result<Option<DuelKey>> {
         let key = self.maybe_value("SELECT id FROM duel WHERE uid = ?1", [uid])?;
         Ok(key.map(DuelKey))
@@ -194,7 +195,7 @@ impl Db {
         Ok(queries)
     }
 
-    /// Enters a participant and returns the participant's number: the known one, else the next.
+    /// Adds a participant and returns the participant's number: the existing one, or the next.
     pub fn join_duel(&self, key: DuelKey, annotator: &str, now_ms: i64) -> Result<usize> {
         if let Some(number) = self.duel_number(key, annotator)? {
             return Ok(number);
@@ -212,7 +213,7 @@ impl Db {
         Ok(next)
     }
 
-    /// A participant's number, where the participant has joined.
+    /// A participant's number, if the participant has joined.
     pub fn duel_number(&self, key: DuelKey, annotator: &str) -> Result<Option<usize>> {
         self.maybe_value(
             "SELECT number FROM duel_participant WHERE duel = ?1 AND annotator = ?2",
@@ -220,7 +221,8 @@ impl Db {
         )
     }
 
-    /// Enters a participant under a number, unless known, and says whether that was new.
+    /// Adds a participant with a given number, unless the participant is already known. Returns
+    /// whether it was new.
     pub(crate) fn add_duel_participant(
         &self,
         key: DuelKey,
@@ -239,7 +241,7 @@ impl Db {
         Ok(added > 0)
     }
 
-    /// Who takes part, in the order of their numbers, then names.
+    /// The participants, ordered by number, then name.
     pub fn duel_participants(&self, key: DuelKey) -> Result<Vec<DuelParticipant>> {
         self.all(
             "SELECT annotator, number, joined_ms FROM duel_participant WHERE duel = ?1 ORDER BY number, annotator",
@@ -254,8 +256,8 @@ impl Db {
         )
     }
 
-    /// Stores what a participant did and returns its identifier, which is greater than those of the participant's events
-    /// before, also where the clock was set back.
+    /// Stores an event and returns its identifier, which is greater than those of the participant's
+    /// earlier events even if the clock was set back.
     pub fn add_duel_event(&self, key: DuelKey, new: &NewDuelEvent) -> Result<String> {
         let latest: Option<String> = self.value(
             "SELECT max(uid) FROM duel_event WHERE duel = ?1 AND annotator = ?2",
@@ -284,7 +286,7 @@ impl Db {
         Ok(event.uid)
     }
 
-    /// Stores an event that came with its identifier, as it is, and says whether it was new.
+    /// Stores an event under the identifier that it came with. Returns whether it was new.
     pub(crate) fn add_duel_event_as(&self, key: DuelKey, event: &DuelEvent) -> Result<bool> {
         let QueryKey(query) = self.find_query(event.query.as_str())?;
         let added = self.change(
@@ -304,7 +306,7 @@ impl Db {
         Ok(added > 0)
     }
 
-    /// How much duels have come to.
+    /// Counts over all duels.
     pub fn duel_counts(&self) -> Result<DuelCounts> {
         Ok(DuelCounts {
             duels: self.value("SELECT count(*) FROM duel", [])?,
@@ -314,7 +316,7 @@ impl Db {
         })
     }
 
-    /// Everything that participants did, in the order of the identifiers.
+    /// All events of a duel, ordered by identifier.
     pub fn duel_events(&self, key: DuelKey) -> Result<Vec<DuelEvent>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT uid, annotator, task, query.name, action, active_ms, created_ms
@@ -328,7 +330,7 @@ impl Db {
         Ok(events)
     }
 
-    /// The same of each participant.
+    /// All events of a duel by participant.
     pub fn duel_events_by_participant(
         &self,
         key: DuelKey,
@@ -448,7 +450,7 @@ mod tests {
         let one = db
             .add_duel_event(key, &event("ada", select.clone()))
             .unwrap();
-        // As if the clock had been far ahead.
+        // Simulates a clock that was far ahead.
         let ahead = DuelEvent {
             uid: "f0000000-0000-7000-8000-000000000000".to_owned(),
             action: Action::Undo { of: one.clone() },

@@ -1,15 +1,14 @@
-//! Why the project could not do what was asked.
+//! Errors of the project store.
 
 use rusqlite::ErrorCode;
 use std::path::PathBuf;
 
-/// Why the project could not do what was asked.
+/// An error of the project store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The file is something else.
+    /// The file is not a project.
     #[error("{}: not an Overrule project: {reason}", path.display())]
     NotAProject {
-        /// The file.
         path: PathBuf,
         /// What was found instead.
         reason: String,
@@ -17,59 +16,55 @@ pub enum StoreError {
     /// The file was written by a later version.
     #[error("{}: written by a newer version of overrule (schema {found}, this one knows {known}); upgrade overrule", path.display())]
     Newer {
-        /// The file.
         path: PathBuf,
         /// Its schema version.
         found: i64,
         /// The latest schema version known here.
         known: i64,
     },
-    /// What was asked contradicts what the project holds.
+    /// The request contradicts the content of the project.
     #[error("{0}")]
     Conflict(String),
-    /// What was asked for is not there.
+    /// The requested item does not exist.
     #[error("{0}")]
     NotFound(String),
-    /// The file was written by an earlier version, and cannot be brought up to date where it is.
+    /// The file was written by an earlier version and cannot be upgraded in place.
     #[error("{}: written by an older version of overrule (schema {found}, this one reads {known}) and cannot be upgraded here, because it cannot be written; copy it to a folder where you may write", path.display())]
     Outdated {
-        /// The file.
         path: PathBuf,
         /// Its schema version.
         found: i64,
-        /// The schema version of this version.
+        /// The schema version of this program.
         known: i64,
     },
-    /// The file has several names. SQLite would keep a log for each, and lose what is in one of them.
+    /// The file has several hard links. SQLite would keep one log per name and lose the content of
+    /// one of them.
     #[error("{}: the file has {names} names (hard links), and writing under two of them would destroy it; delete the others, or work on a copy", path.display())]
     Linked {
-        /// The name that was given.
+        /// The name that was used.
         path: PathBuf,
-        /// How many there are.
+        /// Number of hard links.
         names: u64,
     },
-    /// The file can be read and not written.
+    /// The file can be read but not written.
     #[error("{}: cannot be written: {reason}; it can be read here, and a copy in a folder where you may write takes changes", path.display())]
     ReadOnly {
-        /// The file.
         path: PathBuf,
-        /// Why.
+        /// Why it cannot be written.
         reason: String,
     },
     /// The file cannot be read at all.
     #[error("{}: cannot be read: {reason}", path.display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// Why, and what to do about it.
+        /// The cause and the remedy.
         reason: String,
     },
-    /// A part of the project is missing, or the parts that are there do not belong together.
+    /// A part of the project is missing, or its parts do not belong together.
     #[error("{}: {reason}", path.display())]
     Incomplete {
-        /// The file.
         path: PathBuf,
-        /// What is missing, and what to do about it.
+        /// What is missing, and the remedy.
         reason: String,
     },
     /// Another program has locked the file.
@@ -77,12 +72,12 @@ pub enum StoreError {
         "{0} is locked by another program, such as a database browser, a backup or a cloud client; close the project there and repeat the command"
     )]
     Locked(String),
-    /// There is no room for what was to be written; nothing of it was kept.
+    /// The disk is full; none of the change was kept.
     #[error(
         "the disk is full: free some space and repeat the command; what was confirmed before is kept"
     )]
     DiskFull,
-    /// A file has reached the size that this process may write; nothing of the change was kept.
+    /// A file has reached the size limit of this process; none of the change was kept.
     #[error(
         "the project has reached the limit of file sizes for this process, {0} bytes (`ulimit -f`); raise the limit and repeat the command; what was confirmed before is kept"
     )]
@@ -92,36 +87,37 @@ pub enum StoreError {
         "the disk reports an error ({0}); check the disk or the network drive, and keep a copy of the project before repeating the command"
     )]
     Disk(String),
-    /// The file is not where it was when it was opened.
+    /// The file has been moved or deleted since it was opened.
     #[error("{}: the project was moved, deleted or replaced while it was open, and nothing more is written to it; move it back, with the files beside it whose names begin alike, or name another one with --project, and repeat the command", path.display())]
     Gone {
-        /// Where it was.
+        /// Its former path.
         path: PathBuf,
     },
-    /// The log is not where it was when the project was opened.
+    /// The log has been moved or deleted since the project was opened.
     #[error("{}: was deleted or replaced while the project was open; close every overrule that has the project open, so that what is still in memory is written into the project, then repeat the command", path.display())]
     LogGone {
-        /// Where it was.
+        /// Its former path.
         path: PathBuf,
     },
-    /// The disk did not confirm what was written. It may be lost when the machine stops, and nothing more is written.
+    /// The disk did not confirm a write. The data may be lost when the machine stops, and writing
+    /// ends.
     #[error(
         "project database: the disk did not confirm what was written: {0}; check the disk, then repeat the command"
     )]
     Unsynced(String),
-    /// SQLite refused.
+    /// An error of SQLite.
     #[error("project database: {0}")]
     Sql(#[source] rusqlite::Error),
-    /// Rows that no version of Overrule wrote, or that miss the rows that they refer to.
+    /// Rows that no version of Overrule wrote, or that lack the rows they reference.
     #[error("the project is damaged: {0}; `overrule doctor` says what can be exported")]
     Corrupt(String),
-    /// A part of the program failed.
+    /// A bug in the program.
     #[error("internal error: {0}")]
     Internal(String),
-    /// The transaction did not reach the disk; nothing of it was kept.
+    /// The transaction did not reach the disk; none of it was kept.
     #[error("project database: could not be written: {0}")]
     Uncommitted(String),
-    /// The store's thread is gone.
+    /// The store's thread has ended.
     #[error("the project has been closed")]
     Closed,
 }
@@ -132,7 +128,7 @@ impl From<rusqlite::Error> for StoreError {
         tracing::debug!(?error, "SQLite");
         match &error {
             Sqlite::FromSqlConversionFailure(_, _, why) => return Self::Corrupt(why.to_string()),
-            // The statements are right, so a table or a column is missing, or a value is not JSON.
+            // The statements are correct, so a table or column is missing, or a value is not JSON.
             Sqlite::SqlInputError { msg, .. } | Sqlite::SqliteFailure(_, Some(msg))
                 if ["no such ", "malformed JSON"]
                     .iter()
@@ -157,7 +153,7 @@ impl From<rusqlite::Error> for StoreError {
         }
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::DiskFull,
-            // Only readers are interrupted, and only where nobody waits for them any more.
+            // Only readers are interrupted, and only if nobody waits for them any more.
             Some(ErrorCode::OperationInterrupted) => Self::Closed,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 Self::Locked("the project".to_owned())
@@ -208,7 +204,7 @@ impl StoreError {
         }
     }
 
-    /// Whether the project could be read all the same.
+    /// Whether the project can still be read.
     pub(super) fn hinders_only_writing(&self) -> bool {
         match self {
             Self::ReadOnly { .. } | Self::DiskFull | Self::TooLarge(_) | Self::Disk(_) => true,
@@ -221,7 +217,7 @@ impl StoreError {
     }
 }
 
-/// The result of asking the project.
+/// The result of a store operation.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! The file behind a project: one name a file, nothing in it that runs, and whether it is still where it was.
+//! The file behind a project: resolves its name, rejects files with several names, disables code in
+//! it, and detects that it was moved.
 
 use super::error::{Result, StoreError};
 use crate::formats::file as files;
@@ -13,8 +14,8 @@ use std::time::{Duration, Instant};
 /// How long a connection waits for another process's lock at a time.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The name of a file, whatever links lead to it. SQLite names its log after the name that a file is opened by, so every
-/// connection and every lock goes by this one.
+/// Resolves all links to a file. SQLite names its log after the name that a file is opened by, so
+/// every connection and every lock uses this name.
 pub(crate) fn canonical(path: &Path) -> Result<PathBuf> {
     match path.canonicalize() {
         Ok(canonical) => return Ok(canonical),
@@ -38,12 +39,12 @@ pub(crate) fn canonical(path: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Whether there is a file at `path`, or may be one: whoever opens it learns why that cannot be told.
+/// Whether there is a file at `path`, or may be one. If that is unknown, opening it reports why.
 pub(crate) fn may_exist(path: &Path) -> bool {
     path.try_exists().unwrap_or(true)
 }
 
-/// Why a file cannot be read, with the remedy.
+/// The error for an unreadable file, with the remedy.
 pub(super) fn unreadable(path: &Path, error: &io::Error) -> StoreError {
     let reason = match error.kind() {
         io::ErrorKind::PermissionDenied => match std::fs::metadata(path) {
@@ -67,7 +68,7 @@ pub(super) fn unreadable(path: &Path, error: &io::Error) -> StoreError {
     }
 }
 
-/// Whose a file is, where that is somebody else.
+/// The owner of a file, if it is not the current user.
 #[cfg(unix)]
 fn owner(found: &Metadata) -> String {
     use std::os::unix::fs::MetadataExt as _;
@@ -83,12 +84,12 @@ fn owner(_: &Metadata) -> String {
     String::new()
 }
 
-/// Bytes of a name to which SQLite can still append `-journal`.
+/// Maximum length of a name to which SQLite can still append `-journal`, in bytes.
 const LONGEST_NAME: usize = 255 - "-journal".len();
 
-/// Refuses what is no regular file, a file that may not be read, and a file with several names. Its
-/// log and its locks go by its name, so two processes that come by different names would not see
-/// each other, and destroy it.
+/// Rejects files that are not regular, are unreadable, or have several names. The log and the locks
+/// are named after the file, so two processes that use different names would not see each other and
+/// would destroy it.
 pub(crate) fn check_kind(path: &Path) -> Result<()> {
     if let Err(error) = std::fs::metadata(sibling(path, "-journal"))
         && error.kind() == io::ErrorKind::InvalidFilename
@@ -123,8 +124,8 @@ enum Permission {
     Write,
 }
 
-/// Whether the system lets this process read or write a file. No handle is opened: closing one would
-/// release SQLite's locks.
+/// Whether the system lets this process read or write a file. No handle is opened: closing one
+/// would release SQLite's locks.
 #[cfg(unix)]
 fn is_permitted(path: &Path, wanted: Permission) -> bool {
     use rustix::fs::{Access, AtFlags, CWD, accessat};
@@ -133,7 +134,7 @@ fn is_permitted(path: &Path, wanted: Permission) -> bool {
         Permission::Write => Access::WRITE_OK,
     };
     let denied = accessat(CWD, path, access, AtFlags::EACCESS).err();
-    // A system that cannot tell lets SQLite try.
+    // If the system cannot tell, let SQLite try.
     !matches!(
         denied,
         Some(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM | rustix::io::Errno::ROFS)
@@ -146,7 +147,7 @@ fn is_permitted(path: &Path, wanted: Permission) -> bool {
     wanted == Permission::Read || !protected()
 }
 
-/// Why a project cannot be written, where its file, its log or the log's index are the reason.
+/// Why a project cannot be written, if the cause is its file, its log or the log's index.
 fn write_protection(path: &Path) -> Option<String> {
     ["", "-wal", "-shm"].into_iter().find_map(|suffix| {
         let part = sibling(path, suffix);
@@ -183,7 +184,7 @@ fn names(_: &Metadata) -> u64 {
     1
 }
 
-/// Which file a path led to: device and number, where the system tells.
+/// The identity of a file: device and inode number, if the system provides them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FileIdentity {
     path: PathBuf,
@@ -191,7 +192,7 @@ pub(super) struct FileIdentity {
 }
 
 impl FileIdentity {
-    /// Of the file at `path` now.
+    /// Of the file currently at `path`.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         Ok(Self {
             path: std::path::absolute(path)?,
@@ -199,7 +200,7 @@ impl FileIdentity {
         })
     }
 
-    /// Of a file that is open, which is found at `path`.
+    /// Of an open file that was found at `path`.
     pub(super) fn of_open(file: &std::fs::File, path: &Path) -> io::Result<Self> {
         Ok(Self {
             path: path.to_owned(),
@@ -207,7 +208,7 @@ impl FileIdentity {
         })
     }
 
-    /// Whether the path still leads to the file. Where that cannot be told for now, it is taken to.
+    /// Whether the path still leads to the file. Also true if that is currently unknown.
     pub(super) fn still_there(&self) -> bool {
         match std::fs::metadata(&self.path) {
             Ok(found) => number(&found) == self.number,
@@ -218,7 +219,7 @@ impl FileIdentity {
         }
     }
 
-    /// Whether `path` leads to a file that is certainly another one.
+    /// Whether `path` certainly leads to a different file.
     pub(super) fn is_another(&self, path: &Path) -> bool {
         std::fs::metadata(path).is_ok_and(|found| number(&found) != self.number)
     }
@@ -239,30 +240,32 @@ fn number(_: &Metadata) -> Option<(u64, u64)> {
     None
 }
 
-/// The file next to a project whose name ends with `suffix`: `-wal`, `-shm`, `-run`.
+/// The file next to a project with this suffix: `-wal`, `-shm`, `-run`.
 pub(crate) fn sibling(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// What the name of the file ends with that is locked while a run goes on.
+/// Suffix of the file that is locked during a run.
 pub(crate) const RUN_LOCK: &str = "-run";
 
-/// Whether a run goes on in some process.
+/// Whether a run is in progress in some process.
 pub(super) fn is_run_on(project: &Path) -> bool {
     let lock = std::fs::File::open(sibling(project, RUN_LOCK));
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
-/// Makes an empty file where there is none, and says whether it did. SQLite gives its log the mode of the file, so the file is made before SQLite
-/// can. Closing the handle takes no lock of this process away: nobody has opened a file that was not there.
+/// Creates an empty file if there is none. Returns whether it did. SQLite gives its log the mode of
+/// the file, so the file is created before SQLite can do so. Closing the handle releases no lock of
+/// this process, as nothing can have opened a file that did not exist.
 pub(super) fn make(path: &Path) -> Result<bool> {
     match files::create_new(path) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             if std::fs::metadata(path).is_ok_and(|found| found.len() == 0) {
-                // A file that somebody else made for the project. Where its mode cannot be changed, it stays.
+                // A file that someone else created for the project. If its mode cannot be changed,
+                // it stays.
                 drop(files::make_private(path));
             }
             Ok(false)
@@ -274,7 +277,7 @@ pub(super) fn make(path: &Path) -> Result<bool> {
     }
 }
 
-/// Why a file could not be read or written, by what SQLite says.
+/// Why a file could not be read or written, based on SQLite's error.
 pub(super) fn explained(path: &Path, error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => not_a_project(path, &error.to_string()),
@@ -297,9 +300,9 @@ pub(super) fn explained(path: &Path, error: rusqlite::Error) -> StoreError {
     }
 }
 
-/// The cause of an error of the disk, where it is known.
+/// Narrows down the cause of a disk error, if possible.
 pub(super) fn narrowed(path: &Path, error: StoreError) -> StoreError {
-    /// Less room than SQLite makes in a file at a time.
+    /// Less than SQLite allocates in a file at once.
     const NONE: u64 = 1 << 16;
     match error {
         StoreError::Disk(why) => match size_limit(path) {
@@ -311,7 +314,7 @@ pub(super) fn narrowed(path: &Path, error: StoreError) -> StoreError {
     }
 }
 
-/// Bytes that are free on the disk of a file, where the system tells.
+/// Free bytes on the disk of a file, if the system can tell.
 #[cfg(unix)]
 pub(super) fn free_room(path: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(path).ok()?;
@@ -323,10 +326,10 @@ pub(super) fn free_room(_: &Path) -> Option<u64> {
     None
 }
 
-/// The limit of file sizes for this process, where the project or its log has come to it.
+/// The file size limit of this process, if the project or its log has reached it.
 #[cfg(unix)]
 fn size_limit(path: &Path) -> Option<u64> {
-    /// SQLite writes pages, or the index of the log, of this size at most.
+    /// Maximum size of one write by SQLite: a page, or a part of the log's index.
     const LARGEST_WRITE: u64 = 1 << 16;
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current?;
     ["", "-wal", "-shm"]
@@ -341,7 +344,7 @@ fn size_limit(_: &Path) -> Option<u64> {
     None
 }
 
-/// Opens a connection that writes to a file that is there.
+/// Opens a connection that writes to an existing file.
 pub(super) fn writing(path: &Path) -> Result<Connection> {
     let read_only = |reason: String| StoreError::ReadOnly {
         path: path.to_owned(),
@@ -359,7 +362,7 @@ pub(super) fn writing(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Opens a connection that only reads, next to one that writes.
+/// Opens a read-only connection while another one writes.
 pub(super) fn reading(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
@@ -368,14 +371,16 @@ pub(super) fn reading(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Opens a connection that reads a file of which nothing can be written, not even the files that SQLite shares locks by.
+/// Opens a connection to a file in a location where nothing can be written, not even the files that
+/// SQLite uses for shared locks.
 pub(super) fn reading_alone(path: &Path) -> Result<Connection> {
     let log = std::fs::metadata(sibling(path, "-wal")).map_or(0, |log| log.len());
     if log > 0 {
-        // What is in the log belongs to the project, so the log must be readable too.
+        // The log is part of the project, so it must be readable too.
         return reading(path);
     }
-    // Without a log nobody is writing, and SQLite may take the file as it is, without a lock.
+    // Without a log, nobody is writing, so SQLite may open the file as immutable and without a
+    // lock.
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;
@@ -385,11 +390,10 @@ pub(super) fn reading_alone(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// How often a file that changes while it is read is read again.
+/// How often to reread a file that changes while it is being read.
 const TRIES: usize = 3;
 
-/// Reads a project of which another process may have the file open. Where nobody has, nothing is left
-/// next to the file.
+/// Reads a project that another process may have open. If none has, no files are left next to it.
 pub(super) fn read_steadily<T>(path: &Path, read: impl Fn(&Connection) -> Result<T>) -> Result<T> {
     let log = sibling(path, "-wal");
     let stamp = || {
@@ -401,14 +405,14 @@ pub(super) fn read_steadily<T>(path: &Path, read: impl Fn(&Connection) -> Result
             break;
         }
         let before = stamp()?;
-        // Without a lock: what another process changes meanwhile can look like damage.
+        // No lock is held, so changes by another process can look like damage.
         let found = reading_alone(path).and_then(|connection| read(&connection));
         if !log.exists() && stamp()? == before {
             return found;
         }
     }
     match reading(path).and_then(|connection| read(&connection)) {
-        // In a folder that cannot be written.
+        // The folder is not writable.
         Err(StoreError::ReadOnly { .. }) => read(&reading_alone(path)?),
         read => read,
     }
@@ -433,8 +437,8 @@ fn uri(path: &Path) -> String {
     uri
 }
 
-/// Lets nothing in a file run: it may come from anyone. No trigger, no view, no function that a schema calls, no writing
-/// past SQLite's own bookkeeping.
+/// Prevents anything in a file from running, since it may come from anyone: no triggers, no views,
+/// no functions called by the schema, and no writes that bypass SQLite's bookkeeping.
 pub(super) fn harden(connection: &mut Connection, path: &Path) -> rusqlite::Result<()> {
     for (option, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
@@ -448,7 +452,7 @@ pub(super) fn harden(connection: &mut Connection, path: &Path) -> rusqlite::Resu
     wait_for_locks(connection, path)
 }
 
-/// Has a connection wait for other programs' locks, and say so after a second.
+/// Makes a connection wait for other programs' locks and report that after a second.
 pub(super) fn wait_for_locks(connection: &mut Connection, path: &Path) -> rusqlite::Result<()> {
     const STEP: Duration = Duration::from_millis(20);
     let path = path.to_owned();
@@ -473,18 +477,18 @@ pub(super) fn wait_for_locks(connection: &mut Connection, path: &Path) -> rusqli
     }))
 }
 
-/// How long a lock is waited for before that is shown.
+/// How long to wait for a lock before reporting it.
 const TOLD_AFTER: Duration = Duration::from_secs(1);
 
-/// Called when another program keeps the project locked, once a listener is set.
+/// Called when another program keeps the project locked, if a listener is set.
 static WAIT_LISTENER: OnceLock<fn(&Path)> = OnceLock::new();
 
-/// Has waits for the lock of a project told to `listener`, the first one that is given.
+/// Sets the listener for waits on a locked project. Only the first call has an effect.
 pub(crate) fn tell_waits(listener: fn(&Path)) {
     WAIT_LISTENER.get_or_init(|| listener);
 }
 
-/// Files that this process has open through SQLite, by their numbers, once for each [`OpenFile`].
+/// Identities of the files that this process has open through SQLite, one for each [`OpenFile`].
 static OPEN: Mutex<Vec<FileIdentity>> = Mutex::new(Vec::new());
 
 /// A file that this process has open through SQLite.
@@ -492,8 +496,8 @@ static OPEN: Mutex<Vec<FileIdentity>> = Mutex::new(Vec::new());
 pub(super) struct OpenFile(FileIdentity);
 
 impl OpenFile {
-    /// Counts the file at `path` as open from now on. Runs `check` before, unless this process has
-    /// the file open already: closing another handle on it would release SQLite's locks.
+    /// Registers the file at `path` as open. Runs `check` first, unless this process already has
+    /// the file open: closing another handle on it would release SQLite's locks.
     pub(super) fn after<T>(
         path: &Path,
         check: impl FnOnce() -> Result<T>,

@@ -1,4 +1,4 @@
-//! Gold items: pairs with a known answer, and how people do on them.
+//! Gold items (pairs with a known answer) and how annotators do on them.
 
 use super::corpus::QueryKey;
 use super::{Db, Result};
@@ -7,20 +7,20 @@ use crate::domain::verdict::{Decision, GoldItem, GoldScore, gold_score};
 use rusqlite::params;
 use std::collections::{BTreeMap, HashMap};
 
-/// What became of a gold item.
+/// Result of adding a gold item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoldAdded {
     New,
     Same,
-    /// Another answer was there and has given way.
+    /// A different answer existed and was replaced.
     Replaced,
-    /// This other answer is there and stays, as seen with the same document first.
+    /// This different answer exists and was kept; it is given for the same order of the documents.
     Contradicts(Decision),
 }
 
 impl Db {
-    /// Adds a pair with a known answer. Where another answer is there, `replace` says which of the two stays; a note stays
-    /// with its answer.
+    /// Adds a pair with a known answer. If a different answer exists, `replace` decides whether it
+    /// is replaced; a note stays with its answer.
     pub fn add_gold(&self, query: QueryKey, item: &GoldItem, replace: bool) -> Result<GoldAdded> {
         let (a, b) = (item.a.min(item.b), item.a.max(item.b));
         let turned = item.a > item.b;
@@ -44,7 +44,7 @@ impl Db {
         Ok(outcome)
     }
 
-    /// The gold items of one query or of all, by query and pair.
+    /// The gold items of one query or of all, ordered by query and pair.
     pub fn gold(&self, query: Option<QueryKey>) -> Result<Vec<(QueryKey, GoldItem)>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT query, a, b, decision, note FROM gold WHERE ?1 IS NULL OR query = ?1 ORDER BY query, a, b",
@@ -63,14 +63,14 @@ impl Db {
         Ok(items)
     }
 
-    /// How each annotator who judged a gold item does on them, by name: with the verdict that each of them stands by.
+    /// The score of each annotator on gold items, by name, based on their current verdicts.
     pub fn gold_scores(&self) -> Result<Vec<(String, GoldScore)>> {
         let known: HashMap<(QueryKey, Pair), Decision> = self
             .gold(None)?
             .into_iter()
             .filter_map(|(query, item)| Some(((query, Pair::new(item.a, item.b)?), item.decision)))
             .collect();
-        // Later verdicts of the same person on the same pair take the place of earlier ones.
+        // A person's later verdicts on a pair replace the earlier ones.
         let mut answers: BTreeMap<String, HashMap<(QueryKey, Pair), Decision>> = BTreeMap::new();
         for row in self.standing_verdicts(None)? {
             let verdict = row.verdict;

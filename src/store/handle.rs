@@ -1,4 +1,4 @@
-//! A handle on the project: opens it, and hands work over to its threads.
+//! A handle on the project: opens it and passes work to its threads.
 
 use super::completeness::{self, LogState};
 use super::db::Db;
@@ -12,11 +12,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// A handle on the project; cheap to clone. The last one to go closes the file, and leaves one file behind.
+/// A handle on the project that is cheap to clone. Dropping the last one closes the project and
+/// leaves a single file.
 #[derive(Clone, Debug)]
 pub struct Store {
     threads: Arc<Threads>,
-    /// `None` where what is read is always wanted.
+    /// `None` if reads are always wanted.
     wanted: Option<Wanted>,
 }
 
@@ -37,7 +38,8 @@ enum Writer {
 }
 
 impl Threads {
-    /// The writer closes last: only it may fold the log back into the file. It does so where no reader is left.
+    /// The writer closes last, as only it may merge the log into the file. It does so if no reader
+    /// is left.
     fn close(&self, patience: Option<Duration>) {
         self.reader.end();
         match patience {
@@ -59,8 +61,8 @@ impl Drop for Threads {
 }
 
 impl Store {
-    /// Opens the project at `path`, creating it where there is none, and brings an older schema up to date. Where it can
-    /// only be read, every write is answered with [`StoreError::ReadOnly`].
+    /// Opens the project at `path`, creating it if there is none, and upgrades an older schema. If
+    /// it can only be read, every write returns [`StoreError::ReadOnly`].
     pub fn open(path: &Path) -> Result<Self> {
         let canonical = file::canonical(path)?;
         let sync = threads::log_sync(&canonical);
@@ -85,7 +87,7 @@ impl Store {
                 return Self::open_reading(path, &canonical, open, why);
             }
             Err(error) => {
-                // Half of a new project is none, unless another process is creating the other half.
+                // Delete a half-created project, unless another process is creating the rest.
                 if made && !matches!(error, StoreError::Locked { .. }) {
                     for suffix in ["", "-wal", "-shm"] {
                         drop(std::fs::remove_file(file::sibling(&canonical, suffix)));
@@ -99,7 +101,7 @@ impl Store {
         })?;
         let state = Arc::new(WriterState::new(identity, canonical.clone()));
         let readers = Arc::<Readers>::default();
-        // After the writer's, which has made the log and brought the schema up to date.
+        // Opened after the writer's connection, which has created the log and upgraded the schema.
         let reader = connection_for_reading(&canonical, false, &readers)?;
         let writer = StoreThread::writer(Db::new(connection), Arc::clone(&state), sync)?;
         let (of, known) = (Arc::clone(&readers), Arc::clone(&state));
@@ -146,7 +148,8 @@ impl Store {
         }
     }
 
-    /// The same project for work that ends early, with [`StoreError::Closed`], once it is not wanted any more.
+    /// The same project for work that ends early, with [`StoreError::Closed`], once its result is
+    /// no longer wanted.
     #[must_use]
     pub fn while_wanted(&self, wanted: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self {
@@ -155,20 +158,23 @@ impl Store {
         }
     }
 
-    /// Whether somebody waits for what this handle reads. Work that computes for long between two reads asks now and then.
+    /// Whether someone still waits for the results of this handle. Long computations between two
+    /// reads check this now and then.
     pub fn is_wanted(&self) -> bool {
         self.threads.readers.wants(self.wanted.as_ref())
     }
 
-    /// Closes the project for all handles: what was asked to be written is written, reads end with [`StoreError::Closed`].
-    /// Reads that do not end within this time are left alone; then the log stays next to the file and is part of it.
+    /// Closes the project for all handles. Queued writes are completed; reads end with
+    /// [`StoreError::Closed`]. Reads that take longer than `patience` are abandoned; the log then
+    /// stays next to the file and is part of the project.
     pub fn close(&self, patience: Duration) {
         self.threads.readers.stop();
         self.threads.close(Some(patience));
     }
 
-    /// Leaves the project for all handles: what is being written is waited for so long, and reads are not. What was committed
-    /// is kept; a write that takes longer, such as a large import, is not in the project.
+    /// Abandons the project for all handles. Waits up to `patience` for the current write and not
+    /// at all for reads. Committed data is kept; a write that takes longer, such as a large import,
+    /// is lost.
     pub fn leave(&self, patience: Duration) {
         self.threads.readers.stop();
         self.threads.reader.end();
@@ -201,19 +207,20 @@ impl Store {
         let canonical = file::canonical(path)?;
         file::check_kind(&canonical)?;
         if std::fs::metadata(&canonical).is_ok_and(|found| found.len() == 0) {
-            // Refused where a log is next to it.
+            // Fails if there is a log next to it.
             completeness::check(&canonical)?;
             return Err(file::not_a_project(path, "it is empty"));
         }
         Self::open(path)
     }
 
-    /// Whether there is a project at `path`, or may be one: opening it says why that is not known.
+    /// Whether there is a project at `path`, or may be one. If that is unknown, opening it reports
+    /// why.
     pub fn may_exist(path: &Path) -> bool {
         file::may_exist(path)
     }
 
-    /// Where the project is.
+    /// The path of the project.
     pub fn path(&self) -> &Path {
         &self.threads.path
     }
@@ -223,7 +230,7 @@ impl Store {
         matches!(self.threads.writer, Writer::Missing(_))
     }
 
-    /// How writing went since the project was opened; nothing where it can only be read.
+    /// Write statistics since the project was opened; empty if it can only be read.
     #[cfg(any(test, feature = "internals"))]
     pub fn write_statistics(&self) -> threads::WriteStatistics {
         match &self.threads.writer {
@@ -250,8 +257,8 @@ impl Store {
         }
     }
 
-    /// Puts `work` in the writing queue before it returns, so that work is done in the order in which it was asked for;
-    /// the future answers when the transaction is on disk.
+    /// Queues `work` for writing before it returns, so that work runs in the order of the calls.
+    /// The future completes when the transaction is on disk.
     pub fn write<T, F>(&self, work: F) -> impl Future<Output = Result<T>> + Send + use<T, F>
     where
         T: Send + 'static,
@@ -261,8 +268,8 @@ impl Store {
         async move { answer.await.map_err(|_| StoreError::Closed)? }
     }
 
-    /// [`Store::write`] that answers when the transaction is committed: it survives a kill of this process from then on,
-    /// and a loss of power a moment later.
+    /// Like [`Store::write`], but completes when the transaction is committed. From then on it
+    /// survives a kill of this process, and shortly afterwards a power loss.
     pub fn note<T, F>(&self, work: F) -> impl Future<Output = Result<T>> + Send + use<T, F>
     where
         T: Send + 'static,
@@ -272,8 +279,7 @@ impl Store {
         async move { answer.await.map_err(|_| StoreError::Closed)? }
     }
 
-    /// Stores what saves time at the next look and nothing else. Where the project cannot be written
-    /// now, for whatever reason, nothing is stored.
+    /// Stores cached data. If the project cannot be written now for any reason, nothing is stored.
     pub(crate) fn cache<F>(&self, work: F) -> impl Future<Output = Result<()>> + Send + use<F>
     where
         F: FnOnce(&mut Db) -> Result<()> + Send + 'static,
@@ -288,10 +294,10 @@ impl Store {
         }
     }
 
-    /// A number that changes when another program has changed the project, and only then.
+    /// A number that changes exactly when another program has changed the project.
     ///
-    /// SQLite counts for each connection what others have committed, and one connection does all the
-    /// writing of this program.
+    /// SQLite counts the commits of other connections, and a single connection does all the writing
+    /// of this program.
     ///
     /// # Errors
     ///
@@ -319,7 +325,7 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        // Not the handle: the last one to go waits for the readers.
+        // Do not capture the handle: dropping the last handle waits for the readers.
         let (readers, wanted) = (Arc::clone(&self.threads.readers), self.wanted.clone());
         let state = self.writer_state();
         let work = move |db: &mut Db| {
@@ -332,8 +338,8 @@ impl Store {
         self.threads.reader.submit(Durability::Committed, work)
     }
 
-    /// Puts `work` in the reading queue before it returns. Several reads go on at a time: one may be answered before
-    /// another that was asked for earlier.
+    /// Queues `work` for reading before it returns. Reads run in parallel, so they may complete in
+    /// a different order.
     pub fn read<T, F>(&self, work: F) -> impl Future<Output = Result<T>> + Send + use<T, F>
     where
         T: Send + 'static,
@@ -355,7 +361,7 @@ impl Store {
     }
 }
 
-/// Why reading failed, by what the writer knows.
+/// Refines a read error with what the writer knows.
 pub(super) fn explained(state: Option<&WriterState>, error: StoreError) -> StoreError {
     match state {
         Some(state) => state.explained(error),
@@ -363,7 +369,7 @@ pub(super) fn explained(state: Option<&WriterState>, error: StoreError) -> Store
     }
 }
 
-/// One more connection that reads and never writes; `alone` where the file cannot be written.
+/// Opens another read-only connection; `alone` if the file cannot be written.
 pub(super) fn connection_for_reading(
     canonical: &Path,
     alone: bool,

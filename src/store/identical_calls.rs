@@ -1,4 +1,4 @@
-//! Votes of one call for more than one battle: about other documents with the very same text.
+//! Reuses the answer of a call for other battles about documents with identical texts.
 
 use super::call_totals::KeptCall;
 use super::columns::KEPT_OF_KEY;
@@ -9,7 +9,7 @@ use crate::domain::vote::JudgeId;
 use rusqlite::params;
 use std::collections::HashMap;
 
-/// A vote, by what makes it one.
+/// Identifies a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KnownVote {
     pub battle: BattleId,
@@ -17,7 +17,7 @@ pub struct KnownVote {
 }
 
 impl Db {
-    /// The votes that identical calls have led to, by call.
+    /// The votes that resulted from identical calls, by call.
     pub fn votes_by_calls(&self, keys: &[[u8; 32]]) -> Result<HashMap<[u8; 32], KnownVote>> {
         let mut known = HashMap::new();
         for key in keys {
@@ -28,10 +28,10 @@ impl Db {
         Ok(known)
     }
 
-    /// A vote that an identical call has led to.
+    /// A vote that resulted from an identical call.
     pub fn vote_by_call(&self, key: &[u8; 32]) -> Result<Option<KnownVote>> {
         self.maybe(
-            // The index holds the beginning of each key.
+            // The index contains the first bytes of each key.
             "SELECT battle, judge FROM vote WHERE substr(call_key, 1, 8) = substr(?1, 1, 8) AND call_key = ?1 LIMIT 1",
             [&key[..KEPT_OF_KEY]],
             |row| {
@@ -43,8 +43,9 @@ impl Db {
         )
     }
 
-    /// Lets a vote count for another battle too, at no cost. Both calls would have shown the judge the same texts in the
-    /// same order; the margin is turned if the battles are stored the other way round.
+    /// Copies a vote to another battle at no cost. Both calls would have shown the judge the same
+    /// texts in the same order; the margin is negated if the battles store the documents in
+    /// opposite orders.
     #[allow(clippy::too_many_arguments)]
     pub fn reuse_vote(
         &self,

@@ -1,18 +1,18 @@
-//! Files that were taken in, for the audit log.
+//! Imported files, for the audit log.
 
 use super::{Db, Result};
 use rusqlite::params;
 use uuid::Uuid;
 
-/// A file that was taken in.
+/// An imported file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportRow {
     /// Globally unique.
     pub uid: String,
     pub by: String,
-    /// Which file, and what came of it, in one sentence.
+    /// The file and the result of the import, in one sentence.
     pub told: String,
-    /// When, in milliseconds since the Unix epoch.
+    /// Time of the import in milliseconds since the Unix epoch.
     pub imported_ms: i64,
 }
 
@@ -28,7 +28,7 @@ impl ImportRow {
 }
 
 impl Db {
-    /// Keeps an import, and says whether it was new.
+    /// Stores an import. Returns whether it was new.
     pub fn add_import(&self, import: &ImportRow) -> Result<bool> {
         let added = self.change(
             "INSERT INTO import (uid, annotator, told, imported_ms) VALUES (?1, ?2, ?3, ?4)
@@ -38,7 +38,7 @@ impl Db {
         Ok(added > 0)
     }
 
-    /// Every import, earliest first.
+    /// All imports, earliest first.
     pub fn imports(&self) -> Result<Vec<ImportRow>> {
         self.all(
             "SELECT uid, annotator, told, imported_ms FROM import ORDER BY imported_ms, uid",
@@ -54,7 +54,7 @@ impl Db {
         )
     }
 
-    /// Everyone who has given a verdict or ruled on a label, by name.
+    /// The names of everyone who has given a verdict or ruled on a label.
     pub fn annotators(&self) -> Result<Vec<String>> {
         self.all(
             "SELECT annotator FROM verdict UNION SELECT annotator FROM ruling ORDER BY annotator",

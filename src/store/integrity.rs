@@ -1,37 +1,36 @@
-//! Whether a project's file is sound.
+//! Checks the integrity of a project file.
 
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError, schema};
 use crate::domain::number_words::counted;
 
-/// What a look through the whole file found.
+/// Result of a check of the whole file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Integrity {
-    /// What is damaged, the first lines of it; nothing in a sound file.
+    /// The first lines of the damage report, empty for an intact file.
     pub damage: Vec<String>,
-    /// How changes reach the file: `wal` in a project that is in order.
+    /// SQLite's journal mode, which is `wal` in an intact project.
     pub journal_mode: String,
-    /// The size of the file in bytes, its log not counted.
+    /// Size of the file in bytes without its log.
     pub bytes: u64,
 }
 
 /// A query of a damaged project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadableQuery {
-    /// Its identifier.
     pub name: String,
-    /// Why it cannot be exported; `None` where it can.
+    /// Why it cannot be exported; `None` if it can.
     pub fault: Option<String>,
 }
 
-/// Lines of damage that are told.
+/// Maximum number of lines in the damage report.
 const TOLD: usize = 5;
 
-/// Rows of pairs, whose positions must be those of documents.
+/// Tables of pairs, whose positions must be those of documents.
 const PAIRS: [&str; 5] = ["battle", "verdict", "gold", "shown", "queue_item"];
 
 impl Db {
-    /// Looks through the whole file, which takes about a second for each gigabyte.
+    /// Checks the whole file, which takes about a second per gigabyte.
     pub fn integrity(&self) -> Result<Integrity> {
         let number = |name: &str| -> Result<u64> {
             Ok(self
@@ -47,19 +46,19 @@ impl Db {
         })
     }
 
-    /// What is damaged, in words; nothing in a sound project.
+    /// Describes the damage; empty for an intact project.
     pub(super) fn damage(&self) -> Result<Vec<String>> {
         let lines: Vec<String> =
             self.all(&format!("PRAGMA quick_check({TOLD})"), [], |row| row.get(0))?;
         let mut damage: Vec<String> = lines.into_iter().filter(|line| line != "ok").collect();
         if schema::is_outdated(&self.connection)? {
-            // The tables and columns that the rest looks for came with later versions.
+            // The tables and columns used by the other checks were added in later versions.
             return Ok(damage);
         }
         let missing = schema::missing_parts(&self.connection)?;
         if !missing.is_empty() {
             damage.extend(missing.into_iter().take(TOLD));
-            // What looks into rows would not find them.
+            // The checks of rows need these tables and columns.
             return Ok(damage);
         }
         let dangling: usize = self.value("SELECT count(*) FROM pragma_foreign_key_check", [])?;
@@ -95,7 +94,7 @@ impl Db {
         Ok(damage)
     }
 
-    /// Every query, with why it cannot be exported, where it cannot.
+    /// All queries, each with the reason if it cannot be exported.
     pub fn readable_queries(&mut self) -> Result<Vec<ReadableQuery>> {
         let names = self.query_names()?;
         Ok(names
@@ -112,8 +111,8 @@ impl Db {
             .collect())
     }
 
-    /// Refuses a query whose documents are not all there, or whose verdicts name others: positions in
-    /// the pool lead to documents everywhere.
+    /// Rejects a query with missing documents, or whose verdicts refer to other documents: all code
+    /// uses pool positions to find documents.
     pub(super) fn check_positions(&self, query: QueryKey) -> Result<()> {
         if self.checked.borrow().contains(&query.0) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What the calls of each judge took and cost.
+//! Latency and cost of each judge's calls.
 
 use super::{Db, Result};
 use crate::domain::vote::JudgeId;
@@ -8,20 +8,20 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JudgeCalls {
-    /// Failed calls not made good, by cause.
+    /// Unresolved failed calls, by cause.
     pub failures: BTreeMap<FailureCause, usize>,
-    /// Half of the calls took no longer than this, in milliseconds; `None` where none was timed.
+    /// Median latency in milliseconds; `None` if no call was timed.
     pub latency_p50_ms: Option<f64>,
-    /// 95 % of the calls took no longer than this, in milliseconds.
+    /// 95th percentile of latency in milliseconds.
     pub latency_p95_ms: Option<f64>,
     pub tokens_input: u64,
     pub tokens_output: u64,
-    /// US dollars a thousand votes, failed calls included; `None` where a price is unknown.
+    /// US dollars per thousand votes, including failed calls; `None` if a price is unknown.
     pub usd_per_1000: Option<f64>,
 }
 
 impl Db {
-    /// What a judge's calls took and cost.
+    /// Latency and cost of a judge's calls.
     pub fn calls_of(&self, judge: JudgeId) -> Result<JudgeCalls> {
         let mut latencies = Vec::new();
         let (mut tokens_input, mut tokens_output, mut votes) = (0, 0, 0usize);
@@ -64,8 +64,8 @@ impl Db {
         })
     }
 
-    /// US dollars that a battle costs on average: the mean price of a vote of each judge that was asked here, summed. `None`
-    /// where a price is unknown or nobody was asked.
+    /// Mean cost of a battle in US dollars: the sum over all judges asked here of their mean price
+    /// per vote. `None` if a price is unknown or no judge was asked.
     pub fn usd_per_battle(&self) -> Result<Option<f64>> {
         let mut sum = None;
         let mut statement = self.connection.prepare_cached(

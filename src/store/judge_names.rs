@@ -1,4 +1,4 @@
-//! Renames judges: moves votes from one name to another.
+//! Renames judges by moving votes from one name to another.
 
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 pub struct NewJudgeName {
     /// Votes that moved to the new name.
     pub votes: usize,
-    /// Votes that stay under the old name, because a judge of the new name answered the same
+    /// Votes that stay under the old name because a judge with the new name answered the same
     /// questions.
     pub kept: usize,
 }
@@ -23,7 +23,7 @@ pub struct NewJudgeName {
 /// A battle with a vote.
 struct ShownBattle {
     battle: i64,
-    /// Pool indexes, the smaller one first.
+    /// Pool positions, the smaller one first.
     pair: (usize, usize),
     /// Whether document A comes later in the pool than document B.
     turned: bool,
@@ -32,7 +32,7 @@ struct ShownBattle {
 }
 
 impl Db {
-    /// Gives the votes of all judges called `old` to judges called `new` with the same settings.
+    /// Moves the votes of all judges named `old` to judges named `new` with the same settings.
     pub fn rename_judge(&self, old: &str, new: &str) -> Result<NewJudgeName> {
         let known = self.all_judges()?;
         let mut done = NewJudgeName::default();
@@ -67,7 +67,7 @@ impl Db {
     }
 
     /// Moves the votes, failures, tasks, batches and weights of a judge to one that differs only in
-    /// its name. A vote on a pair that the other judge saw in the same order stays: the two answer
+    /// its name. A vote stays if the other judge saw the same pair in the same order: both answer
     /// the same question, and the judge would count twice.
     fn hand_over(&self, from: JudgeId, to: JudgeId) -> Result<()> {
         for (query, _) in self.query_names()? {
@@ -127,7 +127,7 @@ impl Db {
     }
 
     /// A battle of a pair in which a judge has not voted, and whether its document A comes later in
-    /// the pool. Probes do not count for the pair and are left out.
+    /// the pool. Probes are skipped because they do not count for the pair.
     fn open_battle(
         &self,
         query: QueryKey,

@@ -1,4 +1,4 @@
-//! What each query's votes come to for the judges' cards, kept beside the query until its numbers change.
+//! Vote statistics of each query for the judge cards, cached until the query changes.
 
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
@@ -12,19 +12,19 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeSet, HashMap};
 
-/// The form of what is kept: another one is read by nobody.
+/// Version of the cached format; other versions are ignored.
 const FORM: u8 = 2;
 
-/// What a query's votes come to, and the revision they are of.
+/// The vote statistics of a query and the revision that they belong to.
 #[derive(Clone, Debug)]
 pub struct TallyNow {
     pub revision: i64,
     pub tally: QueryTally,
-    /// What regressions go over, where it was computed just now.
+    /// Input of the regressions, if it was just computed.
     pub cases: Option<VoteCases>,
 }
 
-/// A tally as it is kept.
+/// A cached tally.
 #[derive(Clone, Debug)]
 pub struct KeptTally {
     revision: i64,
@@ -46,7 +46,7 @@ fn bytes(value: &impl Serialize) -> Result<Vec<u8>> {
     postcard::to_stdvec(&(FORM, value)).map_err(|error| StoreError::Corrupt(error.to_string()))
 }
 
-/// What was kept; nothing where another version kept it.
+/// Decodes a cached value; `None` if it has another format version.
 fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     if bytes.first() != Some(&FORM) {
         return None;
@@ -55,7 +55,7 @@ fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
 }
 
 impl Db {
-    /// The ratings of a query, judges numbered as in its ensemble.
+    /// The ratings of a query, with judges numbered as in its ensemble.
     pub fn ratings(&self, query: QueryKey) -> Result<Vec<Rating>> {
         let (rows, scores) = self.rows_and_scores(query)?;
         Ok(self.rated(query, &rows, &scores)?.0)
@@ -68,7 +68,7 @@ impl Db {
         Ok((rows, scores))
     }
 
-    /// The ratings that rows with their scores come to, and what judges said of probed pairs in the other order.
+    /// The ratings of a query, and those of its probes (pairs shown in the other order).
     fn rated(
         &self,
         query: QueryKey,
@@ -127,7 +127,7 @@ impl Db {
         Ok(QueryTally::of(&ratings, &probes, &judged))
     }
 
-    /// What the votes behind a query's view come to, as it is kept: the fit is there already.
+    /// The tally of a query from an existing view, without another fit.
     pub(super) fn tally_of_view(
         &self,
         query: QueryKey,
@@ -138,7 +138,7 @@ impl Db {
         KeptTally::new(revision, &tally, &cases)
     }
 
-    /// What a query's votes come to, from what is kept where it is still good.
+    /// The tally of a query, from the cache if it is up to date.
     fn tally_now(&self, query: QueryKey) -> Result<TallyNow> {
         let (revision, kept): (i64, Option<Vec<u8>>) = self
             .maybe(
@@ -164,7 +164,8 @@ impl Db {
         })
     }
 
-    /// What regressions go over, as it was kept last, so that one that takes several looks sees the same each time.
+    /// The cached input of the regressions, so that an algorithm that reads it several times sees
+    /// the same data.
     pub fn kept_cases(&self, query: QueryKey) -> Result<VoteCases> {
         let kept: Option<Vec<u8>> =
             self.maybe_value("SELECT cases FROM tally WHERE query = ?1", [query.0])?;
@@ -185,7 +186,7 @@ impl Db {
         Ok(())
     }
 
-    /// A part of a report, where it was made from this state.
+    /// A cached part of a report, if it was computed from this state.
     pub fn report_part<T: DeserializeOwned>(&self, name: &str, state: &[u8]) -> Result<Option<T>> {
         let kept: Option<Vec<u8>> = self.maybe_value(
             "SELECT value FROM report_part WHERE name = ?1 AND state = ?2",
@@ -194,7 +195,7 @@ impl Db {
         Ok(kept.and_then(|bytes| parsed(&bytes)))
     }
 
-    /// Keeps a part of a report for as long as it would be made from this state.
+    /// Caches a part of a report, which stays valid for this state.
     pub fn keep_report_part(&self, name: &str, state: &[u8], part: &impl Serialize) -> Result<()> {
         self.change(
             "INSERT INTO report_part (name, state, value) VALUES (?1, ?2, ?3)
@@ -204,7 +205,7 @@ impl Db {
         Ok(())
     }
 
-    /// Every query, or one, with the ensemble whose votes count there.
+    /// All queries, or one, each with the ensemble whose votes count there.
     pub fn queries_with_ensembles(
         &self,
         query: Option<QueryKey>,
@@ -219,7 +220,7 @@ impl Db {
         )
     }
 
-    /// How many votes and failures each judge has, ever.
+    /// The total numbers of votes and failures of each judge.
     pub fn calls_by_judge(&self) -> Result<HashMap<JudgeId, (i64, i64)>> {
         self.all(
             "SELECT judge, sum(votes), sum(failures) FROM call_total GROUP BY judge",
@@ -230,8 +231,8 @@ impl Db {
 }
 
 impl Store {
-    /// What the votes of each query come to, in order, computed on all cores where what is kept is out of date, and then
-    /// kept. `each` says whether to go on. Blocks.
+    /// Passes the tally of each query to `each`, in order. Stale ones are computed on all cores and
+    /// cached. `each` returns whether to continue. Blocks.
     pub fn tally_all(
         &self,
         queries: &[QueryKey],

@@ -1,21 +1,21 @@
-//! Which weights a judge's model was seen with: a name may come to stand for others.
+//! Fingerprints of each judge's model weights, since the weights behind a name may change.
 
 use super::{Db, Result};
 use crate::domain::vote::JudgeId;
 use rusqlite::params;
 
-/// How a fingerprint came.
+/// Source of a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FingerprintSource {
-    /// Listed by the server that has the weights.
+    /// Listed by the server that runs the model.
     Listed,
-    /// Said in an answer. A provider with many servers may say another one with each.
+    /// Reported in an answer. A provider with many servers may report a different one each time.
     Answer,
 }
 
 impl Db {
-    /// Notes the fingerprint of the weights that a judge answers with from now on. Returns how many votes it has cast with
-    /// others, where they are others.
+    /// Records the fingerprint of the weights that a judge uses from now on. If it differs from the
+    /// previous one, returns the number of votes that the judge cast before.
     pub fn note_weights(
         &self,
         judge: JudgeId,
@@ -43,7 +43,8 @@ impl Db {
         Ok((!seen.is_empty() && votes > 0).then_some(votes))
     }
 
-    /// How many votes of a judge were cast before its weights were replaced last; `None` where they never were.
+    /// Number of votes that a judge cast before its weights were last replaced; `None` if they
+    /// never were.
     pub fn votes_before_replacement(&self, judge: JudgeId) -> Result<Option<usize>> {
         let replaced: Vec<(i64, usize)> = self.all(
             "SELECT seen_ms, votes_before
@@ -54,7 +55,7 @@ impl Db {
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
         for (seen_ms, votes_before) in replaced {
-            // Rows that a merge brought are not in the order of their times, and their votes were not counted here.
+            // Rows from a merge are not ordered by time, and their votes were not counted here.
             let earlier: usize = self.value(
                 "SELECT count(*) FROM vote WHERE vote.judge = ?1 AND created_ms < ?2",
                 params![judge.0, seen_ms],
@@ -67,7 +68,7 @@ impl Db {
         Ok(None)
     }
 
-    /// The weights that a judge was seen with last.
+    /// The latest known fingerprint of a judge's weights.
     pub fn weights_of(&self, judge: JudgeId) -> Result<Option<String>> {
         self.maybe_value(
             "SELECT fingerprint FROM judge_weights WHERE judge = ?1 ORDER BY seen_ms DESC, id DESC LIMIT 1",

@@ -1,4 +1,4 @@
-//! Judges and ensembles: which there are, and whose votes count for a query.
+//! Judges and ensembles, and which of them count for a query.
 
 use super::columns::judge_spec;
 use super::corpus::QueryKey;
@@ -7,12 +7,12 @@ use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
 use rusqlite::params;
 
-/// An ensemble's row in the project.
+/// Row ID of an ensemble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EnsembleId(pub i64);
 
 impl Db {
-    /// The row of a judge, added where it is new.
+    /// The ID of a judge, which is added if it is new.
     pub fn judge(&self, spec: &JudgeSpec) -> Result<JudgeId> {
         if let Some(known) = self.known_judge(spec)? {
             return Ok(known);
@@ -24,14 +24,15 @@ impl Db {
         Ok(JudgeId(self.connection.last_insert_rowid()))
     }
 
-    /// The rows of judges; for one that the project does not know, and that has made no call, a row that nobody has.
+    /// The IDs of judges. A judge that is unknown to the project, and so has made no call, gets an
+    /// unused ID.
     pub fn known_judges(&self, specs: &[JudgeSpec]) -> Result<Vec<JudgeId>> {
         let known = |spec| Ok(self.known_judge(spec)?.unwrap_or(JudgeId(0)));
         specs.iter().map(known).collect()
     }
 
-    /// The row of a judge. An earlier version of the program, or another limit on its answers, may have left it with other
-    /// parameters; the latest of such rows is the one.
+    /// The row of a judge. An earlier version of the program, or another limit on its answers, may
+    /// have stored it with different parameters; the latest of these rows is used.
     fn known_judge(&self, spec: &JudgeSpec) -> Result<Option<JudgeId>> {
         let alike: Vec<(JudgeId, JudgeSpec)> = self.all(
             "SELECT id, name, provider, model, prompt_hash, params FROM judge
@@ -44,7 +45,7 @@ impl Db {
         Ok(known.map(|(id, _)| *id))
     }
 
-    /// The row of an ensemble, added where it is new.
+    /// The ID of an ensemble, which is added if it is new.
     pub fn ensemble(&self, judges: &[JudgeId]) -> Result<EnsembleId> {
         let list = format!(
             "[{}]",
@@ -75,7 +76,7 @@ impl Db {
         )
     }
 
-    /// The ensembles whose votes count for some query.
+    /// The ensembles whose votes count for at least one query.
     pub fn ensembles_in_force(&self) -> Result<Vec<EnsembleId>> {
         self.all(
             "SELECT DISTINCT ensemble FROM query WHERE ensemble IS NOT NULL ORDER BY 1",
@@ -84,7 +85,8 @@ impl Db {
         )
     }
 
-    /// Which judges count where: their names in order, and how many queries they count for.
+    /// The names of the judges that count together, in order, and the number of queries they count
+    /// for.
     pub fn judges_in_force(&self) -> Result<Vec<(Vec<String>, usize)>> {
         let counted: Vec<(i64, usize)> = self.all(
             "SELECT ensemble, count(*) FROM query WHERE ensemble IS NOT NULL GROUP BY ensemble ORDER BY ensemble",
@@ -103,7 +105,7 @@ impl Db {
             .collect()
     }
 
-    /// Every judge of the project, those whose votes do not count now included.
+    /// All judges of the project, including those whose votes do not count now.
     pub fn all_judges(&self) -> Result<Vec<(JudgeId, JudgeSpec)>> {
         self.all(
             "SELECT id, name, provider, model, prompt_hash, params FROM judge ORDER BY id",
@@ -112,7 +114,7 @@ impl Db {
         )
     }
 
-    /// The judges of this name that runs have asked, the latest run's first.
+    /// The judges with this name that runs have asked, latest run first.
     pub fn judges_of_runs(&self, name: &str) -> Result<Vec<JudgeId>> {
         self.all(
             "SELECT judge.id FROM run JOIN ensemble ON ensemble.id = run.ensemble, json_each(ensemble.judges) AS member
@@ -129,7 +131,7 @@ impl Db {
         ensemble.map_or(Ok(Vec::new()), |id| self.ensemble_judges(EnsembleId(id)))
     }
 
-    /// The queries whose votes come from an ensemble.
+    /// The queries for which an ensemble counts.
     pub fn queries_of(&self, ensemble: EnsembleId) -> Result<Vec<QueryKey>> {
         self.all(
             "SELECT id FROM query WHERE ensemble = ?1 ORDER BY id",

@@ -1,4 +1,4 @@
-//! Labels of a benchmark, and rankings to measure.
+//! Benchmark labels, and rankings to evaluate.
 
 use super::corpus::{QueryKey, whole};
 use super::{Db, Result, StoreError};
@@ -8,21 +8,21 @@ use crate::domain::retrieval::{JudgingPool, PoolLayout, PoolSlot};
 use rusqlite::{OptionalExtension, params};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How much there is to adjudicate.
+/// Number of items to adjudicate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AdjudicationCounts {
     pub labels: usize,
     pub rankings: usize,
-    /// Answers of judges on pools, invalid and failed ones included.
+    /// Answers of judges about pools, including invalid and failed ones.
     pub picks: usize,
     pub rulings: usize,
 }
 
 impl Db {
-    /// Enters labels and says how many were new.
+    /// Stores labels and returns how many were new.
     ///
     /// # Errors
-    /// A label that says something else than the one there.
+    /// A label that contradicts the stored one.
     pub fn put_labels(&self, labels: &Qrels) -> Result<usize> {
         let mut added = 0;
         for (query, grades) in labels {
@@ -51,7 +51,7 @@ impl Db {
         Ok(true)
     }
 
-    /// The label of a document; none for an unjudged one.
+    /// The label of a document; `None` if it is unjudged.
     pub fn label(&self, query: &QueryId, document: &DocId) -> Result<Option<i32>> {
         let mut statement = self
             .connection
@@ -74,7 +74,8 @@ impl Db {
         Ok(labels)
     }
 
-    /// Enters a ranking. Of one of that name its queries are replaced, the others stay; says whether there was one.
+    /// Stores a ranking. If one with this name exists, its results for these queries are replaced
+    /// and the others kept. Returns whether one existed.
     pub fn put_ranking(&self, name: &str, run: &RankedRun, created_ms: i64) -> Result<bool> {
         let known: Option<(i64, String)> = self.maybe(
             "SELECT id, empty FROM ranking WHERE name = ?1",
@@ -122,7 +123,7 @@ impl Db {
         Ok(known.is_some())
     }
 
-    /// Every ranking, by name.
+    /// All rankings, by name.
     pub fn rankings(&self) -> Result<Vec<(String, RankedRun)>> {
         let mut names = self
             .connection
@@ -148,7 +149,7 @@ impl Db {
         Ok(rankings)
     }
 
-    /// How much there is to adjudicate.
+    /// Number of items to adjudicate.
     pub fn adjudication_counts(&self) -> Result<AdjudicationCounts> {
         let count = |table: &str| {
             let sql = format!("SELECT count(*) FROM {table}");
@@ -162,7 +163,8 @@ impl Db {
         })
     }
 
-    /// A query's documents as slots, in the order of its pool; they are labelled relevant from the grade `level`.
+    /// A query's documents as slots, in pool order. Documents with a grade of at least `level` are
+    /// labeled relevant.
     pub fn judging_pool(&self, key: QueryKey, level: i32) -> Result<JudgingPool> {
         let id = self.query(key)?.id;
         let mut statement = self
@@ -173,7 +175,7 @@ impl Db {
         self.slots(key, id, Some(&grades), level)
     }
 
-    /// [`Db::judging_pool`] with its labels at hand.
+    /// [`Db::judging_pool`] with labels that are already loaded.
     pub(crate) fn slots(
         &self,
         key: QueryKey,
@@ -197,13 +199,13 @@ impl Db {
         Ok(JudgingPool {
             query,
             slots: rows.collect::<rusqlite::Result<_>>()?,
-            // How the order came about changes nothing here.
+            // How the order was determined makes no difference here.
             layout: PoolLayout::Original,
         })
     }
 }
 
-/// The queries of a list as it is stored.
+/// Parses a stored list of queries.
 fn queries(text: &str) -> Result<BTreeSet<QueryId>> {
     serde_json::from_str(text)
         .map_err(|error| StoreError::Corrupt(format!("a ranking cannot be read: {error}")))
@@ -216,7 +218,7 @@ pub(super) mod tests {
     use crate::store::schema::project_of_version;
     use std::collections::BTreeMap;
 
-    /// A query with a document for each of these metadata, called 0, 1, ….
+    /// A query with one document for each of these metadata, named 0, 1, ….
     pub(in crate::store) fn pool(metadata: &[&str]) -> Pool {
         let document = |(at, text): (usize, &&str)| Document {
             id: DocId::new(at.to_string()),

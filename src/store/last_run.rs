@@ -1,11 +1,12 @@
-//! What the latest run did, from its rows: its end, each judge's votes and cost, its failures by cause.
+//! Summary of the latest run, computed from its rows: how it ended, each judge's votes and cost,
+//! and failures by cause.
 
 use super::{Db, Result};
 use crate::domain::spend::Spend;
 use crate::judge::FailureCause;
 use rusqlite::params;
 
-/// What one judge did in a run.
+/// The results of one judge in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgeInRun {
     pub name: String,
@@ -15,39 +16,39 @@ pub struct JudgeInRun {
     pub spend: Spend,
 }
 
-/// The failures of one cause and one judge in a run.
+/// The failures of one judge with one cause in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FailuresInRun {
     pub cause: FailureCause,
     pub judge: String,
     pub count: usize,
-    /// When the first came, in milliseconds since the Unix epoch.
+    /// Time of the first one in milliseconds since the Unix epoch.
     pub first_ms: i64,
     pub last_ms: i64,
 }
 
-/// What the latest run did.
+/// Summary of the latest run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LastRun {
     pub seed: u64,
     pub cycles: usize,
     /// In milliseconds since the Unix epoch.
     pub started_ms: i64,
-    /// `None` where it goes on or was cut off.
+    /// `None` if it is still running or was killed.
     pub ended_ms: Option<i64>,
     /// `done`, `cancelled`, `failed`, `killed` or `running`.
     pub state: String,
-    /// By name.
+    /// Ordered by name.
     pub judges: Vec<JudgeInRun>,
-    /// The most frequent first.
+    /// Most frequent first.
     pub failures: Vec<FailuresInRun>,
-    /// What all its calls cost, those that led to no row of a judge included.
+    /// The cost of all its calls, including those without a row for a judge.
     pub spend: Spend,
 }
 
 impl Db {
-    /// What the latest run did that asked a judge anything, or else the latest of all; `None` where there was none. It reads
-    /// every vote of the project.
+    /// Summary of the latest run that asked a judge anything, or else of the latest of all; `None`
+    /// if there are no runs. Reads every vote of the project.
     pub fn last_run(&self) -> Result<Option<LastRun>> {
         let mut found: Vec<_> = self.all(
             "SELECT id, seed, cycles, started_ms, ended_ms, state FROM run
@@ -120,7 +121,7 @@ impl Db {
         )?;
         run.spend = run.judges.iter().map(|judge| judge.spend).sum();
         for (service, known_usd, assumed_usd, kept, without_price) in ledger {
-            // Votes and failures whose cost is assumed store no cost.
+            // Votes and failures with an assumed cost store no cost.
             let judge = run.judges.iter_mut().find(|judge| judge.name == service);
             let unpriced = judge.as_ref().map_or(0, |judge| judge.spend.unpriced);
             let assumed = unpriced.min(kept);

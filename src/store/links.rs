@@ -1,38 +1,38 @@
-//! Links: questions about two documents of two queries, and what judges answered.
+//! Links: comparisons of two documents of two different queries, with the judges' answers.
 
 use super::reranking::ScaleDay;
 use super::{Db, Result};
 use crate::domain::corpus::{DocId, QueryId};
 use rusqlite::params;
 
-/// A document with the query that it is to serve.
+/// A document and the query that it is judged for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LinkedDocument {
     pub query: QueryId,
     pub document: DocId,
 }
 
-/// A question about two documents of two queries.
+/// A comparison of two documents of two queries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredLink {
     /// Globally unique.
     pub uid: [u8; 16],
-    /// From 0; the pairs of a round rest on the answers of those before.
+    /// Starts at 0; the pairs of a round depend on the answers of the earlier rounds.
     pub round: usize,
-    /// Shown first.
+    /// The document shown first.
     pub a: LinkedDocument,
     pub b: LinkedDocument,
-    /// When it was planned, in milliseconds since the Unix epoch.
+    /// Time of planning in milliseconds since the Unix epoch.
     pub created_ms: i64,
-    /// By judge.
+    /// Ordered by judge.
     pub answers: Vec<LinkAnswer>,
 }
 
-/// What a judge answered to a link.
+/// A judge's answer to a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkAnswer {
     pub judge: String,
-    /// The hash of all that makes the judge what it is.
+    /// Hash of everything that identifies the judge.
     pub identity: [u8; 32],
     /// Whether B serves its query better.
     pub second: bool,
@@ -41,7 +41,7 @@ pub struct LinkAnswer {
 }
 
 impl Db {
-    /// Stores a link that is about to be asked about.
+    /// Stores a link before it is asked about.
     pub fn add_link(&self, link: &StoredLink) -> Result<()> {
         self.change(
             "INSERT INTO link (uid, round, query_a, document_a, query_b, document_b, created_ms)
@@ -59,7 +59,7 @@ impl Db {
         Ok(())
     }
 
-    /// Stores what a judge answered to a link; the first answer stays.
+    /// Stores a judge's answer to a link; an existing answer is kept.
     pub fn add_link_answer(&self, link: &[u8; 16], answer: &LinkAnswer) -> Result<usize> {
         self.change(
             "INSERT INTO link_answer (link, judge, identity, second, created_ms) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -74,7 +74,7 @@ impl Db {
         )
     }
 
-    /// The answers of judges to links, of one query or of all, by judge and day.
+    /// The judges' answers to links, for one query or all, by judge and day.
     pub fn link_days(&self, query: Option<&str>) -> Result<Vec<ScaleDay>> {
         self.all(
             "SELECT judge, date(link_answer.created_ms / 1000, 'unixepoch') AS day, count(DISTINCT hex(link) || hex(identity)),

@@ -1,4 +1,5 @@
-//! Which calls a plan still needs: those that were never made, or failed, and in which order each shows its documents.
+//! The calls that a plan still needs, because they were never made or failed, and the order of
+//! documents that each shows.
 
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
@@ -20,11 +21,11 @@ pub struct OutstandingCall {
     pub b: usize,
     /// Index of the judge in the ensemble.
     pub judge: usize,
-    /// Whether the judge is to be shown B first.
+    /// Whether the judge is shown B first.
     pub swapped: bool,
-    /// 1 plus the calls that failed before.
+    /// 1 plus the number of failed calls.
     pub attempt: u32,
-    /// Why the question is to be asked once more, where that was still owed when a run ended.
+    /// Why the question must be asked again, if a run ended before asking it.
     pub again: Option<FailureCause>,
 }
 
@@ -32,32 +33,32 @@ pub struct OutstandingCall {
 struct FailedCalls {
     count: u32,
     last: bool,
-    /// Why the question was to be asked once more.
+    /// Why the question had to be asked again.
     again: Option<FailureCause>,
 }
 
-/// Which calls of a plan are still to be made.
+/// Which calls of a plan to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallSelection {
-    /// Those never made.
+    /// Calls that were never made.
     Fresh,
-    /// Those never made and those that failed.
+    /// Calls that were never made and calls that failed.
     FreshAndFailed,
-    /// Only those that failed.
+    /// Only calls that failed.
     Failed,
 }
 
-/// Calls on a query that open batches are to make, by battle and judge, and the order in which they show the documents.
+/// Pending calls of open batches on a query, by battle and judge, with the order of documents.
 const PENDING: &str = "SELECT batch_call.battle, batch.judge, batch_call.swapped FROM battle
              JOIN batch_call ON batch_call.battle = battle.id JOIN batch ON batch.id = batch_call.batch
              WHERE query = ?1 AND batch_call.done = 0 AND batch.closed_ms IS NULL";
 
-/// A battle as the project has it.
+/// A battle stored in the project.
 #[derive(Clone, Copy)]
 struct EnteredBattle {
     id: i64,
     pair: (usize, usize),
-    /// Whether its A is the later document of the pool.
+    /// Whether its document A comes later in the pool.
     reversed: bool,
 }
 
@@ -65,8 +66,9 @@ struct EnteredBattle {
 struct BattleIndex(HashMap<(usize, usize, u32), EnteredBattle>);
 
 impl BattleIndex {
-    /// The battle that a plan means. The second battle of a pair that was probed is the probe: both show the pair in the
-    /// other order, and whoever has answered the one has answered the other.
+    /// The stored battle for a planned one. If a pair was probed, the probe is its second battle:
+    /// both show the pair in the other order, and a judge who has answered one has answered the
+    /// other.
     fn get(&self, planned: &PlannedBattle) -> Option<EnteredBattle> {
         let of_game = |game| {
             let pair = planned.pair;
@@ -87,24 +89,25 @@ struct OwedCall {
     again: Option<FailureCause>,
 }
 
-/// A call that a plan needs, by what the judge is shown.
+/// A call that a plan needs, identified by what the judge is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedCall {
     pub pair: Pair,
     /// Index of the judge in the ensemble.
     pub judge: usize,
-    /// Whether the later document of the pool is shown first.
+    /// Whether the document later in the pool is shown first.
     pub later_first: bool,
 }
 
 impl Db {
-    /// The calls that the planned battles of a query still need from the judges of an ensemble, battle by battle.
+    /// The calls that the planned battles of a query still need from the judges of an ensemble,
+    /// battle by battle.
     ///
-    /// `shown[judge][battle]` follows the order of `planned`: whether the judge is to be shown B first, `None` where it
-    /// is not to be asked. A battle that exists in the project but not in `planned` needs nothing, and neither does one
-    /// that is planned but not entered yet, nor a call that an open batch is to make. A judge that has seen the pair in
-    /// another battle, whichever plan asked for that, is shown it in the other order; one that has seen it in both orders is
-    /// not asked.
+    /// `shown[judge][battle]` follows the order of `planned`: whether to show the judge B first, or
+    /// `None` to not ask the judge. Skipped are battles that are not in `planned`, planned battles
+    /// that are not in the project yet, and calls that an open batch will make. A judge that has
+    /// seen the pair in another battle, under whatever plan, is shown the other order; a judge that
+    /// has seen both orders is not asked.
     pub fn outstanding(
         &self,
         query: QueryKey,
@@ -131,7 +134,8 @@ impl Db {
         Ok(calls.collect())
     }
 
-    /// The calls of [`Db::outstanding`] and those of battles that are planned but not entered yet.
+    /// The calls of [`Db::outstanding`], and those of planned battles that are not in the project
+    /// yet.
     fn owed(
         &self,
         query: QueryKey,
@@ -199,8 +203,9 @@ impl Db {
         Ok(owed)
     }
 
-    /// Whether a plain plan has been entered to this depth for this ensemble, and each judge has voted on every battle of the
-    /// query, so that nothing is left to enter and nobody to ask. Beside each judge stands whether probes ask it too.
+    /// Whether a plain plan has been entered to this depth for this ensemble and each judge has
+    /// voted on every battle of the query, so that nothing is left to enter or ask. The flag of
+    /// each judge says whether probes ask it too.
     pub fn is_played_out(
         &self,
         query: QueryKey,
@@ -228,7 +233,7 @@ impl Db {
             .filter(|(.., game)| *game == PROBE_GAME)
             .count();
         for (judge, probed) in judges {
-            // A judge has one vote on a battle at most.
+            // A judge has at most one vote per battle.
             let votes: Option<usize> = self.maybe_value(
                 "SELECT votes FROM call_total WHERE query = ?1 AND judge = ?2",
                 params![query.0, judge.0],
@@ -260,7 +265,7 @@ impl Db {
         Ok(owed.into_iter().map(|owed| owed.call).collect())
     }
 
-    /// Calls of a plan that open batches are to make.
+    /// Number of calls of a plan that open batches will make.
     pub fn pending(
         &self,
         query: QueryKey,
@@ -280,12 +285,12 @@ impl Db {
             .count())
     }
 
-    /// The pairs that are probed: shown in both orders, and counted once.
+    /// The probed pairs, which are shown in both orders and counted once.
     pub fn probed_pairs(&self, query: QueryKey) -> Result<Vec<Pair>> {
         self.pairs_of_game(query, PROBE_GAME)
     }
 
-    /// The pairs that have a second battle.
+    /// The pairs with a second battle.
     pub fn repeated_pairs(&self, query: QueryKey) -> Result<Vec<Pair>> {
         self.pairs_of_game(query, SECOND_GAME)
     }

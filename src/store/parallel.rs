@@ -1,5 +1,5 @@
-//! Many queries at a time: what is computed from their rows is computed on all cores, over reading connections made for it,
-//! and comes in the order in which it was asked for.
+//! Parallel reads over many queries: runs a computation for each query on all cores, over
+//! additional read connections, and returns the results in order.
 
 use super::corpus::QueryKey;
 use super::handle::{connection_for_reading, explained};
@@ -8,21 +8,22 @@ use std::num::NonZero;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-/// Results that a thread may have ready before they are wanted.
+/// Maximum number of results that a thread computes ahead.
 const AHEAD: usize = 8;
-/// A thread and its connection are worth so many queries.
+/// Minimum number of queries that justifies another thread and connection.
 const WORTH: usize = 4;
 
 impl Store {
-    /// One more connection that reads and never writes.
+    /// Opens another read-only connection.
     fn reader(&self) -> Result<Db> {
         let canonical = file::canonical(self.path())?;
         connection_for_reading(&canonical, self.is_read_only(), self.readers())
             .map_err(|error| explained(self.writer_state().as_deref(), error))
     }
 
-    /// Does `work` for each query on all cores and hands the results to `take`, one by one and in order. The first error, of
-    /// either, ends it, and so does a handle that is not wanted any more. Blocks.
+    /// Runs `work` for each query on all cores and passes the results to `take` one by one, in
+    /// order. Stops at the first error of either, or when the handle's results are no longer
+    /// wanted. Blocks.
     pub fn read_each<T, E>(
         &self,
         queries: &[QueryKey],
@@ -44,7 +45,7 @@ impl Store {
                 thread::Builder::new()
                     .name("store-reading".to_owned())
                     .spawn_scoped(scope, move || {
-                        // The connection goes before it stops being counted.
+                        // Drop the connection before its reader guard.
                         let _entered = entered;
                         let mut db = db;
                         for query in queries.iter().skip(first).step_by(threads) {
@@ -54,7 +55,7 @@ impl Store {
                             } else {
                                 Err(StoreError::Closed)
                             };
-                            // Nobody listens any more once there was an error.
+                            // After an error, nobody receives any more.
                             if send.send(result).is_err() {
                                 return;
                             }

@@ -1,4 +1,4 @@
-//! Picks: what judges answered when they were asked about a pool.
+//! Picks: judges' answers about whole pools.
 
 use super::corpus::QueryKey;
 use super::reranking::AskedDay;
@@ -7,10 +7,10 @@ use crate::domain::adjudication::PickRecord;
 use rusqlite::params;
 
 impl Db {
-    /// Stores what came of a call of a judge on a pool, and says whether it was new.
+    /// Stores the result of a judge's call about a pool. Returns whether it was new.
     ///
     /// # Errors
-    /// A query that the project does not have.
+    /// The project does not have the query.
     pub fn add_pick(&self, record: &PickRecord) -> Result<bool> {
         let query = self.find_query(record.query.as_str())?;
         let text = serde_json::to_string(record)
@@ -30,17 +30,17 @@ impl Db {
         Ok(added > 0)
     }
 
-    /// Every pick, in the order in which they came.
+    /// All picks, in the order in which they arrived.
     pub fn picks(&self) -> Result<Vec<PickRecord>> {
         self.some_picks(None)
     }
 
-    /// The picks of a query, in the order in which they came.
+    /// The picks of a query, in the order in which they arrived.
     pub fn picks_of(&self, query: QueryKey) -> Result<Vec<PickRecord>> {
         self.some_picks(Some(query))
     }
 
-    /// What judges were asked about pools, of one query or of all, by judge and day.
+    /// The judges' calls about pools, for one query or all, by judge and day.
     pub fn pick_days(&self, query: Option<QueryKey>) -> Result<Vec<AskedDay>> {
         self.all(
             "SELECT record ->> '$.judge' AS judge, date(created_ms / 1000, 'unixepoch') AS day, count(*),

@@ -1,8 +1,9 @@
-//! Items of queues that were printed, each with a name by which it is answered.
+//! Queue items that were printed, each with an ID that is used to answer it.
 //!
-//! Printing writes nothing into a person's ledger. Answering an item does: for the item, and for those printed above it
-//! that are not in there yet, which the person has passed over. So the ledger has the order of the queue, whatever the
-//! order of the answers, and controls keep their chance.
+//! Printing writes nothing to a person's ledger. Answering an item adds it to the ledger, together
+//! with the items printed above it that are not there yet, which the person has skipped. The ledger
+//! thus follows the queue order, whatever the order of the answers, and controls keep their
+//! probability.
 
 use super::assignments::{NewAssignment, draw_name, draw_of};
 use super::corpus::QueryKey;
@@ -14,7 +15,7 @@ use rusqlite::{OptionalExtension as _, Row, params};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-/// A pair as a queue printed it.
+/// A pair printed by a queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrintedPair {
     pub query: QueryKey,
@@ -24,16 +25,16 @@ pub struct PrintedPair {
     pub item: NewAssignment,
 }
 
-/// A disagreement between picks and label as a queue printed it.
+/// A disagreement between picks and label printed by a queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrintedDocument {
     pub query: QueryKey,
     pub document: DocId,
-    /// The disagreements that it was drawn from at random; 0 for one that comes by its place.
+    /// Number of disagreements from which it was randomly drawn; 0 if it was not drawn at random.
     pub control_of: usize,
 }
 
-/// A short name that follows from what an item is, so that the same item keeps it.
+/// A short ID derived from an item's content, so that the same item keeps its ID.
 fn item_id(parts: &[&str]) -> String {
     const SIGNS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let mut hash = Sha256::new();
@@ -52,7 +53,7 @@ fn item_id(parts: &[&str]) -> String {
 }
 
 impl Db {
-    /// Keeps a list of pairs as it was printed for a person, and names each.
+    /// Stores a list of pairs printed for a person and returns an ID for each.
     pub fn print_pairs(&self, annotator: &str, pairs: &[PrintedPair]) -> Result<Vec<String>> {
         let list = Uuid::now_v7().to_string();
         let mut ids = Vec::with_capacity(pairs.len());
@@ -96,10 +97,11 @@ impl Db {
         ]))
     }
 
-    /// The pair of an item that `annotator` is about to answer. It and all above it in its list count as shown from now on.
+    /// The pair of an item that `annotator` is about to answer. The item and all items above it in
+    /// its list count as shown from now on.
     ///
     /// # Errors
-    /// An item that nobody printed, one of somebody else, and one that has been answered.
+    /// An item that was not printed, that was printed for someone else, or that has been answered.
     pub fn begin_printed_pair(
         &self,
         annotator: &str,
@@ -140,7 +142,8 @@ impl Db {
         Ok(printed)
     }
 
-    /// Whether a verdict of the person stands on the pair; for a repeat, one that answered a repeat.
+    /// Whether the person has a current verdict on the pair; for a repeat, one that answers a
+    /// repeat.
     fn is_answered(&self, annotator: &str, printed: &PrintedPair) -> Result<bool> {
         let pair = printed.pair()?;
         let repeat = printed.item.draw == DrawReason::Repeat;
@@ -152,7 +155,8 @@ impl Db {
         )
     }
 
-    /// Whether the person has been shown the pair, by a queue or by judging it; for a repeat, as a repeat.
+    /// Whether the pair was shown to the person, by a queue or for a verdict; for a repeat, as a
+    /// repeat.
     fn is_in_ledger(&self, annotator: &str, printed: &PrintedPair) -> Result<bool> {
         let pair = printed.pair()?;
         let repeat = printed.item.draw == DrawReason::Repeat;
@@ -164,7 +168,7 @@ impl Db {
         Ok(shown || self.is_answered(annotator, printed)?)
     }
 
-    /// Names disagreements as they were printed for a person.
+    /// Stores disagreements printed for a person and returns an ID for each.
     pub fn print_documents(
         &self,
         annotator: &str,
@@ -231,7 +235,7 @@ impl PrintedPair {
     }
 }
 
-/// A pair from a row that begins with annotator, query, a, b, policy, draw, drawn_of.
+/// Reads a pair from a row that starts with annotator, query, a, b, policy, draw, drawn_of.
 fn printed_pair(row: &Row<'_>) -> rusqlite::Result<PrintedPair> {
     let draw: String = row.get(5)?;
     let draw = match (draw.as_str(), row.get::<_, Option<usize>>(6)?) {

@@ -1,4 +1,4 @@
-//! The prior that an ensemble's battles speak for: estimated at the end of a run, an import or a merge, and kept.
+//! The prior estimated from an ensemble's battles at the end of a run, an import or a merge.
 
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
@@ -7,15 +7,15 @@ use crate::domain::ranking::{self, LearnedPrior, RankingSettings};
 use crate::domain::rating::{Dispersion, MAX_DENSE, PRIOR_BATTLES, PriorEvidence};
 use crate::domain::sampling::adaptive::AdaptivePlan;
 
-/// Queries that an estimate rests on at most, evenly spaced.
+/// Maximum number of queries in an estimate, which are evenly spaced.
 const QUERIES: usize = 200;
 
-/// What an estimate may cost: documents of a query cubed, summed over its queries.
+/// Maximum cost of an estimate: the cubes of the queries' document counts, summed.
 const WORK: usize = QUERIES * 100 * 100 * 100;
 
 impl Db {
-    /// What the votes of an ensemble say about the prior: `None` where it is not to be learned, and where the battles are
-    /// too few. Changes nothing.
+    /// Estimates the prior from an ensemble's votes: `None` if it is not to be learned or there are
+    /// too few battles. Changes nothing.
     pub fn learn_prior(&self, ensemble: EnsembleId) -> Result<Option<LearnedPrior>> {
         let settings = self.settings()?;
         if !settings.learns_prior() {
@@ -41,7 +41,8 @@ impl Db {
         Ok(best.map(|lambda| LearnedPrior { lambda, battles }))
     }
 
-    /// Queries of an ensemble, evenly spaced, as many as the work allows, and how many there are to choose from.
+    /// An evenly spaced sample of an ensemble's queries, as large as the cost allows, and the
+    /// number of queries it is taken from.
     pub(super) fn sampled(&self, ensemble: EnsembleId) -> Result<(Vec<QueryKey>, usize)> {
         let sized: Vec<(QueryKey, usize)> = self.all(
             "SELECT id, documents FROM query WHERE ensemble = ?1 AND documents <= ?2 ORDER BY id",
@@ -56,7 +57,8 @@ impl Db {
         Ok((chosen, sized.len()))
     }
 
-    /// Keeps what was learned. Where the prior has changed, returns the ensemble's queries: each has to be summarised anew.
+    /// Stores a learned prior. If the prior has changed, returns the ensemble's queries, which all
+    /// need new summaries.
     pub fn keep_prior(
         &self,
         ensemble: EnsembleId,
@@ -80,7 +82,8 @@ impl Db {
         self.queries_of(ensemble)
     }
 
-    /// What the prior and the noise of an ensemble are estimated from, as a name for its present state.
+    /// Identifies the current state of the data from which the prior and noise of an ensemble are
+    /// estimated.
     pub fn estimate_basis(&self, ensemble: EnsembleId) -> Result<EstimateBasis> {
         let (queries, revisions) = self.one(
             "SELECT count(*), coalesce(sum(revision), 0) FROM query WHERE ensemble = ?1",
@@ -94,14 +97,14 @@ impl Db {
         })
     }
 
-    /// Whether prior and noise were estimated from this.
+    /// Whether prior and noise were estimated from this state.
     pub fn is_estimated_from(&self, ensemble: EnsembleId, basis: &EstimateBasis) -> Result<bool> {
         let known = self.remembered(&basis_name(ensemble))?;
         Ok(known.is_some_and(|known| known == basis.text()))
     }
 
-    /// Remembers that prior and noise were estimated from this; since then each of the ensemble's queries has become out of
-    /// date `times`, because of what was found.
+    /// Records that prior and noise were estimated from this state. Storing the results has since
+    /// changed each of the ensemble's queries `times` times.
     pub fn estimated_from(
         &self,
         ensemble: EnsembleId,
@@ -112,7 +115,7 @@ impl Db {
         self.remember(&basis_name(ensemble), &basis.text())
     }
 
-    /// What was last learned from an ensemble's battles.
+    /// The prior last learned from an ensemble's battles.
     fn learned_prior(&self, ensemble: EnsembleId) -> Result<Option<LearnedPrior>> {
         let Some(text) = self.remembered(&name(ensemble))? else {
             return Ok(None);
@@ -121,13 +124,14 @@ impl Db {
         Ok(Some(LearnedPrior { lambda, battles }))
     }
 
-    /// The precision of the prior by which the rounds of a campaign choose their pairs, or `None` if it is to be learned from
-    /// the campaign's opening cycle.
+    /// The precision of the prior with which the rounds of a campaign choose their pairs, or `None`
+    /// if it must be learned from the campaign's opening cycle.
     ///
-    /// It is kept once it is known, although the prior is learned anew at the end of every run, so that a campaign that was
-    /// stopped asks about the same pairs as one that ran through. Strategies that show a pair to one judge at a time keep
-    /// the prior that they began with: their opening cycle has one vote per pair, from which the evidence takes a prior
-    /// that is far too strong (λ .2 to 2 instead of .02 to .3 in simulation, which costs up to .06 of Kendall τ).
+    /// Once known, it is kept even though the prior is learned again at the end of every run, so
+    /// that a campaign that was stopped asks about the same pairs as one that was not. Strategies
+    /// that show a pair to one judge at a time keep their initial prior: their opening cycle has
+    /// one vote per pair, from which the evidence estimates a prior that is far too strong (λ .2 to
+    /// 2 instead of .02 to .3 in simulation, which costs up to .06 of Kendall τ).
     pub fn campaign_prior(
         &self,
         ensemble: EnsembleId,
@@ -152,8 +156,8 @@ impl Db {
         Ok(Some(lambda))
     }
 
-    /// What the battles that no score has chosen say about the prior: those of plain plans and of opening cycles. `None` if
-    /// they are too few.
+    /// Estimates the prior from battles that were not chosen by scores: those of plain plans and of
+    /// opening cycles. `None` if there are too few.
     pub fn learn_opening_prior(&self, ensemble: EnsembleId) -> Result<Option<f64>> {
         let settings = self.settings()?;
         let (sampled, all) = self.sampled(ensemble)?;
@@ -172,13 +176,15 @@ impl Db {
         if evidence.battles() * all < PRIOR_BATTLES * sampled.len() {
             return Ok(None);
         }
-        // One cycle is too little to tell noise from a weak prior: the noise is that of independent judges.
+        // One cycle is too little to distinguish noise from a weak prior, so assume the noise of
+        // independent judges.
         let phi = settings.phi.unwrap_or(1.0 / judges as f64);
         Ok(evidence.best(|_| phi))
     }
 
-    /// Keeps the prior that was learned from a campaign's opening cycle, and returns the campaign's prior. If none was
-    /// learned, that is the project's current prior, which is not kept: further queries may still teach one.
+    /// Stores the prior learned from a campaign's opening cycle and returns the campaign's prior.
+    /// If none was learned, returns the project's current prior without storing it, since further
+    /// queries may still teach one.
     pub fn keep_campaign_prior(
         &self,
         ensemble: EnsembleId,
@@ -204,7 +210,8 @@ impl Db {
         self.remember(&campaign_name(ensemble), &value)
     }
 
-    /// The project's settings with what the battles of an ensemble say about the prior, where it is to be learned.
+    /// The project's settings with the prior learned from an ensemble's battles, if it is to be
+    /// learned.
     pub(super) fn settings_under(&self, ensemble: Option<EnsembleId>) -> Result<RankingSettings> {
         let mut settings = self.settings()?;
         if let Some(ensemble) = ensemble.filter(|_| settings.learns_prior()) {
@@ -213,7 +220,8 @@ impl Db {
         Ok(settings)
     }
 
-    /// The project's settings with the prior in force; of several ensembles' the one with the most battles behind it.
+    /// The project's settings with the learned prior; of several ensembles, the one with the most
+    /// battles counts.
     pub fn settings_in_force(&self) -> Result<RankingSettings> {
         let mut settings = self.settings()?;
         for ensemble in self.ensembles_in_force()? {
@@ -227,7 +235,7 @@ impl Db {
     }
 }
 
-/// A state of an ensemble's queries: revisions only grow, so that no two states have the same name.
+/// A state of an ensemble's queries. Revisions only grow, so no two states are equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EstimateBasis {
     queries: i64,

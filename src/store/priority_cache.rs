@@ -1,4 +1,4 @@
-//! How urgent each pair of a query is, kept beside the query until its numbers change.
+//! The priority of each pair of a query, cached until the query changes.
 
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
@@ -9,7 +9,7 @@ use crate::domain::priority::{
 use crate::domain::ranking::View;
 use rusqlite::params;
 
-/// The policies that have numbers of their own; `Random` has none and `Mixed` uses those of `Value`.
+/// The policies with their own priorities; `Random` has none, and `Mixed` uses those of `Value`.
 const SCORED: [Policy; 8] = [
     Policy::Value,
     Policy::Impact,
@@ -21,20 +21,22 @@ const SCORED: [Policy; 8] = [
     Policy::Student,
 ];
 
-/// Marks the form in which urgencies are kept; another one is read by nobody.
+/// Version of the cached format; other versions are ignored.
 const FORM: u8 = 0xa5;
-/// Bytes before the pairs: the form, how many pairs there are, and how many ranks are the top.
+/// Bytes before the pairs: the format version, the number of pairs and the size of the top.
 const HEAD: usize = 9;
 /// Bytes of a pair: both documents, and whether a judge has voted.
 const PAIR: usize = 9;
 /// Bytes of a number.
 const NUMBER: usize = 8;
-/// Numbers of a pair: one a policy, and how likely one of the two is in the top.
+/// Numbers per pair: one for each policy, and the probability that one of the two documents is in
+/// the top.
 const NUMBERS: usize = SCORED.len() + 1;
 
-/// How urgent every pair of a query is, as it is kept: the pairs, then for each policy a number a pair, NaN for none, then
-/// how likely one of the two is in the top. Of `Value` the first of its two factors stands among the numbers, and the second at the
-/// end. What a queue does not ask for is not looked at.
+/// The priorities of all pairs of a query in their cached encoding: the pairs, then one number per
+/// pair for each policy (NaN for none), then the probability that one of the two documents is in
+/// the top. For `Value`, the first factor is stored among the policies and the second at the end.
+/// Only the requested parts are decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryPriorities(Vec<u8>);
 
@@ -72,7 +74,7 @@ impl QueryPriorities {
         Self(bytes)
     }
 
-    /// What was kept; nothing where another version kept it.
+    /// Reads a cached value; `None` if it has another format version.
     fn kept(bytes: Vec<u8>) -> Option<Self> {
         let kept = Self(bytes);
         let whole = HEAD + kept.pairs() * (PAIR + NUMBER * NUMBERS);
@@ -93,12 +95,12 @@ impl QueryPriorities {
         Pair::new(self.place(at) as usize, self.place(at + 4) as usize)
     }
 
-    /// What the value of the pair at a place is made of, where it has one.
+    /// The factors of the value of the pair at an index, if it has a value.
     fn parts(&self, pair: usize) -> Option<ValueParts> {
         let in_top = self.number(SCORED.len(), pair)?;
         Some(ValueParts {
             wrong: self.number(slot_of(Policy::Value)?, pair)?,
-            // The draws never give a probability of 0 or 1.
+            // Sampling never gives a probability of exactly 0 or 1.
             in_top: match in_top {
                 0.0 | 1.0 => InTop::ByScores(in_top == 1.0),
                 _ => InTop::Probability(in_top),
@@ -115,9 +117,9 @@ impl QueryPriorities {
         Some(number).filter(|number| !number.is_nan())
     }
 
-    /// What a pair's value is made of, where it has one.
+    /// The factors of a pair's value, if it has a value.
     fn value_parts(&self, pair: Pair) -> Option<ValueParts> {
-        // They are kept in pool order.
+        // The pairs are sorted in pool order.
         let (mut first, mut end) = (0, self.pairs());
         while first < end {
             let middle = usize::midpoint(first, end);
@@ -130,7 +132,7 @@ impl QueryPriorities {
         self.parts(at)
     }
 
-    /// The pairs as candidates of a queue under a policy.
+    /// The pairs as queue candidates under a policy.
     pub fn candidates(
         &self,
         query: u64,
@@ -153,13 +155,14 @@ impl QueryPriorities {
     }
 }
 
-/// Where a policy's numbers are among those of a pair.
+/// The slot of a policy's numbers.
 fn slot_of(policy: Policy) -> Option<usize> {
     SCORED.iter().position(|scored| *scored == policy)
 }
 
 impl Db {
-    /// Hands on every query's urgencies, one query after the other; `None` where they are out of date or were never computed.
+    /// Passes the priorities of each query to `with`, one query after the other; `None` if they are
+    /// stale or were never computed.
     pub fn each_priorities(
         &self,
         scope: Option<QueryKey>,
@@ -175,14 +178,14 @@ impl Db {
         while let Some(row) = rows.next()? {
             let value: Option<Vec<u8>> = row.get(2)?;
             let name: String = row.get(1)?;
-            // A cache that an older version wrote is no error: it is made anew.
+            // A cache in another version's format is not an error: it is recomputed.
             let priorities = value.and_then(QueryPriorities::kept);
             with(QueryKey(row.get(0)?), &name, priorities)?;
         }
         Ok(())
     }
 
-    /// The queries whose urgencies are out of date, in another version's form, or were never computed.
+    /// The queries whose priorities are stale, in another version's format, or missing.
     pub(super) fn without_priorities(&self) -> Result<Vec<QueryKey>> {
         self.all(
             "SELECT query.id FROM query
@@ -193,7 +196,7 @@ impl Db {
         )
     }
 
-    /// A query's urgencies and the revision they are of, from the cache where it is good.
+    /// A query's priorities and their revision, from the cache if it is up to date.
     pub fn priorities_now(&self, query: QueryKey) -> Result<(i64, QueryPriorities)> {
         let (revision, cached): (i64, Option<Vec<u8>>) = self.maybe(
             "SELECT query.revision, urgency.value
@@ -209,8 +212,9 @@ impl Db {
         Ok((revision, QueryPriorities::of(&self.view(query)?)))
     }
 
-    /// What the value of a verdict on a pair is made of, in the numbers that were kept last: those that a queue shows, also
-    /// where votes came in since. They are computed where none were kept.
+    /// The factors of the value of a verdict on a pair, from the latest cached numbers: the ones
+    /// that a queue shows, even if votes have arrived since. They are computed if nothing is
+    /// cached.
     pub fn value_parts(&self, query: QueryKey, pair: Pair) -> Result<Option<ValueParts>> {
         let kept: Option<Vec<u8>> = self.maybe(
             "SELECT value FROM urgency WHERE query = ?1",
@@ -223,7 +227,7 @@ impl Db {
         }
     }
 
-    /// Keeps urgencies, unless the query has changed since.
+    /// Caches priorities, unless the query has changed since they were computed.
     pub fn keep_priorities(
         &self,
         query: QueryKey,

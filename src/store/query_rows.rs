@@ -1,4 +1,4 @@
-//! A query's rows as the domain wants them, and the view that follows from them.
+//! A query's rows as domain types, and the view computed from them.
 
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
@@ -12,7 +12,7 @@ use crate::domain::vote::{JudgeId, Vote, VoteRule};
 use std::collections::HashMap;
 
 impl Db {
-    /// Everything that a query's view is computed from.
+    /// All data that a query's view is computed from.
     pub fn rows(&self, query: QueryKey) -> Result<QueryRows> {
         self.check_positions(query)?;
         let (documents, depth): (usize, Option<usize>) = self
@@ -142,7 +142,8 @@ impl Db {
         Ok(View::new(rows, settings))
     }
 
-    /// The view of votes and verdicts alone, whatever student counts in the project: what another student may learn from.
+    /// The view of votes and verdicts alone, without the project's student, from which another
+    /// student may learn.
     pub fn view_without_student(&self, query: QueryKey) -> Result<View> {
         let (mut rows, settings) = self.view_inputs(query)?;
         rows.student = None;
@@ -160,8 +161,9 @@ impl Db {
         Ok((self.fitted_rows(query, &settings)?, settings))
     }
 
-    /// The scores of a query's view, to the last bit, without what else a view holds: those that were kept, where nothing
-    /// has changed since, else of a fit. The dispersion does not move them.
+    /// The scores of a query's view, bit for bit, without computing the rest of the view: the
+    /// cached ones if nothing has changed, or else those of a fit. The dispersion does not affect
+    /// them.
     pub fn scores(
         &self,
         query: QueryKey,
@@ -174,7 +176,7 @@ impl Db {
         Ok(ranking::scores(&rows, &settings))
     }
 
-    /// The scores of [`Db::view_without_student`], without what else that view holds.
+    /// The scores of [`Db::view_without_student`], without computing the rest of that view.
     pub fn scores_without_student(
         &self,
         query: QueryKey,
@@ -187,15 +189,15 @@ impl Db {
         Ok(ranking::scores(&rows, &settings))
     }
 
-    /// The pairs that the fit of a query rests on, each with its score as the fit counts it.
+    /// The pairs that the fit of a query uses, each with its score as the fit counts it.
     pub fn pair_targets(&self, query: QueryKey) -> Result<Vec<PairTarget>> {
         let settings = self.settings_under(self.ensemble_of(query)?)?;
         let rows = self.fitted_rows(query, &settings)?;
         Ok(ranking::pair_targets(&rows, &settings))
     }
 
-    /// The scores that follow without the votes of some judges, by their names: those that every judge's are, where none of
-    /// them is one of the query's; `None` for all where nothing is left to fit.
+    /// The scores without the votes of some judges, given by name. If none of these judges votes on
+    /// the query, they equal the usual scores; all are `None` if there is nothing left to fit.
     pub fn scores_without(
         &self,
         query: QueryKey,
@@ -228,8 +230,8 @@ impl Db {
         }
     }
 
-    /// A query's rows, with the judges' responses and the curves of their margins where the fit takes them, and with the
-    /// student that the project has named.
+    /// A query's rows, with the judges' responses and margin curves if the fit uses them, and with
+    /// the project's student.
     pub(super) fn fitted_rows(
         &self,
         query: QueryKey,
@@ -256,7 +258,8 @@ impl Db {
         Ok(found.flatten().map(EnsembleId))
     }
 
-    /// The dispersion estimated for the judges of a query, and the battles behind it.
+    /// The estimated dispersion for the judges of a query, and the number of battles it is based
+    /// on.
     fn estimated_phi(&self, query: QueryKey) -> Result<Option<(f64, usize)>> {
         let stored: Option<String> = self.maybe_value(
             "SELECT value FROM setting JOIN query ON setting.name = 'phi:' || query.ensemble

@@ -1,14 +1,15 @@
-//! Who reads from a project, and how readers are told that nobody waits for them any more.
+//! Tracks the readers of a project and tells them to stop when nobody waits for them.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Virtual machine steps of SQLite between two looks at whether to go on: some tenths of a millisecond.
+/// SQLite virtual machine steps between two checks whether to continue: a few tenths of a
+/// millisecond.
 const STEPS: i32 = 20_000;
 
-/// The connections that read, and whether they are told to stop.
+/// The reading connections, and whether they have been told to stop.
 #[derive(Debug, Default)]
 pub(super) struct Readers {
     stopped: AtomicBool,
@@ -17,18 +18,19 @@ pub(super) struct Readers {
 }
 
 impl Readers {
-    /// Counts a reader for as long as the guard lives, which has to be longer than its connection.
+    /// Registers a reader for as long as the guard lives, which must be longer than its connection.
     pub(super) fn enter(self: &Arc<Self>) -> OpenReader {
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         OpenReader(Arc::clone(self))
     }
 
-    /// From now on readers end with an error at the next occasion.
+    /// Makes readers fail at their next check.
     pub(super) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Whether readers are to go on with what a handle wants; `None` for one that always does.
+    /// Whether readers should continue work for a handle; `None` for a handle that always wants its
+    /// results.
     pub(super) fn wants(&self, wanted: Option<&Wanted>) -> bool {
         !self.stopped() && wanted.is_none_or(|wanted| (wanted.0)())
     }
@@ -37,7 +39,7 @@ impl Readers {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Whether the last reader has ended within this time.
+    /// Waits up to `patience` and returns whether the last reader has ended.
     pub(super) fn ended_within(&self, patience: Duration) -> bool {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self
@@ -46,7 +48,7 @@ impl Readers {
         *waited.unwrap_or_else(PoisonError::into_inner).0 == 0
     }
 
-    /// Lets a long statement of a connection end once readers are told to stop.
+    /// Lets a connection interrupt a long statement once readers are told to stop.
     pub(super) fn watch(
         self: &Arc<Self>,
         connection: &mut rusqlite::Connection,
@@ -56,7 +58,7 @@ impl Readers {
     }
 }
 
-/// A reader that is counted.
+/// A registered reader.
 pub(super) struct OpenReader(Arc<Readers>);
 
 impl Drop for OpenReader {
@@ -66,7 +68,7 @@ impl Drop for OpenReader {
     }
 }
 
-/// Whether somebody waits for what a handle reads.
+/// Whether someone still waits for the results of a handle.
 #[derive(Clone)]
 pub(super) struct Wanted(pub(super) Arc<dyn Fn() -> bool + Send + Sync>);
 

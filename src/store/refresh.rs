@@ -1,4 +1,4 @@
-//! Keeps what is cached of each query up to date: summaries, and the priorities of its pairs.
+//! Keeps the caches of each query up to date: summaries and pair priorities.
 
 use super::Db;
 use super::corpus::QueryKey;
@@ -6,12 +6,12 @@ use super::error::{Result, StoreError};
 use super::handle::Store;
 use super::summary_cache::{KeptExtent, QueryNumbers, QuerySummary};
 
-/// Summaries that share a transaction.
+/// Number of summaries written in one transaction.
 const TOGETHER: usize = 128;
 
 /// Why a walk over queries ended early.
 enum WalkEnd {
-    /// Nobody wants more.
+    /// The caller wants no more.
     Enough,
     Error(StoreError),
 }
@@ -23,7 +23,7 @@ impl From<StoreError> for WalkEnd {
 }
 
 impl Store {
-    /// A query's summary, computed beside the writing queue and kept for the next look.
+    /// A query's summary, computed outside the write queue and cached.
     pub fn summarise(
         &self,
         query: QueryKey,
@@ -39,8 +39,9 @@ impl Store {
         }
     }
 
-    /// Computes the summaries of queries on all cores and keeps them, many in a transaction; those that are still good are
-    /// only read. `each` gets every summary, in order and before it is kept, and says whether to go on. Blocks.
+    /// Computes the summaries of queries on all cores and caches them, many per transaction; those
+    /// that are up to date are only read. `each` receives every summary in order, before it is
+    /// cached, and returns whether to continue. Blocks.
     pub fn summarise_all(
         &self,
         queries: &[QueryKey],
@@ -55,15 +56,15 @@ impl Store {
             },
             |query, (revision, numbers)| {
                 let go_on = each(query, numbers.summary.clone());
-                // Numbers from the cache come without urgencies and are there already.
+                // Cached numbers come without priorities and need not be written again.
                 let fresh = numbers.priorities.is_some();
                 (fresh.then_some((revision, numbers)), go_on)
             },
         )
     }
 
-    /// Does `work` for each query on all cores; `each` gets what comes of it, in order, and says what of it to keep and
-    /// whether to go on. What is kept is written many in a transaction. Blocks.
+    /// Runs `work` for each query on all cores. `each` receives the results in order and returns
+    /// what to store and whether to continue. Results are stored many per transaction. Blocks.
     pub(super) fn read_and_keep<T: Send, K: Send + 'static>(
         &self,
         queries: &[QueryKey],
@@ -73,7 +74,7 @@ impl Store {
     ) -> Result<()> {
         let mut found: Vec<(QueryKey, K)> = Vec::new();
         let mut kept = None;
-        // One transaction is written while what the next one keeps is computed.
+        // Write one transaction while the content of the next is being computed.
         let mut write = |found: &mut Vec<(QueryKey, K)>| {
             let found = std::mem::take(found);
             let next = (!found.is_empty()).then(|| {
@@ -103,8 +104,9 @@ impl Store {
         }
     }
 
-    /// Brings the urgencies that are out of date up to date, on all cores, and keeps them, many in a transaction; `told` hears
-    /// how many are left. A project that cannot be written keeps nothing: a queue is worked out without it. Blocks.
+    /// Recomputes stale priorities on all cores and caches them, many per transaction; `told`
+    /// receives the number of remaining queries. A project that cannot be written caches nothing,
+    /// and queues compute the priorities themselves. Blocks.
     pub fn refresh_priorities(&self, told: &mut dyn FnMut(usize)) -> Result<()> {
         if self.is_read_only() {
             return Ok(());

@@ -1,4 +1,5 @@
-//! What judges wrote with their votes: packed, compressed with what the project's replies have in common, and kept apart.
+//! Texts written by judges with their votes, stored apart from the votes and compressed with a
+//! dictionary trained on the project's replies.
 
 mod dictionary;
 mod packing;
@@ -13,17 +14,17 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
 
-/// Dictionaries that are ready for reading at a time.
+/// Maximum number of dictionaries kept ready for reading.
 const READY: usize = 8;
 
-/// A row of `reply` as it stands: the dictionary it was packed with, and its bytes.
+/// A row of `reply`: its dictionary and its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PackedReply {
     pub(super) dictionary: Option<i64>,
     pub(super) bytes: Vec<u8>,
 }
 
-/// What packs and unpacks the replies of one connection.
+/// Packs and unpacks the replies of one connection.
 #[derive(Default)]
 pub(super) struct Replies {
     writing: RefCell<Option<Writing>>,
@@ -37,7 +38,7 @@ impl fmt::Debug for Replies {
     }
 }
 
-/// What is packed: each has dictionaries of its own.
+/// The kinds of packed texts; each has its own dictionaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Reply,
@@ -46,7 +47,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// How thoroughly it is compressed: a project's texts come all at once, and its replies over hours.
+    /// Compression level. A project's document texts arrive all at once, its replies over hours.
     fn level(self) -> i32 {
         match self {
             Self::Reply => 9,
@@ -55,17 +56,18 @@ impl Kind {
     }
 }
 
-/// How replies, or texts, are packed now.
+/// The current packer for replies or for document texts.
 struct Writing {
     kind: Kind,
     packer: Packer,
-    /// What `packer` packs with, and its row.
+    /// The dictionary used by `packer`, and its row.
     dictionary: Option<(i64, Dictionary)>,
     training: Training,
 }
 
 impl Writing {
-    /// With the project's latest dictionary. Where it has none yet, one is trained from what it holds and what comes.
+    /// Uses the project's latest dictionary. If there is none yet, it is trained from existing and
+    /// new replies.
     fn begin(connection: &Connection, replies: &Replies, kind: Kind) -> Result<Self> {
         let latest = match kind {
             Kind::Reply => {
@@ -82,7 +84,7 @@ impl Writing {
             .query_row([], |row| row.try_into())
             .optional()?;
         if let Some((id, bytes)) = latest {
-            // One that cannot be used is none: what was paid for is kept all the same.
+            // Ignore a dictionary that cannot be used: paid answers must be stored anyway.
             let found = Packer::with(&bytes, kind.level()).ok();
             let known = found.map(|packer| (packer, Some((id, Dictionary::new(bytes)))));
             let (packer, dictionary) = known.unwrap_or_default();
@@ -122,7 +124,7 @@ impl Writing {
         })
     }
 
-    /// Packs a piece; the dictionary follows when there are enough to train it from.
+    /// Packs a text. A dictionary is used once there are enough samples to train it.
     fn pack(&mut self, connection: &Connection, plain: Vec<u8>) -> Result<PackedReply> {
         if let Some(trained) = self.training.take(&plain) {
             self.use_dictionary(connection, trained)?;
@@ -132,7 +134,7 @@ impl Writing {
         Ok(PackedReply { dictionary, bytes })
     }
 
-    /// Packs with `dictionary` from now on.
+    /// Uses `dictionary` from now on.
     fn use_dictionary(&mut self, connection: &Connection, dictionary: Dictionary) -> Result<()> {
         if let Ok(packer) = Packer::with(dictionary.bytes(), self.kind.level()) {
             let id = dictionary.enter(connection)?;
@@ -142,7 +144,7 @@ impl Writing {
         Ok(())
     }
 
-    /// The row of the dictionary that is packed with. A transaction that was taken back may have taken the row with it.
+    /// The row of the current dictionary. A rolled-back transaction may have removed the row.
     fn dictionary_row(&mut self, connection: &Connection) -> Result<Option<i64>> {
         let Some((id, dictionary)) = &mut self.dictionary else {
             return Ok(None);
@@ -155,7 +157,7 @@ impl Writing {
 }
 
 impl Replies {
-    /// Keeps the text of an answer and returns its row; `None` where nothing was written.
+    /// Stores the text of an answer and returns its row; `None` if the text is empty.
     pub(super) fn keep(&self, connection: &Connection, text: &ReplyText) -> Result<Option<i64>> {
         if text.is_empty() {
             return Ok(None);
@@ -169,7 +171,7 @@ impl Replies {
         self.add(connection, &packed).map(Some)
     }
 
-    /// A document's text, packed; `None` where that would not be shorter.
+    /// Packs a document's text; `None` if that would not make it shorter.
     pub(super) fn pack_text(
         &self,
         connection: &Connection,
@@ -184,7 +186,7 @@ impl Replies {
         Ok((packed.bytes.len() < text.len()).then_some(packed))
     }
 
-    /// The text in a packed one.
+    /// Unpacks a document's text.
     pub(super) fn unpacked_text(
         &self,
         connection: &Connection,
@@ -196,7 +198,8 @@ impl Replies {
             .map_err(|_| StoreError::Corrupt("a document's text is not UTF-8".to_owned()))
     }
 
-    /// Trains the dictionary from texts now, and packs with it from now on; does nothing where they are too few.
+    /// Trains a dictionary from these texts and uses it from now on; does nothing if there are too
+    /// few.
     pub(super) fn train_now(&self, connection: &Connection, texts: Vec<ReplyText>) -> Result<()> {
         let samples = texts
             .iter()
@@ -211,7 +214,7 @@ impl Replies {
         Ok(())
     }
 
-    /// Adds a reply that is packed already.
+    /// Adds a reply that is already packed.
     pub(super) fn add(&self, connection: &Connection, reply: &PackedReply) -> Result<i64> {
         connection
             .prepare_cached("INSERT INTO reply (dictionary, packed) VALUES (?1, ?2)")?
@@ -222,7 +225,7 @@ impl Replies {
     /// The text of a reply, from the columns of its row.
     ///
     /// # Errors
-    /// One that says what is wrong with bytes that no version has written.
+    /// Bytes that no version of the program has written.
     pub(super) fn unpacked(
         &self,
         connection: &Connection,

@@ -1,4 +1,4 @@
-//! Reranking: the answers that methods were given, and the orders that they made of them.
+//! Reranking: the answers that methods received, and the orders they produced.
 
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
@@ -10,33 +10,33 @@ use crate::judge::FailureCause;
 use rusqlite::{Row, params};
 use serde::Serialize;
 
-/// A call for a reranking method that has ended.
+/// A finished call of a reranking method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RerankCall {
     /// Globally unique.
     pub uid: [u8; 16],
-    /// The hash of the service and of everything it was sent.
+    /// Hash of the service and of everything it was sent.
     pub key: [u8; 32],
-    /// The judge's or reranker's name.
+    /// Name of the judge or reranker.
     pub service: String,
-    /// What was read; `None` for a failed call.
+    /// The parsed answer; `None` for a failed call.
     pub answer: Option<Answer>,
     pub cause: Option<FailureCause>,
-    /// What happened, for a failed call.
+    /// The error message of a failed call.
     pub message: Option<String>,
     pub tokens_input: u64,
     pub tokens_output: u64,
-    /// US dollars; `None` where the price is unknown.
+    /// US dollars; `None` if the price is unknown.
     pub cost_usd: Option<f64>,
     pub latency_ms: f64,
-    /// Documents that were cut to the service's limit.
+    /// Number of documents truncated to the service's limit.
     pub truncated: u64,
     pub model: Option<String>,
     pub created_ms: i64,
     pub raw: Option<String>,
 }
 
-/// An answer that is there, with what it took to get it.
+/// A stored answer with the cost of obtaining it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownAnswer {
     pub answer: Answer,
@@ -47,25 +47,25 @@ pub struct KnownAnswer {
     pub truncated: u64,
 }
 
-/// A method's latest result on a query, and what it was made from.
+/// A method's latest result for a query, and the input it was computed from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredResult {
-    /// The hash of method, judges and candidates.
+    /// Hash of method, judges and candidates.
     pub identity: [u8; 32],
     pub row: MethodRow,
 }
 
-/// What a judge answered on one day (UTC) for the common scale.
+/// A judge's answers on one day (UTC) for score calibration across queries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScaleDay {
     pub judge: String,
-    /// Documents graded, or links answered.
+    /// Number of graded documents or answered links.
     pub answers: usize,
-    /// Queries that these are of.
+    /// Number of queries that they belong to.
     pub queries: usize,
-    /// When the last of them came, in milliseconds since the Unix epoch.
+    /// Time of the last answer in milliseconds since the Unix epoch.
     pub last_ms: i64,
-    /// Of the first of them by its identifier: no other day has it.
+    /// The smallest UID among the answers, which no other day shares.
     pub uid: String,
 }
 
@@ -81,7 +81,7 @@ impl ScaleDay {
     }
 }
 
-/// What judges were asked on one day (UTC): a judge about pools, or those of a method.
+/// Calls on one day (UTC): of a judge about pools, or of a method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AskedDay {
     /// The judge, or the method with its judges.
@@ -89,15 +89,15 @@ pub struct AskedDay {
     pub calls: usize,
     /// Calls that ended without an answer.
     pub failed: usize,
-    /// Queries that were asked about.
+    /// Number of queries concerned.
     pub queries: usize,
-    /// US dollars of all calls; `None` where the price of one is not known.
+    /// Cost of all calls in US dollars; `None` if the price of any call is unknown.
     pub cost_usd: Option<f64>,
-    /// Seconds of all calls together; `None` where that of one is not known.
+    /// Total latency of all calls in seconds; `None` if that of any call is unknown.
     pub seconds: Option<f64>,
-    /// When the last of them ended, in milliseconds since the Unix epoch.
+    /// Time at which the last call ended, in milliseconds since the Unix epoch.
     pub last_ms: i64,
-    /// No other day has it.
+    /// Unique to this day.
     pub uid: String,
 }
 
@@ -116,21 +116,21 @@ impl AskedDay {
     }
 }
 
-/// What a judge has graded of a project's anchors.
+/// Number of a project's anchors that a judge has graded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AnchorCount {
     pub judge: String,
     pub queries: usize,
-    /// Documents with a grade.
+    /// Number of documents with a grade.
     pub grades: usize,
 }
 
-/// What the names of results begin with that grade the anchors of a scale. No method is called so: names of methods have no
-/// spaces.
+/// Name prefix of results that grade the anchors of a scale. Names of methods contain no spaces, so
+/// no method has this prefix.
 const ANCHORS: &str = "anchors of a scale/";
 
-/// The name under which grades of a judge's anchors are kept: with another model, prompt or parameters, which make another
-/// identity, it is another one.
+/// The name under which the grades of a judge's anchors are stored. A different model, prompt or
+/// parameters change the identity and therefore the name.
 pub fn anchors_method(judge: &str, identity: &[u8; 32]) -> String {
     let number = identity.iter().take(8);
     let number = number.fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
@@ -138,7 +138,7 @@ pub fn anchors_method(judge: &str, identity: &[u8; 32]) -> String {
 }
 
 impl Db {
-    /// Stores a call that has ended.
+    /// Stores a finished call.
     pub fn add_rerank_call(&self, call: &RerankCall) -> Result<()> {
         let answer = call
             .answer
@@ -172,7 +172,8 @@ impl Db {
         Ok(())
     }
 
-    /// The latest answer to a question, one that could be read before one that could not. With `readable` only the former.
+    /// The latest answer to a question; readable answers take precedence over unreadable ones. With
+    /// `readable`, only readable ones are considered.
     pub fn rerank_answer(&self, key: &[u8; 32], readable: bool) -> Result<Option<KnownAnswer>> {
         let found = self.maybe(
             "SELECT answer, tokens_input, tokens_output, cost_usd, latency_ms, truncated FROM rerank_call
@@ -207,7 +208,7 @@ impl Db {
         known.transpose()
     }
 
-    /// Stores what a method made of a query.
+    /// Stores a method's result for a query.
     pub fn add_rerank_result(
         &self,
         uid: &[u8; 16],
@@ -250,17 +251,19 @@ impl Db {
         Ok(())
     }
 
-    /// The latest result of each method on each query, by query and method.
+    /// The latest result of each method for each query, by query and method.
     pub fn rerank_results(&self) -> Result<Vec<StoredResult>> {
         self.latest_results(None, Some(false))
     }
 
-    /// The latest grades of each judge's anchors of each query, by query and judge. A failure takes nothing back.
+    /// The latest anchor grades of each judge for each query, by query and judge. A failure does
+    /// not remove earlier grades.
     pub fn anchor_results(&self) -> Result<Vec<StoredResult>> {
         self.latest_results(None, Some(true))
     }
 
-    /// How much each judge has graded, by its name; a row for each model, prompt and parameters that it had.
+    /// Number of anchors graded by each judge, by name, with one row per model, prompt and
+    /// parameters.
     pub fn anchor_counts(&self) -> Result<Vec<AnchorCount>> {
         self.all(
             "SELECT latest.judges ->> '$[0]', count(DISTINCT latest.query), count(score.value)
@@ -281,8 +284,8 @@ impl Db {
         )
     }
 
-    /// The grades that judges gave anchors, of one query or of all, by judge and day; also those that later ones of the same
-    /// documents have replaced.
+    /// The judges' anchor grades for one query or all, by judge and day, including grades that
+    /// later ones have replaced.
     pub fn anchor_days(&self, query: Option<QueryKey>) -> Result<Vec<ScaleDay>> {
         self.all(
             "SELECT judges ->> '$[0]', date(created_ms / 1000, 'unixepoch') AS day, count(score.value),
@@ -295,7 +298,8 @@ impl Db {
         )
     }
 
-    /// What methods asked, of one query or of all, by method and day; not what graded the anchors of a scale.
+    /// The calls of methods for one query or all, by method and day, without those that grade
+    /// anchors.
     pub fn rerank_days(&self, query: Option<QueryKey>) -> Result<Vec<AskedDay>> {
         self.all(
             "SELECT method, date(created_ms / 1000, 'unixepoch') AS day, sum(calls), sum(failed_calls), count(DISTINCT query),
@@ -310,12 +314,13 @@ impl Db {
         )
     }
 
-    /// All of these of one query.
+    /// The latest results of each method for one query.
     pub fn rerank_results_of(&self, query: QueryKey) -> Result<Vec<StoredResult>> {
         self.latest_results(Some(query), None)
     }
 
-    /// How many documents of each query are in its pool for their label only: the first stage had not found them.
+    /// Number of documents in each query's pool that are there only because of their label, since
+    /// the first stage missed them.
     pub fn missed_by_first_stage(&self) -> Result<Vec<(QueryId, usize)>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT query.name, count(*) FROM document JOIN query ON query.id = document.query
@@ -329,7 +334,7 @@ impl Db {
         Ok(counts)
     }
 
-    /// With `anchors` only what graded the anchors of a scale, or only what did not.
+    /// With `Some(true)`, only results that grade anchors; with `Some(false)`, only other results.
     fn latest_results(
         &self,
         query: Option<QueryKey>,

@@ -1,7 +1,7 @@
-//! Rounds: what a campaign has asked of a query, task by task, and what came of it.
+//! Rounds: the tasks of a campaign for a query, and their results.
 //!
-//! A battle with tasks wants the judges of its tasks and no others. A task is written down with its whole round, before
-//! any call of it is made.
+//! A battle with tasks is meant only for the judges of its tasks. The tasks of a whole round are
+//! stored before any of its calls is made.
 
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
@@ -13,20 +13,21 @@ use crate::domain::vote::{JudgeId, Margin};
 use rusqlite::params;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The round of a task that a plain plan added to a battle which began with fewer judges. No round asks for it.
+/// Round number of a task that a plain plan added to a battle that began with fewer judges. It
+/// belongs to no round.
 const PLAIN: i64 = -1;
 
-/// What is known of a query when its next round is planned.
+/// The history of a query when its next round is planned.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RoundHistory {
-    /// What was asked, one entry a battle, by pair and game. A call that failed, that a batch is to make or that a round
-    /// has entered counts as asked.
+    /// One entry per asked battle, by pair and game. Failed calls, calls pending in a batch and
+    /// calls entered by a round count as asked.
     pub asked: Vec<AskedPair>,
     pub rounds: usize,
 }
 
 impl RoundHistory {
-    /// Calls made and calls entered.
+    /// Number of calls made or entered.
     pub fn calls(&self) -> usize {
         self.asked.iter().map(|entry| entry.judges.len()).sum()
     }
@@ -35,7 +36,7 @@ impl RoundHistory {
         self.asked.iter().map(|entry| entry.votes.len()).sum()
     }
 
-    /// Pairs and judges that have met, second battles of a pair not counted again.
+    /// Number of distinct combinations of pair and judge, not counting second battles of a pair.
     pub fn met(&self) -> usize {
         let mut seats: HashMap<Pair, JudgeSet> = HashMap::new();
         for entry in &self.asked {
@@ -46,17 +47,17 @@ impl RoundHistory {
     }
 }
 
-/// A judge to be asked about a pair.
+/// A judge to ask about a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskRow {
-    /// The pair's first battle, its round for the cycle.
+    /// The pair's first battle, with the round as its cycle.
     pub battle: PlannedBattle,
     pub judge: JudgeId,
 }
 
 impl Db {
-    /// What the judges of an ensemble were asked about the first `depth` documents of a query, whoever planned it; without
-    /// what was asked only to see what the order does.
+    /// What the judges of an ensemble were asked about the first `depth` documents of a query under
+    /// any plan, except for probes, which only measure the effect of the order.
     pub fn played(
         &self,
         query: QueryKey,
@@ -127,7 +128,7 @@ impl Db {
         })
     }
 
-    /// The tasks of a query's rounds for some judges, in order of round and pair.
+    /// The tasks of a query's rounds for these judges, ordered by round and pair.
     pub fn tasks(&self, query: QueryKey, judges: &[JudgeId]) -> Result<Vec<TaskRow>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT a, b, game, round, judge FROM battle JOIN task ON task.battle = battle.id
@@ -151,8 +152,8 @@ impl Db {
         Ok(tasks)
     }
 
-    /// Enters a round: a task for each judge of each pair, and a battle for each pair that has none. Returns the battles
-    /// added.
+    /// Stores a round: a task for each judge of each pair, and a battle for each pair that has
+    /// none. Returns the number of battles added.
     pub fn add_round(
         &self,
         query: QueryKey,
@@ -185,7 +186,7 @@ impl Db {
         Ok(added)
     }
 
-    /// The battles of a query that a round after the opening cycle asked for.
+    /// The battles of a query that were chosen by a round after the opening cycle.
     pub(super) fn battles_chosen_by_scores(&self, query: QueryKey) -> Result<HashSet<BattleId>> {
         let ids: Vec<BattleId> = self.all(
             "SELECT DISTINCT battle.id FROM battle JOIN task ON task.battle = battle.id
@@ -196,7 +197,8 @@ impl Db {
         Ok(ids.into_iter().collect())
     }
 
-    /// Lets the battles of a plain plan that began in a round want all judges of the ensemble. Returns the tasks added.
+    /// Extends the battles of a plain plan that began in a round to all judges of the ensemble.
+    /// Returns the number of tasks added.
     pub(super) fn widen(
         &self,
         query: QueryKey,
@@ -227,7 +229,7 @@ impl Db {
         Ok(added)
     }
 
-    /// Lets a battle want a judge, and no others but those that it is said to want in the same way.
+    /// Marks a battle as meant for a judge, and only for the judges marked this way.
     pub fn ask(&self, battle: BattleId, judge: JudgeId) -> Result<()> {
         self.connection
             .prepare_cached(

@@ -1,4 +1,4 @@
-//! Rulings on labels: rows are only added, undoing adds one too.
+//! Rulings on labels. Rows are only appended, including for undo.
 
 use super::corpus::QueryKey;
 use super::drafts::DecisionSubject;
@@ -17,31 +17,33 @@ pub struct NewRuling {
     pub finding: Finding,
     /// Why pick and label differ.
     pub fault: Option<DisagreementCause>,
-    /// Why, in the person's words.
+    /// The reason in the person's words.
     pub note: Option<String>,
     pub annotator: String,
-    /// When, in milliseconds since the Unix epoch.
+    /// In milliseconds since the Unix epoch.
     pub created_ms: i64,
-    /// What else is known of how it came about.
+    /// The circumstances of the ruling.
     pub about: RulingContext,
-    /// Whether label and picks were shown since the annotator's ruling on the document, which this one replaces.
+    /// Whether label and picks were revealed after the annotator's earlier ruling on the document,
+    /// which this one replaces.
     pub after_reveal: bool,
 }
 
-/// How a ruling came about.
+/// The circumstances of a ruling.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RulingContext {
     /// Whether label and picks were hidden.
     pub blind: bool,
-    /// Time spent looking, in milliseconds.
+    /// Viewing time in milliseconds.
     pub active_ms: Option<i64>,
-    /// The label at that time; none for an unjudged document.
+    /// The label at that time; `None` for an unjudged document.
     pub grade: Option<i32>,
-    /// Answers that went against the label.
+    /// Number of answers that contradicted the label.
     pub against: usize,
-    /// Valid answers about the pool.
+    /// Number of valid answers about the pool.
     pub answers: usize,
-    /// The disagreements that it was drawn from at random, where it was a control; 0 for one taken by its place.
+    /// Number of disagreements from which a control was randomly drawn; 0 if it was not drawn at
+    /// random.
     pub control_of: Option<usize>,
 }
 
@@ -50,13 +52,13 @@ pub struct StoredRuling {
     pub query: QueryKey,
     pub ruling: Ruling,
     pub about: RulingContext,
-    /// When label and picks were shown, in milliseconds since the Unix epoch.
+    /// When label and picks were revealed, in milliseconds since the Unix epoch.
     pub revealed_ms: Option<i64>,
-    /// The ruling that this one stands for.
+    /// The ruling that this one replaces.
     pub replaces: Option<String>,
-    /// Its place among other rulings: its time, unless a clock was wrong.
+    /// Sort key among rulings: its time, unless a clock was wrong.
     pub order_ms: i64,
-    /// The hash of the guideline that it was made under.
+    /// Hash of the guideline at that time.
     pub guideline: Option<String>,
 }
 
@@ -66,9 +68,9 @@ pub struct RulingUndo {
     pub uid: String,
     pub ruling: String,
     pub annotator: String,
-    /// When, in milliseconds since the Unix epoch.
+    /// In milliseconds since the Unix epoch.
     pub created_ms: i64,
-    /// Its place among other rulings: its time, unless a clock was wrong.
+    /// Sort key among rulings: its time, unless a clock was wrong.
     pub order_ms: i64,
 }
 
@@ -109,7 +111,7 @@ impl Db {
             let draft = self.take_draft(&new.annotator, &subject)?;
             row.ruling.note = row.ruling.note.or(draft);
         }
-        // Who has ruled on it has seen its label, also where the ruling was taken back.
+        // Anyone who has ruled on the document has seen its label, even if the ruling was undone.
         row.about.blind &= !self.has_ruled(new)?;
         if new.after_reveal {
             let mut own = self.rulings_on(new.query, &new.document)?;
@@ -117,7 +119,7 @@ impl Db {
             if let Some(before) = own.pop() {
                 row.revealed_ms = before.revealed_ms.or(Some(before.ruling.created_ms));
                 row.about.control_of = before.about.control_of;
-                // A reason given later leaves the ruling as blind as it was.
+                // Adding a reason later does not change whether the ruling was blind.
                 row.about.blind = before.about.blind && before.ruling.finding == new.finding;
                 row.about.active_ms = match (before.about.active_ms, new.about.active_ms) {
                     (None, None) => None,
@@ -138,7 +140,7 @@ impl Db {
         Ok(statement.exists(params![new.query.0, new.document.as_str(), new.annotator])?)
     }
 
-    /// The grade that *relevant* puts into the labels of the dataset that a query came from.
+    /// The grade that *relevant* stands for in the labels of the query's dataset.
     fn grade_of_relevant(&self, query: QueryKey) -> Result<i32> {
         let highest = self.value(
             "SELECT max(label.grade) FROM label JOIN query ON query.name = label.query
@@ -148,7 +150,8 @@ impl Db {
         Ok(RulingGrades::of(highest).relevant)
     }
 
-    /// The place of the next ruling or undo: its time, or right after the latest that this project knows.
+    /// The sort key of the next ruling or undo: its time, or right after the latest one in this
+    /// project.
     fn next_ruling_order_ms(&self, now_ms: i64) -> Result<i64> {
         let latest: Option<i64> = self.value(
             "SELECT max(at) FROM (SELECT max(coalesce(order_ms, created_ms)) AS at FROM ruling
@@ -158,7 +161,7 @@ impl Db {
         Ok(latest.map_or(now_ms, |latest| now_ms.max(latest.saturating_add(1))))
     }
 
-    /// Stores a ruling that came with its identifier, as it is, and says whether it was new.
+    /// Stores a ruling under the identifier that it came with. Returns whether it was new.
     pub fn add_ruling_as(&self, row: &StoredRuling) -> Result<bool> {
         let (ruling, about) = (&row.ruling, &row.about);
         let draw = about.control_of.map(|of| match of {
@@ -196,7 +199,7 @@ impl Db {
         Ok(added > 0)
     }
 
-    /// The annotator's latest ruling that is not undone yet.
+    /// The annotator's latest ruling that is not undone.
     pub fn latest_ruling(&self, annotator: &str) -> Result<Option<StoredRuling>> {
         self.maybe(
             &format!(
@@ -208,8 +211,8 @@ impl Db {
         )
     }
 
-    /// Takes back the annotator's latest ruling that is not undone yet, with those that it stands for, and returns it;
-    /// `None` where there is none.
+    /// Undoes the annotator's latest ruling, together with those that it replaces, and returns it;
+    /// `None` if there is none.
     pub fn undo_ruling(&self, annotator: &str, created_ms: i64) -> Result<Option<StoredRuling>> {
         let Some(latest) = self.latest_ruling(annotator)? else {
             return Ok(None);
@@ -232,8 +235,8 @@ impl Db {
         Ok(Some(latest))
     }
 
-    /// Makes a ruling of the annotator again that was taken back, with those that it stands for, as rows of their own;
-    /// `None` where it is not one or has not been taken back.
+    /// Redoes an undone ruling of the annotator, together with those that it replaces, as new rows;
+    /// `None` if there is no such ruling or it was not undone.
     pub fn redo_ruling(
         &self,
         annotator: &str,
@@ -277,7 +280,7 @@ impl Db {
         Ok(before)
     }
 
-    /// Takes a ruling back, unless it has been taken back before, which it says.
+    /// Undoes a ruling. Returns whether it was not already undone.
     pub(crate) fn add_ruling_undo(&self, undo: &RulingUndo) -> Result<bool> {
         let added = self.change(
             "INSERT INTO ruling_undo (uid, ruling, annotator, created_ms, order_ms) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -293,7 +296,7 @@ impl Db {
         Ok(added > 0)
     }
 
-    /// Every ruling that was taken back, earliest first.
+    /// All undos of rulings, earliest first.
     pub fn ruling_undos(&self) -> Result<Vec<RulingUndo>> {
         self.all(
             "SELECT uid, ruling, annotator, created_ms, coalesce(order_ms, created_ms) AS at FROM ruling_undo
@@ -311,13 +314,13 @@ impl Db {
         )
     }
 
-    /// Each person's ruling on each document as it stands, earliest first.
+    /// Each person's current ruling on each document, earliest first.
     pub fn standing_rulings(&self) -> Result<Vec<StoredRuling>> {
         let rows = self.ruling_rows(&format!("WHERE {NOT_UNDONE}"), [])?;
         Ok(latest_of_each(rows))
     }
 
-    /// Each person's ruling on one document as it stands, earliest first.
+    /// Each person's current ruling on one document, earliest first.
     pub fn rulings_on(&self, query: QueryKey, document: &DocId) -> Result<Vec<StoredRuling>> {
         let rows = self.ruling_rows(
             &format!("WHERE ruling.query = ?1 AND ruling.document = ?2 AND {NOT_UNDONE}"),
@@ -326,7 +329,7 @@ impl Db {
         Ok(latest_of_each(rows))
     }
 
-    /// Every ruling ever made, undone ones included, earliest first.
+    /// All rulings ever made, including undone ones, earliest first.
     pub fn rulings_ever(&self) -> Result<Vec<StoredRuling>> {
         self.ruling_rows("", [])
     }
@@ -343,7 +346,7 @@ impl Db {
         )
     }
 
-    /// Whether a ruling of this identifier was ever made.
+    /// Whether a ruling with this identifier was ever made.
     pub(crate) fn has_ruling(&self, uid: &str) -> Result<bool> {
         let mut statement = self
             .connection
@@ -352,7 +355,7 @@ impl Db {
     }
 }
 
-/// The latest ruling of each person on each document; one that another ruling replaces never counts.
+/// The latest ruling of each person on each document; replaced rulings never count.
 fn latest_of_each(mut rows: Vec<StoredRuling>) -> Vec<StoredRuling> {
     let replaced: HashSet<String> = rows.iter().filter_map(|row| row.replaces.clone()).collect();
     rows.retain(|row| !replaced.contains(&row.ruling.uid));
@@ -369,7 +372,7 @@ fn latest_of_each(mut rows: Vec<StoredRuling>) -> Vec<StoredRuling> {
     rows
 }
 
-/// A ruling from a row of [`COLUMNS`].
+/// Reads a ruling from a row of [`COLUMNS`].
 fn stored(row: &Row<'_>) -> rusqlite::Result<StoredRuling> {
     let draw: Option<String> = row.get(14)?;
     let of: Option<usize> = row.get(15)?;
@@ -412,7 +415,7 @@ mod tests {
         (db, query)
     }
 
-    /// Ada rules on the only document; returns how her ruling stands.
+    /// Ada rules on the only document; returns her current ruling.
     fn rule(db: &Db, query: QueryKey, finding: Finding, given: NewRuling) -> StoredRuling {
         db.add_ruling(&NewRuling { finding, ..given }).unwrap();
         let mut standing = db.rulings_on(query, &DocId::new("0")).unwrap();
@@ -451,7 +454,7 @@ mod tests {
             rule(&db, query, finding, given)
         };
         assert!(rule(Finding::Relevant, None, false, 5).about.blind);
-        // A reason leaves it as blind as it was; another finding does not.
+        // Adding a reason keeps it blind; another finding does not.
         let wrong = Some(DisagreementCause::JudgeWrong);
         let reasoned = rule(Finding::Relevant, wrong, true, 2);
         let about = &reasoned.about;
@@ -461,7 +464,7 @@ mod tests {
         );
         assert_eq!(db.standing_rulings().unwrap(), [reasoned], "one for both");
         assert!(!rule(Finding::Not, None, true, 1).about.blind);
-        // Nor is it blind again once everything has been taken back.
+        // It is also not blind after everything has been undone.
         assert!(db.undo_ruling("ada", 2).unwrap().is_some());
         assert_eq!(db.standing_rulings().unwrap(), []);
         assert!(!rule(Finding::Relevant, None, false, 1).about.blind);

@@ -1,4 +1,4 @@
-//! Runs, their plans and what they were asked to do.
+//! Runs with their parameters and plans.
 
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
@@ -9,7 +9,7 @@ use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::domain::vote::JudgeId;
 use rusqlite::params;
 
-/// A run's row in the project.
+/// Row ID of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RunId(pub i64);
 
@@ -19,9 +19,9 @@ pub struct RunRow {
     pub uid: String,
     pub seed: u64,
     pub cycles: usize,
-    /// Documents a query at most.
+    /// Maximum number of documents per query.
     pub depth: Option<usize>,
-    /// How the battles were chosen where that was done in rounds.
+    /// How battles were chosen, if they were chosen in rounds.
     pub campaign: Option<AdaptivePlan>,
     pub ensemble: EnsembleId,
     /// Milliseconds since the Unix epoch.
@@ -35,14 +35,14 @@ pub struct PastRun {
     pub seed: u64,
     pub cycles: usize,
     pub ensemble: EnsembleId,
-    /// When it began, in milliseconds since the Unix epoch.
+    /// Start time in milliseconds since the Unix epoch.
     pub started_ms: i64,
     pub ended: Option<(i64, String)>,
 }
 
 impl Db {
-    /// Notes that a run has begun. Runs that never said how they ended, and cannot be going on while this one starts,
-    /// were killed.
+    /// Records the start of a run. Earlier runs without a recorded end, which cannot be in progress
+    /// while this one starts, are marked as killed.
     pub fn start_run(&self, run: &RunRow) -> Result<RunId> {
         self.change(
             "UPDATE run SET state = 'killed' WHERE state = 'running'",
@@ -76,7 +76,7 @@ impl Db {
         Ok(())
     }
 
-    /// What the latest run on the project was asked to do.
+    /// The parameters of the latest run.
     pub fn latest_run(&self) -> Result<Option<RunRow>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT uid, seed, cycles, depth, ensemble, started_ms, campaign FROM run ORDER BY id DESC LIMIT 1",
@@ -98,8 +98,8 @@ impl Db {
         }))
     }
 
-    /// The queries that a run over the whole project is about: all but those that came with recorded votes, whose
-    /// judges are somebody else's.
+    /// The queries of a run over the whole project: all except those imported with recorded votes,
+    /// whose judges belong to someone else.
     pub fn runnable_queries(&self) -> Result<Vec<QueryKey>> {
         self.all(
             "SELECT id FROM query WHERE ensemble IS NULL OR depth IS NOT NULL ORDER BY id",
@@ -108,8 +108,8 @@ impl Db {
         )
     }
 
-    /// Enters a plan for a query: battles that are already there stay and want all judges, the depth grows, the ensemble
-    /// is now this one.
+    /// Stores a plan for a query: existing battles are extended to all judges, the depth grows, and
+    /// the ensemble is set.
     pub fn add_plan(
         &self,
         query: QueryKey,
@@ -135,8 +135,9 @@ impl Db {
         Ok(())
     }
 
-    /// Enters a battle unless it is there, and returns how many rows that changed. The second battle of a probed pair is the
-    /// probe, which counts from then on: its answers are those that the second battle would ask for.
+    /// Adds a battle unless it exists, and returns the number of changed rows. The second battle of
+    /// a probed pair is the probe, which counts from now on, since it has the answers that the
+    /// second battle would ask for.
     fn enter_battle(&self, query: QueryKey, battle: &PlannedBattle, origin: &str) -> Result<usize> {
         let (low, high) = (battle.pair.low(), battle.pair.high());
         if battle.game == SECOND_GAME {
@@ -164,8 +165,9 @@ impl Db {
         )
     }
 
-    /// Enters one battle for some judges and leaves the rest of a query's plan as it is. A query that has judges keeps them;
-    /// one that has none gets this ensemble, and no documents but the two.
+    /// Adds one battle for some judges and leaves the rest of a query's plan unchanged. A query
+    /// with judges keeps them; one without gets this ensemble and a depth of only the two
+    /// documents.
     pub fn add_pair(
         &self,
         query: QueryKey,
@@ -185,8 +187,8 @@ impl Db {
             }
         }
         self.widen(query, std::slice::from_ref(battle), ensemble)?;
-        // Of a query without a depth somebody else's votes count: it is none that a run is about. A depth stays as it is:
-        // documents beyond it are no part of the plan, but for the two.
+        // A query without a depth has someone else's votes and belongs to no run. An existing depth
+        // is kept: apart from the two, documents beyond it are not part of the plan.
         self.change(
             "UPDATE query SET revision = revision + 1, ensemble = coalesce(ensemble, ?2),
                  depth = CASE WHEN ensemble IS NULL THEN coalesce(depth, 0) ELSE depth END
@@ -196,7 +198,7 @@ impl Db {
         Ok(())
     }
 
-    /// Makes an ensemble the one whose votes count for a query.
+    /// Sets the ensemble whose votes count for a query.
     pub fn set_ensemble(
         &self,
         query: QueryKey,
@@ -210,7 +212,7 @@ impl Db {
         Ok(())
     }
 
-    /// Whether some run asked further judges only where the first did not agree.
+    /// Whether any run asked further judges only when the first ones disagreed.
     pub fn has_escalated(&self) -> Result<bool> {
         Ok(self.connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM run WHERE campaign LIKE '%escalate%')",
@@ -219,7 +221,7 @@ impl Db {
         )?)
     }
 
-    /// Every run, earliest first.
+    /// All runs, earliest first.
     pub fn runs(&self) -> Result<Vec<PastRun>> {
         self.all(
             "SELECT uid, seed, cycles, ensemble, started_ms, ended_ms, state FROM run ORDER BY id",

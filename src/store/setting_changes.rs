@@ -1,20 +1,20 @@
-//! Changes of the project's settings, for the audit log.
+//! Changes to the project's settings, for the audit log.
 
 use super::{Db, Result};
 use rusqlite::params;
 use uuid::Uuid;
 
-/// A setting that somebody changed.
+/// A change to a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingChange {
     /// Globally unique.
     pub uid: String,
     pub by: String,
     pub setting: String,
-    /// The former and the new value, in words.
+    /// The old and the new value, in words.
     pub before: String,
     pub after: String,
-    /// When, in milliseconds since the Unix epoch.
+    /// In milliseconds since the Unix epoch.
     pub changed_ms: i64,
 }
 
@@ -49,7 +49,7 @@ impl Db {
         Ok(())
     }
 
-    /// Every change, earliest first.
+    /// All changes, earliest first.
     pub fn setting_changes(&self) -> Result<Vec<SettingChange>> {
         self.all(
             "SELECT uid, annotator, setting, before, after, changed_ms FROM setting_change

@@ -1,4 +1,4 @@
-//! Settings of the project, and what is remembered from one run to the next.
+//! Settings of the project, and values remembered between runs.
 
 use super::{Db, Result, StoreError};
 use crate::domain::ranking::{PriorPrecision, RankingSettings};
@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 
-/// The settings as they stand in the file.
+/// The stored form of the settings.
 #[derive(Serialize, Deserialize)]
 struct StoredSettings {
     #[serde(flatten)]
     settings: RankingSettings,
-    /// Whether they are of a version that could have learned the prior. Those before stored .05 in every project, whether
-    /// anybody had asked for it or not.
+    /// Whether a version wrote them that can learn the prior. Earlier versions stored .05 in every
+    /// project, whether or not anyone had chosen it.
     #[serde(default)]
     prior_may_be_learned: bool,
 }
@@ -47,7 +47,7 @@ impl Db {
             })
     }
 
-    /// Changes the project's settings, and with them every query's numbers.
+    /// Changes the project's settings, which invalidates the numbers of every query.
     pub fn set_settings(&self, settings: &RankingSettings) -> Result<()> {
         let settings = settings.checked().map_err(StoreError::Conflict)?;
         let stored = StoredSettings {
@@ -58,31 +58,32 @@ impl Db {
         self.touch_all()
     }
 
-    /// β and γ of each judge as last fitted, by its row; empty before any fit.
+    /// β and γ of each judge from the latest fit, by row ID; empty before the first fit.
     pub fn judge_responses(&self) -> Result<HashMap<i64, (f64, f64)>> {
         let stored = self.remembered("joint")?;
         stored.map_or(Ok(HashMap::new()), |text| Ok(serde_json::from_str(&text)?))
     }
 
-    /// Keeps β and γ of each judge, and with them changes every query's numbers where they are in use.
+    /// Stores β and γ of each judge, which invalidates the numbers of every query that uses them.
     pub fn set_judge_responses(&self, responses: &BTreeMap<i64, (f64, f64)>) -> Result<()> {
         self.remember("joint", &serde_json::to_string(responses)?)?;
         self.touch_all()
     }
 
-    /// What each judge's margins are worth as last estimated, by its row; empty before that.
+    /// The latest estimated margin curve of each judge, by row ID; empty before the first estimate.
     pub fn margin_curves(&self) -> Result<BTreeMap<i64, MarginCurve>> {
         let stored = self.remembered("margin-curves")?;
         stored.map_or(Ok(BTreeMap::new()), |text| Ok(serde_json::from_str(&text)?))
     }
 
-    /// Keeps what each judge's margins are worth, and with it changes every query's numbers where it is in use.
+    /// Stores the margin curve of each judge, which invalidates the numbers of every query that
+    /// uses them.
     pub fn set_margin_curves(&self, curves: &BTreeMap<i64, MarginCurve>) -> Result<()> {
         self.remember("margin-curves", &serde_json::to_string(curves)?)?;
         self.touch_all()
     }
 
-    /// How people are to judge, in Markdown, where the project says so.
+    /// The guideline for annotators in Markdown, if the project has one.
     pub fn guideline(&self) -> Result<Option<String>> {
         self.remembered("guideline")
     }
@@ -92,7 +93,7 @@ impl Db {
         Ok(self.guideline()?.as_deref().map(guideline_hash))
     }
 
-    /// Changes the guideline; `None` takes it away.
+    /// Changes the guideline; `None` removes it.
     pub fn set_guideline(&self, text: Option<&str>) -> Result<()> {
         match text {
             Some(text) => self.remember("guideline", text),
@@ -102,7 +103,7 @@ impl Db {
         }
     }
 
-    /// How the verdict in force follows from what several people said.
+    /// The rule that combines several people's verdicts.
     pub fn final_rule(&self) -> Result<FinalRule> {
         self.remembered("final")?
             .map_or(Ok(FinalRule::default()), |text| {
@@ -112,13 +113,15 @@ impl Db {
             })
     }
 
-    /// Changes how the verdict in force follows from what several people said, and with it every query's numbers.
+    /// Changes the rule that combines several people's verdicts, which invalidates the numbers of
+    /// every query.
     pub fn set_final_rule(&self, rule: &FinalRule) -> Result<()> {
         self.remember("final", &serde_json::to_string(rule)?)?;
         self.touch_all()
     }
 
-    /// Dollars that the project may have spent, where that was set in the project: `Some(None)` is no limit.
+    /// The project's spending limit in dollars, if it was set in the project; `Some(None)` means no
+    /// limit.
     pub fn project_budget(&self) -> Result<Option<Option<f64>>> {
         let kept = self.remembered("budget")?;
         kept.map(|text| {
@@ -132,18 +135,18 @@ impl Db {
         self.remember("budget", &serde_json::to_string(&usd)?)
     }
 
-    /// Marks every query's numbers as changed.
+    /// Marks the numbers of every query as changed.
     pub(super) fn touch_all(&self) -> Result<()> {
         self.change("UPDATE query SET revision = revision + 1", [])?;
         Ok(())
     }
 
-    /// What is kept under a name.
+    /// The value stored under a name.
     pub fn remembered(&self, name: &str) -> Result<Option<String>> {
         self.maybe_value("SELECT value FROM setting WHERE name = ?1", [name])
     }
 
-    /// Keeps something under a name.
+    /// Stores a value under a name.
     pub fn remember(&self, name: &str, value: &str) -> Result<()> {
         self.change(
             "INSERT INTO setting (name, value) VALUES (?1, ?2)

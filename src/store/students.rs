@@ -1,4 +1,5 @@
-//! Students and what they predict: rows that are only added; of a name and step the latest is in force.
+//! Students and their predictions. Rows are only appended; for each name and step, the latest
+//! counts.
 
 use super::corpus::QueryKey;
 use super::{Db, Result, Store, StoreError};
@@ -16,26 +17,26 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// A student's row in the project.
+/// Row ID of a student.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StudentKey(pub i64);
 
-/// A student at a checkpoint, as it comes.
+/// A student at a checkpoint, as received.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewStudent {
     pub name: String,
-    /// The checkpoint, where it is one of several.
+    /// The checkpoint, if it is one of several.
     pub step: Option<u64>,
-    /// The file that it came in, or `built-in`.
+    /// The file that it was imported from, or `built-in`.
     pub source: String,
-    /// What it is made of, as JSON, where it was trained here.
+    /// The model as JSON, if it was trained here.
     pub model: Option<String>,
-    /// Who brought it.
+    /// Who imported it.
     pub annotator: String,
     pub predictions: BTreeMap<QueryKey, QueryPredictions>,
 }
 
-/// A student at a checkpoint, in force.
+/// The current student at a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredStudent {
     pub key: StudentKey,
@@ -45,19 +46,19 @@ pub struct StoredStudent {
     pub source: String,
     pub model: Option<String>,
     pub annotator: String,
-    /// When it came, in milliseconds since the Unix epoch.
+    /// In milliseconds since the Unix epoch.
     pub created_ms: i64,
-    /// Queries, and pairs of them, that it predicts.
+    /// Number of predicted queries, and of their pairs.
     pub queries: usize,
     pub pairs: usize,
-    /// Pairs that it was asked about in both orders.
+    /// Number of pairs predicted in both orders.
     pub both: usize,
 }
 
-/// The setting that names the student of the project.
+/// The setting that names the project's student.
 const NAMED: &str = "student";
 
-/// Bytes of one prediction: two places and two probabilities.
+/// Bytes per prediction: two positions and two probabilities.
 const PREDICTION: usize = 4 + 4 + 8 + 8;
 
 const IN_FORCE: &str =
@@ -67,8 +68,9 @@ const IN_FORCE: &str =
              AND (later.created_ms, later.uid) > (student.created_ms, student.uid))";
 
 impl Db {
-    /// Stores a student unless the one in force of that name and step predicts the same, and says whether it was stored.
-    /// The numbers of queries change with it where the fit counts that student.
+    /// Stores a student, unless the current one with that name and step makes the same predictions.
+    /// Returns whether it was stored. If the fit uses that student, the affected queries are marked
+    /// as changed.
     pub fn add_student(&self, new: &NewStudent, now_ms: i64) -> Result<bool> {
         let packed: Vec<(QueryKey, Packed)> = new
             .predictions
@@ -107,7 +109,8 @@ impl Db {
         Ok(true)
     }
 
-    /// What tells students of a name and step apart: everything that one predicts, by the names of queries and documents.
+    /// Hash that distinguishes students with the same name and step: all predictions, with queries
+    /// and documents by name.
     fn hash(&self, new: &NewStudent, packed: &[(QueryKey, Packed)]) -> Result<[u8; 32]> {
         let mut named: BTreeMap<String, (Vec<DocId>, &[u8])> = BTreeMap::new();
         for (query, of) in packed {
@@ -136,7 +139,8 @@ impl Db {
         Ok(hash.finalize().into())
     }
 
-    /// The students in force by name, the checkpoints of one by step, the one without a step first.
+    /// The current students ordered by name and checkpoints by step, with the one without a step
+    /// first.
     pub fn students(&self) -> Result<Vec<StoredStudent>> {
         let mut statement = self
             .connection
@@ -171,13 +175,13 @@ impl Db {
         })
     }
 
-    /// The names of the students, each with its latest checkpoint: the highest step, or the one without.
+    /// The latest checkpoint of each student, by name: the highest step, or the one without a step.
     pub fn latest_checkpoints(&self) -> Result<BTreeMap<String, StoredStudent>> {
         let students = self.students()?.into_iter();
         Ok(students.map(|of| (of.name.clone(), of)).collect())
     }
 
-    /// What a student predicts of one query; nothing for a query that it says nothing of.
+    /// A student's predictions for one query; empty if there are none.
     pub fn predictions_of(&self, student: StudentKey, query: QueryKey) -> Result<QueryPredictions> {
         let packed: Option<Vec<u8>> = self.maybe_value(
             "SELECT packed FROM prediction WHERE student = ?1 AND query = ?2",
@@ -186,7 +190,8 @@ impl Db {
         unpacked(packed.as_deref().unwrap_or_default())
     }
 
-    /// What each student, its latest checkpoint, predicts of a query; without those that say nothing of it.
+    /// The predictions of each student's latest checkpoint for a query, without students that have
+    /// none.
     pub fn students_of(&self, query: QueryKey) -> Result<Vec<(String, QueryPredictions)>> {
         let mut found = Vec::new();
         for (name, student) in self.latest_checkpoints()? {
@@ -198,7 +203,7 @@ impl Db {
         Ok(found)
     }
 
-    /// The student that the project has named.
+    /// The project's student.
     pub fn named_student(&self) -> Result<Option<NamedStudent>> {
         let stored = self.remembered(NAMED)?;
         stored
@@ -210,7 +215,7 @@ impl Db {
             .transpose()
     }
 
-    /// Names a student of the project, or none, and with it changes every query's numbers.
+    /// Sets or clears the project's student, which invalidates the numbers of every query.
     pub fn name_student(&self, student: Option<&NamedStudent>) -> Result<()> {
         match student {
             None => {
@@ -221,8 +226,9 @@ impl Db {
         self.touch_all()
     }
 
-    /// A student with how much of it the votes support, where its weight is to follow from that. Changes nothing; fits many
-    /// queries over and over, so that it is no work for a transaction that others wait for.
+    /// A student with the weight that the votes support, if the weight is to be estimated. Changes
+    /// nothing. Fits many queries repeatedly, so do not call it in a transaction that others wait
+    /// for.
     pub fn estimated_student(&self, name: &str, weight: StudentWeight) -> Result<NamedStudent> {
         let (learned, not_learned) = match weight {
             StudentWeight::Set(_) => (None, None),
@@ -239,8 +245,9 @@ impl Db {
         })
     }
 
-    /// Forgets the estimated weight of the student that the project has named, where it is one of these: it is another
-    /// student's. Until it is estimated anew, by [`Store::estimate_student`], the student counts for nothing.
+    /// Clears the estimated weight of the project's student if it is one of these, since the weight
+    /// belongs to an earlier version. Until [`Store::estimate_student`] estimates it again, the
+    /// student has no weight.
     pub(crate) fn students_changed(&self, names: &[String]) -> Result<()> {
         match self.named_student()? {
             Some(named) if names.contains(&named.name) => {
@@ -255,13 +262,14 @@ impl Db {
         }
     }
 
-    /// The student that the project has named, if its weight is to be estimated anew.
+    /// The project's student, if its weight must be estimated again.
     fn outdated_student(&self) -> Result<Option<NamedStudent>> {
         let named = self.named_student()?;
         Ok(named.filter(|named| named.not_learned == Some(NotLearned::Changed)))
     }
 
-    /// Keeps an estimate, if the project's student is still the one that it was made for and waits for one.
+    /// Stores an estimate, if the project's student is still the one it was made for and still
+    /// needs it.
     fn keep_estimated_student(&self, estimated: &NamedStudent) -> Result<()> {
         match self.outdated_student()? {
             Some(named) if named.name == estimated.name => self.name_student(Some(estimated)),
@@ -269,7 +277,7 @@ impl Db {
         }
     }
 
-    /// The student that the project has named, where it says something of a query.
+    /// The project's student, if it makes predictions for a query.
     pub fn student_opinion(&self, query: QueryKey) -> Result<Option<StudentOpinion>> {
         let Some(named) = self.named_student()? else {
             return Ok(None);
@@ -285,7 +293,7 @@ impl Db {
         }))
     }
 
-    /// What the student that the project has named counts for in the fits of these queries.
+    /// The effect of the project's student on the fits of these queries.
     pub fn student_effect(&self, queries: &[QueryKey]) -> Result<StudentEffect> {
         let named = self.named_student()?;
         let nowhere = || Ok(queries.iter().map(|_| None).collect());
@@ -307,7 +315,7 @@ impl Db {
             .collect()
     }
 
-    /// The student that the project uses, with its weight in the fits of all queries.
+    /// The project's student, with its weight in the fits of all queries.
     pub fn student_with_effect(&self) -> Result<Option<(NamedStudent, StudentEffect)>> {
         let Some(named) = self.named_student()? else {
             return Ok(None);
@@ -316,14 +324,14 @@ impl Db {
         Ok(Some((named, self.student_effect(&queries)?)))
     }
 
-    /// Whether and for how much that student counts, in words that go on after its name.
+    /// Describes whether and how much the student counts, as a phrase that follows its name.
     pub fn student_words(&self) -> Result<Option<String>> {
         let model = self.settings()?.model;
         let student = self.student_with_effect()?;
         Ok(student.map(|(named, effect)| named.words(model, &effect)))
     }
 
-    /// The weight of a student that the votes support, or why that cannot be told.
+    /// The weight of a student that the votes support, or why it cannot be estimated.
     fn learn_student_weight(
         &self,
         name: &str,
@@ -347,8 +355,8 @@ impl Db {
         Ok(LearnedWeight::of(&evidence).ok_or(NotLearned::FewQueries))
     }
 
-    /// Whether a student predicts pairs from the votes on other pairs of the same query. What it says of pairs without a vote
-    /// then holds every vote, and no vote can be held out from it.
+    /// Whether a student predicts pairs from the votes on other pairs of the same query. Its
+    /// predictions for pairs without a vote then depend on every vote, and no vote can be held out.
     fn saw_votes(&self, student: StudentKey) -> Result<bool> {
         #[derive(Deserialize)]
         struct Model {
@@ -366,7 +374,7 @@ impl Db {
         Ok(model.features.iter().any(|name| name == OTHER_BATTLES))
     }
 
-    /// The latest checkpoint of a student: the highest step, or the one without.
+    /// The latest checkpoint of a student: the highest step, or the one without a step.
     fn latest_checkpoint(&self, name: &str) -> Result<Option<StudentKey>> {
         let key = self.maybe_value(
             "SELECT id FROM student WHERE name = ?1 ORDER BY step DESC, created_ms DESC, uid DESC LIMIT 1",
@@ -375,7 +383,7 @@ impl Db {
         Ok(key.map(StudentKey))
     }
 
-    /// The queries that a student says something of.
+    /// The queries that a student makes predictions for.
     pub fn predicted_queries(&self, student: StudentKey) -> Result<Vec<QueryKey>> {
         self.all(
             "SELECT query FROM prediction WHERE student = ?1 ORDER BY query",
@@ -386,8 +394,9 @@ impl Db {
 }
 
 impl Store {
-    /// Estimates the weight of the project's student anew where the student has changed. Called after the write that changed it
-    /// and not in it: many queries are fitted, and other writers would wait for that.
+    /// Estimates the weight of the project's student again if the student has changed. It runs
+    /// after the write that changed the student and not inside it, because it fits many queries
+    /// while other writers would wait.
     pub fn estimate_student(&self) -> Result<()> {
         let estimated = self.read_blocking(|db| {
             let named = db.outdated_student()?;
@@ -401,7 +410,7 @@ impl Store {
     }
 }
 
-/// The predictions of one query as bytes.
+/// The encoded predictions of one query.
 pub(super) struct Packed {
     pub(super) pairs: usize,
     pub(super) both: usize,
@@ -440,7 +449,7 @@ impl Packed {
     }
 }
 
-/// The documents of a packed prediction: the one that was shown first, and the other.
+/// The documents of an encoded prediction, the one shown first in front.
 fn places(one: &[u8]) -> (usize, usize) {
     let place = |at: usize| {
         let bytes = one.get(at..at + 4).and_then(|of| of.try_into().ok());

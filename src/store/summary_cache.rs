@@ -1,4 +1,5 @@
-//! The summary of each query for the list, computed from its view and kept until the query changes.
+//! The summary of each query for the query list, computed from its view and cached until the query
+//! changes.
 
 use super::corpus::{QueryInfo, QueryKey};
 use super::judge_tallies::KeptTally;
@@ -12,67 +13,71 @@ use rusqlite::params;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// What the list of queries shows of one query; a pure function of its rows.
+/// The summary of one query in the query list; a pure function of its rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QuerySummary {
     pub documents: usize,
-    /// Documents entered into battle.
+    /// Number of documents in battles.
     pub entered: usize,
     /// Battles with at least one vote.
     pub fought: usize,
     pub battles: usize,
     pub votes: usize,
-    /// Votes of the ensemble that are missing.
+    /// Missing votes of the ensemble.
     pub missing: usize,
-    /// Calls that failed and have not been made good.
+    /// Failed calls that are not resolved.
     pub failures: usize,
     pub verdicts: usize,
-    /// Battles whose judges are of one mind.
+    /// Battles whose judges are unanimous.
     pub unanimous: usize,
-    /// Battles with two votes or more.
+    /// Battles with at least two votes.
     pub judged: usize,
     pub cyclic: usize,
-    /// Triads whose three pairs are decided.
+    /// Triads whose three pairs are all decided.
     pub triads: usize,
     /// Widest 95 % rank interval in the top, in ranks.
     pub widest: Option<usize>,
-    /// The ranks that count as the top: ten, or half of a small pool.
+    /// Number of ranks that count as the top: ten, or half of a small pool.
     pub top: usize,
-    /// P(the top holds the documents that it should), where the model has errors and there is something to decide.
+    /// Probability that the top contains the right documents, if the model has errors and there is
+    /// something to decide.
     pub settled: Option<f64>,
-    /// Whether that probability is surely 95 % or more: then further judgments are not expected to change the top.
+    /// Whether that probability is 95 % or more with confidence, so that further judgments are not
+    /// expected to change the top.
     pub stop: bool,
-    /// Further battles between the two documents at the cut until they are apart at 95 %; `None` where they are tied.
+    /// Number of further battles between the two documents at the cutoff until they are separated
+    /// at 95 %; `None` if they are tied.
     pub to_separate: Option<usize>,
-    /// What the query adds to the estimate of the dispersion.
+    /// The query's contribution to the estimate of the dispersion.
     pub dispersion: Option<Dispersion>,
-    /// Whether every judge that counts is an offline one.
+    /// Whether all judges that count are offline.
     pub offline: bool,
 }
 
-/// What is kept of a query's view.
+/// The cached numbers of a query's view.
 #[derive(Clone, Debug)]
 pub struct QueryNumbers {
-    /// What the list of queries shows.
+    /// The entry in the query list.
     pub summary: QuerySummary,
-    /// What queues are made from, where it was computed along.
+    /// The input of queues, if it was computed along with the view.
     pub priorities: Option<QueryPriorities>,
-    /// The score of each document, where the view was computed and has scores.
+    /// The score of each document, if the view was computed and has scores.
     pub scores: Option<Vec<Option<f64>>>,
-    /// What the judges' cards are made from, where that was wanted and the view was computed.
+    /// The input of the judge cards, if it was requested and the view was computed.
     pub tally: Option<KeptTally>,
 }
 
-/// What is computed from a query's view and kept.
+/// How much of a query's view is computed and cached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptExtent {
-    /// What lists and queues show: the numbers may change again before anybody looks at the judges.
+    /// The data of lists and queues, since the numbers may change again before anyone looks at the
+    /// judges.
     Summary,
-    /// What the judges' cards are made from too.
+    /// Also the data of the judge cards.
     WithTally,
 }
 
-/// The level at which a top counts as settled.
+/// Confidence level at which a top counts as settled.
 const SURE: f64 = 0.95;
 
 /// Battles from which on the dispersion is estimated instead of assumed (SCIENCE §3).
@@ -110,7 +115,7 @@ impl QuerySummary {
         }
     }
 
-    /// Of a pool of so many documents of which nothing has been planned or judged.
+    /// The summary of a pool of this many documents without plans or judgments.
     fn untouched(documents: usize, settings: RankingSettings) -> Self {
         let rows = QueryRows {
             documents,
@@ -119,15 +124,16 @@ impl QuerySummary {
         Self::of(&View::new(rows, settings), false)
     }
 
-    /// The share of the battles with two votes or more whose judges are of one mind.
+    /// Share of unanimous battles among those with at least two votes.
     pub fn consensus(&self) -> Option<f64> {
         (self.judged > 0).then(|| self.unanimous as f64 / self.judged as f64)
     }
 }
 
 impl Db {
-    /// Estimates the dispersion of an ensemble's battles from its queries' summaries where there are enough of them.
-    /// Where it has changed, returns the ensemble's queries: each has to be summarised anew.
+    /// Estimates the dispersion of an ensemble's battles from its queries' summaries, if there are
+    /// enough battles. If it has changed, returns the ensemble's queries, which all need new
+    /// summaries.
     pub fn estimate_phi(&self, ensemble: EnsembleId) -> Result<Vec<QueryKey>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT summary.value FROM query JOIN summary ON summary.query = query.id
@@ -162,7 +168,7 @@ impl Db {
         }
     }
 
-    /// Summarises queries whose rows have changed, and all whose intervals follow from theirs.
+    /// Updates the summaries of changed queries, and of all queries whose intervals depend on them.
     pub fn cache_changed(&self, changed: &[QueryKey]) -> Result<()> {
         for query in changed {
             self.cache_summary(*query)?;
@@ -181,7 +187,7 @@ impl Db {
         Ok(())
     }
 
-    /// A query's summary, from the cache where it is still good.
+    /// A query's summary, from the cache if it is up to date.
     fn summary(&self, query: QueryKey, revision: i64, extent: KeptExtent) -> Result<QueryNumbers> {
         let cached: Option<String> = self.maybe_value(
             "SELECT value FROM summary JOIN query ON query.id = summary.query
@@ -213,18 +219,18 @@ impl Db {
         })
     }
 
-    /// A query's summary and the revision it is of. May be computed on any connection.
+    /// A query's summary and its revision. May be computed on any connection.
     pub fn summary_now(&self, query: QueryKey) -> Result<(i64, QueryNumbers)> {
         self.numbers_now(query, KeptExtent::Summary)
     }
 
-    /// The same, with what else is to be kept of the view where it is computed.
+    /// The numbers of a query and their revision, with everything that `extent` includes.
     pub fn numbers_now(&self, query: QueryKey, extent: KeptExtent) -> Result<(i64, QueryNumbers)> {
         let revision = self.value("SELECT revision FROM query WHERE id = ?1", [query.0])?;
         Ok((revision, self.summary(query, revision, extent)?))
     }
 
-    /// Keeps a query's numbers, unless it has changed since.
+    /// Caches a query's numbers, unless it has changed since they were computed.
     pub fn keep_summary(
         &self,
         query: QueryKey,
@@ -232,7 +238,7 @@ impl Db {
         numbers: &QueryNumbers,
     ) -> Result<()> {
         let Some(priorities) = &numbers.priorities else {
-            // They come from here.
+            // They were read from the cache.
             return Ok(());
         };
         self.keep_priorities(query, revision, priorities)?;
@@ -255,7 +261,7 @@ impl Db {
         Ok(())
     }
 
-    /// The scores of a query as they were kept with its summary, to the last bit, where nothing has changed since.
+    /// The cached scores of a query, bit for bit, if nothing has changed since.
     pub fn kept_scores(&self, query: QueryKey) -> Result<Option<Vec<Option<f64>>>> {
         let kept: Option<Option<Vec<u8>>> = self.maybe_value(
             "SELECT summary.scores FROM summary JOIN query ON query.id = summary.query
@@ -265,20 +271,21 @@ impl Db {
         Ok(kept.flatten().and_then(|bytes| unpacked(&bytes)))
     }
 
-    /// Computes a query's summary and keeps it for the next look.
+    /// Computes a query's summary and caches it.
     pub fn cache_summary(&self, query: QueryKey) -> Result<QuerySummary> {
         let (revision, numbers) = self.summary_now(query)?;
         self.keep_summary(query, revision, &numbers)?;
         Ok(numbers.summary)
     }
 
-    /// Everything the list of queries needs that is cheap: each query and its summary where the cache is still good, or where
-    /// nothing has been planned or judged, which is the same for all pools of one size.
+    /// The data of the query list that is cheap to obtain: each query, with its summary if the
+    /// cache is up to date or nothing has been planned or judged, in which case it is the same for
+    /// all pools of one size.
     pub fn overview(&self) -> Result<Vec<(QueryInfo, Option<QuerySummary>)>> {
         self.overview_page(None, i64::MAX)
     }
 
-    /// [`Db::overview`] of so many queries after one.
+    /// [`Db::overview`] for at most `limit` queries after a given one.
     pub fn overview_page(
         &self,
         after: Option<QueryKey>,
@@ -319,10 +326,10 @@ impl Db {
     }
 }
 
-/// The form in which scores are kept: another one is read by nobody.
+/// Version of the format of cached scores; other versions are ignored.
 const SCORES_FORM: u8 = 1;
 
-/// The form, then a number a document; NaN where it has no score.
+/// The version byte, then one number per document; NaN if it has no score.
 fn packed(scores: &[Option<f64>]) -> Vec<u8> {
     let mut bytes = vec![SCORES_FORM];
     for score in scores {

@@ -1,15 +1,17 @@
-//! The threads behind a project, and what an answer promises.
+//! The threads behind a project, and the guarantees behind each answer.
 //!
-//! - `store-writer` owns the one connection that writes. It commits every few milliseconds and never waits for the disk:
-//!   a commit is in the kernel's page cache, where a kill of this process cannot take it.
-//! - `store-sync` owns a handle on the log (`-wal`). It makes the disk hold what was committed, and only then answers.
-//! - `store-checkpoint` owns a connection that copies the log into the file, away from both.
-//! - each `store-reader` owns a connection that only reads; what is asked goes to the next one that is free, so that no
-//!   read waits for another one to end.
+//! - `store-writer` owns the only connection that writes. It commits every few milliseconds and
+//!   never waits for the disk: a commit is in the kernel's page cache, where it survives a kill of
+//!   this process.
+//! - `store-sync` owns a handle on the log (`-wal`). It flushes commits to disk before it sends
+//!   their answers.
+//! - `store-checkpoint` owns a connection that copies the log into the file, independently of both.
+//! - Each `store-reader` owns a read-only connection. A request goes to the next free reader, so
+//!   that no read waits for another one to end.
 //!
-//! Work goes from the writer to the sync thread with its answers and is never looked at again by the writer, so a slow
-//! disk delays answers and nothing else. What went wrong for good (a sync failed, the file has gone) is kept in
-//! [`WriterState`], which every thread sees: after it, nothing is answered with success any more.
+//! The writer passes finished work with its answers to the sync thread and never touches it again,
+//! so a slow disk delays only answers. Permanent failures (a failed sync, a missing file) are
+//! stored in [`WriterState`], which every thread sees. After that, no answer reports success.
 
 mod checkpoint;
 mod job;
@@ -36,22 +38,23 @@ pub(super) use sync::{LogSync, log_sync};
 use tokio::sync::oneshot;
 use write::write_loop;
 
-/// Bytes of a page, by which the length of a log is taken for pages.
+/// Bytes per page for converting the length of a log to pages.
 const SMALL_PAGE: u64 = 4096;
 
-/// How many reads go on at a time.
+/// Number of reads that run in parallel.
 const READERS: usize = 4;
 
-/// A thread that owns a connection, or some that read, and the way to give them work.
+/// A thread that owns the writing connection, or several threads that read, with their job queue.
 #[derive(Debug)]
 pub(super) struct StoreThread {
-    /// `None` from the end on.
+    /// `None` after the end.
     jobs: Mutex<Option<mpsc::Sender<StoreTask>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl StoreThread {
-    /// Starts the threads that read: one with a connection, the others open theirs when there is work for them.
+    /// Starts the reading threads: one with a connection; the others open theirs when there is work
+    /// for them.
     pub(super) fn readers(
         first: Db,
         readers: &Arc<Readers>,
@@ -64,8 +67,8 @@ impl StoreThread {
         for _ in 0..READERS {
             let (receiver, open) = (Arc::clone(&receiver), Arc::clone(&open));
             let (entered, mut own) = (readers.enter(), first.take());
-            // One job at a time, each on the state that was committed when it began: what `note` has answered is seen
-            // too.
+            // Each thread runs one job at a time, on the state committed when the job begins, which
+            // includes everything that `note` has confirmed.
             threads.push(spawn("store-reader", move || {
                 let next = || {
                     let jobs = receiver.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,7 +81,7 @@ impl StoreThread {
                     };
                     (task.job)(db).0(None);
                 }
-                // The connection goes before it stops being counted.
+                // Drop the connection before its reader guard.
                 drop(own);
                 drop(entered);
             })?);
@@ -89,9 +92,9 @@ impl StoreThread {
         })
     }
 
-    /// Starts the threads that write. `sync` stands for the disk.
+    /// Starts the writing threads. `sync` flushes the log to disk.
     pub(super) fn writer(mut db: Db, state: Arc<WriterState>, sync: LogSync) -> Result<Self> {
-        // SQLite's own copying would run inside of a commit, with two waits for the disk.
+        // SQLite's automatic checkpoint would run inside a commit and wait for the disk twice.
         db.connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let of = Arc::clone(&state);
         db.connection.wal_hook(Some(
@@ -100,7 +103,7 @@ impl StoreThread {
                 Ok(())
             },
         ))?;
-        // A log that was left behind is copied like one of this process.
+        // A log left behind by another process is copied like one of this process.
         let pages = std::fs::metadata(file::sibling(&state.canonical, "-wal"))
             .map_or(0, |log| log.len() / SMALL_PAGE);
         state
@@ -118,8 +121,8 @@ impl StoreThread {
         })?;
         Self::start("store-writer", move |jobs| {
             write_loop(&mut db, jobs, &state, &groups);
-            // The others end before the writer's connection does: the last one to close folds the log into the file,
-            // and only the writer may write.
+            // The other threads must end before the writer's connection closes: the last connection
+            // to close merges the log into the file, and only the writer may write.
             drop(groups);
             drop(syncer.join());
         })
@@ -137,7 +140,7 @@ impl StoreThread {
         })
     }
 
-    /// Puts work in the queue now; the answer comes when it is done.
+    /// Queues work immediately. The answer arrives when it is done.
     pub(super) fn submit<T, F>(&self, until: Durability, work: F) -> oneshot::Receiver<Result<T>>
     where
         T: Send + 'static,
@@ -145,7 +148,8 @@ impl StoreThread {
     {
         let (answer, receive) = oneshot::channel();
         let job = job(work, answer);
-        // A thread that is gone drops the job and with it the answer, which the asker sees.
+        // If the thread has ended, the job and its answer sender are dropped, and the caller
+        // receives an error.
         let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(jobs) = &*jobs {
             drop(jobs.send(StoreTask { job, until }));
@@ -153,19 +157,19 @@ impl StoreThread {
         receive
     }
 
-    /// Takes no more work; what was given is done.
+    /// Accepts no more work; queued work is completed.
     pub(super) fn end(&self) {
         let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         *jobs = None;
     }
 
-    /// Lets the threads go, which end when their work is done: nobody waits for them any more.
+    /// Detaches the threads, which end when their work is done.
     pub(super) fn leave(&self) {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         threads.clear();
     }
 
-    /// Waits for the threads for so long, then lets them go.
+    /// Waits up to `patience` for the threads, then detaches them.
     pub(super) fn join_within(&self, patience: Duration) {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         let threads = std::mem::take(&mut *threads);

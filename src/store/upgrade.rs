@@ -1,4 +1,4 @@
-//! Old projects brought up to date: votes from wide rows into narrow ones, and the room that this leaves given back.
+//! Upgrades old projects: moves votes from wide rows to narrow ones and returns the freed space.
 
 use super::columns::KEPT_OF_KEY;
 use super::error::Result;
@@ -13,23 +13,24 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// What an upgrade tells of itself.
+/// Progress of an upgrade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpgradeProgress {
-    /// Votes brought over, of all.
+    /// Votes moved, of the total.
     Votes(u64, u64),
-    /// The file is written anew without the bytes that are free in it.
+    /// The file is being rewritten without its free bytes.
     Shrinking { free: u64 },
-    /// The bytes that are free stay in the file and are used again.
+    /// The free bytes stay in the file and will be reused.
     NotShrunk { free: u64 },
-    /// Votes removed because each was a copy of the judge's answer in another battle of the same pair.
+    /// Votes removed because they were copies of the judge's answer in another battle of the same
+    /// pair.
     CopiesRemoved(u64),
 }
 
-/// Who is told how an upgrade goes; nobody is until a listener is set.
+/// Receives the progress of upgrades, if a listener is set.
 static LISTENER: OnceLock<fn(&Path, UpgradeProgress)> = OnceLock::new();
 
-/// Has the progress of upgrades told to `listener`, the first one that is given.
+/// Sets the listener for the progress of upgrades. Only the first call has an effect.
 pub fn tell_upgrades(listener: fn(&Path, UpgradeProgress)) {
     LISTENER.get_or_init(|| listener);
 }
@@ -40,7 +41,7 @@ fn tell(path: Option<&Path>, progress: UpgradeProgress) {
     }
 }
 
-/// Tells how many copied votes a migration has removed.
+/// Reports how many copied votes a migration has removed.
 pub(super) fn tell_of_copies(connection: &Connection, path: Option<&Path>) -> Result<()> {
     let copies = connection.query_row("SELECT count(*) FROM copied_vote", [], |row| row.get(0))?;
     if copies > 0 {
@@ -49,24 +50,24 @@ pub(super) fn tell_of_copies(connection: &Connection, path: Option<&Path>) -> Re
     Ok(())
 }
 
-/// Votes after which the clock is looked at.
+/// Number of votes between two looks at the clock.
 const STEP: u64 = 4_096;
 
-/// How often progress is told.
+/// Interval between progress reports.
 const PACE: Duration = Duration::from_secs(2);
 
-/// Old votes that a dictionary is trained from.
+/// Number of old votes that a dictionary is trained on.
 const SAMPLES: i64 = 2_000;
 
-/// Where a vote is found by its call: by the beginning of the key, which is enough and a quarter as long.
+/// Index of votes by call. The first bytes of the key suffice and take a quarter of the space.
 const CALL_INDEX: &str =
     "CREATE INDEX vote_call ON vote (substr(call_key, 1, 8)) WHERE call_key IS NOT NULL";
 
-/// What of a vote stays as it is.
+/// Columns of a vote that stay unchanged.
 const PLAIN: &str = "battle, judge, swapped, margin, attempt, tokens_input, tokens_cached, tokens_output, tokens_thinking,
     cost_usd, latency_ms, truncated, run, created_ms, call_key";
 
-/// What goes elsewhere, and the row.
+/// Columns that move elsewhere, and the row ID.
 const APART: &str = "model, stop_reason, reasoning, raw, request_id, id";
 
 /// Moves all votes from `wide_vote` to `vote`, inside the caller's transaction.
@@ -76,7 +77,7 @@ pub(super) fn narrow_votes(connection: &Connection, path: Option<&Path>) -> Resu
     upgrade
         .replies
         .train_now(connection, samples(connection)?)?;
-    // Votes that share the reply of another one, which may come later.
+    // Votes that share the reply of another vote, which may come later.
     let mut reused: Vec<i64> = Vec::new();
     let mut statement = connection.prepare(&format!(
         "SELECT {PLAIN}, {APART} FROM wide_vote ORDER BY battle, judge"
@@ -108,7 +109,7 @@ pub(super) fn narrow_votes(connection: &Connection, path: Option<&Path>) -> Resu
     Ok(())
 }
 
-/// Rows on their way from the wide table to the narrow one.
+/// Moves rows from the wide table to the narrow one.
 struct VoteUpgrade<'a> {
     connection: &'a Connection,
     replies: Replies,
@@ -137,7 +138,7 @@ impl<'a> VoteUpgrade<'a> {
         let mut values = Vec::with_capacity(columns + 3);
         for column in 0..columns {
             values.push(match row.get::<_, Value>(column)? {
-                // The key of the call, the one column of bytes.
+                // The key of the call, the only BLOB column.
                 Value::Blob(mut key) => {
                     key.truncate(KEPT_OF_KEY);
                     Value::Blob(key)
@@ -157,7 +158,8 @@ impl<'a> VoteUpgrade<'a> {
         Ok(())
     }
 
-    /// Whether a run had an embedded judge write it: it costs nothing to have it written again.
+    /// Whether an embedded judge wrote it during a run, in which case it can be regenerated at no
+    /// cost.
     fn is_written_again(&self, row: &Row<'_>) -> Result<bool> {
         let of_run = row.get::<_, Option<i64>>("run")?.is_some();
         Ok(of_run && self.embedded.contains(&row.get("judge")?))
@@ -203,7 +205,7 @@ impl<'a> VoteUpgrade<'a> {
     }
 }
 
-/// Whether a vote was made of another one's answer: as such a vote is written, and no other.
+/// Whether a vote was copied from another one's answer; only such votes have these columns.
 fn is_reused(row: &Row<'_>) -> Result<bool> {
     Ok(row.get::<_, Option<f64>>("latency_ms")?.is_none()
         && row.get::<_, Option<f64>>("cost_usd")? == Some(0.0)
@@ -221,7 +223,7 @@ fn text_of(row: &Row<'_>) -> rusqlite::Result<ReplyText> {
     })
 }
 
-/// Texts of paid votes from all over the old table.
+/// Texts of paid votes, sampled evenly from the old table.
 fn samples(connection: &Connection) -> Result<Vec<ReplyText>> {
     let last: i64 =
         connection.query_row("SELECT coalesce(max(id), 0) FROM wide_vote", [], |row| {
@@ -238,11 +240,11 @@ fn samples(connection: &Connection) -> Result<Vec<ReplyText>> {
     Ok(texts)
 }
 
-/// Less free room than this stays in the file.
+/// Free space below this size stays in the file.
 const WORTH_SHRINKING: u64 = 16 << 20;
 
-/// Gives back the room that an upgrade has left, where that is much and the disk has room for a second copy meanwhile.
-/// Whatever hinders it, the file is whole: the free room stays in it, and is used again.
+/// Returns the space freed by an upgrade, if it is large and the disk has room for a temporary
+/// copy. If that fails, the file is intact: the free space stays in it and is reused.
 pub(super) fn shrink(connection: &Connection, path: &Path) -> Result<()> {
     let number = |name: &str| -> Result<u64> {
         Ok(connection.pragma_query_value(None, name, |row| row.get(0))?)
@@ -255,7 +257,7 @@ pub(super) fn shrink(connection: &Connection, path: &Path) -> Result<()> {
     if free < WORTH_SHRINKING || free < all / 4 {
         return Ok(());
     }
-    // The copy, and the log through which it comes back.
+    // The copy, and the log through which it is written back.
     let wanted = 2 * (all - free) + WORTH_SHRINKING;
     if free_room(path).is_none_or(|room| room < wanted) {
         tell(Some(path), UpgradeProgress::NotShrunk { free });
@@ -272,7 +274,8 @@ pub(super) fn shrink(connection: &Connection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Stores each person's name in one spelling. Names of participants of duels stay: their tasks follow from them.
+/// Stores each person's name in a single spelling. Names of duel participants are kept because
+/// their tasks depend on them.
 pub(super) fn spell_names_alike(connection: &Connection) -> Result<()> {
     for table in [
         "verdict",

@@ -1,4 +1,4 @@
-//! Verdicts: rows are only added, undoing adds one too.
+//! Verdicts. Rows are only appended, including for undo.
 
 use super::assignments::{NewAssignment, draw_name};
 use super::corpus::QueryKey;
@@ -14,7 +14,7 @@ use rusqlite::{Row, params};
 use std::collections::HashSet;
 use uuid::Uuid;
 
-/// The role of verdicts that came with a file of votes.
+/// Role of verdicts that were imported with a file of votes.
 pub const IMPORTED: &str = "import";
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,39 +29,40 @@ pub struct NewVerdict {
     pub annotator: String,
     /// Whether the judges' votes were hidden.
     pub blind: bool,
-    /// Time spent looking, in milliseconds.
+    /// Viewing time in milliseconds.
     pub active_ms: Option<i64>,
     /// Milliseconds since the Unix epoch.
     pub created_ms: i64,
-    /// Its place among other decisions where `created_ms` does not say it, because a clock was wrong.
+    /// Sort key among decisions, if it differs from `created_ms` because a clock was wrong.
     pub order_ms: Option<i64>,
-    /// The hash of the guideline that it was given under.
+    /// Hash of the guideline at that time.
     pub guideline: Option<String>,
     pub confidence: Option<Confidence>,
-    /// Why the judges' votes differ, where they do.
+    /// Why the judges' votes differ, if they do.
     pub cause: Option<ErrorCause>,
-    /// The queue policy that laid the pair before the person.
+    /// The queue policy that selected the pair.
     pub policy: Option<String>,
-    /// What the item was in its queue, or [`IMPORTED`].
+    /// How the item was drawn in its queue, or [`IMPORTED`].
     pub role: Option<String>,
-    /// The probability in 0..=1, not 0, with which the queue laid the pair before the person, or that the imported line
-    /// states; `None` where it is not known.
+    /// The probability in (0, 1] with which the queue selected the pair, or that the imported line
+    /// states; `None` if unknown.
     pub inclusion: Option<f64>,
-    /// When the judges' votes were shown, in milliseconds since the Unix epoch.
+    /// When the judges' votes were revealed, in milliseconds since the Unix epoch.
     pub revealed_ms: Option<i64>,
     /// The row of the queue's ledger that the verdict answers.
     pub shown: Option<String>,
-    /// The verdict that this one stands for from now on and is taken back with; `None` lets [`Db::add_verdict`] find the
-    /// one that it merely gives a reason for.
+    /// The verdict that this one replaces and with which it is undone. With `None`,
+    /// [`Db::add_verdict`] looks for the one that this verdict merely explains.
     pub replaces: Option<String>,
-    /// The item of a queue that the verdict answers; it is entered into the ledger.
+    /// The queue item that the verdict answers; it is added to the ledger.
     pub item: Option<NewAssignment>,
-    /// Whether the judges' votes were shown since the annotator's verdict on the pair, which this one replaces.
+    /// Whether the judges' votes were revealed after the annotator's earlier verdict on the pair,
+    /// which this one replaces.
     pub after_reveal: bool,
 }
 
 impl NewVerdict {
-    /// A verdict given with the judges in sight, outside of any queue.
+    /// A verdict given with the judges' votes visible, outside any queue.
     pub fn open(query: QueryKey, a: usize, b: usize, decision: Decision, annotator: &str) -> Self {
         Self {
             query,
@@ -73,7 +74,7 @@ impl NewVerdict {
         }
     }
 
-    /// Whether it answers an item of a queue that asks for the person's first word on the pair.
+    /// Whether it answers a queue item that asks for the person's first opinion of the pair.
     pub fn is_first_word(&self) -> bool {
         let item = self.item.as_ref();
         !self.after_reveal && item.is_some_and(|item| item.draw != DrawReason::Repeat)
@@ -93,26 +94,26 @@ pub struct StoredVerdict {
     pub verdict: Verdict,
     /// Whether the judges' votes were hidden.
     pub blind: bool,
-    /// Time spent looking, in milliseconds.
+    /// Viewing time in milliseconds.
     pub active_ms: Option<i64>,
     pub confidence: Option<Confidence>,
     /// Why the judges' votes differ.
     pub cause: Option<ErrorCause>,
-    /// The queue policy that laid the pair before the person.
+    /// The queue policy that selected the pair.
     pub policy: Option<String>,
-    /// What the item was in its queue, or [`IMPORTED`].
+    /// How the item was drawn in its queue, or [`IMPORTED`].
     pub role: Option<String>,
-    /// The probability with which the queue laid the pair before the person, or that the imported line states.
+    /// The probability with which the queue selected the pair, or that the imported line states.
     pub inclusion: Option<f64>,
-    /// When the judges' votes were shown, in milliseconds since the Unix epoch.
+    /// When the judges' votes were revealed, in milliseconds since the Unix epoch.
     pub revealed_ms: Option<i64>,
     /// The row of the queue's ledger that the verdict answers.
     pub shown: Option<String>,
-    /// The verdict that this one stands for.
+    /// The verdict that this one replaces.
     pub replaces: Option<String>,
-    /// Its place among other decisions: its time, unless a clock was wrong.
+    /// Sort key among decisions: its time, unless a clock was wrong.
     pub order_ms: i64,
-    /// The hash of the guideline that it was given under.
+    /// Hash of the guideline at that time.
     pub guideline: Option<String>,
 }
 
@@ -122,9 +123,9 @@ pub struct VerdictUndo {
     pub uid: String,
     pub verdict: String,
     pub annotator: String,
-    /// When, in milliseconds since the Unix epoch.
+    /// In milliseconds since the Unix epoch.
     pub created_ms: i64,
-    /// Its place among other decisions: its time, unless a clock was wrong.
+    /// Sort key among decisions: its time, unless a clock was wrong.
     pub order_ms: i64,
 }
 
@@ -134,15 +135,16 @@ const COLUMNS: &str = "verdict.uid, verdict.query, verdict.a, verdict.b, decisio
 const NOT_UNDONE: &str = "NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)";
 
 impl Db {
-    /// Stores a verdict and returns its identifier. One that says the same as the annotator's verdict on the pair, with a
-    /// note, a confidence or a cause, replaces that one, and undoing takes both back.
+    /// Stores a verdict and returns its identifier. If it makes the same decision as the
+    /// annotator's earlier verdict on the pair and adds a note, a confidence or a cause, it
+    /// replaces that one, and undo removes both.
     pub fn add_verdict(&self, verdict: &NewVerdict) -> Result<String> {
         let uid = Uuid::now_v7().to_string();
         let mut new = verdict.clone();
         new.order_ms = self.next_order_ms(verdict.created_ms)?;
         new.guideline = self.guideline_hash()?;
         new.blind &= !self.has_taken_back(verdict)?;
-        // Decided before, in another window for example: the judges' votes were shown then.
+        // Already decided, in another window for example; the judges' votes were revealed then.
         let after_reveal = verdict.after_reveal
             || (verdict.is_first_word() && self.own_verdict(verdict)?.is_some());
         if !verdict.after_reveal
@@ -158,7 +160,7 @@ impl Db {
             (None, false) => self.explained_by(&new)?,
         };
         if let Some(before) = before {
-            // It answers the item of the queue that the earlier one answered.
+            // It answers the same queue item as the earlier one.
             new.revealed_ms = match after_reveal {
                 true => Some(before.verdict.created_ms),
                 false => before.revealed_ms,
@@ -182,8 +184,9 @@ impl Db {
         Ok(uid)
     }
 
-    /// The place of the next verdict or undo, where the time alone would put it before one that this project knows already:
-    /// then an older verdict would win, and undoing would take back the wrong one.
+    /// The sort key of the next verdict or undo, if its time would sort it before one that the
+    /// project already has. Without it, an older verdict would win, and undo would remove the wrong
+    /// one.
     fn next_order_ms(&self, now_ms: i64) -> Result<Option<i64>> {
         let latest: Option<i64> = self.value(
             "SELECT max(at) FROM (SELECT max(coalesce(order_ms, created_ms)) AS at FROM verdict
@@ -195,7 +198,7 @@ impl Db {
             .map(|latest| latest.saturating_add(1)))
     }
 
-    /// Places decisions whose time is ahead of the clock, now: those that are made from now on come after them.
+    /// Moves decisions from the future to the current time, so that new ones sort after them.
     pub fn order_before(&self, now_ms: i64) -> Result<()> {
         for decisions in ["verdict", "undo", "ruling", "ruling_undo"] {
             self.change(
@@ -208,8 +211,9 @@ impl Db {
         Ok(())
     }
 
-    /// Whether the annotator has seen what the judges say of the pair by a verdict that was taken back, and given none since. A
-    /// pair that is laid before somebody twice, to see whether they say the same, has a verdict that stands.
+    /// Whether the annotator has seen the judges' opinion of the pair through a verdict that was
+    /// undone, and has given none since. A pair that is shown twice to check consistency has a
+    /// current verdict.
     fn has_taken_back(&self, new: &NewVerdict) -> Result<bool> {
         let mut statement = self.connection.prepare_cached(
             "SELECT 1 FROM verdict WHERE query = ?1 AND ((a = ?2 AND b = ?3) OR (a = ?3 AND b = ?2)) AND annotator = ?4
@@ -219,7 +223,7 @@ impl Db {
         Ok(taken_back && self.own_verdict(new)?.is_none())
     }
 
-    /// The annotator's verdict on the pair as it stands.
+    /// The annotator's current verdict on the pair.
     pub fn own_verdict(&self, new: &NewVerdict) -> Result<Option<StoredVerdict>> {
         let pair = Pair::new(new.a, new.b);
         let mut own = self.standing_verdicts(Some(new.query))?;
@@ -230,7 +234,7 @@ impl Db {
         Ok(own.pop())
     }
 
-    /// Stores a verdict that came with its identifier, as it is, and says whether it was new.
+    /// Stores a verdict under the identifier that it came with. Returns whether it was new.
     pub fn add_verdict_as(&self, uid: &str, verdict: &NewVerdict) -> Result<bool> {
         let added = self.change(
             "INSERT INTO verdict (uid, query, a, b, decision, note, annotator, blind, active_ms, created_ms,
@@ -266,7 +270,8 @@ impl Db {
         Ok(added > 0)
     }
 
-    /// The annotator's verdict that a new one merely explains: same pair, same decision, same item of a queue.
+    /// The annotator's verdict that a new one merely explains: same pair, same decision, same queue
+    /// item.
     fn explained_by(&self, new: &NewVerdict) -> Result<Option<StoredVerdict>> {
         if new.note.is_none() && new.confidence.is_none() && new.cause.is_none() {
             return Ok(None);
@@ -278,7 +283,7 @@ impl Db {
         }))
     }
 
-    /// The annotator's latest verdict that is not undone yet.
+    /// The annotator's latest verdict that is not undone.
     pub fn latest_verdict(&self, annotator: &str) -> Result<Option<StoredVerdict>> {
         self.maybe(
             &format!(
@@ -290,7 +295,7 @@ impl Db {
         )
     }
 
-    /// Takes back the annotator's latest verdict that is not undone yet, and returns it; `None` where there is none.
+    /// Undoes the annotator's latest verdict and returns it; `None` if there is none.
     pub fn undo_verdict(&self, annotator: &str, created_ms: i64) -> Result<Option<StoredVerdict>> {
         let Some(latest) = self.latest_verdict(annotator)? else {
             return Ok(None);
@@ -314,8 +319,8 @@ impl Db {
         Ok(Some(latest))
     }
 
-    /// Gives a verdict of the annotator again that was taken back, with those that it stands for, as rows of their own;
-    /// `None` where it is not one or has not been taken back.
+    /// Redoes an undone verdict of the annotator, together with those that it replaces, as new
+    /// rows; `None` if there is no such verdict or it was not undone.
     pub fn redo_verdict(
         &self,
         annotator: &str,
@@ -380,7 +385,7 @@ impl Db {
             .map(|(row, verdict)| StoredVerdict { verdict, ..row }))
     }
 
-    /// Takes a verdict back, unless it has been taken back before, which it says.
+    /// Undoes a verdict. Returns whether it was not already undone.
     pub(super) fn add_undo(&self, undo: &VerdictUndo) -> Result<bool> {
         let order_ms = Some(undo.order_ms).filter(|order| *order != undo.created_ms);
         let added = self.change(
@@ -397,23 +402,24 @@ impl Db {
         Ok(added > 0)
     }
 
-    /// The verdicts in force of a query under the project's rule: one a pair at most, in the order of the first
-    /// that stands on each pair.
+    /// The effective verdicts of a query under the project's rule: at most one per pair, in the
+    /// order of the earliest current verdict on each pair.
     pub fn verdicts_in_force(&self, query: QueryKey) -> Result<Vec<Verdict>> {
         Ok(self.people(query)?.in_force())
     }
 
-    /// What each annotator says of each pair of a query, with the project's rule.
+    /// Each annotator's verdict on each pair of a query, with the project's rule.
     pub fn people(&self, query: QueryKey) -> Result<AnnotatorVerdicts> {
         let said = self.standing_verdicts(Some(query))?;
         let said = said.into_iter().map(|stored| stored.verdict);
         Ok(AnnotatorVerdicts::new(self.final_rule()?, said))
     }
 
-    /// Pairs on which annotators go different ways, as positions in the pool with the smaller first, of one query or all.
+    /// Pairs on which annotators disagree, as pool positions with the smaller one first, for one
+    /// query or all.
     pub fn conflicts(&self, query: Option<QueryKey>) -> Result<Vec<(QueryKey, usize, usize)>> {
         let mut said = self.standing_verdicts(query)?;
-        // The sort is stable: within a query they stay in the order in which they were given.
+        // The sort is stable: within a query, they keep the order in which they were given.
         said.sort_by_key(|stored| stored.query);
         let mut conflicts = Vec::new();
         for of_one in said.chunk_by(|one, other| one.query == other.query) {
@@ -426,7 +432,7 @@ impl Db {
         Ok(conflicts)
     }
 
-    /// Every verdict that is neither undone nor replaced, earliest first, of one query or of all.
+    /// All verdicts that are neither undone nor replaced, earliest first, for one query or all.
     pub fn standing_verdicts(&self, query: Option<QueryKey>) -> Result<Vec<StoredVerdict>> {
         let mut rows = self.verdict_rows(query)?;
         let replaced: HashSet<String> =
@@ -435,7 +441,7 @@ impl Db {
         Ok(rows)
     }
 
-    /// Every verdict that is not undone, earliest first, of one query or of all.
+    /// All verdicts that are not undone, earliest first, for one query or all.
     pub fn verdict_rows(&self, query: Option<QueryKey>) -> Result<Vec<StoredVerdict>> {
         self.all(
             &format!(
@@ -447,7 +453,7 @@ impl Db {
         )
     }
 
-    /// Every verdict ever given, undone ones included, earliest first, of one query or of all.
+    /// All verdicts ever given, including undone ones, earliest first, for one query or all.
     pub fn verdicts_ever(&self, query: Option<QueryKey>) -> Result<Vec<StoredVerdict>> {
         self.all(
             &format!(
@@ -459,7 +465,7 @@ impl Db {
         )
     }
 
-    /// Marks a query's numbers as changed.
+    /// Marks the numbers of a query as changed.
     pub(crate) fn touch(&self, query: QueryKey) -> Result<()> {
         self.change(
             "UPDATE query SET revision = revision + 1 WHERE id = ?1",
@@ -468,7 +474,7 @@ impl Db {
         Ok(())
     }
 
-    /// Everyone who has answered an item of a queue, on one query or on any.
+    /// Everyone who has answered a queue item, for one query or any.
     pub fn queue_annotators(&self, query: Option<QueryKey>) -> Result<Vec<String>> {
         self.all(
             "SELECT DISTINCT annotator FROM verdict
@@ -478,7 +484,7 @@ impl Db {
         )
     }
 
-    /// Every verdict that was taken back.
+    /// All undos of verdicts.
     pub fn verdict_undos(&self) -> Result<Vec<VerdictUndo>> {
         self.all(
             "SELECT uid, verdict, annotator, created_ms, coalesce(order_ms, created_ms) FROM undo",
@@ -496,7 +502,7 @@ impl Db {
     }
 }
 
-/// A verdict from a row of [`COLUMNS`].
+/// Reads a verdict from a row of [`COLUMNS`].
 fn stored(row: &Row<'_>) -> rusqlite::Result<StoredVerdict> {
     Ok(StoredVerdict {
         query: QueryKey(row.get(1)?),

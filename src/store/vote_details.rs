@@ -1,4 +1,4 @@
-//! Votes and failures on a battle with all that is known about their calls.
+//! Votes and failures on a battle with all details of their calls.
 
 use super::corpus::QueryKey;
 pub use super::reply_rows::VoteReasoning;
@@ -9,30 +9,30 @@ use crate::domain::vote::{JudgeId, Margin};
 use crate::judge::FailureCause;
 use rusqlite::params;
 
-/// A vote or a failure with all that is known about the call.
+/// A vote or a failure with all details of its call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VoteDetail {
     pub battle: BattleId,
     pub judge: JudgeId,
     /// Whether the judge was shown B first.
     pub swapped: bool,
-    /// The preference oriented to the battle, or why there is none.
+    /// The preference between the battle's A and B, or the failure.
     pub result: std::result::Result<Margin, (FailureCause, String)>,
-    /// The reasoning; none for a failure.
+    /// The reasoning; empty for a failure.
     pub reasoning: VoteReasoning,
-    /// The reply as it came, where it was kept.
+    /// The raw reply, if it was stored.
     pub raw: Option<String>,
     pub model: Option<String>,
     /// 1 for the first call.
     pub attempt: u32,
     pub tokens: (u64, u64),
-    /// US dollars, where known.
+    /// US dollars, if known.
     pub cost_usd: Option<f64>,
-    /// Milliseconds, where measured.
+    /// Milliseconds, if measured.
     pub latency_ms: Option<f64>,
 }
 
-/// A vote with what the judge wrote, and the query that it was about.
+/// A vote with its reasoning and query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReasonedVote {
     pub query: QueryKey,
@@ -42,17 +42,17 @@ pub struct ReasonedVote {
     pub b: usize,
     /// Whether the judge was shown B first.
     pub swapped: bool,
-    /// The margin as stored: negative where A is better.
+    /// The margin as stored: negative if A is better.
     pub margin: f64,
     pub reasoning: VoteReasoning,
     pub query_text: String,
 }
 
-/// Votes that are looked at for one with a reasoning: some judges give none.
+/// Number of votes to check for each one with a reasoning, since some judges give none.
 const SPARE: usize = 4;
 
 impl Db {
-    /// Every vote and every failure not made good on a battle, in the order of `judges`.
+    /// All votes and unresolved failures on a battle, in the order of `judges`.
     pub fn battle_votes(&self, battle: BattleId, judges: &[JudgeId]) -> Result<Vec<VoteDetail>> {
         let mut details = Vec::new();
         let mut statement = self.connection.prepare_cached(
@@ -145,7 +145,8 @@ impl Db {
         Ok(margins)
     }
 
-    /// Hands every vote of the project that counts to `each`; A is the document earlier in the pool.
+    /// Passes every vote of the project that counts to `each`; A is the document earlier in the
+    /// pool.
     pub fn each_margin(&self, mut each: impl FnMut(QueryKey, Pair, JudgeId, Margin)) -> Result<()> {
         let mut statement = self.connection.prepare_cached(
             "SELECT query, a, b, judge, margin FROM vote JOIN battle ON battle.id = vote.battle WHERE game != ?1",
@@ -161,15 +162,15 @@ impl Db {
         Ok(())
     }
 
-    /// Some of a judge's votes that have a reasoning, the same ones every time. They are drawn by battles that were entered
-    /// one after the other, so many at once: those are mostly about one query.
+    /// A deterministic sample of a judge's votes that have a reasoning. They are drawn in groups of
+    /// `at_once` consecutive battles, which are mostly about the same query.
     pub fn votes_with_reasoning(
         &self,
         judge: JudgeId,
         limit: usize,
         at_once: usize,
     ) -> Result<Vec<ReasonedVote>> {
-        // Chosen by what is in the narrow rows, and looked at one by one.
+        // Select by the narrow rows, then check one by one.
         let mut statement = self.connection.prepare_cached(
             "SELECT battle, swapped, margin, reply, run IS NOT NULL FROM vote
              WHERE judge = ?1 AND (reply IS NOT NULL OR run IS NOT NULL)

@@ -1,4 +1,4 @@
-//! Votes and failures: what came of the calls that were made.
+//! Votes and failures: the results of calls.
 
 use super::call_totals::KeptCall;
 use super::columns::KEPT_OF_KEY;
@@ -12,7 +12,7 @@ use crate::domain::vote::{JudgeId, Margin};
 use crate::judge::{FailureCause, Usage};
 use rusqlite::params;
 
-/// How a call went, whether or not it led to a vote.
+/// A call and its result, whether or not it led to a vote.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallRecord {
     pub battle: BattleId,
@@ -22,35 +22,35 @@ pub struct CallRecord {
     /// 1 for the first call on this battle by this judge.
     pub attempt: u32,
     pub usage: Usage,
-    /// US dollars, where the price is known.
+    /// US dollars, if the price is known.
     pub cost_usd: Option<f64>,
-    /// From sending to the last byte, in milliseconds, where it was measured.
+    /// From sending to the last byte, in milliseconds, if measured.
     pub latency_ms: Option<f64>,
-    /// Whether the judge did not see all of a document.
+    /// Whether a document was truncated for the judge.
     pub truncated: bool,
-    /// What makes two calls the same, for judges that are paid.
+    /// Key shared by identical calls, for paid judges.
     pub call_key: Option<[u8; 32]>,
-    /// The run that made the call, `None` for imported ones.
+    /// The run that made the call; `None` for imported ones.
     pub run: Option<RunId>,
     /// Milliseconds since the Unix epoch.
     pub created_ms: i64,
-    /// The reply as it came, `None` where it can be made again from the same input or was never known.
+    /// The raw reply; `None` if it can be regenerated from the same input or was never known.
     pub raw: Option<String>,
-    /// A vote, or why there is none.
+    /// A vote, or the failure.
     pub result: CallOutcome,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallOutcome {
     Vote {
-        /// The preference, oriented to the battle's A and B.
+        /// The preference between the battle's A and B.
         margin: Margin,
-        /// The reasoning, in the judge's own presentation.
+        /// The reasoning in the judge's presentation.
         reasoning: String,
-        /// The model that answered, as it names itself.
+        /// The model that answered, by its own name.
         model: Option<String>,
         stop_reason: Option<String>,
-        /// The provider's identifier of the call.
+        /// The provider's ID of the call.
         request_id: Option<String>,
     },
     Failure {
@@ -59,11 +59,11 @@ pub enum CallOutcome {
     },
 }
 
-/// What became of a call that was to be recorded.
+/// Result of recording a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recorded {
     Kept,
-    /// The judge had voted on the battle already: the second vote is kept as a failure.
+    /// The judge had already voted on the battle; the second vote is stored as a failure.
     Duplicate,
 }
 
@@ -75,13 +75,14 @@ impl Db {
         )
     }
 
-    /// Records a call. A second vote of the same judge on the same battle does not count: it is kept as a failure, with
-    /// what it cost.
+    /// Records a call. A judge's second vote on the same battle does not count: it is stored as a
+    /// failure, with its cost.
     pub fn record(&self, call: &CallRecord) -> Result<Recorded> {
         self.record_attempt(call, false)
     }
 
-    /// [`Db::record`]; `again` says that the question will be asked once more, so that a failure is not the last word.
+    /// [`Db::record`]; with `again`, the question will be asked once more, so a failure is not
+    /// final.
     pub fn record_attempt(&self, call: &CallRecord, again: bool) -> Result<Recorded> {
         let usage = call.usage;
         match &call.result {
@@ -92,7 +93,7 @@ impl Db {
                 stop_reason,
                 request_id,
             } => {
-                // Looked at before, so that no text is kept for a vote that is not.
+                // Check first, so that no text is stored for a vote that is not.
                 if self.has_voted(call.battle, call.judge)? {
                     let second = CallRecord {
                         result: CallOutcome::Failure {
@@ -182,7 +183,7 @@ impl Db {
         Ok(())
     }
 
-    /// The row of a name, added where it is new.
+    /// The row of a name, which is added if it is new.
     pub(super) fn name(&self, name: Option<&str>) -> Result<Option<i64>> {
         let Some(name) = name else {
             return Ok(None);
@@ -194,7 +195,8 @@ impl Db {
         Ok(Some(self.connection.last_insert_rowid()))
     }
 
-    /// The votes on a pair: in which of its battles, by whom, and whether the later document of the pool was shown first.
+    /// The votes on a pair: the game, the judge, and whether the document later in the pool was
+    /// shown first.
     pub fn shown_of_pair(&self, query: QueryKey, pair: Pair) -> Result<Vec<(u32, JudgeId, bool)>> {
         self.all(
             "SELECT game, judge, swapped != (a > b) FROM battle JOIN vote ON vote.battle = battle.id
@@ -204,7 +206,7 @@ impl Db {
         )
     }
 
-    /// A battle of a pair, whichever way round it is stored, and which document is its A.
+    /// A battle of a pair, in whichever order it is stored, and which document is its A.
     pub fn battle_at(
         &self,
         query: QueryKey,
@@ -221,7 +223,7 @@ impl Db {
         )
     }
 
-    /// Adds a battle that was fought elsewhere, as a certain game of its pair.
+    /// Adds a battle that took place elsewhere, with the given game number.
     pub fn add_fought_battle(
         &self,
         query: QueryKey,

@@ -1,4 +1,4 @@
-//! Queries and documents by name.
+//! Matches queries and documents by name.
 
 use super::{MatchedQuery, Merger};
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
@@ -6,7 +6,7 @@ use crate::store::corpus::{DocumentInfo, QueryKey};
 use crate::store::{Result, StoreError};
 use std::collections::HashMap;
 
-/// A query's row in the other file.
+/// A query in the other file.
 pub(crate) struct OtherQuery {
     key: i64,
     name: String,
@@ -14,9 +14,9 @@ pub(crate) struct OtherQuery {
     extra: String,
     line: String,
     dataset: String,
-    /// Documents entered there, where a plan says so.
+    /// Number of documents planned there, if there is a plan.
     pub(crate) depth: Option<usize>,
-    /// The judges that count there.
+    /// The ensemble that counts there.
     pub(crate) ensemble: Option<i64>,
 }
 
@@ -28,7 +28,7 @@ struct OtherDocument {
 }
 
 impl Merger<'_> {
-    /// Every query of the other file.
+    /// All queries of the other file.
     pub(crate) fn queries(&self) -> Result<Vec<OtherQuery>> {
         let mut statement = self.from.prepare(
             "SELECT id, name, text, extra, line, dataset, depth, ensemble FROM query ORDER BY id",
@@ -48,8 +48,8 @@ impl Merger<'_> {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// A query of the other file as it is here, with the documents that were missing; `None` where one name stands for
-    /// two texts, which is noted.
+    /// Matches a query of the other file to ours, adding missing documents. Returns `None` if the
+    /// same name stands for two different texts, which is recorded.
     pub(crate) fn matched(&mut self, theirs: &OtherQuery) -> Result<Option<MatchedQuery>> {
         let documents = self.documents(theirs.key)?;
         let known = self.db.texts(&theirs.name)?;
@@ -107,7 +107,7 @@ impl Merger<'_> {
         }))
     }
 
-    /// How many documents of a query have another title or other metadata in the other file.
+    /// Number of documents of a query with a different title or metadata in the other file.
     fn other_metadata(&self, query: i64, ours: &[DocumentInfo]) -> Result<usize> {
         let ours: HashMap<&str, &DocumentInfo> = ours
             .iter()

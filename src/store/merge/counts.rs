@@ -1,64 +1,65 @@
-//! What a merge did, in numbers.
+//! Counts of the changes made by a merge.
 
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MergeCounts {
     pub queries_added: usize,
-    /// Documents that were new, those of new queries included.
+    /// New documents, including those of new queries.
     pub documents_added: usize,
-    /// Documents with another title or other metadata there; those of this project stay.
+    /// Documents with a different title or metadata in the other file; ours are kept.
     pub metadata_clashes: usize,
     pub battles: usize,
     pub votes: usize,
-    /// Votes left out because the same judge has voted differently on the same pair in the same order.
+    /// Votes skipped because the same judge voted differently on the same pair in the same order.
     pub vote_clashes: usize,
-    /// Failed calls that were new.
+    /// New failed calls.
     pub failures: usize,
-    /// What the new votes, failures, picks and calls of reranking methods had cost, in US dollars, as far as that is known.
+    /// Known cost of the new votes, failures, picks and reranking calls in US dollars.
     pub spent_usd: f64,
-    /// What further calls have cost at most, where only the worst price is known.
+    /// Maximum cost of further calls for which only the worst-case price is known.
     pub assumed_usd: f64,
     pub verdicts: usize,
-    /// Verdicts and rulings that were taken back there.
+    /// Verdicts and rulings that were undone there.
     pub undos: usize,
-    /// Gold items that were new.
+    /// New gold items.
     pub gold: usize,
-    /// Gold items left out because another answer is known here.
+    /// Gold items skipped because a different answer exists here.
     pub gold_clashes: usize,
     pub labels: usize,
-    /// Labels left out because the document is labelled otherwise here.
+    /// Labels skipped because the document has a different label here.
     pub label_clashes: usize,
-    /// Rankings that were not here, or not of all their queries; of a query that is in both, ours stays.
+    /// Rankings that are new or have new queries; for queries in both files, ours are kept.
     pub rankings: usize,
-    /// Answers of judges on pools that were new.
+    /// New answers of judges about pools.
     pub picks: usize,
     pub rulings: usize,
-    /// Calls of reranking methods that were new.
+    /// New calls of reranking methods.
     pub rerank_calls: usize,
-    /// Orders that methods made of queries and that were new.
+    /// New results of reranking methods.
     pub rerank_results: usize,
-    /// Students, each of their checkpoints, that were new.
+    /// New students, counting each checkpoint.
     pub students: usize,
-    /// Answers of judges to links over queries that were new.
+    /// New answers of judges to links between queries.
     pub link_answers: usize,
-    /// Duels that were new.
+    /// New duels.
     pub duels: usize,
-    /// What participants of duels did and was new.
+    /// New events of duel participants.
     pub duel_events: usize,
-    /// Duels left out because a query of theirs is refused.
+    /// Duels skipped because one of their queries is rejected.
     pub duels_left_out: usize,
-    /// Participants of duels whose events are left out because the same name has other tasks here.
+    /// Participants whose events are skipped because the same name has different tasks here.
     pub participants_left_out: usize,
-    /// Queries on which other judges count there; those that count here go on counting.
+    /// Queries for which different judges count in the other file; the judges that count here are
+    /// kept.
     pub keep_their_judges: usize,
-    /// Pairs of the whole project on which people differ, after the merge.
+    /// Pairs of the whole project on which people disagree after the merge.
     pub conflicts: usize,
-    /// People of whom there are two, or who changed their minds: by name, the pairs that they have judged one way here and another
-    /// way there.
+    /// Names that may stand for two people, or for one who changed their mind, with the number of
+    /// pairs judged differently in the two files.
     pub namesakes: BTreeMap<String, usize>,
-    /// Calls that batches of the other file are still making; their votes come with a later merge.
+    /// Calls still pending in batches of the other file; their votes arrive with a later merge.
     pub calls_pending: usize,
-    /// Queries of which nothing was taken, each with the reason.
+    /// Queries that were not merged at all, each with the reason.
     pub refused: Vec<(String, String)>,
 }

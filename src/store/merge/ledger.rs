@@ -1,16 +1,16 @@
-//! What calls cost beside the votes, failures and picks: rows of the ledger by their names.
+//! The cost of calls other than votes, failures and picks: ledger rows, matched by UID.
 
 use super::Merger;
 use crate::store::Result;
 use rusqlite::types::Value;
 use rusqlite::{params, params_from_iter};
 
-/// What of a row has no counterpart to look up.
+/// Columns that can be copied without translation.
 const PLAIN: &str =
     "uid, purpose, service, worst_usd, sent_ms, ended_ms, cause, cost_usd, assumed_usd, kept";
 
 impl Merger<'_> {
-    /// Takes over what calls that are over have cost. Those in flight there come with a later merge.
+    /// Copies the cost of calls that have ended. Calls in flight there are copied by a later merge.
     pub(crate) fn ledger(&mut self) -> Result<()> {
         let mut statement = self.from.prepare_cached(&format!(
             "SELECT run.uid, {} FROM call LEFT JOIN run ON run.id = call.run

@@ -1,10 +1,11 @@
-//! Links and their answers in another file.
+//! Links of the other file and their answers.
 
 use super::Merger;
 use crate::store::Result;
 
 impl Merger<'_> {
-    /// Takes over links and what judges answered to them: they name queries and documents, so that nothing is matched.
+    /// Copies links and the judges' answers. They refer to queries and documents by name, so
+    /// nothing needs matching.
     pub(crate) fn links(&mut self) -> Result<()> {
         for link in self.other.links()? {
             self.db.add_link(&link)?;

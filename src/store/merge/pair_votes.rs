@@ -1,7 +1,9 @@
-//! Where a vote of the other file belongs: into which battle of its pair, or nowhere because this project has it.
+//! Decides where a vote of the other file belongs: in which battle of its pair, or nowhere because
+//! this project already has it.
 //!
-//! Two projects may have asked a judge about the same pair in different orders. Both answers were given and both count, each
-//! as a separate battle. An answer to the same question, about the same pair in the same order, is not counted again.
+//! Two projects may have asked a judge about the same pair in different orders. Both answers were
+//! given and both count, each as a separate battle. An answer to the same question, about the same
+//! pair in the same order, is not counted again.
 
 use crate::domain::battle::{PROBE_GAME, SECOND_GAME};
 use crate::store::corpus::QueryKey;
@@ -10,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 
 type PairKey = (usize, usize);
 
-/// The battles of a query of this project, with what their judges were shown.
+/// The battles of a query in this project, with the order in which each judge saw the documents.
 pub(super) struct PairVotes {
     battles: HashMap<i64, StoredBattle>,
     games: HashMap<PairKey, BTreeMap<u32, i64>>,
@@ -22,7 +24,7 @@ struct CastVote {
     battle: i64,
     /// Whether the later document of the pool was shown first.
     later_first: bool,
-    /// Whether a vote of the other file is this one.
+    /// Whether it is already matched to a vote of the other file.
     matched: bool,
 }
 
@@ -41,20 +43,21 @@ impl StoredBattle {
 
 /// Where a vote belongs.
 pub(super) enum VotePlace {
-    /// In this battle, where the judge has not voted.
+    /// In this battle, in which the judge has not voted.
     Open(i64),
-    /// In a battle that is not there yet, the one of this number.
+    /// In a new battle with this game number.
     NewGame(u32),
     /// Nowhere: the judge's vote in this battle answers the same question.
     Answered(i64),
 }
 
-/// A battle of this project that stands for one of the other file.
+/// The battle in this project that corresponds to one of the other file.
 pub(super) struct BattleHere {
     pub(super) id: i64,
-    /// Pool index of its document A.
+    /// Pool position of its document A.
     pub(super) a: usize,
-    /// Whether it is a probe that is to become the pair's second battle, which it is in the other file.
+    /// Whether it is a probe that becomes the pair's second battle because it is one in the other
+    /// file.
     pub(super) promote: bool,
 }
 
@@ -110,8 +113,8 @@ impl PairVotes {
         }
     }
 
-    /// The battle that stands for a pair's battle of this number. A probe and a second battle ask the same and stand for each
-    /// other: a pair has one of them.
+    /// The battle that corresponds to a pair's battle with this game number. A probe and a second
+    /// battle ask the same question and correspond to each other; a pair has only one of them.
     pub(super) fn battle(&self, (a, b): (usize, usize), game: u32) -> Option<BattleHere> {
         let games = self.games.get(&(a.min(b), a.max(b)))?;
         let same = match game {
@@ -129,7 +132,7 @@ impl PairVotes {
         })
     }
 
-    /// Notes that a probe has become the second battle of its pair.
+    /// Records that a probe has become the second battle of its pair.
     pub(super) fn promoted(&mut self, id: i64) {
         if let Some(StoredBattle { a, b, .. }) = self.battles.get(&id).copied() {
             if let Some(games) = self.games.get_mut(&(a.min(b), a.max(b))) {
@@ -144,9 +147,10 @@ impl PairVotes {
         self.battles.get(&battle).map(|of| (of.a, of.b))
     }
 
-    /// Where a vote belongs that was cast in what is `battle` here. To a judge that reads no order (`unordered`) both orders
-    /// are the same question. Each vote of this project answers for one of the other file: recorded votes may hold several
-    /// answers to the same question.
+    /// Where a vote belongs that was cast in the battle that is `battle` here. For a judge that
+    /// ignores the order (`unordered`), both orders are the same question. Each vote of this
+    /// project matches only one of the other file, since recorded votes may contain several answers
+    /// to the same question.
     pub(super) fn place(
         &mut self,
         battle: i64,

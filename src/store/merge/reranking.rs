@@ -1,4 +1,4 @@
-//! What reranking methods asked, were answered and made of it in another file.
+//! Calls and results of reranking methods in the other file.
 
 use super::{MatchedQuery, Merger};
 use crate::store::Result;
@@ -9,7 +9,7 @@ const CALL: &str = "uid, key, service, answer, readable, cause, tokens_input, to
 const RESULT: &str = "uid, method, judges, identity, ranking, scores, calls, failed_calls, tokens_in, tokens_out, cost_usd, wall_ms, service_ms, repairs, truncated, failure, created_ms";
 
 impl Merger<'_> {
-    /// Takes over calls of reranking methods: their answers need not be bought here again.
+    /// Copies calls of reranking methods, so that their answers need not be bought again.
     pub(crate) fn rerank_calls(&mut self) -> Result<()> {
         let mut statement = self
             .from
@@ -31,7 +31,7 @@ impl Merger<'_> {
         Ok(())
     }
 
-    /// Takes over what methods made of a query. The latest counts, by the time at which it was made.
+    /// Copies the results of methods for a query. The latest by creation time counts.
     pub(crate) fn rerank_results(&mut self, query: &MatchedQuery) -> Result<()> {
         let mut statement = self.from.prepare_cached(&format!(
             "SELECT {RESULT} FROM rerank_result WHERE query = ?1 ORDER BY id"

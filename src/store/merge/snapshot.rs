@@ -1,4 +1,4 @@
-//! A private copy of another project, so that neither its owner nor its file notices the reading.
+//! A private copy of another project, so that reading it affects neither its file nor its users.
 
 use crate::store::completeness::{self, LogState};
 use crate::store::file::{self, OpenFile, explained, not_a_project, unreadable};
@@ -10,9 +10,9 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// A copy of a project as it was at one moment, brought up to date in itself.
+/// A copy of a project at one moment, upgraded to the current schema.
 ///
-/// It is in a temporary file without a name, which the system deletes however the process ends.
+/// It is stored in an unnamed temporary file, which the system deletes however the process ends.
 #[derive(Debug)]
 pub struct Snapshot(Db);
 
@@ -48,7 +48,7 @@ impl Snapshot {
 
     fn made(path: &Path, copy: Connection) -> Result<Self> {
         let copy = schema::prepare_copy(copy).map_err(|error| named(path, error))?;
-        // Nothing here outlives the process, so nothing has to reach the disk.
+        // The copy does not outlive the process, so nothing needs to reach the disk.
         copy.pragma_update(None, "synchronous", "off")?;
         Ok(Self(Db::new(copy)))
     }
@@ -62,7 +62,7 @@ impl Snapshot {
     }
 }
 
-/// An error about the file by the name that was given.
+/// Replaces the path in an error with the name that the user gave.
 fn named(path: &Path, error: StoreError) -> StoreError {
     let path = path.to_owned();
     match error {
@@ -72,7 +72,7 @@ fn named(path: &Path, error: StoreError) -> StoreError {
     }
 }
 
-/// Copies what a connection reads into a temporary file without a name.
+/// Copies the content seen by a connection into an unnamed temporary file.
 fn copy(path: &Path, source: &Connection) -> Result<Connection> {
     schema::check(path, source)?;
     let mut copy = Connection::open("")?;
@@ -86,8 +86,8 @@ fn copy(path: &Path, source: &Connection) -> Result<Connection> {
     }
 }
 
-/// Deletes the copies that earlier versions kept in named folders, and left there when a signal ended
-/// them.
+/// Deletes copies that earlier versions stored in named folders and left behind when killed by a
+/// signal.
 fn sweep_old_copies() {
     const OLD: Duration = Duration::from_secs(3_600);
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else {
@@ -96,7 +96,7 @@ fn sweep_old_copies() {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let is_old = |found: fs::Metadata| {
-            // Not a link to a folder.
+            // A link to a folder does not count.
             found.is_dir()
                 && found
                     .modified()
@@ -105,7 +105,7 @@ fn sweep_old_copies() {
         if name.to_string_lossy().starts_with("overrule-merge-")
             && entry.metadata().is_ok_and(is_old)
         {
-            // Others' folders cannot be deleted.
+            // Folders of other users cannot be deleted.
             drop(fs::remove_dir_all(entry.path()));
         }
     }

@@ -1,4 +1,4 @@
-//! Students of another file, and what they predict.
+//! Students of the other file and their predictions.
 
 use super::{MatchedQuery, Merger};
 use crate::domain::battle::Pair;
@@ -10,8 +10,8 @@ use rusqlite::params;
 const STUDENT: &str = "uid, name, step, source, hash, model, annotator, created_ms";
 
 impl Merger<'_> {
-    /// Takes over students that are not here. Of a name and step the latest counts, wherever it came from.
-    /// Returns the names of those that were new.
+    /// Copies students that are missing here. For each name and step, the latest counts, whichever
+    /// file it came from. Returns the names of the new ones.
     pub(crate) fn students(&mut self) -> Result<Vec<String>> {
         let mut statement = self
             .from
@@ -38,7 +38,7 @@ impl Merger<'_> {
         Ok(new)
     }
 
-    /// Takes over what students predict of a query.
+    /// Copies the students' predictions for a query.
     pub(crate) fn predictions(&mut self, query: &mut MatchedQuery) -> Result<()> {
         let mut statement = self
             .from

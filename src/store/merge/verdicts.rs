@@ -1,4 +1,4 @@
-//! What people did, by globally unique names, and the known answers.
+//! Verdicts, assignments and undos, matched by UID, and gold items.
 
 use super::{MatchedQuery, Merger};
 use crate::domain::annotator_name::stored_annotator_name;
@@ -11,7 +11,7 @@ use rusqlite::{Connection, params};
 use std::collections::{HashMap, HashSet};
 
 impl Merger<'_> {
-    /// Takes over what people did on a query.
+    /// Copies the annotations of a query.
     pub(crate) fn verdicts_of(&mut self, query: &mut MatchedQuery) -> Result<()> {
         self.assignments(query)?;
         let theirs = self.verdicts(query)?;
@@ -20,7 +20,7 @@ impl Merger<'_> {
         self.gold(query)
     }
 
-    /// What queues have laid before people. An item put off there is put off here.
+    /// Copies the assignments of queues. An item postponed there is postponed here.
     fn assignments(&mut self, query: &mut MatchedQuery) -> Result<()> {
         type AssignmentColumns = (
             String,
@@ -61,10 +61,10 @@ impl Merger<'_> {
         Ok(())
     }
 
-    /// A verdict comes after the one it stands for, in whatever order the clocks put them.
+    /// Copies verdicts. Each is inserted after the one that it replaces, whatever their clocks say.
     ///
-    /// Counted are the pairs that a person judged: several rows of one person on a pair, such as a verdict and its
-    /// confirmation after the votes were shown, are one verdict.
+    /// Counts the pairs that a person judged: several rows of one person on a pair, such as a
+    /// verdict and its confirmation after the votes were revealed, count once.
     fn verdicts(&mut self, query: &mut MatchedQuery) -> Result<TheirVerdicts> {
         let mut waiting = verdicts(self.from, query)?;
         let mut theirs = TheirVerdicts {
@@ -105,8 +105,8 @@ impl Merger<'_> {
         }
     }
 
-    /// Counts pairs on which one name has given a verdict here and another one there, neither knowing of the other: this may be
-    /// two people, whose disagreement would be gone.
+    /// Counts pairs on which the same name gave different verdicts in the two files independently.
+    /// These may be two people whose disagreement would be lost.
     fn namesakes(&mut self, query: &MatchedQuery, theirs: &TheirVerdicts) -> Result<()> {
         if theirs.new.is_empty() {
             return Ok(());
@@ -197,11 +197,11 @@ impl Merger<'_> {
 /// The verdicts of the other file on a query, by their unique names.
 struct TheirVerdicts {
     all: HashSet<String>,
-    /// Those that were not here.
+    /// Those that were missing here.
     new: HashSet<String>,
 }
 
-/// The verdicts of the other file on a query, as they would be given here, earliest first.
+/// The verdicts of the other file on a query, translated to this project, earliest first.
 fn verdicts(from: &Connection, query: &MatchedQuery) -> Result<Vec<(String, NewVerdict)>> {
     let mut statement = from.prepare_cached(
         "SELECT uid, a, b, decision, note, annotator, blind, active_ms, created_ms, confidence, cause, policy, role,

@@ -1,11 +1,12 @@
-//! The weights that judges' models were seen with.
+//! Fingerprints of the judges' model weights.
 
 use super::Merger;
 use crate::store::Result;
 use rusqlite::params;
 
 impl Merger<'_> {
-    /// Takes over when the judges of merged votes were seen with other weights than here at that moment.
+    /// Copies the fingerprints of judges with merged votes where they differ from those here at
+    /// that time.
     pub(crate) fn weights(&mut self) -> Result<()> {
         let mut statement = self.from.prepare_cached(
             "SELECT judge, fingerprint, votes_before, seen_ms FROM judge_weights ORDER BY seen_ms, id",

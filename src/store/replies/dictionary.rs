@@ -1,23 +1,23 @@
-//! What the replies of a project have in common: when it is looked for, and the row that it is kept in.
+//! The compression dictionary of a project's replies: when it is trained, and its row.
 
 use crate::store::error::{Result, StoreError};
 use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 
-/// Replies that a dictionary is trained from.
+/// Number of replies that a dictionary is trained on.
 pub(super) const SAMPLES: usize = 1_000;
 
-/// Fewer have too little in common.
+/// Fewer replies have too little in common.
 const FEWEST: usize = 100;
 
-/// Of a reply only so many bytes are looked at.
+/// Maximum number of bytes of each reply used for training.
 const LOOKED_AT: usize = 8 << 10;
 
-/// Bytes of a dictionary.
+/// Size of a dictionary in bytes.
 const SIZE: usize = 32 << 10;
 
-/// The most bytes that are taken for a dictionary.
+/// Maximum accepted size of a dictionary in bytes.
 const LARGEST: usize = 1 << 20;
 
 pub(in crate::store) struct Dictionary {
@@ -35,7 +35,7 @@ impl Dictionary {
         &self.bytes
     }
 
-    /// The row of the dictionary, which is added where it is not there.
+    /// The row of the dictionary, which is added if it is missing.
     pub(in crate::store) fn enter(&self, connection: &Connection) -> Result<i64> {
         connection
             .prepare_cached(
@@ -47,7 +47,7 @@ impl Dictionary {
             .query_row([self.hash], |row| row.get(0))?)
     }
 
-    /// Whether the row holds this dictionary.
+    /// Whether the row contains this dictionary.
     pub(super) fn stands_at(&self, connection: &Connection, id: i64) -> Result<bool> {
         let found: Option<[u8; 32]> = connection
             .prepare_cached("SELECT hash FROM dictionary WHERE id = ?1")?
@@ -56,7 +56,7 @@ impl Dictionary {
         Ok(found == Some(self.hash))
     }
 
-    /// The bytes of a row.
+    /// The dictionary bytes of a row.
     pub(in crate::store) fn bytes_of(connection: &Connection, id: i64) -> Result<Vec<u8>> {
         let found: Option<Vec<u8>> = connection
             .prepare_cached("SELECT bytes FROM dictionary WHERE id = ?1 AND length(bytes) <= ?2")?
@@ -70,7 +70,7 @@ impl Dictionary {
     }
 }
 
-/// What the samples have in common; `None` where they are too few or have too little.
+/// Trains a dictionary; `None` if there are too few samples or they have too little in common.
 pub(super) fn trained(samples: &[Vec<u8>]) -> Option<Dictionary> {
     if samples.len() < FEWEST {
         return None;
@@ -83,7 +83,7 @@ pub(super) fn trained(samples: &[Vec<u8>]) -> Option<Dictionary> {
     Some(Dictionary::new(bytes))
 }
 
-/// Looks for a dictionary once, on a thread of its own: it takes longer than a transaction may.
+/// Trains a dictionary once, on a separate thread, as it takes longer than a transaction may.
 pub(super) enum Training {
     Collecting(Vec<Vec<u8>>),
     Running(Receiver<Option<Dictionary>>),
@@ -97,7 +97,7 @@ impl Default for Training {
 }
 
 impl Training {
-    /// Takes in a reply, and hands over the dictionary when there is one.
+    /// Adds a reply to the samples, and returns the dictionary when it is ready.
     pub(super) fn take(&mut self, plain: &[u8]) -> Option<Dictionary> {
         match self {
             Self::Over => None,
@@ -122,7 +122,7 @@ impl Training {
         let (send, receive) = sync_channel(1);
         let thread = std::thread::Builder::new().name("reply-dictionary".to_owned());
         let started = thread.spawn(move || {
-            // Where nobody wants it any more, the project is closed.
+            // If nobody receives it, the project has been closed.
             drop(send.send(trained(&samples)));
         });
         match started {

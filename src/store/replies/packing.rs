@@ -1,13 +1,13 @@
-//! The bytes of a reply: a byte that says how the rest is to be read, and the text as it is or as a frame of zstd.
+//! Encoding of a packed reply: a byte that names the format, then the plain text or a zstd frame.
 
 use crate::store::error::{Result, StoreError};
 use serde::{Deserialize, Serialize};
 use zstd::bulk::{Compressor, Decompressor};
 
-/// The most bytes that a frame may say that it holds: a small one that holds more than this comes from no judge.
+/// Maximum declared size of a frame's content; no judge's reply is larger.
 const LARGEST: usize = 64 << 20;
 
-/// What a frame begins with, which is the same for all and not stored.
+/// The magic number of a frame, which is always the same and not stored.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// The first byte.
@@ -17,11 +17,11 @@ const FRAME: u8 = 1;
 /// The text of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::store) struct ReplyText {
-    /// The reasoning, in the judge's own presentation.
+    /// The reasoning in the judge's presentation.
     pub(in crate::store) reasoning: String,
-    /// The reply as it came, where it was kept.
+    /// The raw reply, if it was stored.
     pub(in crate::store) raw: Option<String>,
-    /// The provider's identifier of the call.
+    /// The provider's ID of the call.
     pub(in crate::store) request_id: Option<String>,
 }
 
@@ -31,13 +31,13 @@ impl ReplyText {
     }
 }
 
-/// A text in one piece, before it is compressed.
+/// Serializes a text before it is compressed.
 pub(super) fn plain(text: &ReplyText) -> Result<Vec<u8>> {
     postcard::to_stdvec(text)
         .map_err(|error| StoreError::Corrupt(format!("a reply cannot be packed: {error}")))
 }
 
-/// The text in a piece.
+/// Parses a serialized text.
 pub(super) fn text(plain: &[u8]) -> Result<ReplyText> {
     postcard::from_bytes(plain).map_err(|error| broken(&error.to_string()))
 }
@@ -51,18 +51,19 @@ pub(super) struct Packer(Option<Compressor<'static>>);
 
 impl Packer {
     /// # Errors
-    /// Where zstd cannot read the dictionary.
+    /// zstd cannot read the dictionary.
     pub(super) fn with(dictionary: &[u8], level: i32) -> std::io::Result<Self> {
         let mut compressor = Compressor::with_dictionary(level, dictionary)?;
-        // The row says which dictionary it is.
+        // The row already says which dictionary it is.
         compressor.include_dictid(false)?;
         compressor.include_contentsize(true)?;
-        // A dictionary that is no good shows at the first use.
+        // An invalid dictionary fails at the first use.
         compressor.compress(&[])?;
         Ok(Self(Some(compressor)))
     }
 
-    /// Packs a piece; as it is where that is shorter, or too long for a frame.
+    /// Packs bytes with zstd, or stores them unchanged if that is shorter or they are too long for
+    /// a frame.
     pub(super) fn pack(&mut self, plain: Vec<u8>, level: i32) -> Vec<u8> {
         if self.0.is_none() {
             self.0 = Self::with(&[], level).ok().and_then(|packer| packer.0);
@@ -93,7 +94,7 @@ impl Unpacker {
         Ok(Self(made.map_err(|error| broken(&error.to_string()))?))
     }
 
-    /// The piece in packed bytes, in no more memory than a frame may hold.
+    /// Unpacks bytes, using no more memory than a frame may contain.
     pub(super) fn unpack(&mut self, packed: &[u8]) -> Result<Vec<u8>> {
         match packed.split_first() {
             Some((&AS_IS, body)) => Ok(body.to_vec()),

@@ -1,4 +1,4 @@
-//! What is packed comes back byte for byte, and what nobody packed is an error.
+//! Packed replies unpack byte for byte, and invalid bytes are errors.
 
 use super::*;
 use crate::store::labels::tests::pool;
@@ -28,7 +28,7 @@ fn read(db: &Db, reply: i64) -> Result<ReplyText> {
         .unpacked(&db.connection, packed.dictionary, &packed.bytes)
 }
 
-/// As many replies as it takes until they are packed with a dictionary; the reply with the highest number comes last.
+/// Adds replies until they are packed with a dictionary; the reply with the highest row comes last.
 fn until_trained(db: &Db) -> Vec<(i64, ReplyText)> {
     let mut all = Vec::new();
     loop {
@@ -102,7 +102,7 @@ fn the_next_time_goes_on_with_the_same_dictionary() {
 #[test]
 fn a_dictionary_that_is_no_good_loses_no_reply() {
     let db = Db::scratch().unwrap();
-    // The mark of a dictionary of zstd, and nothing of one behind it.
+    // The magic number of a zstd dictionary, followed by garbage.
     db.connection
         .execute(
             "INSERT INTO dictionary (hash, bytes) VALUES (x'00', x'37a430ec00000000ffff')",
@@ -122,7 +122,7 @@ fn bytes_that_nobody_packed_are_an_error_and_take_no_memory() {
         [&[1], &frame[4..]].concat()
     };
     let endless = {
-        // A frame that does not say how long it is.
+        // A frame that does not declare its size.
         let frame = zstd::stream::encode_all(&b"abc"[..], 1).unwrap();
         [&[1], &frame[4..]].concat()
     };
@@ -137,7 +137,7 @@ fn bytes_that_nobody_packed_are_an_error_and_take_no_memory() {
             "{error}"
         );
     }
-    // Text that says that it is longer than it is.
+    // A text that declares more than its actual size.
     let error = db
         .replies
         .unpacked(&db.connection, None, &[0, 0xff, 0xff, 0xff, 0x7f, b'a']);

@@ -5,24 +5,24 @@ use crate::store::db::Db;
 use crate::store::error::Result;
 use tokio::sync::oneshot;
 
-/// When work is answered.
+/// When a job is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::store) enum Durability {
-    /// When it is committed: it survives the end of the process, and not a loss of power.
+    /// When it is committed: it survives the end of the process, but not a power loss.
     Committed,
-    /// The same, for work that does not wait for another program's lock.
+    /// Like `Committed`, for work that does not wait for another program's lock.
     Cached,
-    /// When the disk holds it.
+    /// When it is on disk.
     Synced,
 }
 
-/// Sends the answer of a job, told why its transaction was not kept where it was not.
+/// Sends the answer of a job; the argument says why its transaction failed, if it did.
 pub(super) type AnswerSender = Box<dyn FnOnce(Option<&WriteFailure>) + Send>;
 
-/// The answers of a committed transaction, which wait for the disk.
+/// The answers of a committed transaction that wait for the disk.
 pub(super) type Committed = Vec<AnswerSender>;
 
-/// Does some work. Gives its answer, and why it failed, where it did.
+/// Runs some work. Returns its answer, and the failure if there was one.
 pub(super) type StoreJob =
     Box<dyn FnOnce(Result<&mut Db>) -> (AnswerSender, Option<WriteFailure>) + Send>;
 
@@ -31,14 +31,14 @@ pub(super) struct StoreTask {
     pub(super) until: Durability,
 }
 
-/// Wraps typed work so that its answer is sent only when the fate of its transaction is known.
+/// Wraps typed work so that its answer is sent only when the outcome of its transaction is known.
 pub(super) fn job<T, F>(work: F, answer: oneshot::Sender<Result<T>>) -> StoreJob
 where
     T: Send + 'static,
     F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
 {
     Box::new(move |db| {
-        // The result is held back: it is true only if the transaction that holds it is kept.
+        // Hold the result back: it is valid only if its transaction is kept.
         let result = db.and_then(|db| db.guarded(work));
         let failure = result.as_ref().err().map(WriteFailure::from);
         let answer: AnswerSender = Box::new(move |trouble| {
@@ -46,7 +46,7 @@ where
                 Some(trouble) if result.is_ok() => Err(trouble.clone().into()),
                 _ => result,
             };
-            // The asker may have gone away; the work is done all the same.
+            // The receiver may be gone; the work is done regardless.
             drop(answer.send(result));
         });
         (answer, failure)

@@ -1,4 +1,4 @@
-//! What the threads of one project know of each other, and what ended the writing.
+//! State shared by the threads of a project, including the failure that ended writing.
 
 use crate::store::error::StoreError;
 use crate::store::file::{self, FileIdentity};
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What became of the transaction of some work, where it was not kept.
+/// Why the transaction of some work was not kept.
 #[derive(Clone, Debug)]
 pub(in crate::store) enum WriteFailure {
     Uncommitted(String),
@@ -47,26 +47,26 @@ impl From<&StoreError> for WriteFailure {
     }
 }
 
-/// How the writing of a project went since it was opened.
+/// Write statistics since the project was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WriteStatistics {
     pub requests: u64,
     pub commits: u64,
     /// The longest time from the first request of a transaction to its commit.
     pub longest_commit: Duration,
-    /// Times that the disk was made to hold the log.
+    /// Number of flushes of the log to disk.
     pub syncs: u64,
     pub longest_sync: Duration,
-    /// Times that the log was copied into the file.
+    /// Number of times that the log was copied into the file.
     pub checkpoints: u64,
 }
 
-/// What the threads of one project know of each other.
+/// State shared by the threads of a project.
 #[derive(Debug)]
 pub(in crate::store) struct WriterState {
-    /// The file as the user named it.
+    /// The file under the name that the user gave.
     identity: FileIdentity,
-    /// The file as SQLite names it.
+    /// The file under the name that SQLite uses.
     pub(super) canonical: PathBuf,
     log: Option<FileIdentity>,
     pub(super) stopped: OnceLock<WriteFailure>,
@@ -113,12 +113,12 @@ impl WriterState {
         }
     }
 
-    /// Keeps what ended the writing; the first trouble stays.
+    /// Stores the failure that ended writing; the first one is kept.
     pub(super) fn stop(&self, trouble: WriteFailure) -> WriteFailure {
         self.stopped.get_or_init(|| trouble).clone()
     }
 
-    /// Whether the project is where it was; where not, nothing is written to it any more.
+    /// Checks that the project is still in its place; if not, nothing more is written to it.
     pub(super) fn look(&self) -> std::result::Result<(), WriteFailure> {
         if let Some(trouble) = self.stopped.get() {
             return Err(trouble.clone());
@@ -130,14 +130,14 @@ impl WriterState {
         Err(self.stop(WriteFailure::Gone(self.identity.path().to_owned())))
     }
 
-    /// Where the log was, once it is not there any more. Connections that are opened from then on do
-    /// not see what the others see.
+    /// The path of the log, if the log has disappeared. Connections opened from then on see
+    /// different data.
     pub(super) fn lost_log(&self) -> Option<PathBuf> {
         let log = self.log.as_ref().filter(|log| !log.still_there());
         log.map(|log| log.path().to_owned())
     }
 
-    /// An error of reading, or that the log has gone, which causes many.
+    /// Replaces a read error by the loss of the log, if that happened, since it causes many errors.
     pub(in crate::store) fn explained(&self, error: StoreError) -> StoreError {
         match error {
             StoreError::Closed | StoreError::NotFound(_) | StoreError::Conflict(_) => error,
@@ -148,10 +148,12 @@ impl WriterState {
         }
     }
 
-    /// Another file in place of the project would take the log next to it for its own at the next start, and be
-    /// destroyed by it. Where nothing is in its place the log stays: the project may come back to it.
+    /// Moves the log aside if another file has taken the project's place: that file would apply the
+    /// log at the next start and be destroyed by it. If no file is in its place, the log stays,
+    /// since the project may come back.
     pub(super) fn put_log_aside(&self) {
-        // A link that leads elsewhere now is no reason: the project is where it was, and its log belongs to it.
+        // A link that now leads elsewhere does not matter: the project is in its place, and its log
+        // belongs to it.
         let replaced = self.identity.is_another(&self.canonical)
             && self.log.as_ref().is_some_and(FileIdentity::still_there);
         if replaced && self.stopped.get().is_none() {
@@ -179,7 +181,7 @@ impl WriterState {
     pub(super) fn uncopied(&self) -> u32 {
         let pages = self.pages.load(Ordering::Relaxed);
         match self.copied.load(Ordering::Relaxed) {
-            // The log has begun anew since.
+            // The log has restarted since.
             copied if copied > pages => pages,
             copied => pages - copied,
         }

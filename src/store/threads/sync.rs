@@ -1,4 +1,4 @@
-//! The syncing thread: makes the disk hold what was committed, and only then answers.
+//! The sync thread: flushes commits to disk before it answers.
 
 use super::checkpoint::COPY_AFTER;
 use super::job::Committed;
@@ -10,13 +10,13 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// A sync that takes longer than this says that the disk has no time for a copy.
+/// A sync that takes longer than this means that the disk is too busy for a copy.
 const SLOW: Duration = Duration::from_millis(10);
 
 /// How long the disk must have kept up before the log is copied.
 const CALM: Duration = Duration::from_secs(2);
 
-/// Makes the disk hold what has been committed.
+/// Flushes committed data to disk.
 pub(in crate::store) type LogSync = Box<dyn FnMut() -> io::Result<()> + Send>;
 
 pub(super) fn sync_loop(
@@ -27,15 +27,17 @@ pub(super) fn sync_loop(
 ) {
     let mut slow: Option<Instant> = None;
     while let Ok(mut answers) = committed.recv() {
-        // Everything taken in here was committed before the sync begins, so this one sync holds for all of it. What is
-        // committed while it runs may or may not be on the disk after it, and waits for the next one.
+        // Everything received here was committed before the sync begins, so this one sync covers
+        // all of it. A commit during the sync may or may not be on disk afterwards, and waits for
+        // the next one.
         while let Ok(more) = committed.try_recv() {
             answers.extend(more);
         }
         let began = Instant::now();
         let outcome = match state.stopped.get() {
             Some(trouble) => Err(trouble.clone()),
-            // After a failed sync the kernel may drop the pages and call the next sync a success, so there is no next.
+            // After a failed sync, the kernel may drop the pages and report success for the next
+            // one, so do not try again.
             None => sync().map_err(|error| {
                 let unsynced = || WriteFailure::Unsynced(error.to_string());
                 state.stop(
@@ -49,7 +51,7 @@ pub(super) fn sync_loop(
         if outcome.is_ok() {
             state.count_sync(took);
         }
-        // The file may have gone between its commit and here: then nobody would ever find what this would confirm.
+        // The file may have disappeared since its commit; then nobody would ever find the data.
         let outcome = outcome.and_then(|()| state.look());
         for answer in answers {
             answer(outcome.as_ref().err());
@@ -59,22 +61,23 @@ pub(super) fn sync_loop(
         }
         let calm = slow.is_none_or(|at| at.elapsed() >= CALM);
         if outcome.is_ok() && calm && state.uncopied() >= COPY_AFTER {
-            // Where it is still copying, it is asked again after the next sync.
+            // If a copy is still running, ask again after the next sync.
             let _ = copy.try_send(());
         }
     }
 }
 
-/// Room of the log that is set aside at a time, in bytes.
+/// Bytes to preallocate for the log at a time.
 #[cfg(target_os = "linux")]
 pub(super) const SET_ASIDE: u64 = 16 << 20;
 
-/// A shorter log is that of a few rows, and finds its room as it goes.
+/// A shorter log has only a few rows and needs no preallocation.
 #[cfg(target_os = "linux")]
 pub(super) const SHORT: u64 = 1 << 20;
 
-/// Sets room aside on the disk beyond the end of the log, and returns how far it reaches. While a log grows, finding room
-/// for it and syncing it hold each other up, and with them the writer; in room that is there already they do not.
+/// Preallocates disk space beyond the end of the log and returns how far it reaches. While a log
+/// grows, allocation and sync block each other and thereby the writer; in preallocated space they
+/// do not.
 #[cfg(target_os = "linux")]
 pub(super) fn ahead(log: &File, set_aside: u64) -> u64 {
     let length = log.metadata().map_or(0, |log| log.len());
@@ -82,7 +85,7 @@ pub(super) fn ahead(log: &File, set_aside: u64) -> u64 {
         return set_aside;
     }
     let from = length.max(set_aside);
-    // Where the disk is full or knows no such thing, the log grows as it did.
+    // If the disk is full or does not support this, the log grows as before.
     let flags = rustix::fs::FallocateFlags::KEEP_SIZE;
     match rustix::fs::fallocate(log, flags, from, SET_ASIDE) {
         Ok(()) => from + SET_ASIDE,
@@ -100,8 +103,9 @@ pub(in crate::store) fn log_sync(project: &Path) -> LogSync {
     let mut log: Option<(File, FileIdentity)> = None;
     let mut set_aside = 0;
     Box::new(move || {
-        // One handle for as long as the project is open: an error of the disk is told to those who had the file open.
-        // Closing it takes no lock away, as SQLite locks the log's index (`-shm`) and the project, never the log.
+        // Keep one handle for as long as the project is open: a disk error is reported only to
+        // handles that were open at the time. Closing it releases no lock, as SQLite locks the
+        // log's index (`-shm`) and the project, never the log.
         let (file, identity) = match &log {
             Some(known) => known,
             None => {
@@ -112,8 +116,8 @@ pub(in crate::store) fn log_sync(project: &Path) -> LogSync {
         };
         set_aside = ahead(file, set_aside);
         file.sync_data()?;
-        // SQLite keeps the log while a connection is open. Another log in its place is somebody else's doing: what
-        // was committed is in a file that nobody will find after this process ends.
+        // SQLite keeps the log while a connection is open. If another program has replaced it, the
+        // commits are in a file that nobody can find once this process ends.
         match identity.still_there() {
             true => Ok(()),
             false => Err(io::Error::other(format!(

@@ -1,4 +1,4 @@
-//! What the threads of a project promise: before and after a commit, a sync, a failure and an end.
+//! Guarantees of a project's threads: before and after a commit, a sync, a failure and the end.
 
 mod closing;
 
@@ -38,7 +38,7 @@ fn wait<T>(answer: impl Future<Output = T>) -> T {
         .block_on(answer)
 }
 
-/// A disk that tells when it begins to sync, and ends when it is let go.
+/// A disk that signals when a sync begins, and completes it when released.
 fn slow_disk() -> (LogSync, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let (begun, begins) = mpsc::channel();
     let (release, released) = mpsc::channel();
@@ -57,7 +57,7 @@ fn a_note_does_not_wait_for_the_disk_and_a_write_does() {
     let store = Store::open_with(&folder.path().join("p.db"), sync).unwrap();
     let mut write = Box::pin(store.write(set("write")));
     begins.recv().unwrap();
-    // The disk is busy with the first commit, and the next ones are made all the same.
+    // The disk is busy with the first commit, but the next ones are made anyway.
     wait(store.note(set("note"))).unwrap();
     assert_eq!(names(&store), ["note", "write"]);
     assert!(write.as_mut().now_or_never().is_none());
@@ -143,7 +143,7 @@ fn what_is_answered_is_what_is_kept_where_a_transaction_is_given_up_in_the_middl
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&folder.path().join("p.db")).unwrap();
     let first = store.note(set("first"));
-    // As SQLite does when there is no room.
+    // As SQLite does when the disk is full.
     let gives_up = store.note(|db| Ok(db.connection.execute_batch("ROLLBACK")?));
     let later = store.note(set("later"));
     let kept = [wait(first).is_ok(), wait(later).is_ok()];
@@ -198,7 +198,7 @@ fn after_a_failed_sync_nothing_is_confirmed_any_more() {
         Err(StoreError::Unsynced(_))
     ));
     drop(store);
-    // The process lives, so the kernel still has it.
+    // The process is alive, so the kernel still has the data.
     assert_eq!(names(&Store::open(&path).unwrap()), ["first"]);
 }
 
@@ -211,7 +211,7 @@ fn a_commit_that_fails_fails_all_that_shared_it() {
         let _ = released.recv();
         Ok(())
     });
-    // All of them wait behind the first one and share its transaction.
+    // They all queue behind the first one and share its transaction.
     let good = store.write(set("good"));
     let bad = store.note(|db| {
         db.connection.execute_batch(
@@ -291,7 +291,7 @@ fn a_project_that_is_moved_deleted_or_replaced_takes_no_more_writes() {
         assert!(matches!(gone, Err(StoreError::Gone { .. })), "{name}");
         drop(store);
         if name == "replaced" {
-            // The log of the one that was here is not taken for a log of the one that is.
+            // The log of the removed file is not used for the new one.
             assert_eq!(names(&Store::open(&path).unwrap()), [""; 0]);
         }
     }
@@ -336,7 +336,7 @@ fn the_last_handle_leaves_one_file_with_everything_in_it() {
     let path = folder.path().join("p.db");
     let store = Store::open(&path).unwrap();
     wait(store.note(set("note"))).unwrap();
-    // Not awaited, and done all the same.
+    // Not awaited, but done anyway.
     drop(store.write(set("write")));
     drop(store);
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
@@ -359,7 +359,7 @@ fn the_log_is_copied_into_the_file_when_nothing_is_written() {
         assert!(began.elapsed() < Duration::from_secs(30));
         std::thread::yield_now();
     }
-    // What a copy of the file alone holds.
+    // The content of a copy of the file alone.
     let copy = folder.path().join("copy.db");
     std::fs::copy(&path, &copy).unwrap();
     assert_eq!(names(&Store::open(&copy).unwrap()), ["before"]);
@@ -379,7 +379,7 @@ fn a_log_that_goes_is_noticed() {
         matches!(&lost, Err(StoreError::LogGone { path }) if path.ends_with("p.db-wal")),
         "{lost:?}"
     );
-    // The connections that are open hold it still, and the last one to close copies it into the project.
+    // Open connections still hold it, and the last one to close copies it into the project.
     drop(store);
     assert_eq!(names(&Store::open(&path).unwrap()), ["after", "before"]);
 }
@@ -396,7 +396,7 @@ fn room_is_set_aside_for_a_long_log_and_leaves_its_length() {
     let reach = ahead(&log, 0);
     let there = log.metadata().unwrap();
     assert_eq!(there.len(), SHORT);
-    // A file system that knows no such thing leaves the log as it is.
+    // A file system without support leaves the log unchanged.
     if reach > 0 {
         assert_eq!(reach, SHORT + SET_ASIDE);
         assert!(there.blocks() * 512 >= SET_ASIDE);

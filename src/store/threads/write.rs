@@ -1,4 +1,4 @@
-//! The writing thread: work is grouped into transactions that are committed every few milliseconds.
+//! The writing thread: groups work into transactions that are committed every few milliseconds.
 
 use super::checkpoint::{COPY_AFTER, COPY_NOW, PATIENCE, checkpoint, cut_log};
 use super::job::{Committed, Durability, StoreTask};
@@ -10,19 +10,19 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// How many such waits a write survives.
+/// How many such waits a write tolerates.
 const BUSY_TRIES: u32 = 6;
 
-/// Rows of work that may share one transaction.
+/// Maximum number of jobs per transaction.
 const GROUP: usize = 4096;
 
-/// How long a transaction takes in further work. What waits for its commit is what a kill can take.
+/// How long a transaction accepts further work. A kill loses work that waits for its commit.
 const OPEN_FOR: Duration = Duration::from_millis(8);
 
-/// How long nothing was to be written before a long log is cut.
+/// How long the writer must be idle before a long log is truncated.
 const REST: Duration = Duration::from_secs(1);
 
-/// The same for any other log.
+/// How long it must be idle before any other log is truncated.
 const IDLE: Duration = if cfg!(test) {
     Duration::from_millis(300)
 } else {
@@ -55,15 +55,14 @@ pub(super) fn write_loop(
         let mut next = Some(first);
         let mut given_up = None;
         while let Some(task) = next.take() {
-            // Each in a savepoint of its own: one that fails takes back what it did, and nothing of the others in its
-            // transaction.
+            // Run each job in its own savepoint: a failing job rolls back only its own changes.
             let (answer, failure) = (task.job)(Ok(db));
             match task.until {
                 Durability::Committed | Durability::Cached => noted.push(answer),
                 Durability::Synced => written.push(answer),
             }
-            // A full or failing disk may have made SQLite give up the whole transaction. What came after it would be
-            // kept on its own, and answered as if it were not.
+            // On a full or failing disk, SQLite may have rolled back the whole transaction. Later
+            // work would then be kept on its own but reported as lost.
             if db.connection.is_autocommit() {
                 let unknown =
                     || WriteFailure::Uncommitted("SQLite gave up the whole transaction".to_owned());
@@ -75,7 +74,8 @@ pub(super) fn write_loop(
         let requests = noted.len() + written.len();
         let outcome = match given_up {
             Some(failure) => Err(failure),
-            // Looked at before the commit: in a file that was replaced, nobody would find what this commits.
+            // Check before the commit: if the file was replaced, nobody would find the committed
+            // data.
             None => state.look().and_then(|()| commit(db, &state.canonical)),
         };
         if let Err(trouble) = outcome {
@@ -88,25 +88,27 @@ pub(super) fn write_loop(
             continue;
         }
         state.count_commit(requests, began.elapsed());
-        // Those who wait for the disk are answered by the sync thread, so that the next transaction can begin now.
+        // The sync thread answers jobs that wait for the disk, so that the next transaction can
+        // begin now.
         for answer in noted {
             answer(None);
         }
-        // Notes alone go to the disk too; nobody waits for that.
+        // Jobs that need only a commit are flushed too, but nobody waits for that.
         drop(committed.send(written));
         let pages = state.pages.load(Ordering::Relaxed);
         if pages < COPY_AFTER {
             copy_at = COPY_NOW;
         } else if pages >= copy_at {
             checkpoint(&db.connection, state);
-            // Where a reader holds on to an old state, the log cannot begin anew yet, and trying is not free.
+            // While a reader holds on to an old state, the log cannot restart, and trying is not
+            // free.
             copy_at = pages + COPY_AFTER;
         }
     }
 }
 
-/// The next work, `None` at the end. The log is copied into the file when there is nothing to do, so
-/// that a copy of the file alone is whole; nobody waits for the writer then.
+/// The next task, or `None` at the end. The log is copied into the file when there is nothing to
+/// do, so that a copy of the file alone is complete; nobody waits for the writer then.
 fn next_task(
     db: &mut Db,
     jobs: &mpsc::Receiver<StoreTask>,
@@ -121,7 +123,7 @@ fn next_task(
             Ok(task) => return Some(task),
             Err(mpsc::RecvTimeoutError::Timeout) => cut_log(&mut db.connection, state),
             Err(mpsc::RecvTimeoutError::Disconnected) => {
-                // Another process may have the project open and keep the log.
+                // Another process may have the project open and need the log.
                 if is_long {
                     cut_log(&mut db.connection, state);
                 }
@@ -129,7 +131,7 @@ fn next_task(
             }
         }
         if is_long && state.uncopied() == 0 {
-            // Somebody reads from it: it is cut once something else is written.
+            // A reader uses the log: truncate it after the next write.
             return jobs.recv().ok();
         }
     }
@@ -140,7 +142,7 @@ fn commit(db: &Db, path: &Path) -> std::result::Result<(), WriteFailure> {
     committed.map_err(|error| WriteFailure::from(&file::explained(path, error)))
 }
 
-/// Begins to write, unless another process holds the file for longer than a moment.
+/// Begins to write, unless another process holds the lock for longer than a moment.
 fn begin_at_once(db: &mut Db, state: &WriterState) -> rusqlite::Result<()> {
     db.connection.busy_timeout(PATIENCE)?;
     let begun = db.connection.execute_batch("BEGIN IMMEDIATE");
@@ -148,7 +150,8 @@ fn begin_at_once(db: &mut Db, state: &WriterState) -> rusqlite::Result<()> {
     begun
 }
 
-/// Begins to write. Another process may hold the file for long; what waits here has been paid for, so it waits longer.
+/// Begins to write. Another process may hold the lock for a long time, and the pending data has
+/// been paid for, so this waits longer.
 fn begin(db: &Db) -> rusqlite::Result<()> {
     let mut tries = 0;
     loop {

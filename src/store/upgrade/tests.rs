@@ -1,4 +1,4 @@
-//! A project of wide votes reads as it did, and has lost nothing that was paid for.
+//! A project with wide votes reads as before and loses nothing that was paid for.
 
 use super::*;
 use crate::domain::battle::BattleId;
@@ -22,7 +22,7 @@ const WIDE: [&str; 11] = [
     include_str!("../../../assets/migrations/0011.sql"),
 ];
 
-/// What a paid vote has beside its reply.
+/// The columns of a paid vote besides its reply.
 type PaidColumns = (
     i64,
     Option<f64>,
@@ -32,7 +32,8 @@ type PaidColumns = (
     Option<String>,
 );
 
-/// A project as it was written before, with paid, reused, imported, embedded, truncated and unpriced votes.
+/// A project in the old format, with paid, reused, imported, embedded, truncated and unpriced
+/// votes.
 fn wide(folder: &Path, battles: usize) -> PathBuf {
     let path = folder.join("wide.db");
     let mut old = Connection::open(&path).unwrap();
@@ -67,7 +68,7 @@ fn wide(folder: &Path, battles: usize) -> PathBuf {
         for at in 1..=battles as i64 {
             battle.execute((at, at - 1, at)).unwrap();
             let reused = at % 5 == 2;
-            // A reused vote comes before the one whose answer it has, and after it.
+            // A reused vote comes before and after the one whose answer it has.
             let answer = if reused { at + 1 - 2 * (at % 2) } else { at };
             let reasoning = format!("Document A has {answer}.\nDocument B says \"no\".");
             let raw = format!("{{\"thoughts\": [{reasoning:?}], \"score\": 0.5}}");
@@ -193,7 +194,7 @@ fn wide_votes_read_as_they_did() {
              LEFT JOIN name AS stop ON stop.id = stop_reason ORDER BY battle, judge"
         ),
     );
-    // A call's key is kept in part; nothing else is shorter than it was.
+    // Only the call key is shortened; everything else is kept in full.
     let before: Vec<PaidColumns> = before
         .into_iter()
         .map(|(battle, usd, ms, key, model, stop)| {
@@ -220,7 +221,7 @@ fn wide_votes_read_as_they_did() {
         assert_eq!(detail.raw, raw);
     }
     let count = |sql: &str| -> i64 { new.query_row(sql, [], |row| row.get(0)).unwrap() };
-    // A reused vote has no reply of its own: a fifth of 600 is reused.
+    // Reused votes have no reply of their own: a fifth of 600 is reused.
     assert_eq!(
         count("SELECT count(DISTINCT reply) FROM vote WHERE judge = 1"),
         480
@@ -238,7 +239,7 @@ fn wide_votes_read_as_they_did() {
 fn an_upgrade_that_is_cut_short_leaves_the_project_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let path = wide(folder.path(), 50);
-    // A vote that cannot be brought over: the upgrade ends in the middle.
+    // A vote that cannot be moved makes the upgrade fail halfway.
     let old = Connection::open(&path).unwrap();
     old.execute_batch(
         "PRAGMA foreign_keys = OFF; UPDATE vote SET judge = 99 WHERE battle = 40 AND judge = 1",
@@ -292,7 +293,7 @@ fn a_run_of_an_older_version_is_not_upgraded_under_its_feet() {
     assert!(Store::open(&path).is_ok());
 }
 
-/// What the migration that removes copies says.
+/// The migration that removes copies.
 const WITHOUT_COPIES: &str = include_str!("../../../assets/migrations/0024.sql");
 
 #[test]
@@ -369,7 +370,7 @@ fn a_copied_answer_goes_and_what_was_paid_for_stays() {
         [
             (1, false, 0.5, 0.25),
             (3, false, 0.5, 0.25),
-            // The probe's own answer, which counts now.
+            // The probe's own answer, which now counts.
             (5, true, -0.25, 0.25),
             (6, false, 1.0, 0.25),
             (7, false, 1.0, 0.0),
@@ -389,7 +390,7 @@ fn a_copied_answer_goes_and_what_was_paid_for_stays() {
         )
         .unwrap();
     assert_eq!(totals, (7, 7, 7, 1, 1.5));
-    // A second time there is nothing to remove.
+    // Running it again removes nothing.
     db.execute_batch("DROP TABLE copied_vote; ALTER TABLE call_total DROP COLUMN shared")
         .unwrap();
     db.execute_batch(WITHOUT_COPIES).unwrap();

@@ -1,8 +1,8 @@
-//! What is waited for when a project is closed or left, and what is kept.
+//! What closing or leaving a project waits for, and what is kept.
 
 use super::*;
 
-/// A statement that nothing ends but the handle's own wish.
+/// A statement that ends only when the handle's results are no longer wanted.
 fn count_for_ever(db: &mut Db) -> Result<i64> {
     let endless =
         "WITH RECURSIVE n(x) AS (SELECT 0 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n";
@@ -25,7 +25,7 @@ fn closing_ends_a_statement_that_goes_on_and_folds_the_log() {
     store.close(Duration::from_secs(60));
     assert!(matches!(wait(read), Err(StoreError::Closed)));
     assert!(!file::sibling(&path, "-wal").exists());
-    // Who still has a handle is told, and waits for nothing.
+    // Other handles get an error without waiting.
     assert!(matches!(
         other.write_blocking(set("late")),
         Err(StoreError::Closed)

@@ -1,4 +1,5 @@
-//! Judges' picks held against a benchmark's labels, and what rulings make of labels and rankings.
+//! Comparison of judges' picks with a benchmark's labels, and the effect of rulings on labels and
+//! rankings.
 
 pub mod data;
 pub mod document_evidence;
@@ -15,7 +16,7 @@ use data::AdjudicationData;
 pub use effect::RulingEffect;
 pub use report::{JudgePickReport, LEVEL, OrderConsistency, OrderReport};
 
-/// What a reader of the reports should know.
+/// Notes for readers of the reports.
 pub fn notes(data: &AdjudicationData) -> Vec<String> {
     let left_out = [
         (data.left_out.unknown, "of queries that have no pool"),

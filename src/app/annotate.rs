@@ -1,12 +1,13 @@
-//! Runs: judges asked about the battles of a plan, their votes recorded, the queries fitted again.
+//! Runs: asks judges about the battles of a plan, records their votes and refits the queries.
 //!
-//! One task, the dispatcher, owns the run and plans it. Each judge then goes through the queries at its own speed, so that
-//! one that is slow, limited or down leaves the others alone: its question source puts its questions, and a worker of the
-//! caller asks them. A question source holds no more than the texts of the query it works on, so that memory does not grow
-//! with the number of battles. Where a query is played in rounds, its next one is planned when the last one is over; a
-//! judge that makes no more calls holds no round up. A call's result is counted only after the store has confirmed it.
-//! Whoever watches gets the latest [`progress::RunProgress`], never a backlog; whoever steers sends a
-//! [`crate::client::RunControl`].
+//! One task, the dispatcher, owns the run and plans it. Each judge works through the queries at its
+//! own speed, so that a slow, limited or failing judge does not hold up the others: its question
+//! source prepares questions, and a client worker sends them. A question source keeps only the
+//! texts of its current query in memory, so memory use does not grow with the number of battles. If
+//! a query is played in rounds, the next round is planned when the previous one is over; a judge
+//! that makes no more calls does not delay a round. The result of a call is counted only after the
+//! store has confirmed it. Observers receive the latest [`progress::RunProgress`] and never a
+//! backlog; they control the run with [`crate::client::RunControl`].
 
 pub mod batch;
 mod battle_question;

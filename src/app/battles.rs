@@ -1,4 +1,4 @@
-//! A query's battles with every vote on them and what people say of their pairs.
+//! A query's battles with all votes on them and people's verdicts on their pairs.
 
 use crate::app::embedded_reasoning::EmbeddedReasoning;
 use crate::app::review::pair_verdicts::PairVerdicts;
@@ -17,12 +17,12 @@ pub struct QueryBattles {
     /// Indices into the view's battles, with the judges' votes.
     pub battles: Vec<(usize, Vec<VoteDetail>)>,
     pub said: PairVerdicts,
-    /// Pairs that somebody judged and that never fought.
+    /// Pairs with a verdict but without a battle.
     pub unfought: Vec<Pair>,
 }
 
 impl QueryBattles {
-    /// All battles of a query, or those of one document.
+    /// Loads all battles of a query, or those of one document.
     pub fn load(db: &Db, query: &str, document: Option<&str>) -> Result<Self> {
         let key = db.find_query(query)?;
         let document = document.map(|id| db.find_document(key, id)).transpose()?;

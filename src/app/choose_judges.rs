@@ -1,4 +1,5 @@
-//! Which judges a command works with: those of `overrule.toml` that have their keys, or else the offline ones.
+//! Chooses the judges of a command: those of `overrule.toml` whose keys are set, or else the
+//! offline ones.
 
 use super::error::{AppError, invalid};
 use super::permissions::{Consent, RecordedRequests};
@@ -22,51 +23,53 @@ use crate::judge::{
 use std::path::Path;
 use std::sync::Arc;
 
-/// Bytes of an answer full of vectors at most.
+/// Maximum size of an embedding response in bytes.
 const VECTORS: usize = 64 << 20;
-/// Bytes of an answer of a reranker at most: some repeat the documents.
+/// Maximum size of a reranker response in bytes; some repeat the documents.
 const RANKED: usize = 16 << 20;
 
-/// An ensemble, and what is to be said about it.
+/// An ensemble, with notes about it.
 #[derive(Debug)]
 pub struct ChosenJudges {
     pub ensemble: JudgeEnsemble,
-    /// Who is left out and why, in words.
+    /// Which judges were skipped and why, in words.
     pub notes: Vec<String>,
     /// Judges of the user's own file whose keys are not set.
     pub missing: Vec<MissingKey>,
 }
 
 impl ChosenJudges {
-    /// Why nothing may be judged: another ensemble would do it than the one that was configured.
+    /// The error message if the available ensemble differs from the configured one because keys are
+    /// missing.
     pub fn missing_keys(&self) -> Option<String> {
         (!self.missing.is_empty()).then(|| keys_missing(&self.missing))
     }
 }
 
-/// Where judges and their keys come from: the files beside the project, and the environment.
+/// Where judges and their keys are configured: the files next to the project, and the environment.
 #[derive(Clone, Copy, Debug)]
 pub struct JudgeConfiguration<'a> {
-    /// The project, whose folder may hold `overrule.toml` and `.env`.
+    /// The project, whose folder may contain `overrule.toml` and `.env`.
     pub project: &'a Path,
-    /// Which servers may be sent any key.
+    /// Contains the servers that may receive any key.
     pub config: &'a Config,
-    /// Let keys travel unencrypted to other machines.
+    /// Whether keys may be sent unencrypted to other machines.
     pub insecure_http: bool,
-    /// Who allows what only the user can allow.
+    /// Asks for permissions that only the user can grant.
     pub consent: &'a dyn Consent,
 }
 
-/// An embedder by its name, or what is wrong with it.
+/// The name of an embedder with the embedder, or its configuration error.
 pub type NamedEmbedder = (String, Result<Embedder, AppError>);
 
-/// A reranker by its name, or what is wrong with it.
+/// The name of a reranker with the reranker, or its configuration error.
 pub type NamedReranker = (String, Result<Reranker, AppError>);
 
 type MadeJudges = Result<(JudgeEnsemble, Vec<MissingKey>), EnsembleError>;
 
 impl JudgeConfiguration<'_> {
-    /// The judges named, or all of them; those of `overrule.toml` beside the project come first, the offline ones after.
+    /// The named judges, or all of them: first those of `overrule.toml` next to the project, then
+    /// the offline ones.
     ///
     /// # Errors
     /// A judge of the user's own file has no key.
@@ -74,14 +77,14 @@ impl JudgeConfiguration<'_> {
         complete(self.chosen(names, ensemble_from)?)
     }
 
-    /// The judges that are configured and have their keys, and those that want one: to look at a project, or to say what is
-    /// missing.
+    /// The configured judges whose keys are set, and those that lack one; for looking at a project,
+    /// or for reporting what is missing.
     pub fn available(&self) -> Result<ChosenJudges, AppError> {
         self.chosen(&[], ensemble_from)
     }
 
-    /// The same for picks that are asked for in this way. Judges that can only compare two documents are left out, unless
-    /// they are named.
+    /// As [`Self::choose`], for picks of this mode. Judges that can only compare two documents are
+    /// skipped, unless they are named.
     pub fn choose_pickers(
         &self,
         names: &[String],
@@ -102,8 +105,8 @@ impl JudgeConfiguration<'_> {
         )
     }
 
-    /// The same for reranking questions of this kind. Judges that can only compare two documents are left out, unless they
-    /// are named.
+    /// As [`Self::choose`], for reranking questions of this kind. Judges that can only compare two
+    /// documents are skipped, unless they are named.
     pub fn choose_rerankers(
         &self,
         names: &[String],
@@ -125,7 +128,7 @@ impl JudgeConfiguration<'_> {
         )
     }
 
-    /// The embedder of that name in `overrule.toml`.
+    /// The embedder with this name in `overrule.toml`.
     pub fn embedder(&self, name: &str) -> Result<Embedder, AppError> {
         self.read(with_replies(VECTORS), |file, _, sources| {
             let all = &file.embedders;
@@ -145,10 +148,10 @@ impl JudgeConfiguration<'_> {
         })
     }
 
-    /// Every embedder of `overrule.toml` by name, or what is wrong with it.
+    /// All embedders of `overrule.toml` by name, each with its configuration error if it has one.
     pub fn embedders(&self) -> Result<Vec<NamedEmbedder>, AppError> {
         self.read(with_replies(VECTORS), |file, found, sources| {
-            // The commented default names some that nobody has asked for.
+            // The commented default names some that nobody has configured.
             let configs = file.embedders.iter().filter(|_| found);
             Ok(configs
                 .map(|config| {
@@ -170,16 +173,17 @@ impl JudgeConfiguration<'_> {
         })
     }
 
-    /// The reranker of that name in `overrule.toml`, where there is one. No program is started.
+    /// The reranker with this name in `overrule.toml`, if there is one. Starts no program.
     ///
     /// # Errors
-    /// Something is wrong with it.
+    /// Its configuration is invalid.
     pub fn reranker(&self, name: &str) -> Result<Option<Reranker>, AppError> {
         let found = self.rerankers_named(|known| known == name)?;
         found.into_iter().next().map(|(_, made)| made).transpose()
     }
 
-    /// Every reranker of `overrule.toml` by name, or what is wrong with it. No program is started.
+    /// All rerankers of `overrule.toml` by name, each with its configuration error if it has one.
+    /// Starts no program.
     pub fn rerankers(&self) -> Result<Vec<NamedReranker>, AppError> {
         self.rerankers_named(|_| true)
     }
@@ -207,8 +211,8 @@ impl JudgeConfiguration<'_> {
         })
     }
 
-    /// What `overrule.toml` needs the user's permission for, with the names of those that need it: keys that are set and sent
-    /// to servers, and programs.
+    /// The permissions that `overrule.toml` requires from the user, with the names of those that
+    /// require them: sending keys to servers, and running programs.
     pub fn permission_requests(&self) -> Result<Vec<(String, PermissionRequest)>, AppError> {
         let recorded = RecordedRequests::default();
         let all = JudgeConfiguration {
@@ -237,7 +241,7 @@ impl JudgeConfiguration<'_> {
             }
         }
         let names = &with_offline(names);
-        // Nobody is asked about a judge that is not named.
+        // Do not ask for permission for a judge that is not named.
         let allows = |request: &PermissionRequest, judge: &str| {
             (names.is_empty() || names.iter().any(|name| name == judge))
                 && self.consent.allows(request, judge)
@@ -261,8 +265,8 @@ impl JudgeConfiguration<'_> {
         })
     }
 
-    /// Works with `overrule.toml` beside the project, or with the default where there is none, and with what keys come
-    /// from.
+    /// Runs `work` with the `overrule.toml` next to the project, or with the default if there is
+    /// none, and with the sources of keys.
     fn read<T>(
         &self,
         timeouts: Timeouts,
@@ -290,7 +294,7 @@ impl JudgeConfiguration<'_> {
     }
 }
 
-/// The usual timeouts, with answers of at most `reply_bytes` bytes.
+/// The usual timeouts, with responses of at most `reply_bytes` bytes.
 fn with_replies(reply_bytes: usize) -> Timeouts {
     Timeouts {
         reply_bytes,
@@ -298,7 +302,7 @@ fn with_replies(reply_bytes: usize) -> Timeouts {
     }
 }
 
-/// The names, with `offline` for all embedded judges.
+/// The names, with `offline` expanded to all embedded judges.
 fn with_offline(names: &[String]) -> Vec<String> {
     let each = names.iter().flat_map(|name| match name.as_str() {
         OFFLINE => offline::NAMES.map(str::to_owned).to_vec(),
@@ -307,8 +311,8 @@ fn with_offline(names: &[String]) -> Vec<String> {
     each.collect()
 }
 
-/// All judges that are configured and have their keys; without a file of the user's, and without any key, the offline
-/// ones.
+/// All configured judges whose keys are set, or the offline ones if the user has neither a file nor
+/// a key.
 fn all(network: JudgeEnsemble, missing: Vec<MissingKey>, configured: bool) -> ChosenJudges {
     if configured {
         let empty = network.is_empty() && missing.is_empty();
@@ -360,7 +364,8 @@ fn complete(chosen: ChosenJudges) -> Result<ChosenJudges, AppError> {
     }
 }
 
-/// Those judges that can do what they are chosen for; the others are left out, and refused where they are `names`d.
+/// Keeps the judges that have the required capability; others are skipped, or rejected if they are
+/// in `names`.
 fn able(
     mut chosen: ChosenJudges,
     names: &[String],
@@ -384,7 +389,7 @@ fn able(
     Ok(chosen)
 }
 
-/// Which judges of `overrule.toml` lack their keys, and what can be done.
+/// Lists the judges of `overrule.toml` without keys, and the remedies.
 fn keys_missing(missing: &[MissingKey]) -> String {
     let problems = missing.iter().map(|missing| {
         let name = sanitise::line(&missing.judge);
@@ -428,7 +433,8 @@ pub fn is_paid(judge: &dyn Judge) -> bool {
     !judge.spec().is_offline() && judge.worst(&JudgePrompt::default()).1 != Some(0.0)
 }
 
-/// Says where the system allows fewer calls in flight than these judges could have, so many of each.
+/// A note if the system allows fewer calls in flight than these judges could have at `concurrency`
+/// each.
 pub fn bound_note(ensemble: &JudgeEnsemble, concurrency: usize) -> Option<String> {
     let remote = ensemble.iter().filter(|judge| !judge.spec().is_offline());
     let wanted = remote.map(|judge| {
@@ -438,7 +444,7 @@ pub fn bound_note(ensemble: &JudgeEnsemble, concurrency: usize) -> Option<String
     open_files::bound_note(wanted.sum())
 }
 
-/// Refuses a budget that is none, or that cannot be kept.
+/// Rejects an invalid budget, or one that cannot be enforced.
 pub fn check_budget(budget: f64, ensemble: &JudgeEnsemble) -> Result<(), AppError> {
     if !budget.is_finite() || budget < 0.0 {
         return Err(invalid!("--budget {budget}: expected dollars from 0 up"));

@@ -1,4 +1,4 @@
-//! Duels: two rankings before people who do not know which is which.
+//! Duels: blind comparisons of two rankings by people.
 
 mod answers_file;
 mod draft;

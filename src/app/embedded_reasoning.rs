@@ -1,4 +1,5 @@
-//! The reasoning of embedded judges, which no project keeps: written again, by the same judge from the same texts.
+//! Regenerates the reasoning of embedded judges, which is not stored in the project, by running the
+//! same judge on the same texts.
 
 use crate::domain::battle::BattleId;
 use crate::domain::vote::{JudgeId, Margin};
@@ -10,11 +11,11 @@ use futures::FutureExt as _;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What is said in place of a reasoning that cannot be written again.
+/// Placeholder for a reasoning that cannot be regenerated.
 pub const REASONING_GONE: &str =
     "the reasoning cannot be written again: the pool or the judge has changed since this vote";
 
-/// A vote as its judge saw the pair.
+/// A pair as its judge saw it.
 #[derive(Clone, Copy, Debug)]
 pub struct SeenPair {
     pub query: QueryKey,
@@ -26,17 +27,17 @@ pub struct SeenPair {
     pub swapped: bool,
 }
 
-/// Has embedded judges write again what they wrote with their votes.
+/// Regenerates the reasoning of embedded judges.
 #[derive(Debug, Default)]
 pub struct EmbeddedReasoning {
-    /// The judges of the project that are embedded in this program, once they are looked up.
+    /// The project's embedded judges, once they have been looked up.
     judges: Option<HashMap<JudgeId, Arc<dyn Judge>>>,
-    /// The pool that was wanted last: judges weigh words by the whole of it.
+    /// The latest requested pool: judges compute term weights over the whole of it.
     pool: Option<(QueryKey, Arc<PoolText>)>,
 }
 
 impl EmbeddedReasoning {
-    /// [`Db::battle_votes`] of a battle of a query, with all reasoning that can be had.
+    /// [`Db::battle_votes`] for a battle of a query, with all available reasoning.
     pub fn battle_votes(
         &mut self,
         db: &Db,
@@ -65,8 +66,8 @@ impl EmbeddedReasoning {
         Ok(votes)
     }
 
-    /// What a judge wrote when it voted `margin` on a pair, or that it cannot be had: a judge that comes to another margin
-    /// now would write something else.
+    /// A judge's reasoning for its vote of `margin` on a pair, or the reason why it is unavailable:
+    /// a judge that now computes a different margin would write something else.
     pub fn written_again(
         &mut self,
         db: &Db,
@@ -95,7 +96,7 @@ impl EmbeddedReasoning {
         })
     }
 
-    /// Whether a judge is an embedded one, whose reasoning is written again.
+    /// Whether a judge is embedded, so that its reasoning is regenerated.
     pub fn writes(&mut self, db: &Db, judge: JudgeId) -> Result<bool> {
         Ok(self.judge(db, judge)?.is_some())
     }

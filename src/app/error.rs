@@ -1,4 +1,4 @@
-//! Why a use case could not be carried out.
+//! Errors of the application layer.
 
 use crate::app::embeddings::EmbedError;
 use crate::domain::metrics::EvaluationError;
@@ -10,30 +10,30 @@ use std::fmt::{self, Display};
 use std::io;
 use std::path::Path;
 
-/// Why a use case could not be carried out. Callers tell apart what was asked for wrongly from what went wrong.
+/// An error of the application layer. Callers distinguish invalid requests from failures.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// What was asked for cannot be, or a file does not hold it; nothing was changed.
+    /// The request is invalid, or a file lacks what was requested; nothing was changed.
     #[error("{0}")]
     Invalid(String),
     /// A file has problems; nothing was changed.
     #[error("{0}")]
     Problems(FileProblems),
-    /// Something that should have worked did not.
+    /// Something that should have worked failed.
     #[error("{0}")]
     Failed(String),
-    /// The project refused.
+    /// An error of the project store.
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
     Embedding(#[from] EmbedError),
-    /// A ranking cannot be measured.
+    /// A ranking cannot be evaluated.
     #[error(transparent)]
     Evaluation(#[from] EvaluationError),
     /// Reading or writing failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// A table could not be written.
+    /// Writing a table failed.
     #[error(transparent)]
     Csv(#[from] csv::Error),
     #[error(transparent)]
@@ -41,7 +41,7 @@ pub enum AppError {
 }
 
 impl AppError {
-    /// Bad input, in the words of an error and of what caused it.
+    /// Converts an error and its causes to an invalid-request error.
     pub fn invalid(error: impl Error + 'static) -> Self {
         let causes = std::iter::successors(Some(&error as &(dyn Error + 'static)), |&error| {
             error.source()
@@ -54,7 +54,7 @@ impl AppError {
         )
     }
 
-    /// What should have worked, in the words of an error.
+    /// Converts an error to a failure.
     pub fn failed(error: impl Error) -> Self {
         Self::Failed(error.to_string())
     }
@@ -64,7 +64,7 @@ impl AppError {
         Self::Invalid(format!("{}: {why}", display_name(path)))
     }
 
-    /// Whether a file could not be written for want of room.
+    /// Whether a file could not be written because the disk is full.
     pub fn is_disk_full(&self) -> bool {
         let error: &(dyn Error + 'static) = match self {
             Self::Store(error) => error,
@@ -78,7 +78,7 @@ impl AppError {
     }
 }
 
-/// Whether input or output failed in this way somewhere below an error.
+/// Whether an I/O error of this kind is among the causes of an error.
 pub fn is_io_error(error: &(dyn Error + 'static), kind: io::ErrorKind) -> bool {
     std::iter::successors(Some(error), |&error| error.source()).any(|cause| {
         let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
@@ -94,10 +94,10 @@ pub fn is_io_error(error: &(dyn Error + 'static), kind: io::ErrorKind) -> bool {
     })
 }
 
-/// What is wrong with one file: the first problems in full, the others counted.
+/// The problems of one file: the first ones in full, the others counted.
 #[derive(Clone, Debug, Default)]
 pub struct FileProblems {
-    /// The file, as shown.
+    /// The file name as displayed.
     pub file: String,
     pub first: Vec<Problem>,
     pub count: usize,
@@ -105,10 +105,10 @@ pub struct FileProblems {
 }
 
 impl FileProblems {
-    /// Problems kept before the rest is only counted.
+    /// Maximum number of problems kept in full; the rest are only counted.
     const KEPT: usize = 50;
 
-    /// None yet of `path`.
+    /// No problems yet for `path`.
     pub fn of(path: &Path) -> Self {
         Self {
             file: display_name(path),
@@ -123,12 +123,12 @@ impl FileProblems {
         }
     }
 
-    /// What is not wrong; a problem is kept.
+    /// Returns the value if it is valid; a problem is recorded.
     pub fn keep<T>(&mut self, read: Result<T, Problem>) -> Option<T> {
         read.map_err(|problem| self.add(problem)).ok()
     }
 
-    /// Refuses the file where there is a problem, and says what follows.
+    /// Rejects the file if there is a problem, stating the consequence.
     pub fn refuse(self, consequence: &'static str) -> Result<(), AppError> {
         match self.count {
             0 => Ok(()),
@@ -139,7 +139,7 @@ impl FileProblems {
         }
     }
 
-    /// Refuses a file that is needed whole.
+    /// Rejects a file that must be complete.
     pub fn refuse_any(self) -> Result<(), AppError> {
         self.refuse("nothing was done; correct the file")
     }
@@ -152,7 +152,7 @@ impl Display for FileProblems {
     }
 }
 
-/// Bad input, in words as of `format!`.
+/// An invalid-request error with a message as in `format!`.
 macro_rules! invalid {
     ($($words:tt)*) => { $crate::app::error::AppError::Invalid(format!($($words)*)) };
 }

@@ -1,4 +1,4 @@
-//! Rankings measured, against labels or as zBench does, and compared query by query.
+//! Evaluates rankings against labels or with zBench's metrics, and compares them query by query.
 
 mod against_labels;
 mod report;

@@ -1,4 +1,4 @@
-//! What a project holds, in other programs' forms.
+//! Exports a project's data in the formats of other programs.
 
 mod ai_scores;
 mod annotated;
@@ -25,7 +25,7 @@ use std::io::Write;
 pub use verdicts::write_verdicts;
 pub use votes::write_votes;
 
-/// Writes every answer of a judge on a pool whose query is wanted, as JSON lines.
+/// Writes the judges' answers about pools that match `wanted`, as JSON lines.
 pub fn write_picks(
     store: &Store,
     wanted: impl Fn(&PickRecord) -> bool,

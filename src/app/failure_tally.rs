@@ -1,4 +1,4 @@
-//! Failures counted by cause, with the message of the first one and a remedy.
+//! Counts failures by cause, with the message of the first one and a remedy.
 
 use crate::domain::number_words::count;
 use crate::judge::{CallError, FailureCause};
@@ -34,7 +34,7 @@ impl FailureTally {
         }
     }
 
-    /// The most frequent first.
+    /// Most frequent first.
     fn by_frequency(&self) -> Vec<(FailureCause, usize)> {
         let mut causes: Vec<_> = self
             .causes
@@ -45,7 +45,7 @@ impl FailureTally {
         causes
     }
 
-    /// The counts in words: `9 rate limited, 3 timed out`. `None` without failures.
+    /// The counts as text: `9 rate limited, 3 timed out`. `None` without failures.
     pub fn words(&self) -> Option<String> {
         let words = self.by_frequency().into_iter();
         let words: Vec<String> = words

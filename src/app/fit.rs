@@ -1,4 +1,4 @@
-//! A pure filter from battles to scores: what `overrule fit` reads and writes.
+//! A pure filter from battles to scores: the input and output of `overrule fit`.
 
 use crate::app::error::{AppError, invalid};
 use crate::domain::ranking::fit_warnings;
@@ -7,7 +7,7 @@ use crate::domain::sanitise;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Seed of the draws behind rank intervals.
+/// Random seed of the samples behind rank intervals.
 const SEED: u64 = 0x5eed;
 
 #[derive(Debug, Deserialize)]
@@ -43,12 +43,13 @@ pub struct FitScore<'a> {
     pub rank: usize,
     pub rank_low: Option<usize>,
     pub rank_high: Option<usize>,
-    /// The simultaneous 95 % interval: those of all documents hold at once.
+    /// The simultaneous 95 % interval: those of all documents hold jointly.
     pub rank_low_at_once: Option<usize>,
     pub rank_high_at_once: Option<usize>,
 }
 
-/// Scores with standard errors and 95 % rank intervals; `phi` is the dispersion of a battle's score.
+/// Scores with standard errors and 95 % rank intervals; `phi` is the dispersion of a battle's
+/// score.
 pub fn fit_battles(
     input: &FitInput,
     options: RatingOptions,

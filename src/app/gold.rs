@@ -1,4 +1,4 @@
-//! Pairs with a known answer: taken in from a file, and how people do on them.
+//! Gold pairs (with a known answer): importing them from a file, and how people do on them.
 
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, open};
@@ -11,18 +11,18 @@ use crate::store::{Db, Result, Store, StoreError};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// What a file of gold items brought. Where it has problems, nothing was kept.
+/// The result of importing a file of gold items. If there are problems, nothing was stored.
 #[derive(Debug, Default)]
 pub struct GoldImport {
     pub new: usize,
     pub same: usize,
     pub replaced: usize,
-    /// In the order of the file.
+    /// In file order.
     pub problems: Vec<Problem>,
 }
 
-/// Takes a file in, whole or not at all; `replace` lets its answers take the place of others that are there, and a dry
-/// run only counts.
+/// Imports a whole file or nothing. With `replace`, its answers replace different existing ones; a
+/// dry run only counts.
 pub fn import_gold(
     store: &Store,
     path: &Path,
@@ -57,12 +57,12 @@ pub fn import_gold(
     Ok(import)
 }
 
-/// Why a transaction was undone on purpose.
+/// Marks a transaction that was rolled back on purpose.
 const NOT_KEPT: &str = "not kept";
 
 fn add(db: &Db, items: &[GoldLine], file: &str, replace: bool) -> Result<GoldImport> {
     let mut import = GoldImport::default();
-    // Within one file nothing gives way.
+    // Within one file, nothing is replaced.
     let mut own = HashSet::new();
     for line in items {
         let problem = |what: &str| Problem::new(file, Some(line.line), what);
@@ -104,7 +104,7 @@ fn add(db: &Db, items: &[GoldLine], file: &str, replace: bool) -> Result<GoldImp
     Ok(import)
 }
 
-/// A gold item with its names.
+/// A gold item with the names of its query and documents.
 #[derive(Debug)]
 pub struct NamedGoldItem {
     pub query: QueryId,
@@ -113,7 +113,7 @@ pub struct NamedGoldItem {
     pub item: GoldItem,
 }
 
-/// Every gold item, and how each annotator does on them.
+/// All gold items, and each annotator's results on them.
 #[derive(Debug)]
 pub struct GoldReport {
     pub items: Vec<NamedGoldItem>,

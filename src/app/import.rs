@@ -47,33 +47,33 @@ use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// Leave bad parts out instead of refusing the file.
+    /// Skip invalid parts instead of rejecting the file.
     pub skip_bad: bool,
-    /// What a ranking is called, where not as its file.
+    /// Name of a ranking, if it differs from that of the file.
     pub ranking: Option<String>,
     /// The kind of the file; `None` to recognize it.
     pub kind: Option<ContentKind>,
-    /// Where to tell how much has been read.
+    /// Receives the amount of data read.
     pub progress: ReadProgress,
 }
 
-/// A file that has been read through and found good, or good enough.
+/// A file that was read completely and found valid, or valid enough.
 #[derive(Debug)]
 pub struct CheckedFile {
     path: PathBuf,
-    /// What it holds, for a sentence.
+    /// A phrase that describes its content.
     format: &'static str,
     content: CheckedContent,
     progress: ReadProgress,
-    /// A record as it was read.
+    /// A record as it was parsed.
     pub sample: Option<RecordSample>,
-    /// What is wrong with the parts that are left out.
+    /// The problems of skipped parts.
     pub problems: FileProblems,
-    /// Rows that were left out, and ranks that contradict scores.
+    /// Notes on skipped rows, and on ranks that contradict scores.
     pub notes: Vec<String>,
 }
 
-/// What is to be imported: pools are read again, the rest is kept.
+/// The content to import: pools are read again, everything else is kept in memory.
 #[derive(Debug)]
 enum CheckedContent {
     Dataset(PoolCounts),
@@ -83,7 +83,7 @@ enum CheckedContent {
     Picks(Vec<PickRecord>),
 }
 
-/// Reads a file through, whatever it holds.
+/// Reads a complete file of any kind.
 pub fn check(path: &Path, options: &ImportOptions) -> Result<CheckedFile, AppError> {
     let mut problems = FileProblems::default();
     let progress = &options.progress;
@@ -131,7 +131,7 @@ pub fn check(path: &Path, options: &ImportOptions) -> Result<CheckedFile, AppErr
 }
 
 impl CheckedFile {
-    /// Counts what the file would bring into a project; without one, nothing is there already.
+    /// Counts what the file would add to a project; without a project, everything is new.
     pub fn preview(&self, store: Option<&Store>) -> Result<ImportPreview, AppError> {
         let known = store.map(KnownQueries::read).transpose()?;
         let queries: HashSet<&QueryId> = match &self.content {
@@ -171,10 +171,11 @@ impl CheckedFile {
             queries_here: queries.iter().filter(here).count(),
         })
     }
-    /// Puts the file into a project: all of it, or nothing.
+    /// Imports the whole file into a project, or nothing.
     pub fn import(self, store: &Store) -> Result<ImportedFile, AppError> {
         let (path, progress) = (&self.path, &self.progress);
-        // A run asks for the answers that are missing when it begins; those that come meanwhile it would pay for again.
+        // A run determines the missing answers when it starts; it would pay again for those that
+        // arrive meanwhile.
         let brings_answers = matches!(
             self.content,
             CheckedContent::AiScores(_) | CheckedContent::Picks(_)
@@ -204,7 +205,7 @@ impl CheckedFile {
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum ImportedFile {
-    /// Queries with documents came, perhaps with votes.
+    /// Queries with documents were imported, possibly with votes.
     Pools(PoolsImport),
     Labels(LabelsImport),
     Ranking(RankingImport),

@@ -1,4 +1,5 @@
-//! A first `overrule.toml`: what is there to judge with, which of it is taken, and the file that says so.
+//! Creates a first `overrule.toml`: finds available judges, chooses among them, and writes the
+//! file.
 
 pub mod discovery;
 
@@ -11,28 +12,28 @@ use serde::Serialize;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
-/// A judge that could be written into the file.
+/// A judge that can be written to the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct JudgeChoice {
-    /// The provider, as `overrule.toml` names it.
+    /// The provider as named in `overrule.toml`.
     pub provider: String,
     pub model: String,
-    /// Where it is; none for the provider's own address.
+    /// Its address; `None` for the provider's default address.
     pub base_url: Option<String>,
-    /// The variable that its key is read from; none where none is needed.
+    /// The variable that its key is read from; `None` if it needs no key.
     pub key: Option<&'static str>,
 }
 
-/// What the user asks for by name.
+/// A judge that the user asks for by name.
 #[derive(Clone, Debug, Default)]
 pub struct WantedJudge<'a> {
     pub provider: &'a str,
-    /// None takes the provider's usual one, or the first that its server has.
+    /// `None` selects the provider's default model, or the first one on its server.
     pub model: Option<&'a str>,
 }
 
-/// Every judge that what was found allows without another word: the usual model of each provider whose key is set, and
-/// each model of each server.
+/// All judges that can be used without further configuration: the default model of each provider
+/// whose key is set, and each model of each server.
 pub fn choices(found: &Discovery) -> Vec<JudgeChoice> {
     let clouds = found.keys.iter().filter_map(|key| {
         Some(JudgeChoice {
@@ -56,8 +57,8 @@ pub fn choices(found: &Discovery) -> Vec<JudgeChoice> {
     choices
 }
 
-/// What is taken where nobody is asked: the usual model of each provider whose key is set, else one model of the first
-/// server that has any.
+/// The default choice without asking: the default model of each provider whose key is set, or else
+/// one model of the first server that has any.
 pub fn usual_choices(found: &Discovery) -> Vec<JudgeChoice> {
     let all = choices(found);
     let clouds: Vec<JudgeChoice> = all
@@ -71,10 +72,10 @@ pub fn usual_choices(found: &Discovery) -> Vec<JudgeChoice> {
     }
 }
 
-/// The judge asked for by name, and what is to be said about it.
+/// The judge that was asked for by name, with notes about it.
 ///
 /// # Errors
-/// There is no such provider, or nothing says which model is meant.
+/// There is no such provider, or the model is not determined.
 pub fn wanted_choice(
     found: &Discovery,
     wanted: &WantedJudge<'_>,
@@ -129,7 +130,8 @@ fn on_server(server: &FoundServer, model: String) -> JudgeChoice {
     JudgeChoice {
         provider: server.provider.clone(),
         model,
-        // The address of OPENAI_BASE_URL is read from there by the judge too, and its key may go there for that reason.
+        // The judge also reads its address from OPENAI_BASE_URL, which is why its key may be sent
+        // there.
         base_url: (server.provider != "openai").then(|| server.url.clone()),
         key: None,
     }
@@ -144,10 +146,10 @@ fn usual_model(provider: &str) -> Option<String> {
         .map(|judge| judge.model)
 }
 
-/// The file with these judges.
+/// The content of a file with these judges.
 ///
 /// # Errors
-/// A judge of it could not be read back: no provider has that name.
+/// One of the judges could not be read back because no provider has that name.
 pub fn judges_file(judges: &[JudgeChoice]) -> Result<String, AppError> {
     let mut text = String::from(
         "# The judges of this project: who is asked about each pair of documents. Keys never go in here: they come from the\n\
@@ -180,7 +182,7 @@ pub fn judges_file(judges: &[JudgeChoice]) -> Result<String, AppError> {
     Ok(text)
 }
 
-/// A short name that no other judge has: that of the model without what says where it comes from.
+/// A short unique name: that of the model without the part that names its origin.
 fn name_of(judge: &JudgeChoice, taken: &[String]) -> String {
     let usual = JudgesFile::parse(DEFAULT).unwrap_or_default().judges;
     let known = usual
@@ -198,7 +200,7 @@ fn name_of(judge: &JudgeChoice, taken: &[String]) -> String {
     free.find(|name| !taken.contains(name)).unwrap_or(name)
 }
 
-/// Writes the file; over one that is there only where `replace` says so.
+/// Writes the file; overwrites an existing one only with `replace`.
 pub fn write_judges_file(path: &Path, text: &str, replace: bool) -> Result<(), AppError> {
     if replace || is_standard_output(path) {
         return write_whole(path, |out| Ok(out.write_all(text.as_bytes())?));
@@ -210,7 +212,7 @@ pub fn write_judges_file(path: &Path, text: &str, replace: bool) -> Result<(), A
     Ok(created.write_all(text.as_bytes())?)
 }
 
-/// Refuses to go on where there is a file that may not be replaced.
+/// Fails if there is a file that may not be replaced.
 pub fn check_free(path: &Path, replace: bool) -> Result<(), AppError> {
     match path.symlink_metadata() {
         Ok(_) if !replace => Err(already_there(path)),

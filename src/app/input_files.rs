@@ -1,4 +1,5 @@
-//! Labels, rankings and pools from files, read whole or refused with all that is wrong.
+//! Reads labels, rankings and pools from files, either completely or not at all, reporting all
+//! problems.
 
 use super::error::{AppError, FileProblems, invalid};
 use super::wording::{counted, first_names};
@@ -18,14 +19,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A file from its beginning, unpacked where it is compressed; `-` is the standard input.
+/// Opens a file from its beginning, decompressing it if needed; `-` is the standard input.
 pub fn open(path: &Path) -> Result<InputReader, AppError> {
     open_counted(path, &ReadProgress::default())
 }
 
 pub type InputReader = BufReader<UnpackedFile>;
 
-/// How much of its files a use case has read, for whoever watches.
+/// The share of its files that a use case has read, for display.
 #[derive(Clone, Debug, Default)]
 pub struct ReadProgress {
     read: Arc<AtomicU64>,
@@ -33,13 +34,13 @@ pub struct ReadProgress {
 }
 
 impl ReadProgress {
-    /// The file will be read from its beginning to its end so many times.
+    /// Announces that the file will be read this many times from beginning to end.
     pub fn expect(&self, path: &Path, passes: u64) {
         let bytes = std::fs::metadata(path).map_or(0, |found| found.len());
         self.expected.store(bytes * passes, Ordering::Relaxed);
     }
 
-    /// The share that has been read, 0..=1; `None` while it is not known how much there is.
+    /// The share read so far, in 0..=1; `None` while the total is unknown.
     pub fn share(&self) -> Option<f64> {
         let expected = self.expected.load(Ordering::Relaxed);
         let read = self.read.load(Ordering::Relaxed) as f64;
@@ -47,7 +48,7 @@ impl ReadProgress {
     }
 }
 
-/// Opens a file that may be large.
+/// Opens a potentially large file.
 pub fn open_counted(path: &Path, progress: &ReadProgress) -> Result<InputReader, AppError> {
     let read = Arc::clone(&progress.read);
     let seen = move |bytes| {
@@ -57,7 +58,7 @@ pub fn open_counted(path: &Path, progress: &ReadProgress) -> Result<InputReader,
         .map_err(|error| invalid!("{}: cannot be opened: {error}", display_name(path)))
 }
 
-/// What a file is called in the project: its name without the ending.
+/// The name of a file in the project: its file name without the extension.
 pub fn stem(path: &Path) -> String {
     if file::is_standard_input(path) {
         return "stdin".to_owned();
@@ -73,13 +74,12 @@ pub fn kind(path: &Path) -> Result<FileKind, AppError> {
     kind_as(path, None)
 }
 
-/// The kind of a file; `wanted` is what the user says that it holds.
+/// The kind of a file; `wanted` is the content stated by the user.
 pub fn kind_as(path: &Path, wanted: Option<TableContent>) -> Result<FileKind, AppError> {
     recognize(open(path)?, &display_name(path), wanted).map_err(AppError::invalid)
 }
 
-/// The labels of a file: qrels, or the grades of a dataset. Rows that are left out are added to
-/// `notes`.
+/// The labels of a file: qrels, or the grades of a dataset. Skipped rows are added to `notes`.
 pub fn read_labels(path: &Path, notes: &mut Vec<String>) -> Result<Qrels, AppError> {
     labels_of(path, &kind(path)?, notes)
 }
@@ -132,7 +132,7 @@ pub fn labels_of(path: &Path, kind: &FileKind, notes: &mut Vec<String>) -> Resul
     Ok(qrels)
 }
 
-/// The queries of a file: those of labels, or one a line.
+/// The queries of a file: those of labels, or one per line.
 pub fn read_query_ids(path: &Path) -> Result<BTreeSet<QueryId>, AppError> {
     let name = display_name(path);
     if !is_query_list(open(path)?, &name) {
@@ -172,12 +172,12 @@ pub fn grades_of(pools: &[Pool], path: &Path) -> Result<Qrels, AppError> {
     Ok(qrels)
 }
 
-/// The rankings of a file: a run, or the scores of a dataset. Each is ordered as trec_eval orders
-/// it. Documents that are left out, and ranks that contradict the scores, are added to `notes`.
+/// The rankings of a file: a run, or the scores of a dataset. Each is sorted as by trec_eval.
+/// Skipped documents, and ranks that contradict the scores, are added to `notes`.
 pub fn read_ranking(path: &Path, notes: &mut Vec<String>) -> Result<RankedRun, AppError> {
     let found = kind(path)?;
-    // Commands read labels first and a ranking second: its scores may all be whole numbers, and a
-    // table may have labels next to its scores.
+    // Commands read labels first and then a ranking, whose scores may all be integers, or whose
+    // table may contain labels next to its scores.
     let found = match found {
         FileKind::RanxQrels => FileKind::RanxRun,
         FileKind::Table(layout) if layout.content == TableContent::Labels => {
@@ -267,7 +267,7 @@ pub fn contradictions(file: &str, queries: &[QueryId]) -> Option<String> {
     })
 }
 
-/// The pools of a dataset without a bad line.
+/// The pools of a dataset without invalid lines.
 pub fn read_pools(path: &Path) -> Result<Vec<Pool>, AppError> {
     let mut problems = FileProblems::of(path);
     let records = dataset::read_pools(open(path)?, &display_name(path));

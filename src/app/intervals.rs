@@ -1,4 +1,4 @@
-//! Means, shares and differences with their intervals, as JSON.
+//! Means, shares and differences with their confidence intervals, as JSON.
 
 use crate::domain::metrics::{Comparison, MeanEstimate};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ pub fn share_json(value: Option<f64>, interval: Option<(f64, f64)>) -> Value {
     })
 }
 
-/// How two rankings differ on the same queries.
+/// The difference between two rankings on the same queries.
 pub fn difference_json(of: Comparison) -> Value {
     json!({
         "queries": of.n,

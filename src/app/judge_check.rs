@@ -1,4 +1,4 @@
-//! Whether a judge works: one tiny question, asked in both orders, whose answer is known.
+//! Checks a judge with one small question, asked in both orders, whose answer is known.
 
 use crate::app::wording::counted;
 use crate::domain::number_words::signed;
@@ -12,14 +12,14 @@ use crate::store::{Store, StoreError};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// The question, the document that answers it, and one that does not.
+/// The question, a document that answers it, and one that does not.
 const QUESTION: [&str; 3] = [
     "What is the capital of France?",
     "Paris is the capital of France.",
     "Rome is the capital of Italy.",
 ];
 
-/// What was found, and what to do about it.
+/// The finding and the remedy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CheckResult {
     pub ok: bool,
@@ -45,7 +45,7 @@ impl CheckResult {
     }
 }
 
-/// What can be said of a judge without a call.
+/// The check result for a judge without a call.
 pub fn configured(judge: &dyn Judge) -> CheckResult {
     let spec = judge.spec();
     let price = price(judge);
@@ -56,7 +56,7 @@ pub fn configured(judge: &dyn Judge) -> CheckResult {
     }
 }
 
-/// Asks the judge in both orders: one that names what comes first is right once.
+/// Asks the judge in both orders: a judge that always names the first document is right once.
 pub async fn examine(judge: &dyn Judge) -> CheckResult {
     let [query, right, wrong] = QUESTION;
     let documents = vec![Arc::from(right), Arc::from(wrong)];
@@ -84,7 +84,7 @@ pub async fn examine(judge: &dyn Judge) -> CheckResult {
         }
         replies.push(reply);
     }
-    // As presented: the right document is first and then second.
+    // As presented: the right document comes first, then second.
     let outcomes: Vec<Outcome> = answers.iter().map(|margin| margin.outcome()).collect();
     let margins = answers.iter().map(|margin| signed(margin.get(), 2));
     let margins = margins.collect::<Vec<_>>().join(" and ");
@@ -125,7 +125,7 @@ pub async fn examine(judge: &dyn Judge) -> CheckResult {
     }
 }
 
-/// Asks once, and once more with more room if the answer was cut off, as a run does.
+/// Asks once, and again with a larger limit if the answer was truncated, as a run does.
 async fn ask(
     judge: &dyn Judge,
     case: &PresentedPair,
@@ -142,7 +142,7 @@ async fn ask(
     }
 }
 
-/// What to do about a judge whose answer cannot be read.
+/// The remedy for a judge whose answer cannot be parsed.
 fn unread_remedy(error: &ParseError) -> &'static str {
     match error {
         ParseError::NotALetter(_) => {
@@ -155,7 +155,7 @@ fn unread_remedy(error: &ParseError) -> &'static str {
     }
 }
 
-/// How many votes of a judge were cast with other weights than those that its server has now.
+/// Number of a judge's votes that were cast with model weights other than those on its server now.
 ///
 /// # Errors
 /// The project cannot be read.
@@ -178,7 +178,7 @@ pub async fn votes_by_other_weights(store: &Store, judge: &dyn Judge) -> Result<
         .await
 }
 
-/// How it answered: time, form, price, and what was found out about its server.
+/// Describes how it answered: latency, form, price, and findings about its server.
 fn about(judge: &dyn Judge, replies: &[JudgeReply]) -> String {
     let seconds: f64 = replies
         .iter()

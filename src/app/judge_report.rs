@@ -1,4 +1,5 @@
-//! The judge report: how far each judge agrees with people and with the others, what pulls it, what it costs.
+//! The judge report: how far each judge agrees with people and with the other judges, its biases
+//! and its cost.
 
 pub mod ranking_shift;
 pub mod rater_data;

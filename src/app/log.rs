@@ -1,5 +1,6 @@
-//! The audit log: every verdict and ruling, every one that was undone, every choice in a duel, every imported file, every
-//! changed setting, every run, and what judges were asked for picks, rerankings and the common scale, as facts from rows that are never changed.
+//! The audit log: all verdicts and rulings, undos, choices in duels, imported files, changed
+//! settings and runs, and the judges' calls for picks, reranking and score calibration, based on
+//! rows that never change.
 
 pub mod rows;
 
@@ -16,12 +17,12 @@ use crate::store::verdicts::{StoredVerdict, VerdictUndo};
 use crate::store::{Db, Result};
 use std::collections::HashMap;
 
-/// Something that happened.
+/// An event in the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogEntry {
-    /// When, in milliseconds since the Unix epoch.
+    /// In milliseconds since the Unix epoch.
     pub when_ms: i64,
-    /// Globally unique: of the verdict, the undo, the import, the run, the duel or what was done in it.
+    /// UID of the verdict, undo, import, run, duel or duel event.
     pub uid: String,
     pub event: LogEvent,
 }
@@ -29,37 +30,37 @@ pub struct LogEntry {
 #[derive(Clone, Debug, PartialEq)]
 pub enum LogEvent {
     Verdict(Box<StoredVerdict>, DecisionChange),
-    /// Somebody took a verdict back.
+    /// A verdict was undone.
     Undo {
         by: String,
         verdict: Box<StoredVerdict>,
         change: DecisionChange,
     },
     Ruling(Box<StoredRuling>, RulingChange),
-    /// Somebody took a ruling back.
+    /// A ruling was undone.
     RulingUndo {
         by: String,
         ruling: Box<StoredRuling>,
         change: RulingChange,
     },
-    /// Somebody took a file in.
+    /// A file was imported.
     Import(ImportRow),
-    /// Somebody changed a setting of the project.
+    /// A setting of the project was changed.
     Setting(SettingChange),
     RunBegun {
         seed: u64,
         cycles: usize,
         judges: Vec<String>,
     },
-    /// The first vote of a judge in which the provider named another model than before.
+    /// A judge's first vote in which the provider named a different model than before.
     ModelChanged {
         judge: String,
         before: String,
         now: String,
     },
-    /// A run ended, in this state.
+    /// A run ended, with this state.
     RunEnded(String),
-    /// A judge graded anchors of the common scale.
+    /// A judge graded anchors for calibrating scores across queries.
     Anchors(ScaleDay),
     /// A judge answered links between queries.
     Links(ScaleDay),
@@ -67,13 +68,13 @@ pub enum LogEvent {
     Picks(AskedDay),
     /// A method reranked candidates.
     Rerank(AskedDay),
-    /// Two rankings were put up against each other.
+    /// A duel of two rankings was created.
     DuelMade(Box<StoredDuel>),
-    /// A participant of a duel did something that its result may depend on.
+    /// An event of a duel participant that may affect the result.
     DuelAct(DuelKey, Box<DuelEvent>),
 }
 
-/// What an annotator says of a document before and after; `None` for nothing.
+/// An annotator's finding on a document before and after; `None` for no finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RulingChange {
     pub before: Option<Finding>,
@@ -100,7 +101,7 @@ impl LogEntry {
         }
     }
 
-    /// The verdict that was given or taken back, and what that changed.
+    /// The verdict that was given or undone, and the resulting change.
     pub fn verdict(&self) -> Option<(&StoredVerdict, DecisionChange)> {
         match &self.event {
             LogEvent::Verdict(verdict, change)
@@ -111,7 +112,7 @@ impl LogEntry {
         }
     }
 
-    /// The ruling that was made or taken back, and what that changed.
+    /// The ruling that was made or undone, and the resulting change.
     pub fn ruling(&self) -> Option<(&StoredRuling, RulingChange)> {
         match &self.event {
             LogEvent::Ruling(ruling, change) | LogEvent::RulingUndo { ruling, change, .. } => {
@@ -122,7 +123,7 @@ impl LogEntry {
     }
 }
 
-/// Everything that happened, earliest first: on one query, or on the whole project with its imports and runs.
+/// All events, earliest first: of one query, or of the whole project including imports and runs.
 pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
     let verdicts = db.verdicts_ever(query)?;
     let of: HashMap<&str, &StoredVerdict> = verdicts
@@ -145,7 +146,7 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
             VerdictAct::Gave(row),
         )
     });
-    // A verdict comes before its undo, also where two machines' clocks disagree.
+    // A verdict comes before its undo even if the clocks of two machines disagree.
     let took = undos.into_iter().map(|(undo, row)| {
         let when = undo.order_ms.max(row.order_ms);
         (
@@ -224,13 +225,14 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
             .chain(run_entries(db)?)
             .chain(model_entries(db)?);
         entries.extend(others.map(|entry| ((entry.when_ms, -1), entry)));
-        // The sort is stable: what people did stays in its order.
+        // The sort is stable, so people's actions keep their order.
         entries.sort_by_key(|(key, _)| *key);
     }
     Ok(entries.into_iter().map(|(_, entry)| entry).collect())
 }
 
-/// Rulings and their undos in the order of the log, each with its place and its rank among what happened at the same time.
+/// Rulings and their undos in log order, each with its time and its rank among events at the same
+/// time.
 fn ruling_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<((i64, i64), LogEntry)>> {
     let rulings = db.rulings_ever()?;
     let of: HashMap<&str, &StoredRuling> = rulings
@@ -249,7 +251,7 @@ fn ruling_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<((i64, i64), L
     });
     let mut acts: Vec<_> = made.chain(undone).collect();
     acts.sort_by_key(|(key, ..)| *key);
-    // What stands of each annotator on each document, the latest last.
+    // Each annotator's current rulings on each document, latest last.
     let mut live: HashMap<_, Vec<&StoredRuling>> = HashMap::new();
     let mut entries = Vec::new();
     for ((order_ms, rank, uid), row, undo) in acts {
@@ -287,7 +289,7 @@ fn ruling_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<((i64, i64), L
     Ok(entries)
 }
 
-/// What participants of duels did, in the order in which each of them did it: choices, answers and what was taken back.
+/// Events of duel participants, in each participant's order: choices, answers and undos.
 fn duel_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
     let name = query.map(|key| db.query(key)).transpose()?;
     let name = name.map(|info| info.id);
@@ -310,7 +312,8 @@ fn duel_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
     Ok(entries)
 }
 
-/// What judges answered for the common scale, an entry a judge and day, at the time of its last answer.
+/// The judges' answers for score calibration, one entry per judge and day, at the time of the last
+/// answer.
 fn scale_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
     let name = query.map(|key| db.query(key)).transpose()?;
     let name = name.as_ref().map(|info| info.id.as_str());
@@ -327,7 +330,8 @@ fn scale_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
         .collect())
 }
 
-/// What judges were asked for picks and rerankings, an entry a judge or method and day, at the time of its last call.
+/// Calls for picks and reranking, one entry per judge or method and day, at the time of the last
+/// call.
 fn asked_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
     let entry = |day: AskedDay, event: fn(AskedDay) -> LogEvent| LogEntry {
         when_ms: day.last_ms,
@@ -342,7 +346,7 @@ fn asked_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
         .collect())
 }
 
-/// The changes of judges' models, each at the first vote that names the new one.
+/// Changes of judges' models, each at the first vote that names the new one.
 fn model_entries(db: &Db) -> Result<Vec<LogEntry>> {
     let judges = db.answering_models_by_name()?;
     Ok(judges

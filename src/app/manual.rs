@@ -1,11 +1,11 @@
-//! The manual: its chapters, found by topic, as Markdown or as plain text.
+//! The manual: finds chapters by topic and renders them as Markdown or plain text.
 
 mod plain;
 
 /// One chapter: `assets/manual/TOPIC.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chapter {
-    /// The name by which it is asked for.
+    /// The topic by which it is requested.
     pub topic: &'static str,
     pub text: &'static str,
 }
@@ -52,7 +52,7 @@ pub const CHAPTERS: &[Chapter] = chapters![
 ];
 
 impl Chapter {
-    /// The chapter of that topic, or the only one whose topic begins so.
+    /// The chapter with that topic, or the only one whose topic starts with it.
     pub fn find(topic: &str) -> Option<Self> {
         let exact = CHAPTERS.iter().find(|chapter| chapter.topic == topic);
         let mut beginning = CHAPTERS
@@ -68,18 +68,19 @@ impl Chapter {
         heading.trim_start_matches("# ")
     }
 
-    /// What it is about, in one line.
+    /// Its subject in one line.
     pub fn summary(&self) -> &'static str {
         let mut lines = self.text.lines().skip(1);
         lines.find(|line| !line.is_empty()).unwrap_or_default()
     }
 
-    /// Its text for a terminal of `width` columns: tables aligned, examples indented, links as topics.
+    /// Its text for a terminal of `width` columns: tables aligned, examples indented, links as
+    /// topics.
     pub fn plain(&self, width: usize) -> String {
         plain::plain(self.text, width)
     }
 
-    /// The same below the title, for where that stands already.
+    /// Its text without the title, for use below a title.
     pub fn plain_body(&self, width: usize) -> String {
         let (_, body) = self.text.split_once('\n').unwrap_or_default();
         plain::plain(body, width)

@@ -1,4 +1,5 @@
-//! Reranking methods compared: each measured on the queries of a truth, beside the first stage and against a baseline.
+//! Compares reranking methods: each is evaluated on the queries of a truth, along with the first
+//! stage, and tested against a baseline.
 
 mod artefact;
 mod compare;

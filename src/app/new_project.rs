@@ -1,4 +1,4 @@
-//! A project made of a file: for who looks at the sample and brings data of their own.
+//! Creates a project from a file, for users who start from the sample and bring their own data.
 
 use super::error::{AppError, invalid};
 use super::import::ImportOptions;
@@ -8,10 +8,10 @@ use crate::config::Config;
 use crate::store::file::sibling;
 use std::path::Path;
 
-/// Makes a project and brings what is at a path into it. Where that fails, there is no project.
+/// Creates a project and imports the data at a path into it. On failure, no project is left.
 ///
 /// # Errors
-/// A file of the project's name exists, or what is at the path cannot be brought in.
+/// A file with the project's name exists, or the data at the path cannot be imported.
 pub fn make_project(
     source: &Path,
     project: &Path,
@@ -41,7 +41,7 @@ pub fn make_project(
     brought
 }
 
-/// Reads what is at a path through, which is to be a project of its own or is one.
+/// Reads all of the data at a path, which will become a project or is one.
 pub fn preview(path: &Path, options: &ImportOptions) -> Result<SourcePreview, AppError> {
     match is_project(path) {
         true => Ok(SourcePreview {

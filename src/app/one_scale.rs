@@ -1,4 +1,5 @@
-//! One scale over queries: which documents to grade, the grades that judges gave them, and what these make of a project's zELO.
+//! Calibrates scores across queries: selects documents to grade, stores the judges' grades, and
+//! derives comparable scores from a project's zELO.
 
 mod anchors;
 mod links;

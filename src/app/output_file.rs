@@ -1,5 +1,5 @@
-//! Files that are written: whole or not at all, through symbolic links, and never over the project, a configuration, an input
-//! or a device.
+//! Writes output files atomically, through symbolic links, and never over the project, a
+//! configuration, an input or a device.
 
 use super::error::{AppError, invalid};
 use crate::config::user_file;
@@ -12,21 +12,21 @@ use flate2::write::GzEncoder;
 use std::io::{BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
-/// What must not be written over, whatever a file is called.
+/// Files that must not be overwritten under any name.
 #[derive(Clone, Copy, Debug)]
 pub struct ProtectedFiles<'a> {
-    /// The project, with its logs and its lock.
+    /// The project with its logs and its lock.
     pub project: &'a Path,
-    /// The configuration in force, where it is a file.
+    /// The active configuration, if it is a file.
     pub configuration: Option<&'a Path>,
 }
 
-/// The end of the name of a file that is being written.
+/// Suffix of a file that is being written.
 const PART: &str = ".part";
 
 impl ProtectedFiles<'_> {
-    /// Refuses an output file that cannot be written, that holds configuration, or that would replace the project or one
-    /// of the inputs, before any work is done.
+    /// Rejects an output file that cannot be written, that contains configuration, or that would
+    /// replace the project or one of the inputs, before any work is done.
     pub fn check_target(&self, path: &Path, inputs: &[(&str, &Path)]) -> Result<(), AppError> {
         let refuse = |why: &str| Err(AppError::file(path, format!("{why}; name another file")));
         if is_standard_output(path) {
@@ -57,7 +57,8 @@ impl ProtectedFiles<'_> {
                 return refuse(&format!("would overwrite the {what}"));
             }
         }
-        // Not looked into before here: to close a handle on the open project would take SQLite's locks away.
+        // Only now is it safe to open the file: closing a handle on the open project would release
+        // SQLite's locks.
         if found && is_database(path) {
             return refuse("would overwrite a database");
         }
@@ -70,10 +71,10 @@ impl ProtectedFiles<'_> {
     }
 }
 
-/// A form of files that is written, with the endings of its names.
+/// An output format, with its file extensions.
 #[derive(Clone, Copy, Debug)]
 pub struct FileForm {
-    /// In words, with the ending to take.
+    /// A description that names the extension to use.
     words: &'static str,
     endings: &'static [&'static str],
 }
@@ -103,26 +104,27 @@ pub const BEIR: FileForm = FileForm {
     endings: &["tsv"],
 };
 
-/// Endings that promise a form: a file of another form is not called so.
+/// Extensions that imply a format; files in other formats must not use them.
 const PROMISED: [&str; 17] = [
     "arrow", "csv", "db", "feather", "html", "json", "jsonl", "md", "ndjson", "npy", "ods",
     "parquet", "svg", "toml", "tsv", "xls", "xlsx",
 ];
 
 impl FileForm {
-    /// Whether the name of a file ends as this form does, compressed or not.
+    /// Whether a file name has an extension of this format, compressed or not.
     pub fn names(self, path: &Path) -> bool {
         ending(path).is_some_and(|ending| self.endings.contains(&ending.as_str()))
     }
 }
 
-/// The ending of a file's name in small letters, without that of compression.
+/// The extension of a file name in lower case, without that of compression.
 fn ending(path: &Path) -> Option<String> {
     let name = file::unpacked_name(path);
     Some(name.extension()?.to_str()?.to_lowercase())
 }
 
-/// Refuses a name whose ending promises another form than those that can be written. Endings that promise none are taken.
+/// Rejects a name whose extension implies a format other than `forms`. Extensions that imply no
+/// format are accepted.
 pub fn check_ending(path: &Path, forms: &[FileForm]) -> Result<(), AppError> {
     let is_named = || forms.iter().any(|form| form.names(path));
     match ending(path) {
@@ -143,8 +145,9 @@ pub fn check_ending(path: &Path, forms: &[FileForm]) -> Result<(), AppError> {
     }
 }
 
-/// The format of a table: the one that is asked for, else the one that the file's name ends as, else the usual one. Refuses a
-/// name that ends otherwise, and Parquet that goes to no file or would be compressed twice.
+/// The format of a table: the requested one, or the one implied by the file name, or else the
+/// default. Rejects a name that implies a different format, and Parquet that is not written to a
+/// file or would be compressed twice.
 pub fn table_format(
     asked: Option<TableFormat>,
     usual: TableFormat,
@@ -180,14 +183,14 @@ pub fn table_format(
     }
 }
 
-/// What stands for the standard output where a file is written.
+/// Stands for the standard output in place of a file name.
 const STANDARD_OUTPUT: &str = "-";
 
 pub fn is_standard_output(path: &Path) -> bool {
     path.as_os_str() == STANDARD_OUTPUT
 }
 
-/// A written file as shown.
+/// The display name of an output file.
 pub fn output_name(path: &Path) -> String {
     if is_standard_output(path) {
         "the standard output".to_owned()
@@ -196,7 +199,7 @@ pub fn output_name(path: &Path) -> String {
     }
 }
 
-/// Where a file is or would be, whatever way it is spelled; `None` where its folder does not exist.
+/// The canonical path of an existing or future file; `None` if its folder does not exist.
 fn real(path: &Path) -> Option<PathBuf> {
     let folder = real_folder(path)?;
     path.canonicalize()
@@ -204,7 +207,7 @@ fn real(path: &Path) -> Option<PathBuf> {
         .or_else(|| Some(folder.join(path.file_name()?)))
 }
 
-/// The folder of a file, whatever way it is spelled; `None` where it does not exist.
+/// The canonical folder of a file; `None` if it does not exist.
 fn real_folder(path: &Path) -> Option<PathBuf> {
     let folder = path
         .parent()
@@ -213,11 +216,11 @@ fn real_folder(path: &Path) -> Option<PathBuf> {
     folder.canonicalize().ok()
 }
 
-/// Symbolic links that are followed one after the other at most.
+/// Maximum number of symbolic links to follow.
 const LINKS: usize = 40;
 
-/// The regular file that is written where `path` is named, whether or not it exists yet: what a symbolic link leads to, so
-/// that the link stays one.
+/// The regular file that is written for `path`, whether or not it exists yet: the target of a
+/// symbolic link, so that the link is kept.
 fn destination(path: &Path) -> Result<PathBuf, AppError> {
     let refuse = |why: &str| AppError::file(path, format!("{why}; name another file"));
     if let Some(kind) = std::fs::metadata(path)
@@ -248,12 +251,13 @@ fn destination(path: &Path) -> Result<PathBuf, AppError> {
     ))
 }
 
-/// Whether a folder shows devices and open files of programs, which a file must not replace.
+/// Whether a folder contains devices or open files of processes, which a file must not replace.
 fn holds_no_files(folder: &Path) -> bool {
     folder == Path::new("/dev") || ["/dev/fd", "/proc"].iter().any(|of| folder.starts_with(of))
 }
 
-/// What a file is by its name, where it holds keys or settings: those are never written over.
+/// What kind of configuration a file is by its name, if it contains keys or settings: such files
+/// are never overwritten.
 pub fn is_configuration(path: &Path) -> Option<&'static str> {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     [path, &real].into_iter().find_map(|path| {
@@ -267,14 +271,15 @@ pub fn is_configuration(path: &Path) -> Option<&'static str> {
     })
 }
 
-/// Whether a file is a database of SQLite, as projects and kept vectors are.
+/// Whether a file is an SQLite database, as projects and cached vectors are.
 pub fn is_database(path: &Path) -> bool {
     let mut start = [0; 16];
     let read = file::open(path).and_then(|mut file| file.read_exact(&mut start));
     read.is_ok() && &start == b"SQLite format 3\0"
 }
 
-/// A folder for files that are written together. One that this made goes again, with what is in it, unless it is kept.
+/// A folder for files that are written together. If it was newly created, it is deleted on drop,
+/// with its content, unless it is kept.
 #[derive(Debug)]
 pub struct OutputFolder {
     made: Option<PathBuf>,
@@ -290,7 +295,7 @@ impl OutputFolder {
         })
     }
 
-    /// Everything is written.
+    /// Keeps the folder when everything is written.
     pub fn keep(mut self) {
         self.made = None;
     }
@@ -304,8 +309,9 @@ impl Drop for OutputFolder {
     }
 }
 
-/// Writes a file under another name in the same folder and moves it into place when it is whole, compressed if its name ends in
-/// `.gz`. It is its owner's alone. A symbolic link stays one: what it leads to is written. `-` is the standard output.
+/// Writes a file under a temporary name in the same folder and renames it when it is complete,
+/// compressing it if its name ends in `.gz`. Only its owner can access it. A symbolic link is kept,
+/// and its target is written. `-` is the standard output.
 pub fn write_whole<T>(
     path: &Path,
     write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, AppError>,
@@ -352,7 +358,7 @@ pub fn write_whole<T>(
     moved
 }
 
-/// Writes to the standard output. What is still held when that fails is not printed.
+/// Writes to the standard output. On failure, buffered output is not printed.
 fn write_to_stdout<T>(
     write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, AppError>,
 ) -> Result<T, AppError> {
@@ -363,7 +369,7 @@ fn write_to_stdout<T>(
             Ok(done)
         }
         Err(error) => {
-            // A buffer that is dropped whole would be printed.
+            // Dropping the buffer itself would print it.
             drop(out.into_parts());
             Err(error)
         }

@@ -1,4 +1,5 @@
-//! Who decides whether `overrule.toml` may send a key to a server or run a program: the user, asked once for each combination.
+//! Asks the user, once for each combination, whether `overrule.toml` may send a key to a server or
+//! run a program.
 
 use crate::config::remember;
 use crate::domain::permission::{PermissionRequest, Permissions};
@@ -24,17 +25,17 @@ impl Consent for Permissions {
 
 /// Asks the user, unless the configuration file already has the answer.
 pub struct AskedUser {
-    /// Where answers are kept; `None` where the system has no place for a configuration file.
+    /// The file that stores answers; `None` if the system has no place for a configuration file.
     file: Option<PathBuf>,
-    /// The answers in the file, and those of this call.
+    /// The answers in the file, and those of this process.
     known: Mutex<Permissions>,
-    /// `None` where nobody can be asked.
+    /// `None` if nobody can be asked.
     dialog: Option<Box<dyn Dialog>>,
 }
 
-/// How a person is asked.
+/// Asks a person.
 pub trait Dialog: Send + Sync {
-    /// Whether the person allows it; `None` if neither that nor the contrary is to be kept.
+    /// Whether the person allows it; `None` if no answer is to be stored.
     fn ask(&self, question: &str) -> Option<bool>;
 
     fn tell(&self, words: &str);
@@ -72,12 +73,12 @@ impl AskedUser {
         self.known().answer(request)
     }
 
-    /// Whether somebody can be asked.
+    /// Whether someone can be asked.
     pub fn is_there(&self) -> bool {
         self.dialog.is_some()
     }
 
-    /// Asks for permission, whatever was answered before; nobody there is a refusal for now.
+    /// Asks for permission, whatever was answered before; if nobody is there, it is denied for now.
     pub fn ask(&self, request: &PermissionRequest, asked_by: &str) -> bool {
         let Some(dialog) = &self.dialog else {
             return false;
@@ -98,10 +99,10 @@ impl AskedUser {
         allow
     }
 
-    /// Keeps an answer in the configuration file.
+    /// Stores an answer in the configuration file.
     ///
     /// # Errors
-    /// It can be kept for this call only.
+    /// It can be stored only for this process.
     pub fn keep(&self, request: &PermissionRequest, allow: bool) -> Result<(), String> {
         self.known().add(request.clone(), allow);
         let file = self.file.as_ref();
@@ -116,7 +117,8 @@ impl AskedUser {
 pub(super) struct RecordedRequests(RefCell<Vec<(String, PermissionRequest)>>);
 
 impl RecordedRequests {
-    /// The requests in the order in which they came, each once with the names of those that need it.
+    /// The requests in the order in which they arrived, each once, with the names of those that
+    /// need it.
     pub(super) fn into_inner(self) -> Vec<(String, PermissionRequest)> {
         self.0.into_inner()
     }

@@ -1,4 +1,4 @@
-//! Picks: judges asked which documents of a pool are relevant.
+//! Picks: asks judges which documents of a pool are relevant.
 
 mod answers;
 mod inputs;

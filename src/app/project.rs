@@ -1,4 +1,5 @@
-//! Projects: opened, made with the configured settings, and filled with the bundled sample.
+//! Opens projects, creates them with the configured settings, and fills them with the bundled
+//! sample.
 
 use super::error::{AppError, invalid};
 use super::import;
@@ -12,10 +13,10 @@ const SCIFACT: &[u8] = include_bytes!("../../data/scifact.jsonl");
 /// The bundled battles of three language models.
 const ZBENCH: &[u8] = include_bytes!("../../data/zbench_example.ai_scores.json");
 
-/// What the sample's datasets are called in a project.
+/// Names of the sample's datasets in a project.
 const SAMPLES: [&str; 2] = ["scifact", "zbench_example"];
 
-/// Opens a project, creating it with the configured rating settings where there is none.
+/// Opens a project, creating it with the configured rating settings if there is none.
 pub fn open_or_create(path: &Path, config: &Config) -> Result<Store, AppError> {
     let fresh =
         !Store::may_exist(path) || std::fs::metadata(path).is_ok_and(|found| found.len() == 0);
@@ -27,7 +28,7 @@ pub fn open_or_create(path: &Path, config: &Config) -> Result<Store, AppError> {
     Ok(store)
 }
 
-/// A project with the bundled sample in it, and nothing else.
+/// Creates or opens a project that contains only the bundled sample.
 pub fn open_sample(path: &Path, config: &Config) -> Result<Store, AppError> {
     let folder = path
         .parent()

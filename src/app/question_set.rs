@@ -1,5 +1,5 @@
-//! Questions over the whole project that judges are asked beside a run, and that are priced before anybody is asked: picks, and
-//! the anchors and links of a common scale.
+//! Question sets over the whole project that are asked outside a run and priced before any call:
+//! picks, and the anchors and links for calibrating scores across queries.
 
 use crate::domain::adjudication::PickMode;
 use crate::domain::sanitise;
@@ -7,16 +7,16 @@ use crate::domain::sanitise;
 /// What judges are asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuestionSet {
-    /// Which documents of each pool are relevant, of all judges that a run would ask.
+    /// Which documents of each pool are relevant, asked of all judges that a run would ask.
     Picks(PickMode),
-    /// The grade of a few documents of each query, of one judge.
+    /// The grade of a few documents of each query, asked of one judge.
     Anchors(String),
-    /// Which of two documents serves its own query better, of these judges.
+    /// Which of two documents serves its own query better, asked of these judges.
     Links(Vec<String>),
 }
 
 impl QuestionSet {
-    /// What the answers are called, in the plural.
+    /// The plural noun for the answers.
     pub fn noun(&self) -> &'static str {
         match self {
             Self::Picks(_) => "picks",
@@ -25,7 +25,7 @@ impl QuestionSet {
         }
     }
 
-    /// What is asked of whom.
+    /// Describes what is asked of whom.
     pub fn describe(&self) -> String {
         let judges = match self {
             Self::Picks(_) => return "picks".to_owned(),
@@ -36,52 +36,52 @@ impl QuestionSet {
     }
 }
 
-/// What asking would take.
+/// The effort and cost of asking.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuestionSetPrice {
-    /// What is asked about, such as "20 pools".
+    /// The subject, such as "20 pools".
     pub about: String,
-    /// Questions that are still to be asked.
+    /// Number of questions still to be asked.
     pub calls: usize,
-    /// What is in the project already, such as "3 answers"; `None` where nothing is.
+    /// Existing answers, such as "3 answers"; `None` if there are none.
     pub already: Option<String>,
-    /// Who is asked.
+    /// The judges to ask.
     pub judges: Vec<String>,
-    /// Dollars expected; `None` where a price is not known.
+    /// Expected cost in dollars; `None` if a price is unknown.
     pub expected_usd: Option<f64>,
-    /// Dollars at the very most; `None` where a price is not known.
+    /// Worst-case cost in dollars; `None` if a price is unknown.
     pub worst_usd: Option<f64>,
     /// Whether a judge's calls may cost money.
     pub paid: bool,
-    /// What a reader should know.
+    /// Notes to the reader.
     pub notes: Vec<String>,
 }
 
-/// What has come so far.
+/// Progress so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QuestionSetProgress {
-    /// Questions that are settled, of those that were to be asked.
+    /// Resolved questions, of those to be asked.
     pub done: usize,
     pub all: usize,
-    /// Settled by answers that cannot be used.
+    /// Resolved by unusable answers.
     pub invalid: usize,
-    /// Settled by a call that failed for good.
+    /// Resolved by a call that failed for good.
     pub failed: usize,
 }
 
-/// How it ended.
+/// The result of asking.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QuestionSetOutcome {
     pub progress: QuestionSetProgress,
-    /// Ended before every question was settled, because a person stopped it.
+    /// Ended before every question was resolved, because a person stopped it.
     pub stopped: bool,
     pub budget_reached: bool,
-    /// Judges that made no more calls, each with why.
+    /// Judges that made no more calls, each with the reason.
     pub given_up: Vec<String>,
 }
 
 impl QuestionSetOutcome {
-    /// Of so many questions, none of which is settled.
+    /// The state before the first of `all` questions is resolved.
     pub fn of(all: usize) -> Self {
         Self {
             progress: QuestionSetProgress {
@@ -92,14 +92,14 @@ impl QuestionSetOutcome {
         }
     }
 
-    /// It is over; `cancelled` says whether a person wanted that.
+    /// Marks it as ended; `cancelled` says whether a person stopped it.
     #[must_use]
     pub fn ended(mut self, cancelled: bool) -> Self {
         self.stopped = cancelled && self.progress.done < self.progress.all;
         self
     }
 
-    /// A judge makes no more calls.
+    /// Records that a judge makes no more calls.
     pub fn give_up(&mut self, judge: &str, why: &str) {
         self.given_up
             .push(format!("{} stopped: {why}", sanitise::line(judge)));

@@ -1,4 +1,4 @@
-//! Gives the votes of a judge that was renamed in `overrule.toml` to its new name.
+//! Moves the votes of a judge that was renamed in `overrule.toml` to its new name.
 
 use super::error::{AppError, invalid};
 use crate::domain::named::did_you_mean;
@@ -6,11 +6,11 @@ use crate::domain::sanitise;
 use crate::store::Store;
 use crate::store::judge_names::NewJudgeName;
 
-/// Gives the votes of the judges called `old` to the judges called `new`. The caller holds the run
+/// Moves the votes of the judges named `old` to the judges named `new`. The caller holds the run
 /// lock.
 ///
 /// # Errors
-/// No judge is called `old`, or one of the names cannot be used.
+/// No judge is named `old`, or one of the names is invalid.
 pub fn rename_judge(store: &Store, old: &str, new: &str) -> Result<NewJudgeName, AppError> {
     if new.trim().is_empty() || new == old {
         return Err(invalid!(

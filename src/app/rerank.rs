@@ -1,5 +1,6 @@
-//! Reranking: methods put the candidates of queries in order, by way of judges, rerank services, programs, or runs that are
-//! there already. Answers that were paid for are in the project before they count, and are never asked for twice.
+//! Reranking: methods order the candidates of queries with judges, reranking services, programs or
+//! existing runs. Paid answers are stored in the project before they count, and are never bought
+//! twice.
 
 mod candidates;
 pub mod estimate;

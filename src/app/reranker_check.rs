@@ -1,4 +1,5 @@
-//! Whether a reranker works: one tiny query with two documents, of which the one that answers must score higher.
+//! Checks a reranker with one small query and two documents, of which the relevant one must score
+//! higher.
 
 use crate::app::judge_check::CheckResult;
 use crate::app::wording::counted;
@@ -8,7 +9,7 @@ use crate::domain::number_words::fixed;
 use crate::judge::reranker::{RerankCandidate, Reranker};
 
 const QUERY: &str = "What is the capital of France?";
-/// The document that answers comes last: a reranker that leaves the order alone is wrong.
+/// The relevant document comes last, so a reranker that keeps the order fails.
 const DOCUMENTS: [&str; 2] = [
     "Rome is the capital of Italy.",
     "Paris is the capital of France.",
@@ -21,7 +22,7 @@ fn candidates() -> Vec<RerankCandidate> {
     numbered.map(candidate).collect()
 }
 
-/// What can be said of a reranker without a call.
+/// The check result for a reranker without a call.
 pub fn configured(reranker: &Reranker) -> CheckResult {
     let (model, price) = (reranker.model(), price(reranker));
     let said = match reranker.is_remote() {

@@ -1,4 +1,4 @@
-//! Review: what a person is to judge next, what they decide, and what their verdicts say so far.
+//! Review: which pairs a person judges next, their decisions, and statistics on their verdicts.
 
 pub mod annotator_statistics;
 mod assignment_history;

@@ -1,8 +1,10 @@
-//! One run a project, and no merge or import of answers meanwhile, which a run would pay for again: an operating-system lock on a file beside it, which is released however the process ends.
+//! A lock that allows one run per project, and no merge or import of answers meanwhile, since the
+//! run would pay for those answers again. It is an operating-system lock on a file next to the
+//! project, which is released however the process ends.
 //!
-//! The lock goes by the file and not by the name that was typed: links are followed, and a file with several names is
-//! refused, as the store refuses it. The lock is not on the project itself: to close a second handle on it would take
-//! away SQLite's own locks.
+//! The lock follows the file and not the name that was typed: links are resolved, and a file with
+//! several names is rejected, as in the store. The lock is not on the project itself, because
+//! closing a second handle on it would release SQLite's own locks.
 
 use crate::formats::file as files;
 use crate::store::StoreError;
@@ -10,7 +12,7 @@ use crate::store::file::{RUN_LOCK, canonical, check_kind, sibling};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
-/// Why the lock cannot be had.
+/// Why the lock cannot be acquired.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     #[error(
@@ -20,12 +22,12 @@ pub enum LockError {
     /// The lock file cannot be opened or locked.
     #[error("{0}")]
     File(String),
-    /// There is no such project, or it is none.
+    /// There is no such project, or the file is not a project.
     #[error(transparent)]
     Project(#[from] StoreError),
 }
 
-/// Held while a run goes on.
+/// Held during a run.
 #[derive(Debug)]
 pub struct RunLock {
     _file: File,
@@ -34,13 +36,14 @@ pub struct RunLock {
 
 impl Drop for RunLock {
     fn drop(&mut self) {
-        // Taken away while it is still locked: who opened it before finds another file in its place, and looks again.
+        // Deleted while it is still locked: a process that opened it before finds a different file
+        // in its place and tries again.
         drop(std::fs::remove_file(&self.path));
     }
 }
 
 impl RunLock {
-    /// Takes the lock or says who cannot have it.
+    /// Acquires the lock, or returns why it cannot.
     pub fn take(project: &Path) -> Result<Self, LockError> {
         let project = canonical(project)?;
         check_kind(&project)?;
@@ -75,7 +78,7 @@ fn still_there(file: &File, path: &Path) -> bool {
         .is_some_and(|(ours, theirs)| same(ours, theirs))
 }
 
-/// Elsewhere an open file cannot be taken away.
+/// On other systems, an open file cannot be deleted.
 #[cfg(not(unix))]
 fn still_there(_: &File, _: &Path) -> bool {
     true

@@ -1,4 +1,4 @@
-//! The zELO scores of a project's queries, the labels of people, and the cut points that follow from both.
+//! The zELO scores of a project's queries, people's labels, and cut points derived from both.
 
 use super::error::{AppError, invalid};
 use super::wording::counted;
@@ -11,19 +11,20 @@ use crate::domain::rating::RatingError;
 use crate::store::corpus::QueryKey;
 use crate::store::{Store, StoreError};
 
-/// Labels of pool documents from which on cut points are fitted to them, and how many of grade 0 and above it.
+/// Minimum number of labels of pool documents for fitting cut points, and of labels with grade 0
+/// and with higher grades.
 pub const ENOUGH_LABELS: usize = 30;
 pub const ENOUGH_ON_EACH_SIDE: usize = 5;
 
-/// Below this the most probable grade of a document is doubtful.
+/// Probability below which the most probable grade of a document is doubtful.
 pub const SURE: f64 = 0.6;
 
-/// What scores rest on.
+/// What scores are based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScoreSource {
-    /// What the project counts, a student too where one is given a weight.
+    /// Everything that counts in the project, including a student with a weight.
     Project,
-    /// Votes and verdicts alone: what a student may learn from.
+    /// Only votes and verdicts, from which a student may learn.
     VotesAlone,
 }
 
@@ -31,16 +32,16 @@ pub enum ScoreSource {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredPool {
     pub query: QueryId,
-    /// In hybrid order; `None` where nothing says how a document compares.
+    /// In hybrid order; `None` if nothing compares the document with others.
     pub documents: Vec<(DocId, Option<f64>)>,
     pub judges: Vec<String>,
-    /// What is to be said of the student that counts in the scores; `None` where none does.
+    /// A note on the student that counts in the scores; `None` if there is none.
     pub student: Option<String>,
 }
 
 impl ScoredPool {
-    /// The documents with a score, best first, equal ones by descending identifier: the order in which every reader of a
-    /// run puts them.
+    /// The documents with a score, best first, equal ones by descending identifier, as every reader
+    /// of a run sorts them.
     pub fn ranking(&self) -> Vec<(DocId, f64)> {
         let scored = self.documents.iter();
         let scored = scored.filter_map(|(id, score)| Some((id.clone(), (*score)?)));
@@ -50,7 +51,7 @@ impl ScoredPool {
     }
 }
 
-/// A query whose votes have no fit.
+/// A query whose votes cannot be fitted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unfitted {
     pub query: QueryId,
@@ -62,7 +63,7 @@ impl Unfitted {
         format!("query {:?}: {}", self.query.as_str(), self.why)
     }
 
-    /// What is to be said of queries that are left out; `None` without one.
+    /// A note on skipped queries; `None` if there are none.
     pub fn note(unfitted: &[Self]) -> Option<String> {
         let first = unfitted.first()?;
         Some(format!(
@@ -76,7 +77,7 @@ impl Unfitted {
 /// The zELO scores of some queries, in the order of the keys.
 ///
 /// # Errors
-/// The votes of a query have no fit.
+/// The votes of a query cannot be fitted.
 pub fn scored_pools(store: &Store, keys: &[QueryKey]) -> Result<Vec<ScoredPool>, AppError> {
     let (pools, unfitted) = fitted_pools(store, keys, ScoreSource::Project)?;
     match unfitted.first() {
@@ -85,7 +86,8 @@ pub fn scored_pools(store: &Store, keys: &[QueryKey]) -> Result<Vec<ScoredPool>,
     }
 }
 
-/// The zELO scores of some queries, in the order of the keys: a query whose votes have no fit has none, and is named.
+/// The zELO scores of some queries, in the order of the keys. Queries whose votes cannot be fitted
+/// have none, and are returned separately.
 pub fn fitted_pools(
     store: &Store,
     keys: &[QueryKey],
@@ -129,7 +131,7 @@ pub fn fitted_pools(
     Ok((pools, unfitted))
 }
 
-/// The labels of a project, and the rulings in force on them.
+/// The labels of a project, and the corrections by effective rulings.
 pub fn labels_and_corrections(store: &Store) -> Result<(Qrels, Vec<LabelCorrection>), AppError> {
     let (labels, rulings, rule) =
         store.read_blocking(|db| Ok((db.labels()?, db.standing_rulings()?, db.final_rule()?)))?;
@@ -139,13 +141,13 @@ pub fn labels_and_corrections(store: &Store) -> Result<(Qrels, Vec<LabelCorrecti
     Ok((labels, corrections))
 }
 
-/// The labels of a project with the rulings put in.
+/// The labels of a project with the rulings applied.
 pub fn people_labels(store: &Store) -> Result<Qrels, AppError> {
     let (labels, corrections) = labels_and_corrections(store)?;
     Ok(corrected_labels(&labels, &corrections))
 }
 
-/// Cut points fitted to what people graded; `None` where that is too little, or all on one side.
+/// Cut points fitted to people's grades; `None` if there are too few, or all on one side.
 pub fn cut_points(graded: &[GradedScore]) -> Option<GradeModel> {
     let positive = graded.iter().filter(|one| one.grade > 0).count();
     let fewest = positive.min(graded.len() - positive);
@@ -153,7 +155,7 @@ pub fn cut_points(graded: &[GradedScore]) -> Option<GradeModel> {
     enough.then(|| GradeModel::fit(graded)).flatten()
 }
 
-/// What is printed with the scores of these queries if a student counts in them.
+/// The note to print with the scores of these queries if a student counts in them.
 pub fn student_in_scores(store: &Store, keys: &[QueryKey]) -> Result<Option<String>, AppError> {
     let keys = keys.to_vec();
     Ok(store.read_blocking(move |db| {

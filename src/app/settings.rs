@@ -1,4 +1,5 @@
-//! A project's settings: what its scores are made with, whose verdict counts, and how people are to judge.
+//! A project's settings: how scores are computed, whose verdicts count, and how people should
+//! judge.
 
 use crate::app::error::AppError;
 use crate::app::judge_report::rater_data::all_ratings;
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 pub struct ProjectSettings {
     pub ranking: RankingSettings,
     pub rule: FinalRule,
-    /// Markdown that one key shows while judging.
+    /// Markdown that can be shown with one key while judging.
     pub guideline: Option<String>,
 }
 
@@ -31,7 +32,8 @@ impl ProjectSettings {
         })
     }
 
-    /// Stores what differs from `before`, with an entry in the log for each setting that the annotator changed.
+    /// Stores the changes from `before`, with a log entry for each setting that the annotator
+    /// changed.
     pub fn store(&self, store: &Store, before: &Self, annotator: &str) -> Result<()> {
         if self == before {
             return Ok(());
@@ -69,7 +71,7 @@ impl ProjectSettings {
         })
     }
 
-    /// The settings that differ, each with its former and its new value in words.
+    /// The settings that differ, each with its old and new value in words.
     fn changes_from(&self, before: &Self) -> Vec<(String, [String; 2])> {
         let words = [before, self].map(Self::words);
         let mut names: Vec<&String> = words.iter().flat_map(BTreeMap::keys).collect();
@@ -108,14 +110,14 @@ impl ProjectSettings {
     }
 }
 
-/// The first line of a guideline and the hash that verdicts given under it have.
+/// The first line of a guideline, and the hash that is stored with verdicts.
 fn guideline_words(text: &str) -> String {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty());
     let first: String = first.unwrap_or_default().chars().take(60).collect();
     format!("{first:?} (SHA-256 {})", guideline_hash(text))
 }
 
-/// What a fit of judges together with documents says of one judge.
+/// The parameters of one judge in a joint fit with documents.
 #[derive(Clone, Debug)]
 pub struct FittedJudge {
     pub name: String,
@@ -127,7 +129,7 @@ pub struct FittedJudge {
     pub basis: ParameterBasis,
 }
 
-/// Fits documents and judges together and keeps what that says of the judges.
+/// Fits documents and judges jointly and stores the judges' parameters.
 pub fn fit_judges(store: &Store, lambda: f64) -> std::result::Result<Vec<FittedJudge>, AppError> {
     let (raters, ratings) = all_ratings(store, None)?;
     let fitted = judge_model(&ratings, lambda).map_err(|error| {
@@ -154,8 +156,8 @@ pub fn fit_judges(store: &Store, lambda: f64) -> std::result::Result<Vec<FittedJ
     Ok(judges)
 }
 
-/// Estimates what each judge's margins are worth and keeps it: the judges by name, with a curve where there was enough to
-/// compare.
+/// Estimates and stores each judge's margin curve. Returns the judges by name, with a curve if
+/// there was enough data.
 pub fn calibrate_margins(store: &Store) -> Result<Vec<(String, Option<CalibratedMargins>)>> {
     let (known, ratings) = all_ratings(store, None)?;
     let verdicts = rater_report(store, None)?.rater_data.verdicts;

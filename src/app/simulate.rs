@@ -1,4 +1,4 @@
-//! What sampling strategies, ranking methods and duels are worth, in simulation: no model and nobody is asked.
+//! Simulates sampling strategies, ranking methods and duels, without calling models or people.
 
 mod coverage;
 mod duels;
@@ -25,7 +25,7 @@ pub use students::{StudentSimulation, StudentWorth};
 
 #[derive(Debug)]
 pub enum WorldSource {
-    /// Scores spread in this way over so many documents, and judges that err so.
+    /// A distribution of true scores, the number of documents, and the noise of the judges.
     Synthetic(Theta, usize, Noise),
     /// The project's own votes.
     Project(ProjectWorlds),
@@ -45,17 +45,17 @@ impl WorldSource {
     }
 }
 
-/// What one strategy came to on all queries.
+/// The results of one strategy on all queries.
 #[derive(Debug)]
 pub struct StrategyResult {
     pub plan: AdaptivePlan,
     pub queries: Vec<StrategyOnQuery>,
-    /// How often rank intervals hold the true rank, where there are any.
+    /// Coverage of rank intervals, if there are any.
     pub intervals: Option<RankIntervalCoverage>,
 }
 
 impl StrategyResult {
-    /// How good the rankings are.
+    /// Quality of the rankings.
     pub fn qualities(&self) -> Vec<Quality> {
         self.queries.iter().map(|query| query.quality).collect()
     }
@@ -70,26 +70,28 @@ impl StrategyResult {
 #[derive(Debug)]
 pub struct Simulation {
     pub queries: usize,
-    /// What is compared, the first with all others.
+    /// The strategies to compare; the first one with all others.
     pub strategies: Vec<AdaptivePlan>,
-    /// The prior of the scores that are measured. If it is set, pairs are chosen by it too; if it is learned, by the one that
-    /// the opening cycle teaches, as in the first campaign of a project.
+    /// The prior for the evaluated scores. If it is set, pairs are chosen with it too; if it is
+    /// learned, pairs are chosen with the prior learned from the opening cycle, as in the first
+    /// campaign of a project.
     pub prior: PriorPrecision,
-    /// Threads; the result does not depend on them.
+    /// Number of threads, which does not affect the result.
     pub threads: Option<usize>,
-    /// The seed of worlds, votes and plans.
+    /// Random seed for worlds, votes and plans.
     pub seed: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SimulationPhase {
     Played,
-    /// Rank intervals are held against the truth.
+    /// Rank intervals are compared with the truth.
     Measured,
 }
 
 impl Simulation {
-    /// Plays every strategy on every query. `progress` is told how many queries of a phase are done.
+    /// Runs every strategy on every query. `progress` receives the number of finished queries in a
+    /// phase.
     pub fn run(
         &self,
         source: &WorldSource,
@@ -149,7 +151,8 @@ impl Simulation {
         Ok(results)
     }
 
-    /// The prior by which a first campaign chooses its pairs: learned from the opening cycle, as in a project.
+    /// The prior with which a first campaign chooses its pairs, learned from the opening cycle as
+    /// in a project.
     fn choosing_lambda(&self, source: &WorldSource, plan: &AdaptivePlan) -> Result<f64, AppError> {
         let default = self.prior.value(None);
         if self.prior != PriorPrecision::Auto || !plan.strategy.opens_with_whole_battles() {
@@ -172,7 +175,7 @@ impl Simulation {
         Ok(learned.unwrap_or(default))
     }
 
-    /// Does the work of every query, on all threads; one result a query, in order.
+    /// Runs the work of every query on all threads; one result per query, in order.
     fn every<T: Send>(
         &self,
         phase: SimulationPhase,

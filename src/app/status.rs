@@ -1,4 +1,4 @@
-//! How far a project is, and what it has spent.
+//! The status of a project, and its spending.
 
 mod project_status;
 
@@ -10,10 +10,10 @@ use crate::store::summary_cache::{KeptExtent, QuerySummary};
 use crate::store::{Result, Store, StoreError};
 pub use project_status::{PartOf, ProjectStatus};
 
-/// Queries that are in memory at a time.
+/// Maximum number of queries in memory at a time.
 const PAGE: i64 = 2_000;
 
-/// Every query with its summary, computed and kept where it was out of date.
+/// All queries with their summaries; stale ones are computed and cached.
 pub fn summaries(store: &Store) -> Result<Vec<(QueryInfo, QuerySummary)>> {
     let mut summaries = Vec::new();
     each_summary(store, |info, summary| {
@@ -23,8 +23,8 @@ pub fn summaries(store: &Store) -> Result<Vec<(QueryInfo, QuerySummary)>> {
     Ok(summaries)
 }
 
-/// Hands every query with its summary to `each`, in order; those that are out of date are computed and kept, a page of
-/// queries at a time.
+/// Passes each query with its summary to `each`, in order. Stale summaries are computed and cached,
+/// one page of queries at a time.
 pub fn each_summary<E: From<StoreError>>(
     store: &Store,
     mut each: impl FnMut(QueryInfo, QuerySummary) -> std::result::Result<(), E>,
@@ -55,18 +55,18 @@ pub fn each_summary<E: From<StoreError>>(
     }
 }
 
-/// What was spent, by purpose and service.
+/// Spending by purpose and service.
 #[derive(Clone, Debug)]
 pub struct Spending {
     pub rows: Vec<Spent>,
 }
 
 impl Spending {
-    /// Reads the ledger. Calls that are open while nobody calls were cut short: they count as assumed.
+    /// Reads the ledger. Open calls while nobody is calling were interrupted and count as assumed.
     pub fn read(store: &Store) -> Result<Self> {
         let mut rows = store.read_blocking(|db| db.spent())?;
         let open = rows.iter().any(|row| row.open_calls > 0);
-        // Whoever has the lock may have calls in flight; nobody has it where it can be taken.
+        // Whoever holds the lock may have calls in flight; if it can be acquired, nobody holds it.
         if open && !store.is_read_only() && RunLock::take(store.path()).is_ok() {
             for row in &mut rows {
                 row.assumed_calls += std::mem::take(&mut row.open_calls);
@@ -76,12 +76,12 @@ impl Spending {
         Ok(Self { rows })
     }
 
-    /// What all calls that are over cost.
+    /// Cost of all calls that have ended.
     pub fn total(&self) -> Spend {
         self.rows.iter().map(Spent::spend).sum()
     }
 
-    /// What all picks cost.
+    /// Cost of all picks.
     pub fn on_picks(&self) -> Spend {
         let picks = CallPurpose::Pick.name();
         self.rows
@@ -91,9 +91,9 @@ impl Spending {
             .sum()
     }
 
-    /// Dollars that calls in flight may cost.
+    /// Maximum cost of calls in flight in dollars.
     pub fn open_usd(&self) -> f64 {
-        // `sum` of nothing is −0.
+        // `sum` of an empty iterator is −0.
         self.rows.iter().fold(0.0, |sum, row| sum + row.open_usd)
     }
 

@@ -1,4 +1,5 @@
-//! A student of the ensemble: what it learns from, what it predicts of judged pairs, and how far that can be believed.
+//! A student of the ensemble: its training data, its predictions for judged pairs, and their
+//! reliability.
 
 mod cards;
 pub mod export;

@@ -1,4 +1,4 @@
-//! What a project says is true of its documents: its labels, the labels with the rulings put in, or its own zELO.
+//! The ground truth of a project: its labels, the labels with rulings applied, or its own zELO.
 
 use super::error::{AppError, invalid};
 use super::one_scale::{ProjectScale, project_scale};
@@ -14,25 +14,25 @@ use crate::store::corpus::QueryKey;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Labels from which on the cut points are sure enough not to speak of it.
+/// Number of labels from which the cut points are certain enough to need no note.
 const MANY_LABELS: usize = 150;
 
-/// What is said of every value that is measured against zELO.
+/// The note on every value that is evaluated against zELO.
 pub const AGAINST_JUDGES: &str = "against these judges, not against people";
 
-/// Where a project's truth comes from.
+/// Source of a project's truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TruthSource {
-    /// The labels as they were imported.
+    /// The labels as imported.
     Qrels,
-    /// The labels with the rulings in force put in.
+    /// The labels with the effective rulings applied.
     Rulings,
-    /// Grades made of the zELO scores.
+    /// Grades derived from the zELO scores.
     Zelo,
 }
 
 impl TruthSource {
-    /// The source of a name; `None` for another text, which is a file's name.
+    /// The source with this name; `None` for other text, which is a file name.
     pub fn of(name: &str) -> Option<Self> {
         match name {
             "qrels" | "labels" => Some(Self::Qrels),
@@ -57,10 +57,10 @@ impl fmt::Display for TruthSource {
     }
 }
 
-/// What makes grades of zELO scores.
+/// How to convert zELO scores to grades.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GradeBasis {
-    /// Labels and rulings where there are enough, else the place in the pool.
+    /// Labels and rulings if there are enough, or else the rank in the pool.
     #[default]
     Auto,
     /// Cut points fitted to labels and rulings.
@@ -71,22 +71,22 @@ pub enum GradeBasis {
     Score,
 }
 
-/// What rankings are measured against.
+/// What rankings are evaluated against.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Truth {
-    /// The source's name; a file's path.
+    /// Name of the source, or path of a file.
     pub name: String,
     pub qrels: Qrels,
-    /// What documents add to an NDCG, where that is not their grade.
+    /// Gains of documents in NDCG, if they differ from the grades.
     pub gains: Option<Gains>,
-    /// The judges whose votes it rests on; empty for what people said.
+    /// The judges whose votes it is based on; empty for people's labels.
     pub judges: Vec<String>,
-    /// What it assumes, a sentence each.
+    /// Its assumptions, one sentence each.
     pub notes: Vec<String>,
 }
 
 impl Truth {
-    /// Labels that people gave.
+    /// Labels given by people.
     pub fn labels(name: impl Into<String>, qrels: Qrels) -> Self {
         Self {
             name: name.into(),
@@ -95,7 +95,7 @@ impl Truth {
         }
     }
 
-    /// Whether judges, and not people, say what is true.
+    /// Whether the truth comes from judges and not from people.
     pub fn is_of_judges(&self) -> bool {
         self.gains.is_some()
     }
@@ -143,8 +143,8 @@ pub fn project_truth(
     }
 }
 
-/// Grades and gains of scored documents, by their linked scores where a common scale has all queries on it. Documents without a
-/// score stay ungraded.
+/// Grades and gains of scored documents, from their calibrated scores if a common scale covers all
+/// queries. Documents without a score stay ungraded.
 pub fn zelo_truth(
     pools: &[ScoredPool],
     labels: &Qrels,
@@ -161,7 +161,8 @@ pub fn zelo_truth(
         GradeBasis::Auto | GradeBasis::Labels => on_one_scale(pools, scale),
         GradeBasis::Rank | GradeBasis::Score => (None, None),
     };
-    // Without cut points nothing says what a linked score is worth: each query stays by itself.
+    // Without cut points, the meaning of a calibrated score is unknown, so each query is graded on
+    // its own.
     let cuts = |linked: &[ScoredPool]| {
         let of_judge = scale.is_some_and(|scale| scale.grades.is_some());
         of_judge && basis == GradeBasis::Auto
@@ -253,7 +254,7 @@ const NO_CUTS_NOTE: &str = "the scores on one scale are not used: nothing sets c
 const JUDGE_NOTE: &str =
     "grades by the cut points of the anchors' judge: too few labels of people to set them";
 
-/// The pools with linked scores where the scale has every one of them on it, and what is to be said of that.
+/// The pools with calibrated scores if the scale covers all of them, and a note about it.
 fn on_one_scale(
     pools: &[ScoredPool],
     scale: Option<&ProjectScale>,

@@ -1,18 +1,19 @@
-//! Numbers of things in words.
+//! Formats numbers, times and lists of names as text.
 
 use crate::domain::corpus::QueryId;
 pub use crate::domain::number_words::{counted, duration};
 use crate::domain::sanitise;
 use std::collections::BTreeSet;
 
-/// Why a ranking under labels as they were and as they were corrected is not tested against chance.
+/// Why the difference between original and corrected labels is not tested for significance.
 pub const UNTESTED: &str = "no p-value: people ruled where picks and labels differ, so that no chance is behind what the \
                             correction changed";
 
-/// Names that are listed before the rest is only counted.
+/// Maximum number of names listed; the rest are only counted.
 const LISTED: usize = 5;
 
-/// A p-value: one that four places would round to nothing is said to be below their least.
+/// Formats a p-value. A value that would round to zero at four decimal places is given as below
+/// that threshold.
 pub fn p_value(p: f64) -> String {
     match p {
         ..0.0001 => "< 0.0001".to_owned(),
@@ -20,7 +21,7 @@ pub fn p_value(p: f64) -> String {
     }
 }
 
-/// A time to the minute in UTC: `2026-03-01 14:05 UTC`; the milliseconds themselves where no calendar has them.
+/// A time to the minute in UTC: `2026-03-01 14:05 UTC`; the milliseconds if it is out of range.
 pub fn moment_words(ms: i64) -> String {
     match jiff::Timestamp::from_millisecond(ms) {
         Ok(time) => time.strftime("%Y-%m-%d %H:%M UTC").to_string(),
@@ -28,7 +29,7 @@ pub fn moment_words(ms: i64) -> String {
     }
 }
 
-/// RFC 3339 in UTC, to the millisecond; the number itself where no calendar has it.
+/// RFC 3339 in UTC, to the millisecond; the number if it is out of range.
 pub fn rfc_3339(ms: i64) -> String {
     match jiff::Timestamp::from_millisecond(ms) {
         Ok(time) => format!("{time:.3}"),
@@ -36,12 +37,12 @@ pub fn rfc_3339(ms: i64) -> String {
     }
 }
 
-/// The first of some names, safe to print, and how many more there are.
+/// The first few names, safe to print, and the number of further ones.
 pub fn first_names<S: AsRef<str>>(names: &[S]) -> String {
     first_of(names, LISTED)
 }
 
-/// The first `listed` of some names, safe to print, and how many more there are.
+/// The first `listed` names, safe to print, and the number of further ones.
 pub fn first_of<S: AsRef<str>>(names: &[S], listed: usize) -> String {
     let first = names.iter().take(listed);
     let first: Vec<_> = first.map(|name| sanitise::line(name.as_ref())).collect();
@@ -52,7 +53,7 @@ pub fn first_of<S: AsRef<str>>(names: &[S], listed: usize) -> String {
     format!("{}{more}", first.join(", "))
 }
 
-/// The note on queries whose own document is left out, after their number.
+/// The note, after their number, on queries whose own document is skipped.
 pub const OWN_DOCUMENT: &str = "with a document of the same id, which has no label: that document is left out, as BEIR does (ignore_identical_ids)";
 
 /// The note on these queries; `None` if there are none.

@@ -1,4 +1,5 @@
-//! Everything that adjudication works on: pools with labels, judges' picks and rulings, and what follows from them.
+//! The data of adjudication: labeled pools, judges' picks, rulings, and everything derived from
+//! them.
 
 use crate::domain::adjudication::{
     Disagreement, DisagreementRule, Finding, IgnoredAnswers, JudgeAnswers, LabelCorrection,
@@ -16,63 +17,65 @@ use crate::store::{Db, StoreError};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-/// What the first stage is called where a project has no ranking of its own.
+/// Name of the first stage in a project without an imported ranking.
 pub const FIRST_STAGE: &str = "first stage";
-/// What the order of a dataset is called where nothing says how the first stage ranked it.
+/// Name of the dataset's order if the first-stage ranks are unknown.
 pub const IN_ORDER: &str = "order of the dataset";
 
-/// Everything that adjudication works on.
+/// The data of adjudication.
 #[derive(Clone, Debug)]
 pub struct AdjudicationData {
-    /// The row of each pool of the bench.
+    /// The row ID of each pool in `bench`.
     pub keys: Vec<QueryKey>,
     pub bench: PoolSet,
-    /// Every label, of documents in no pool too.
+    /// All labels, including those of documents in no pool.
     pub labels: Qrels,
-    /// Rankings by name; [`FIRST_STAGE`] or [`IN_ORDER`] of the pools alone where none has been imported.
+    /// Rankings by name. If none has been imported, [`FIRST_STAGE`] or [`IN_ORDER`], derived from
+    /// the pools.
     pub rankings: Vec<(String, RankedRun)>,
-    /// The answers, judge by judge.
+    /// The answers, grouped by judge.
     pub groups: Vec<JudgeAnswers>,
-    /// Answers that say nothing about the pools.
+    /// Answers without information about the pools.
     pub left_out: IgnoredAnswers,
-    /// Whose ruling on which document is postponed.
+    /// Postponed rulings, by person and document.
     pub postponed: HashSet<(String, QueryKey, DocId)>,
-    /// Rulings that stand, earliest first.
+    /// Current rulings, earliest first.
     pub rulings: Vec<StoredRuling>,
-    /// How the ruling in force follows from what several people said.
+    /// The rule that combines several people's rulings.
     pub rule: FinalRule,
-    /// The grade from which on a document is labelled relevant.
+    /// The grade from which a document counts as labeled relevant.
     pub level: i32,
 }
 
-/// A disagreement to be ruled on.
+/// A disagreement to rule on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdjudicationItem {
     pub query: QueryKey,
     pub query_id: QueryId,
     pub document: DocId,
-    /// On what label and picks differ.
+    /// The disagreement between label and picks.
     pub dispute: Disagreement,
-    /// The disagreements that it was drawn from at random, where it is a control; 0 for one that comes by its place.
+    /// For controls, the number of disagreements from which it was randomly drawn; 0 if it was not
+    /// drawn at random.
     pub control_of: usize,
-    /// What each person says of it, where it is on the list because people differ.
+    /// Each person's finding, if the item is listed because people disagree.
     pub said: Vec<(String, Finding)>,
 }
 
-/// Which documents are called.
+/// Which documents are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AdjudicationList {
-    /// Those on which label and picks differ and the annotator has not ruled.
+    /// Documents on which label and picks differ and the annotator has not ruled.
     #[default]
     Open,
-    /// Those on which the annotator has ruled, the latest first.
+    /// Documents on which the annotator has ruled, latest first.
     Ruled,
-    /// Those on which people go different ways.
+    /// Documents on which people disagree.
     Contested,
 }
 
 impl AdjudicationData {
-    /// How rankings are measured.
+    /// The rules for evaluating rankings.
     pub fn rules(&self) -> EvaluationRules {
         EvaluationRules {
             relevant_from: self.level,
@@ -80,16 +83,16 @@ impl AdjudicationData {
         }
     }
 
-    /// The grades of a label that is turned.
+    /// The grades that a ruling assigns.
     fn grades(&self) -> RulingGrades {
         let grades = self.labels.values().flat_map(|grades| grades.values());
         RulingGrades::of(grades.max().copied())
     }
 
-    /// What label and picks differ on, with its impact on the rankings.
+    /// The disagreements between labels and picks, with their impact on the rankings.
     ///
     /// # Errors
-    /// A ranking that cannot be measured.
+    /// A ranking cannot be evaluated.
     pub fn disputes(&self) -> Result<Vec<Disagreement>, EvaluationError> {
         let answers = valid_answers(&self.groups, &self.bench);
         let mut found = find_disagreements(&self.bench.pools, &answers);
@@ -106,11 +109,11 @@ impl AdjudicationData {
         Ok(found)
     }
 
-    /// The disagreements in the order of `rule`; those that `annotator` has ruled on are left out, and those that they
-    /// postponed come last.
+    /// The disagreements in the order of `rule`, without those that `annotator` has ruled on, and
+    /// with those that they postponed at the end.
     ///
     /// # Errors
-    /// A ranking that cannot be measured.
+    /// A ranking cannot be evaluated.
     pub fn docket(
         &self,
         rule: &DisagreementRule,
@@ -148,10 +151,10 @@ impl AdjudicationData {
         Ok([first, later].concat())
     }
 
-    /// The documents that are called, those to be ruled on in the order of `rule`.
+    /// The listed documents; those to rule on in the order of `rule`.
     ///
     /// # Errors
-    /// A ranking that cannot be measured.
+    /// A ranking cannot be evaluated.
     pub fn items(
         &self,
         roll: AdjudicationList,
@@ -188,7 +191,7 @@ impl AdjudicationData {
         Ok(documents.iter().filter_map(item).collect())
     }
 
-    /// A document that has been ruled on, as it stood then.
+    /// A document with a ruling, in its state at the time of the ruling.
     fn matter(&self, row: &StoredRuling) -> Option<AdjudicationItem> {
         let ruling = &row.ruling;
         let pool = self.bench.place(&ruling.query)?;
@@ -217,20 +220,21 @@ impl AdjudicationData {
         self.rulings.iter().map(|row| row.ruling.clone()).collect()
     }
 
-    /// The rulings in force, and on how many documents people go different ways.
+    /// The effective rulings, and the number of documents on which people disagree.
     pub fn settled(&self) -> (Vec<Ruling>, usize) {
         rulings_in_force(&self.rule, &self.standing())
     }
 
-    /// What each ruling in force makes of its label, with its own grades unless there are others for all.
+    /// The correction that each effective ruling makes to its label, with the ruling's own grades
+    /// unless `grades` overrides them.
     pub fn corrections(&self, grades: Option<RulingGrades>) -> Vec<LabelCorrection> {
         label_corrections(&self.labels, self.settled().0, grades)
     }
 
-    /// Each ranking under the labels as they are and with `label_corrections`.
+    /// Each ranking under the current labels and under the corrected ones.
     ///
     /// # Errors
-    /// A ranking that cannot be measured.
+    /// A ranking cannot be evaluated.
     pub fn effect(
         &self,
         corrections: &[LabelCorrection],
@@ -248,8 +252,8 @@ impl AdjudicationData {
     }
 }
 
-/// The pools that judges have been asked about, with everything said of them; documents are labelled relevant from the
-/// grade `level`.
+/// The pools that judges were asked about, with all answers; documents count as labeled relevant
+/// from the grade `level`.
 pub fn adjudication_data(db: &Db, level: i32) -> Result<AdjudicationData, StoreError> {
     let labels = db.labels()?;
     let picks = db.picks()?;
@@ -284,7 +288,7 @@ pub fn adjudication_data(db: &Db, level: i32) -> Result<AdjudicationData, StoreE
     })
 }
 
-/// How the label of a document and the answers about it stand.
+/// The label of a document and the answers about it, as context of a ruling.
 pub fn ruling_context(
     db: &Db,
     query: QueryKey,
@@ -314,8 +318,8 @@ pub fn ruling_context(
     })
 }
 
-/// What is known of the order in which the documents of the pools were found: their ranks in the first stage, or the order
-/// of the dataset where none has one.
+/// The known order in which the documents of the pools were retrieved: by first-stage rank, or the
+/// dataset's order if no document has a rank.
 fn found(bench: &PoolSet) -> Option<(&'static str, RankedRun)> {
     let ranked = |rank: fn(usize, &PoolSlot) -> Option<usize>| {
         let pools = bench.pools.iter().map(|pool| {

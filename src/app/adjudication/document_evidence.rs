@@ -1,4 +1,4 @@
-//! What there is to know of a document before it is ruled on.
+//! The evidence on a document that is shown before a ruling.
 
 use super::overview::{RELEVANT, judge_name};
 use crate::domain::adjudication::{PickAnswer, PoolSet, Ruling, group_answers};
@@ -7,35 +7,32 @@ use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result, StoreError};
 use std::sync::Arc;
 
-/// A document with its query, its label and what the judges said of it.
+/// A document with its query, label and the judges' answers.
 #[derive(Clone, Debug)]
 pub struct DocumentEvidence {
-    /// The query.
     pub query: QueryKey,
-    /// The document.
     pub document: DocId,
-    /// The query's text.
+    /// Text of the query.
     pub asked: String,
-    /// The document's title, where it has one.
+    /// Title of the document, if it has one.
     pub title: Option<String>,
-    /// The document's text.
+    /// Text of the document.
     pub text: Arc<str>,
-    /// Its metadata.
     pub metadata: JsonObject,
-    /// Its label; none for an unjudged document.
+    /// Its label; `None` for an unjudged document.
     pub label: Option<i32>,
-    /// What each judge picked, in each order.
+    /// Each judge's picks in each order.
     pub picks: Vec<JudgePick>,
-    /// What people have ruled, as it stands.
+    /// Each person's current ruling.
     pub rulings: Vec<Ruling>,
 }
 
-/// What a judge said of a document.
+/// A judge's answer about a document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgePick {
-    /// The judge, with what tells it from others of the name.
+    /// The judge, with whatever distinguishes it from others of the same name.
     pub judge: String,
-    /// Whether it picked the document; `None` where its verdict on it lacks its proof.
+    /// Whether it picked the document; `None` if its verdict on the document lacks evidence.
     pub picked: Option<bool>,
     /// Its reasons for its picks from the pool.
     pub reason: String,

@@ -1,4 +1,4 @@
-//! What people ruled, and what that makes of labels and rankings.
+//! People's rulings and their effect on labels and rankings.
 
 use crate::app::adjudication::data::AdjudicationData;
 use crate::app::error::AppError;
@@ -6,22 +6,22 @@ use crate::app::intervals::{difference_json, mean_json};
 use crate::domain::adjudication::{DisagreementCause, Finding, LabelCorrection, Remeasured};
 use serde_json::{Map, Value, json};
 
-/// Rulings in force, and each ranking before and after.
+/// The effective rulings, and each ranking before and after.
 #[derive(Debug)]
 pub struct RulingEffect {
-    /// What the rulings in force do to labels.
+    /// Corrections of labels by the effective rulings.
     pub corrections: Vec<LabelCorrection>,
     standing: usize,
-    /// Documents on which people go different ways.
+    /// Number of documents on which people disagree.
     pub conflicts: usize,
-    /// Whose ruling is in force.
+    /// The rule that decides whose ruling counts.
     pub rule: &'static str,
     /// Each ranking by its name.
     pub rankings: Vec<(String, Vec<Remeasured>)>,
 }
 
 impl RulingEffect {
-    /// What the rulings of a project do.
+    /// The effect of a project's rulings.
     pub fn of(data: &AdjudicationData) -> Result<Self, AppError> {
         let corrections = data.corrections(None);
         Ok(Self {
@@ -33,7 +33,7 @@ impl RulingEffect {
         })
     }
 
-    /// Labels that change.
+    /// Number of labels that change.
     pub fn changed(&self) -> usize {
         self.corrections.iter().filter(|one| one.changes()).count()
     }
@@ -48,7 +48,7 @@ impl RulingEffect {
         rulings.filter(|found| *found == Some(fault)).count()
     }
 
-    /// How many rulings there are of each kind.
+    /// Number of rulings of each kind.
     pub fn rulings_json(&self) -> Value {
         let findings: Map<String, Value> = Finding::ALL
             .into_iter()
@@ -69,7 +69,7 @@ impl RulingEffect {
         })
     }
 
-    /// Each ranking, before and after.
+    /// Each ranking before and after.
     pub fn rankings_json(&self) -> Vec<Value> {
         let ranking = |(name, rows): &(String, Vec<Remeasured>)| {
             let metrics: Map<String, Value> = rows

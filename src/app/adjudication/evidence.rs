@@ -1,9 +1,9 @@
-//! The verdicts on single documents, and the sentences that prove them.
+//! Verdicts on single documents, and the sentences that support them.
 
 use crate::domain::adjudication::{EvidenceLabel, PickCounts, PoolAnswer, PooledCounts};
 use serde_json::{Value, json};
 
-/// The verdicts with their sentences, or `None` where none were asked for.
+/// The verdicts with their sentences, or `None` if none were requested.
 pub(super) fn verdicts_json(answer: &PoolAnswer) -> Option<Value> {
     let verdicts = answer.told().map(|(document, given)| {
         let mut verdict =
@@ -16,7 +16,7 @@ pub(super) fn verdicts_json(answer: &PoolAnswer) -> Option<Value> {
     (!answer.verdicts.is_empty()).then(|| verdicts.collect())
 }
 
-/// The boxes of the documents with each verdict; nothing where no verdicts were asked for.
+/// Pick counts of the documents with each verdict; empty if no verdicts were requested.
 pub(super) fn by_verdict<'a>(
     answers: impl Iterator<Item = &'a PoolAnswer>,
 ) -> Vec<(EvidenceLabel, PooledCounts)> {

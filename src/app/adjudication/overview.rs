@@ -1,4 +1,4 @@
-//! What picks, labels and rulings amount to, in figures for one page.
+//! Statistics on picks, labels and rulings for a one-page overview.
 
 use super::data::{AdjudicationItem, AdjudicationList, adjudication_data};
 use crate::domain::adjudication::{
@@ -9,48 +9,48 @@ use crate::judge::OFFLINE;
 use crate::store::{Db, Result, StoreError};
 use std::collections::{BTreeMap, HashSet};
 
-/// The grade from which on the overview takes a document as labelled relevant.
+/// The grade from which the overview counts a document as labeled relevant.
 pub(super) const RELEVANT: i32 = 1;
 
-/// Figures about picks, labels and rulings.
+/// Statistics on picks, labels and rulings.
 #[derive(Clone, Debug, Default)]
 pub struct AdjudicationOverview {
-    /// Pools that were picked from or have labels.
+    /// Number of pools with picks or labels.
     pub pools: usize,
-    /// Labels in the project.
+    /// Number of labels in the project.
     pub labels: usize,
-    /// One row a judge and order of the pools.
+    /// One row per judge and order of the pools.
     pub judges: Vec<PickRow>,
-    /// Whether every judge is an offline one.
+    /// Whether all judges are offline.
     pub offline: bool,
-    /// What is to be ruled on.
+    /// Items to rule on.
     pub disagreements: Vec<AdjudicationItem>,
-    /// Documents that the annotator has ruled on.
+    /// Number of documents that the annotator has ruled on.
     pub ruled: usize,
-    /// Rulings in force, and how many labels they change.
+    /// Number of effective rulings.
     pub in_force: usize,
-    /// Labels that the rulings in force change.
+    /// Number of labels changed by the effective rulings.
     pub changed: usize,
-    /// Documents on which people go different ways.
+    /// Number of documents on which people disagree.
     pub conflicts: usize,
     /// Each ranking before and after.
     pub effect: Vec<(String, Vec<Remeasured>)>,
-    /// What a reader should know.
+    /// A warning to the reader.
     pub warning: Option<&'static str>,
 }
 
 /// One judge's picks in one order of the pools.
 #[derive(Clone, Debug)]
 pub struct PickRow {
-    /// The judge, with what tells it from others of the name.
+    /// The judge, with whatever distinguishes it from others of the same name.
     pub name: String,
-    /// What its picks amount to.
+    /// Summary of its picks.
     pub summary: PickSummary,
-    /// Calls that failed.
+    /// Number of failed calls.
     pub failed: usize,
 }
 
-/// Figures about picks, labels and rulings.
+/// Computes the statistics on picks, labels and rulings.
 pub fn overview(
     db: &Db,
     rule: &DisagreementRule,
@@ -100,7 +100,7 @@ fn row(group: &JudgeAnswers, order: Option<usize>, given: &BTreeMap<usize, PoolA
     }
 }
 
-/// A judge, with its way of asking and its order where there are several.
+/// A judge's name, with its question type and its order if there are several.
 pub(super) fn judge_name(group: &JudgeAnswers, order: Option<usize>) -> String {
     let way = match group.way {
         PickMode::Exactly => "",

@@ -1,4 +1,4 @@
-//! What a judge's picks amount to, beside the labels and beside chance.
+//! Evaluation of a judge's picks against the labels and against chance.
 
 use super::evidence::{by_verdict, verdicts_json};
 use crate::app::intervals::share_json;
@@ -15,41 +15,41 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub const LEVEL: f64 = 0.95;
 
-/// One judge's picks, order by order.
+/// One judge's picks, by order.
 #[derive(Debug)]
 pub struct JudgePickReport<'a> {
     pools: &'a PoolSet,
     pub answers: &'a JudgeAnswers,
     pub orders: Vec<OrderReport>,
-    /// Of the later orders with the first.
+    /// Agreement of the later orders with the first.
     pub consistency: Vec<OrderConsistency>,
 }
 
 /// The picks in one order of the pools.
 #[derive(Debug)]
 pub struct OrderReport {
-    /// The order, from 1.
+    /// Number of the order, from 1.
     pub permutation: usize,
-    /// Valid and invalid answers, and what the picks come to.
+    /// Valid and invalid answers, with a summary of the picks.
     pub summary: PickSummary,
-    /// Questions whose call failed.
+    /// Number of questions whose call failed.
     pub failed: usize,
-    /// The boxes of each pool with picks.
+    /// Pick counts of each pool with picks.
     boxes: BTreeMap<usize, PickCounts>,
-    /// The boxes of the documents with each verdict.
+    /// Pick counts of the documents with each verdict.
     pub by_verdict: Vec<(EvidenceLabel, PooledCounts)>,
 }
 
-/// How far the picks in one order are those in the first.
+/// Agreement of the picks in one order with those in the first.
 #[derive(Debug)]
 pub struct OrderConsistency {
-    /// The order, from 2.
+    /// Number of the order, from 2.
     pub permutation: usize,
-    /// Pools with picks in both.
+    /// Number of pools with picks in both.
     pub pools: usize,
-    /// Those with the same picks.
+    /// Number of pools with identical picks.
     pub same: usize,
-    /// Mean overlap: the documents picked both times over those picked at least once.
+    /// Mean overlap: documents picked both times divided by documents picked at least once.
     pub overlap: Option<f64>,
     pub overlap_interval: Option<(f64, f64)>,
 }
@@ -150,7 +150,7 @@ impl<'a> JudgePickReport<'a> {
         })
     }
 
-    /// Pools without any answer in this order.
+    /// Number of pools without any answer in this order.
     pub fn missing(&self, order: &OrderReport) -> usize {
         let given = self.answers.orders.get(&order.permutation);
         let given = given.map_or(0, BTreeMap::len);
@@ -201,14 +201,14 @@ impl OrderReport {
         }
     }
 
-    /// Invalid answers, and all.
+    /// Number of invalid answers, and of all answers.
     pub fn invalid(&self) -> (usize, usize) {
         let invalid: usize = self.summary.invalid.values().sum();
         (invalid, invalid + self.summary.valid)
     }
 }
 
-/// A share of all documents, and what random picks would reach.
+/// A share of all documents, and the expected value for random picks.
 fn beside_chance(value: Option<f64>, interval: Option<(f64, f64)>, chance: Option<f64>) -> Value {
     let mut value = share_json(value, interval);
     if let Value::Object(object) = &mut value {
@@ -265,7 +265,7 @@ impl OrderConsistency {
     }
 }
 
-/// The boxes with the intervals of their shares.
+/// Pick counts with confidence intervals of their shares.
 fn pooled_json(counts: &PooledCounts) -> Value {
     let interval = |share: Option<Share>| share.map(|share| share.interval);
     let mut value = boxes_json(&counts.boxes);

@@ -1,4 +1,4 @@
-//! A person's ruling on a label, and what the label is by the rulings in force.
+//! Records a person's ruling on a label, and computes the label under the effective rulings.
 
 use super::data::ruling_context;
 use crate::client::now_ms;
@@ -10,16 +10,16 @@ use crate::domain::verdict::FinalRule;
 use crate::store::rulings::{NewRuling, RulingContext};
 use crate::store::{Result, Store};
 
-/// What a ruling is given on.
+/// The target of a ruling.
 #[derive(Clone, Debug)]
 pub enum RulingTarget {
     /// A document of a query's pool.
     Document { query: String, document: DocId },
-    /// A disagreement as it was printed, with the disagreements that it was drawn from.
+    /// A printed disagreement, with the disagreements that it was drawn from.
     Item(String),
 }
 
-/// What a person says of a document's label.
+/// A person's ruling on a document's label.
 #[derive(Clone, Debug)]
 pub struct LabelRuling {
     pub on: RulingTarget,
@@ -27,31 +27,31 @@ pub struct LabelRuling {
     pub cause: Option<DisagreementCause>,
     pub note: Option<String>,
     pub annotator: String,
-    /// The grade from which on a document counts as labelled relevant.
+    /// The grade from which a document counts as labeled relevant.
     pub level: i32,
 }
 
-/// What came of a ruling.
+/// The result of a ruling.
 #[derive(Debug)]
 pub struct RuledLabel {
     pub uid: String,
     pub query: QueryId,
     pub document: DocId,
-    /// What the rulings in force make of the label; `None` where people differ and no side has a majority.
+    /// The label under the effective rulings; `None` if people disagree without a majority.
     pub correction: Option<LabelCorrection>,
-    /// Whose ruling counts.
+    /// The rule that decides whose ruling counts.
     pub rule: FinalRule,
 }
 
 impl RuledLabel {
-    /// Whether this ruling is the one that counts.
+    /// Whether this ruling is the effective one.
     pub fn is_in_force(&self) -> bool {
         let correction = self.correction.as_ref();
         correction.is_some_and(|one| one.ruling.uid == self.uid)
     }
 }
 
-/// Adds a ruling, given with label and picks in sight.
+/// Adds a ruling that was made with label and picks visible.
 pub fn rule_on_label(store: &Store, ruling: LabelRuling) -> Result<RuledLabel> {
     store.write_blocking(move |db| {
         let (query, document, control_of) = match ruling.on {

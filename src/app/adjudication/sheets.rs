@@ -1,4 +1,4 @@
-//! Picks and labels as CSV: a row a query, and a row a disagreement.
+//! Picks and labels as CSV: one row per query, or one row per disagreement.
 
 use super::evidence::verdicts_json;
 use crate::app::error::AppError;
@@ -8,7 +8,7 @@ use crate::domain::retrieval::JudgingPool;
 use crate::formats::csv_cell::SafeCsv;
 use std::io::Write;
 
-/// How deep the original looked at the first stage.
+/// Depth to which the original script read the first stage.
 const DEPTH: usize = 10;
 
 /// The original's columns (SEEDS §2.3), then how each judge did in each order.
@@ -30,8 +30,8 @@ const PER_QUERY: [&str; 15] = [
     "verdicts",
 ];
 
-/// The original's columns, whose judge was always Ollama, then which judge it was, and what it said of the picked document
-/// if every one got a verdict.
+/// The columns of the original script, whose judge was always Ollama, then the judge's name, and
+/// its verdict on the picked document if it gave one on each.
 const DISAGREEMENTS: [&str; 12] = [
     "query_id",
     "query_text",
@@ -47,7 +47,7 @@ const DISAGREEMENTS: [&str; 12] = [
     "sentence",
 ];
 
-/// Writes a row a pool, judge and order.
+/// Writes one row per pool, judge and order.
 pub fn per_query(
     bench: &PoolSet,
     groups: &[JudgeAnswers],
@@ -96,8 +96,9 @@ pub fn per_query(
     Ok(())
 }
 
-/// Labelled documents, those among the first ten of the first stage, and its recall and reciprocal rank there; empty
-/// where the pool does not say what the first stage found.
+/// The number of labeled documents, the number among the first ten of the first stage, and the
+/// first stage's recall and reciprocal rank at ten; empty if the pool does not contain the
+/// first-stage ranks.
 fn first_stage(pool: &JudgingPool) -> [String; 4] {
     let positives = pool.positives();
     let known = pool.slots.iter().any(|slot| slot.rank.is_some());
@@ -124,8 +125,9 @@ fn first_stage(pool: &JudgingPool) -> [String; 4] {
     ]
 }
 
-/// Writes the documents that are labelled or picked, but not both, of the first order: a labelled one and a picked one
-/// on a row, as far as there are pairs. `texts_of` reads the pool at its place.
+/// Writes the documents that are labeled or picked, but not both, in the first order: each row
+/// pairs a labeled document with a picked one as long as there are both. `texts_of` reads the pool
+/// with the given index.
 pub fn disagreements(
     groups: &[JudgeAnswers],
     texts_of: &dyn Fn(usize) -> Result<Pool, AppError>,
@@ -177,7 +179,7 @@ fn document<'a>(pool: &'a Pool, id: &str) -> Option<&'a Document> {
         .find(|document| document.id.as_str() == id)
 }
 
-/// Id, title and text of a document; empty cells where there is none.
+/// ID, title and text of a document; empty cells if there is none.
 fn texts(document: Option<&Document>) -> [String; 3] {
     let Some(document) = document else {
         return [String::new(), String::new(), String::new()];

@@ -1,4 +1,5 @@
-//! A battle as a question to a judge: how it is put, how the answer is read, and what is kept of it.
+//! A battle as a question to a judge: building the prompt, parsing the answer and storing the
+//! result.
 
 use super::context::RunContext;
 use crate::client::now_ms;
@@ -15,7 +16,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use std::sync::Arc;
 
-/// One battle before one judge.
+/// A battle to be judged by one judge.
 pub(super) struct BattleQuestion {
     pub(super) shared: Arc<RunContext>,
     pub(super) judge_index: usize,
@@ -24,11 +25,11 @@ pub(super) struct BattleQuestion {
     pub(super) case: PresentedPair,
     pub(super) prompt: JudgePrompt,
     pub(super) call_key: Option<[u8; 32]>,
-    /// Whether this is the question asked once more.
+    /// Whether the question is being asked for the second time.
     pub(super) once_more: bool,
 }
 
-/// A judge's opinion, as it came.
+/// A judge's opinion and the raw reply.
 pub(super) struct VoteReply {
     reply: JudgeReply,
     opinion: Opinion,
@@ -36,12 +37,12 @@ pub(super) struct VoteReply {
 }
 
 impl VoteReply {
-    /// What the provider says of the system that answered.
+    /// The provider's fingerprint of the system that answered.
     pub(super) fn fingerprint(&self) -> Option<&str> {
         self.reply.fingerprint.as_deref()
     }
 
-    /// The model that answered, as the provider names it.
+    /// The name of the model that answered, as reported by the provider.
     pub(super) fn model(&self) -> Option<&str> {
         self.reply.model.as_deref()
     }
@@ -81,7 +82,7 @@ impl BattleQuestion {
             voted.opinion.margin
         };
         let reply = &voted.reply;
-        // What an embedded judge writes costs nothing and can be had again at any time.
+        // An embedded judge's text is free and can be regenerated at any time.
         let kept = !self.judge().spec().is_offline();
         let raw = kept.then(|| reply.text.clone());
         let result = CallOutcome::Vote {

@@ -1,4 +1,4 @@
-//! What all judges of a run have in common: the plan's queries, and the texts of those that are being worked on.
+//! Context shared by all judges of a run: the plan's queries, and the texts of those in progress.
 
 use super::error::RunError;
 use super::request::RunRequest;
@@ -13,10 +13,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, Weak};
 use tokio::sync::watch;
 
-/// Pools that are kept between their rounds.
+/// Number of pools kept in memory between their rounds.
 const KEPT: usize = 16;
 
-/// What all question sources of a run have in common.
+/// Context shared by all question sources of a run.
 #[derive(Debug)]
 pub(super) struct RunContext {
     pub(super) store: Store,
@@ -26,23 +26,24 @@ pub(super) struct RunContext {
     pub(super) specs: Vec<JudgeSpec>,
     pub(super) request: RunRequest,
     pub(super) queries: Vec<QueryKey>,
-    /// Places of the queries with pairs to probe.
+    /// Indices of the queries with pairs to probe.
     pub(super) probed: Vec<usize>,
     pub(super) control: watch::Receiver<RunControl>,
     pub(super) pools: Mutex<HashMap<QueryKey, Weak<PoolText>>>,
-    /// The latest of them, where their queries' next rounds are to come.
+    /// The most recent pools, whose queries may have further rounds.
     pub(super) kept: Mutex<VecDeque<Arc<PoolText>>>,
 }
 
 impl RunContext {
-    /// A query's texts, loaded once while any judge works on them.
+    /// A query's texts, which are loaded once while any judge works on them.
     pub(super) async fn pool(&self, query: QueryKey) -> Result<Arc<PoolText>, RunError> {
         let known =
             |pools: &HashMap<QueryKey, Weak<PoolText>>| pools.get(&query).and_then(Weak::upgrade);
         if let Some(pool) = known(&lock(&self.pools)) {
             return Ok(pool);
         }
-        // Offline judges weigh terms by the whole pool; others need only what is put before them.
+        // Offline judges compute term weights over the whole pool; others need only the texts they
+        // are shown.
         let lexical = self.ensemble.iter().any(|judge| judge.spec().is_offline());
         let depth = self.request.text_depth().filter(|_| !lexical);
         let (text, documents) = self
@@ -58,7 +59,7 @@ impl RunContext {
             .await?;
         let pool = Arc::new(PoolText::new(text, documents));
         if lexical {
-            // The first look at a pool takes a while where it is large, and would hold up every other task.
+            // The first analysis of a large pool takes a while and would block all other tasks.
             let analysed = Arc::clone(&pool);
             tokio::task::spawn_blocking(move || {
                 analysed.analysis();
@@ -66,8 +67,8 @@ impl RunContext {
             .await
             .map_err(|error| RunError::Crashed(error.to_string()))?;
         }
-        // Looked at again, as no lock is held while a text is read: another judge may have read it meanwhile, and two
-        // copies of a large pool would stay in memory.
+        // Check again: no lock was held while the text was read, so another judge may have loaded
+        // it, and two copies of a large pool would stay in memory.
         let mut pools = lock(&self.pools);
         if let Some(pool) = known(&pools) {
             return Ok(pool);

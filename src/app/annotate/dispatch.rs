@@ -1,4 +1,4 @@
-//! The task that owns a run: it plans, lets each judge go its way, counts what is on disk, and refits.
+//! The task that owns a run: plans it, starts the judges, counts stored results, and refits.
 
 mod event_loop;
 mod events;
@@ -36,18 +36,18 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// How often watchers are told.
+/// Interval between progress reports.
 const REPORT_EVERY: Duration = Duration::from_millis(40);
-/// Events that workers may be ahead of the run.
+/// Number of events that workers may be ahead of the run.
 const BACKLOG: usize = 4_096;
 
-/// What is known of pairs seen in both orders.
+/// Data on pairs that were seen in both orders.
 #[derive(Default)]
 struct OrderWatch {
-    /// What each judge has said on queries that are not probed.
+    /// Each judge's answers on queries that are not probed.
     before: Vec<BothOrders>,
     probed: Vec<QueryKey>,
-    /// Pairs of those queries that are probed, and what each judge has said of them.
+    /// Number of probed pairs of the other queries, and each judge's answers on them.
     pairs: usize,
     now: Vec<BothOrders>,
     read: Option<Instant>,
@@ -65,16 +65,17 @@ struct Dispatcher {
     gates: Vec<Arc<Mutex<RateGate>>>,
     started: Instant,
     reported: Instant,
-    /// Places of the queries with pairs to probe.
+    /// Indices of the queries with pairs to probe.
     probed: Vec<usize>,
     orders: OrderWatch,
-    /// The queries that are not done.
+    /// The unfinished queries.
     open: HashMap<QueryKey, UnfinishedQuery>,
-    /// Where the run is played in rounds.
+    /// Set if the run is played in rounds.
     rounds: Option<RoundPlanner>,
-    /// The way to each judge's question source, while there may be more for it to do.
+    /// A sender to each judge's question source, while it may receive more work.
     source_tasks: Vec<mpsc::UnboundedSender<SourceTask>>,
-    /// Judges nobody waits for: their workers have ended, or make no calls for now while others do.
+    /// Judges that nobody waits for: their workers have ended, or make no calls for now while
+    /// others do.
     gone: Vec<bool>,
     /// Judges whose workers have ended.
     left: Vec<bool>,
@@ -84,19 +85,19 @@ struct Dispatcher {
     away: Vec<bool>,
     /// Judges that a person has dropped and that have no call in flight.
     resting: Vec<bool>,
-    /// What was said last of each judge's repeated calls, and when.
+    /// The latest message about each judge's retries, and its time.
     said: Vec<Option<(String, Instant)>>,
-    /// Judges that were dropped before the run began, a bit each.
+    /// Bit mask of judges that were dropped before the run began.
     dropped_before: u64,
-    /// Judges of whose weights something is known in this run.
+    /// Judges whose model weights have been checked in this run.
     weighed: Vec<bool>,
-    /// Calls that have not ended, those of judges that are gone left out.
+    /// Number of pending calls, without those of judges that are gone.
     waited_for: usize,
     missing: usize,
     budget_reached: bool,
     /// Whether a change of a judge's model stops the run.
     pin_model: bool,
-    /// Which judge's model changed, if that stops the run.
+    /// The judge whose model changed, if that stopped the run.
     model_changed: Option<String>,
 }
 
@@ -120,7 +121,8 @@ pub(super) async fn run(
             return Err(RunError::TwiceNamed(name.clone()));
         }
     }
-    // Taken before the first row and let go after the last one: under it every open call of the ledger is a dead one.
+    // Acquired before the first row is written and released after the last one: while it is held,
+    // every open call in the ledger belongs to a dead process.
     let _lock = match lock {
         Some(held) => held,
         None => Arc::new(RunLock::take(store.path())?),
@@ -154,7 +156,7 @@ pub(super) async fn run(
     let (asked, of) = (judges.clone(), request.queries.clone());
     let (spent_before, committed_usd, windows, campaign, answers, mut models) = store
         .write(move |db| {
-            // This run holds the lock: whatever is open was cut short.
+            // This run holds the lock, so every open call was interrupted.
             db.charge_killed_calls(now_ms())?;
             let spent_before: Spend = db.spent()?.iter().map(Spent::spend).sum();
             let windows = names.iter().map(|name| db.remembered(name));
@@ -247,7 +249,7 @@ pub(super) async fn run(
     let windows = dispatcher.windows();
     let times = dispatcher.call_times();
     let seeds = dispatcher.seeds_used();
-    // Whatever came of it, the run gets its end, and the next one begins with the windows that this one found.
+    // Whatever the result, record the end of the run, and save the window sizes for the next run.
     let ended = store
         .write(move |db| {
             for (name, size) in &windows {
@@ -263,7 +265,7 @@ pub(super) async fn run(
             db.keep_answering_models()
         })
         .await;
-    // What went wrong first says more.
+    // The first error is more informative.
     result?;
     let mut models = ended?;
     let judges = dispatcher.progress.judges.iter_mut();
@@ -302,9 +304,10 @@ impl Dispatcher {
             lock(gate).window.expect(judge.total);
         }
         self.judge(request, waiting).await?;
-        // Plans ask about some pairs in both orders by themselves, in queries without a probe too.
+        // Plans may ask about some pairs in both orders on their own, even for queries without a
+        // probe.
         self.watch_orders(&all, &[]).await?;
-        // Queries that a stop or a lack of money left unfinished have new votes all the same.
+        // Queries that were left unfinished by a stop or by the budget still have new votes.
         let unfinished: Vec<QueryKey> = self.open.drain().map(|(query, _)| query).collect();
         self.summarise_all(unfinished, KeptExtent::Summary).await?;
         if !self.control.borrow().cancelled {
@@ -333,7 +336,7 @@ impl Dispatcher {
         }
     }
 
-    /// The windows of judges behind a network, to begin with next time.
+    /// The windows of judges behind a network, as initial values for the next run.
     fn windows(&self) -> Vec<(String, usize)> {
         let judges = self.ensemble.iter().zip(&self.gates);
         judges
@@ -341,7 +344,8 @@ impl Dispatcher {
             .map(|(judge, gate)| {
                 let gate = lock(gate);
                 let size = gate.window.size();
-                // Where the provider limits a minute's calls, a large window would only meet that limit at once.
+                // If the provider has a per-minute limit, a large initial window would only hit
+                // that limit at once.
                 let size = if gate.pace.is_limited() {
                     size.min(window::FIRST)
                 } else {
@@ -352,7 +356,7 @@ impl Dispatcher {
             .collect()
     }
 
-    /// How long the calls of judges behind a network took, in seconds.
+    /// Mean call latency of judges behind a network, in seconds.
     fn call_times(&self) -> Vec<(String, f64)> {
         let judges = self.progress.judges.iter();
         let asked = judges.filter(|judge| !judge.offline && judge.latency_ms > 0.0);
@@ -365,7 +369,7 @@ impl Dispatcher {
             .collect()
     }
 
-    /// The seeds of judges whose answers are drawn at random and who have answered.
+    /// The seeds of judges that sample their answers and have answered.
     fn seeds_used(&self) -> Vec<(JudgeId, String)> {
         let judges = self.judges.iter().zip(&self.ensemble);
         judges

@@ -1,15 +1,15 @@
-//! Why a run could not go on.
+//! Errors that end a run.
 
 use crate::app::run_lock::LockError;
 use crate::store::StoreError;
 
-/// Why a run could not go on.
+/// An error that ends a run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The project refused.
+    /// An error of the project store.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Another run holds the project.
+    /// Another run has locked the project.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// Two judges have the same name.

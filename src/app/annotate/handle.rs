@@ -1,4 +1,4 @@
-//! A run as whoever started it sees it: its progress, the way to steer it, its end.
+//! A handle on a run: its progress, its controls and its result.
 
 use super::dispatch;
 use super::error::RunError;
@@ -20,7 +20,7 @@ pub struct RunHandle {
 }
 
 impl RunHandle {
-    /// Starts a run on the current tokio runtime.
+    /// Starts a run on the current Tokio runtime.
     pub fn start(
         store: Store,
         ensemble: JudgeEnsemble,
@@ -30,7 +30,8 @@ impl RunHandle {
         Self::start_under(None, store, ensemble, request, control)
     }
 
-    /// Starts a run under a lock that was taken before, so that nobody else could begin one in between.
+    /// Starts a run under a lock that was acquired earlier, so that no other run could begin in
+    /// between.
     pub fn start_under(
         lock: Option<Arc<RunLock>>,
         store: Store,

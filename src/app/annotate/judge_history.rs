@@ -207,7 +207,7 @@ impl fmt::Display for ChangedJudge {
         for (at, JudgeChange { what, before, now }) in self.changes.iter().enumerate() {
             let comma = if at == 0 { "" } else { ", " };
             match *what {
-                // The hashes of prompts would not help a reader.
+                // Hashes of prompts would not help the reader.
                 "prompt" => write!(f, "{comma}its prompt has changed")?,
                 _ => {
                     let (before, now) = (sanitise::line(before), sanitise::line(now));
@@ -229,7 +229,7 @@ impl fmt::Display for ChangedJudge {
     }
 }
 
-/// A name as one word of a command line.
+/// Quotes a name for use on a command line.
 fn shell_word(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/".contains(c);
     if name.chars().all(is_plain) && !name.starts_with('-') {

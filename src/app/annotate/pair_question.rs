@@ -1,7 +1,9 @@
-//! One pair of documents put to the judges by hand: who is asked, and in which order of the two documents.
+//! One pair of documents submitted to the judges by hand: who is asked, and in which order of the
+//! documents.
 //!
-//! The query keeps its judges, its seed and its plan. A pair is asked about once in each order; where both orders have been
-//! judged, there is nothing more to ask. Offline judges do not depend on the order and are asked once.
+//! The query keeps its judges, its seed and its plan. A pair is asked about once in each order; if
+//! both orders have been judged, there is nothing more to ask. Offline judges do not depend on the
+//! order and are asked once.
 
 use super::estimate::CostEstimate;
 use super::request::RunRequest;
@@ -15,18 +17,18 @@ use crate::store::corpus::QueryKey;
 use crate::store::outstanding::CallSelection;
 use crate::store::{Db, Store};
 
-/// A question about one pair that can be put to judges.
+/// A question about one pair that can be sent to judges.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairQuestion {
     pub query: QueryKey,
     pub battle: PlannedBattle,
-    /// The names of those who are asked.
+    /// Names of the judges to ask.
     pub judges: Vec<String>,
-    /// Judges of the query that cannot be asked now, by name.
+    /// Names of the query's judges that cannot be asked now.
     pub absent: Vec<String>,
 }
 
-/// A question with what it would cost.
+/// A question with its cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PricedQuestion {
     pub question: PairQuestion,
@@ -34,11 +36,12 @@ pub struct PricedQuestion {
 }
 
 impl PairQuestion {
-    /// What may still be asked about a pair, of those of the query's judges who are among `specs`; of all of these where the
-    /// query has no judges yet.
+    /// Determines what may still be asked about a pair, of those of the query's judges that are in
+    /// `specs`, or of all `specs` if the query has no judges yet.
     ///
     /// # Errors
-    /// The query's judges are others, or each has judged the pair in both orders, an offline one in one of them.
+    /// The query has other judges, or each has judged the pair in both orders (offline judges: in
+    /// one).
     pub fn of(db: &Db, query: QueryKey, pair: Pair, specs: &[JudgeSpec]) -> Result<Self, AppError> {
         let of_query = db.judges_of(query)?;
         let known = db.known_judges(specs)?;
@@ -61,8 +64,9 @@ impl PairQuestion {
             ));
         }
         let votes = db.shown_of_pair(query, pair)?;
-        // A judge that was shown the pair in both orders has nothing more to say about it, whether or not both answers count.
-        // Offline judges do not depend on the order: asked again, they would count twice for the same.
+        // A judge that was shown the pair in both orders has nothing more to say about it, whether
+        // or not both answers count. Offline judges do not depend on the order: if asked again,
+        // they would count twice.
         let can_be_asked = |at: usize, game: u32| {
             let mut seen = SeenOrders::default();
             votes
@@ -101,7 +105,7 @@ impl PairQuestion {
         })
     }
 
-    /// The ensemble of those who are asked.
+    /// The ensemble of the judges to ask.
     pub fn ensemble(&self, all: &JudgeEnsemble) -> JudgeEnsemble {
         let asked = all
             .iter()
@@ -109,7 +113,7 @@ impl PairQuestion {
         asked.cloned().collect()
     }
 
-    /// What a run has to do to put it; `usual` is how the project is run otherwise.
+    /// The run request for this question; `usual` is how the project is usually run.
     pub fn request(&self, usual: &RunRequest) -> RunRequest {
         RunRequest {
             queries: Some(vec![self.query]),
@@ -123,10 +127,10 @@ impl PairQuestion {
 }
 
 impl PricedQuestion {
-    /// What may be asked about a pair, and what that would cost.
+    /// What may be asked about a pair, and its cost.
     ///
     /// # Errors
-    /// There is nothing to ask, or nobody.
+    /// There is nothing to ask, or no judge to ask.
     pub fn of(
         store: &Store,
         (query, pair): (QueryKey, Pair),

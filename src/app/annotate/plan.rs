@@ -1,4 +1,4 @@
-//! A query's plan: its battles, and a presentation for each judge that is asked about them.
+//! A query's plan: its battles, and the order of documents for each judge that is asked.
 
 use super::request::RunRequest;
 use crate::domain::battle::{PROBE_GAME, Pair, SECOND_GAME};
@@ -13,29 +13,30 @@ use crate::store::rounds::TaskRow;
 use crate::store::{Db, Store, StoreError};
 use std::collections::{HashMap, HashSet};
 
-/// What a request means for one query.
+/// The plan of a request for one query.
 pub(super) struct QueryPlan {
-    /// The battles, in order, and after them those of the probe.
+    /// The battles in order, followed by those of the probe.
     pub(super) planned: Vec<PlannedBattle>,
-    /// For each judge, in the order of `planned`, whether it is shown B first; `None` where it is not asked.
+    /// For each judge, in the order of `planned`, whether it is shown B first; `None` if it is not
+    /// asked.
     pub(super) shown: Vec<Vec<Option<bool>>>,
-    /// Documents entered, from the top, beside those of the battles.
+    /// Number of documents entered from the top, in addition to those in `planned`.
     pub(super) depth: usize,
 }
 
 impl QueryPlan {
-    /// Battles that count: those of the probe left out.
+    /// Number of battles that count, without those of the probe.
     pub(super) fn battles(&self) -> usize {
         let counts = |battle: &&PlannedBattle| battle.game != PROBE_GAME;
         self.planned.iter().filter(counts).count()
     }
 
-    /// Calls of all judges, whether or not they have been made.
+    /// Number of calls of all judges, whether or not they have been made.
     pub(super) fn calls(&self) -> usize {
         self.shown.iter().flatten().flatten().count()
     }
 
-    /// The calls of all judges in a project that holds no vote of them.
+    /// The calls of all judges in a project that has no votes of them.
     pub(super) fn fresh_calls(&self, selection: CallSelection) -> Vec<PlannedCall> {
         if selection == CallSelection::Failed {
             return Vec::new();
@@ -63,7 +64,8 @@ impl QueryPlan {
         probe.map(|battle| battle.pair).collect()
     }
 
-    /// Asks the language models about these pairs in the other order too, unless the plan does so by itself.
+    /// Asks the language models about these pairs in the other order too, unless the plan already
+    /// does.
     fn probe(&mut self, pairs: &[Pair], judges: &[JudgeSpec]) {
         let repeated: HashSet<Pair> = self
             .planned
@@ -88,8 +90,8 @@ impl QueryPlan {
     }
 }
 
-/// The plain plan: random cycles or the battles that are named, every judge asked about every battle; and language models
-/// about some pairs in the other order too.
+/// The plain plan: random cycles or the listed battles, with every judge asked about every battle,
+/// plus some pairs that language models also see in the other order.
 pub(super) fn plan_query(
     request: &RunRequest,
     name: &str,
@@ -125,7 +127,8 @@ pub(super) fn plan_query(
     plan
 }
 
-/// One battle and no other. Which document comes first is drawn for each judge, the pair being part of the seed.
+/// Plans a single battle. Which document comes first is drawn for each judge, with the pair as part
+/// of the seed.
 fn pair_plan(
     request: &RunRequest,
     name: &str,
@@ -153,14 +156,15 @@ fn pair_plan(
     }
 }
 
-/// How many pairs of each query a run probes, from the documents of each.
+/// Number of pairs to probe for each query, given its number of documents.
 pub(super) fn probe_shares(
     request: &RunRequest,
     judges: &[JudgeSpec],
     documents: impl Iterator<Item = usize>,
 ) -> Vec<usize> {
     let documents: Vec<usize> = documents.map(|all| entered(request, all)).collect();
-    // Rounds choose their pairs from the votes so far, and an embedded judge looks at each document by itself.
+    // Rounds choose their pairs from earlier votes, and an embedded judge scores each document
+    // separately.
     let most = match request.rounds().is_none() && judges.iter().any(|one| !one.is_offline()) {
         true => request.probe,
         false => 0,
@@ -168,7 +172,7 @@ pub(super) fn probe_shares(
     sampling::probe_shares(most, &documents, request.cycles)
 }
 
-/// The pairs that a query's probe is to have: so many of its plan.
+/// Samples `count` pairs of a query's plan to probe.
 pub(super) fn probe_pairs(
     request: &RunRequest,
     name: &str,
@@ -189,8 +193,8 @@ pub(super) fn entered(request: &RunRequest, documents: usize) -> usize {
         .map_or(documents, |limit| limit.min(documents))
 }
 
-/// The plain plan of a query that is in the project: these pairs are probed, and those that are probed there already, but
-/// for pairs that have a second battle, which shows them in both orders anyway.
+/// The plain plan of a query in the project. It probes these pairs and those already probed there,
+/// except pairs with a second battle, which are shown in both orders anyway.
 pub(super) fn plan_of_query(
     db: &Db,
     query: QueryKey,
@@ -215,7 +219,7 @@ pub(super) fn plan_of_query(
     ))
 }
 
-/// The plan as far as it is known: the plain one, or the rounds that have been entered.
+/// The known part of the plan: the plain plan, or the rounds stored so far.
 pub(super) fn plan_so_far(
     db: &Db,
     query: QueryKey,
@@ -236,7 +240,8 @@ pub(super) fn plan_so_far(
     })
 }
 
-/// The battles of the tasks, and the presentations: balanced within each round of each judge.
+/// The battles of the tasks, with document orders that are balanced within each round of each
+/// judge.
 fn in_rounds(
     seed: u64,
     name: &str,
@@ -268,21 +273,21 @@ fn in_rounds(
     (planned, shown)
 }
 
-/// What a query's plan comes to.
+/// Number of calls for a query's plan.
 pub(super) struct CallForecast {
     pub(super) battles: usize,
     /// Calls to make, for each judge.
     pub(super) calls: Vec<usize>,
-    /// Calls that rounds to come may ask for at most.
+    /// Maximum number of calls that future rounds may ask for.
     pub(super) unplanned: usize,
     pub(super) already: usize,
-    /// Votes that are not there, whether or not this run is to ask for them.
+    /// Missing votes, whether or not this run asks for them.
     pub(super) missing: usize,
     /// Whether some of the pairs are probed.
     pub(super) is_probed: bool,
 }
 
-/// Enters a query's plain plan, or makes the query ready for its rounds, and counts.
+/// Stores a query's plain plan, or prepares the query for its rounds, and counts the calls.
 pub(super) fn enter_plan(
     db: &Db,
     query: QueryKey,
@@ -315,7 +320,8 @@ pub(super) fn enter_plan(
     let info = db.query(query)?;
     let probed = probe_pairs(request, info.id.as_str(), info.documents, probe);
     let plan = plan_of_query(db, query, request, specs, &probed)?;
-    // Most of a project that is run again is like this: nothing of it has to be looked at vote by vote.
+    // Most queries of a project that is run again are in this state; avoid checking them vote by
+    // vote.
     let probing = specs.iter().map(|judge| !judge.is_offline());
     let judges_probed: Vec<(JudgeId, bool)> = judges.iter().copied().zip(probing).collect();
     if db.is_played_out(query, &plan.planned, plan.depth, ensemble, &judges_probed)? {
@@ -340,7 +346,8 @@ pub(super) fn enter_plan(
     })
 }
 
-/// Refuses judges that are not those whose votes count for a query: the votes that are there would count no more.
+/// Rejects judges that differ from those whose votes count for a query, since the existing votes
+/// would no longer count.
 pub fn check_judges(db: &Db, query: QueryKey, asked: &[JudgeId]) -> Result<(), StoreError> {
     let known = db.judges_of(query)?;
     let ids: HashSet<&JudgeId> = known.iter().map(|(id, _)| id).collect();
@@ -355,7 +362,8 @@ pub fn check_judges(db: &Db, query: QueryKey, asked: &[JudgeId]) -> Result<(), S
     )))
 }
 
-/// Enters the battles that a request names, so that a run with the same request asks about them; calls nobody.
+/// Stores the battles listed in a request, so that a run with the same request asks about them.
+/// Makes no calls.
 pub fn enter_listed(
     store: &Store,
     ensemble: &JudgeEnsemble,
@@ -374,7 +382,7 @@ pub fn enter_listed(
     })
 }
 
-/// What is to be asked of a query that is played in rounds; changes nothing.
+/// The calls to make for a query that is played in rounds; changes nothing.
 pub(super) fn forecast_calls(
     db: &Db,
     query: QueryKey,
@@ -408,7 +416,8 @@ pub(super) fn forecast_calls(
     })
 }
 
-/// The calls that a request makes of a plan, for each judge, and the votes of it that are not there.
+/// Number of calls that a request makes for a plan, for each judge, and of the plan's missing
+/// votes.
 fn count(
     db: &Db,
     query: QueryKey,
@@ -427,7 +436,7 @@ fn count(
     Ok((calls, missing))
 }
 
-/// A judge's part of calls that are not planned yet: all judges get the same, but for a rest.
+/// A judge's share of calls that are not planned yet: equal for all judges, except for a remainder.
 pub(super) fn share(calls: usize, judges: usize, judge_index: usize) -> usize {
     calls / judges.max(1) + usize::from(judge_index < calls % judges.max(1))
 }

@@ -1,4 +1,4 @@
-//! How far a run is: counts, rate, time left, spend.
+//! Progress of a run: counts, rate, remaining time and spending.
 
 use crate::app::failure_tally::FailureTally;
 use crate::app::wording::counted;
@@ -13,20 +13,20 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 const LOG_LINES: usize = 200;
-/// The rate is measured over this much of the past.
+/// Length of the window over which the rate is measured.
 const RATE_WINDOW: Duration = Duration::from_secs(5);
-/// Calls that a rate rests on at least, where so many have ended.
+/// Minimum number of calls for a rate, if that many have ended.
 const RATE_CALLS: usize = 8;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunPhase {
-    /// Choosing pairs and counting what is there.
+    /// Choosing pairs and counting existing votes.
     #[default]
     Planning,
     Judging,
-    /// Fitting queries again whose numbers have changed: those left unfinished, and all where the noise of the battles was
-    /// estimated anew.
+    /// Refitting queries whose numbers have changed: unfinished ones, and all if the noise of the
+    /// battles was estimated again.
     Refitting,
     Writing,
     Done,
@@ -39,37 +39,36 @@ pub struct SkippedQuery {
     pub why: String,
 }
 
-/// One judge's share.
+/// One judge's progress.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct JudgeProgress {
     pub name: String,
     /// Whether it is one of the embedded lexical judges.
     pub offline: bool,
     pub total: usize,
-    /// Calls ended with a vote.
+    /// Calls that ended with a vote.
     pub votes: usize,
-    /// Calls ended without one.
+    /// Calls that ended without a vote.
     pub failures: usize,
-    /// Why they did, and how often.
+    /// Failures by cause.
     #[serde(flatten)]
     pub tally: FailureTally,
     pub usage: Usage,
-    /// What its calls cost.
+    /// Cost of its calls.
     #[serde(flatten)]
     pub spend: Spend,
     /// Sum of latencies in milliseconds.
     pub latency_ms: f64,
-    /// Calls in flight now.
     pub in_flight: usize,
-    /// Calls in flight at most, as the judge is used now.
+    /// Current maximum number of calls in flight.
     pub window: usize,
-    /// Calls a minute that the provider admits, where refusals have taught it.
+    /// Calls per minute that the provider admits, if learned from refusals.
     pub learned_per_minute: Option<f64>,
-    /// Times a call was made again.
+    /// Number of retried calls.
     pub retries: usize,
-    /// Votes taken over from an identical call made before.
+    /// Votes copied from identical earlier calls.
     pub reused: usize,
-    /// Seconds for which no call is made because of the provider or its server.
+    /// Seconds for which no calls are made because of the provider or its server.
     pub held_s: Option<f64>,
     pub waiting_for: Option<String>,
     /// Why the judge makes no more calls.
@@ -77,17 +76,17 @@ pub struct JudgeProgress {
     /// Queries that it skipped because its calls about them kept failing.
     pub skipped_queries: Vec<SkippedQuery>,
     pub dropped: bool,
-    /// What its votes name, those of earlier runs on the same queries included.
+    /// Preferences by position, including earlier runs on the same queries.
     pub answers: PositionCounts,
-    /// What it says of pairs that it saw in both orders, those of earlier runs on the same queries included.
+    /// Answers on pairs seen in both orders, including earlier runs on the same queries.
     pub both_orders: BothOrders,
-    /// What they show to be wrong with the judge, in words that go on after its name.
+    /// A problem of the judge that they reveal, as a phrase that follows its name.
     pub finding: Option<String>,
-    /// The models that its votes name, those of earlier runs and other queries included.
+    /// Models named in its votes, including earlier runs and other queries.
     pub models: Vec<AnsweringModel>,
-    /// Votes that were cast with other weights than those it answers with now.
+    /// Number of votes cast with model weights other than the current ones.
     pub votes_by_other_weights: usize,
-    /// What was found out about its server, in words that go on after its name.
+    /// Findings about its server, as phrases that follow its name.
     pub server_notes: Vec<&'static str>,
 }
 
@@ -98,7 +97,7 @@ impl JudgeProgress {
         self.tally.add(error);
     }
 
-    /// Takes in the model that an answer names; returns whether it is new.
+    /// Records the model named in an answer. Returns whether it is new.
     pub(super) fn answered_as(&mut self, model: &str, now_ms: i64) -> bool {
         let known = self.models.iter_mut().find(|of| of.model == model);
         let is_new = known.is_none();
@@ -113,20 +112,20 @@ impl JudgeProgress {
         is_new
     }
 
-    /// That its weights were replaced, in words that go on after its name.
+    /// Notes that its weights were replaced, as a phrase that follows its name.
     pub fn replaced_words(&self) -> Option<String> {
         (self.votes_by_other_weights > 0).then(|| replaced_weights(self.votes_by_other_weights))
     }
 }
 
-/// When calls failed of one cause, in seconds since the run began.
+/// Times of failures with one cause, in seconds since the run began.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailureTimes {
     pub first_s: f64,
     pub last_s: f64,
 }
 
-/// The failures of one cause, with how many each judge had.
+/// The failures with one cause, with the number for each judge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FailuresOfCause<'a> {
     pub cause: FailureCause,
@@ -137,37 +136,38 @@ pub struct FailuresOfCause<'a> {
     pub message: &'a str,
 }
 
-/// A run's state at one moment.
+/// The state of a run at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunProgress {
     pub phase: RunPhase,
-    /// Whether new calls are held back.
+    /// Whether new calls are paused.
     pub paused: bool,
     pub queries_planned: usize,
     pub queries: usize,
-    /// Queries whose calls have all ended.
+    /// Number of queries whose calls have all ended.
     pub queries_done: usize,
-    /// Queries that the phase has been through, where it is [`RunPhase::Refitting`] or [`RunPhase::Writing`].
+    /// Number of queries processed by the phase, if it is [`RunPhase::Refitting`] or
+    /// [`RunPhase::Writing`].
     pub step_done: usize,
-    /// Queries that it has to go through.
+    /// Number of queries that the phase has to process.
     pub step_total: usize,
     pub battles: usize,
-    /// Votes that were there before the run and that it did not ask for again.
+    /// Votes that existed before the run and were not requested again.
     pub already: usize,
     pub total: usize,
-    /// What the project had spent before this run.
+    /// Spending of the project before this run.
     #[serde(rename = "spent_before_usd", serialize_with = "serialize_told_usd")]
     pub spent_before: Spend,
     /// Seconds since the run began.
     pub elapsed_s: f64,
-    /// Calls a second over the last few seconds; 0 unless judges are being called.
+    /// Calls per second over the last few seconds; 0 unless judges are being called.
     pub rate: f64,
-    /// One entry a judge, in ensemble order.
+    /// One entry per judge, in ensemble order.
     pub judges: Vec<JudgeProgress>,
     /// When calls failed, by cause.
     #[serde(skip)]
     pub failed_at: BTreeMap<FailureCause, FailureTimes>,
-    /// What happened, latest last: failures and turning points.
+    /// Log of failures and turning points, latest last.
     #[serde(skip)]
     pub log: VecDeque<String>,
     #[serde(skip)]
@@ -202,7 +202,7 @@ impl RunProgress {
         times.last_s = now;
     }
 
-    /// The failures by cause, the most frequent first; only judges that had some.
+    /// The failures by cause, most frequent first, each with the judges concerned.
     pub fn failures_by_cause(&self) -> Vec<FailuresOfCause<'_>> {
         let each = self.failed_at.iter().map(|(cause, times)| {
             let of = |judge: &JudgeProgress| judge.tally.causes.get(cause).copied();
@@ -229,7 +229,7 @@ impl RunProgress {
         all
     }
 
-    /// Begins a phase that goes through so many queries.
+    /// Starts a phase that processes this many queries.
     pub fn enter(&mut self, phase: RunPhase, queries: usize) {
         self.phase = phase;
         self.step_done = 0;
@@ -237,8 +237,8 @@ impl RunProgress {
         self.rate = 0.0;
     }
 
-    /// What the run is going through query by query, in a word, with the queries done and all of them; `None` while it is
-    /// calling judges, and when it is over.
+    /// The current query-by-query phase as a word, with the number of processed queries and of all;
+    /// `None` while judges are called and after the end.
     pub fn step(&self) -> Option<(&'static str, usize, usize)> {
         match self.phase {
             RunPhase::Planning => Some(("planning", self.queries_planned, self.queries)),
@@ -256,15 +256,16 @@ impl RunProgress {
         self.judges.iter().map(|judge| judge.votes).sum()
     }
 
-    /// Whether the votes of a language model say nothing about the documents. An embedded judge may well have nothing to go by
-    /// in a dataset.
+    /// Whether the votes of a language model carry no information about the documents. Embedded
+    /// judges are excluded, as a dataset may offer nothing for them to compare.
     pub fn has_void_judge(&self) -> bool {
         let models = self.judges.iter().filter(|judge| !judge.offline);
         let mut findings = models.filter_map(|judge| judge.answers.finding());
         findings.any(AnswerFinding::is_void)
     }
 
-    /// The calls that were not made because a person dropped their judges, with those judges' names.
+    /// The number of calls that were not made because a person dropped their judges, with the
+    /// judges' names.
     pub fn not_asked_of_dropped(&self) -> Option<(usize, Vec<&str>)> {
         let dropped = || self.judges.iter().filter(|judge| judge.dropped);
         let calls = dropped()
@@ -277,12 +278,12 @@ impl RunProgress {
         self.judges.iter().map(|judge| judge.failures).sum()
     }
 
-    /// What this run has spent.
+    /// Spending of this run.
     pub fn spend(&self) -> Spend {
         self.judges.iter().map(|judge| judge.spend).sum()
     }
 
-    /// How quickly calls end, in words; that none has yet, where that is so.
+    /// Describes the rate of calls, or says that none has ended yet.
     pub fn rate_words(&self) -> String {
         match self.done() {
             0 => "none has ended yet".to_owned(),
@@ -290,7 +291,7 @@ impl RunProgress {
         }
     }
 
-    /// Seconds left at the current rate, if there is one.
+    /// Remaining seconds at the current rate, if there is one.
     pub fn eta_s(&self) -> Option<f64> {
         let left = self.total.checked_sub(self.done())?;
         (self.rate > 0.0 && !self.paused).then(|| left as f64 / self.rate)
@@ -306,7 +307,8 @@ impl RunProgress {
         if self.recent.back().is_none_or(newer) {
             self.recent.push_back((self.elapsed_s, done));
         }
-        // A judge that answers once a minute has a rate too: some calls are looked back at, however long they took.
+        // A judge that answers once a minute also has a rate: keep a minimum number of calls,
+        // however old.
         let old = self.elapsed_s - RATE_WINDOW.as_secs_f64();
         while let (Some((at, _)), Some((_, next))) = (self.recent.front(), self.recent.get(1))
             && *at < old
@@ -331,7 +333,8 @@ impl RunProgress {
     }
 }
 
-/// That the weights behind a judge's model were replaced after so many votes, in words that go on after its name.
+/// Notes that the weights behind a judge's model were replaced after this many votes, as a phrase
+/// that follows its name.
 pub fn replaced_weights(votes: usize) -> String {
     format!(
         "answers with other weights than those of {} before: the model of this name was replaced; another judge name \
@@ -340,7 +343,7 @@ pub fn replaced_weights(votes: usize) -> String {
     )
 }
 
-/// Calls a second in words; where there are few, the seconds from one to the next.
+/// Describes a rate in calls per second, or in seconds per call if it is low.
 pub fn rate_in_words(per_s: f64) -> String {
     if per_s >= 9.5 {
         format!("{} calls/s", count(per_s.round() as u64))

@@ -1,7 +1,8 @@
-//! One judge's way through the plan: which questions its worker is given, in order.
+//! One judge's question source: walks through the plan and supplies the judge's worker with
+//! questions, in order.
 //!
-//! A question source holds no more than the texts of the query it works on, and waits while its worker has enough, so that memory
-//! does not grow with the number of battles.
+//! A question source keeps only the texts of its current query, and waits while its worker has
+//! enough questions, so that memory use does not grow with the number of battles.
 
 use super::battle_question::BattleQuestion;
 use super::context::RunContext;
@@ -17,17 +18,17 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// Questions that wait for the worker at most.
+/// Maximum number of questions queued for the worker.
 pub(super) const WAITING: usize = 64;
 
-/// A query that a question source is to look at, by its place in the run: earlier queries go first.
+/// A query for a question source to process. Queries that come first in the run have priority.
 #[derive(Debug)]
 pub(super) struct SourceTask {
     pub(super) place: usize,
     pub(super) selection: CallSelection,
 }
 
-/// What question sources tell the run.
+/// Events that question sources report to the run.
 #[derive(Debug)]
 pub(super) enum SourceEvent {
     /// A judge is about to make its calls on a query.
@@ -36,7 +37,7 @@ pub(super) enum SourceEvent {
         query: QueryKey,
         calls: usize,
     },
-    /// The answer of an identical call counts for a call, and that is on disk.
+    /// The answer of an identical call was stored for this call.
     Reused {
         judge_index: usize,
         query: QueryKey,
@@ -44,18 +45,19 @@ pub(super) enum SourceEvent {
     Failed(RunError),
 }
 
-/// What gives one judge's worker its questions.
+/// Supplies one judge's worker with questions.
 pub(super) struct QuestionSource {
     pub(super) shared: Arc<RunContext>,
     pub(super) judge_index: usize,
     pub(super) source_tasks: mpsc::UnboundedReceiver<SourceTask>,
     pub(super) questions: mpsc::Sender<BattleQuestion>,
     pub(super) events: mpsc::Sender<SourceEvent>,
-    /// Queries to look at, by their place in the run.
+    /// Queries to process, by their index in the run.
     waiting: BTreeMap<usize, CallSelection>,
-    /// Battles that the worker was given, where their queries are looked at again: for further rounds, or after the probe.
+    /// Battles already passed to the worker, if their queries are processed again: for further
+    /// rounds, or after the probe.
     asked_battles: HashSet<BattleId>,
-    /// Queries whose calls the run has been told of when their pairs were probed.
+    /// Queries whose calls were already reported to the run when their pairs were probed.
     told: HashSet<usize>,
 }
 
@@ -79,7 +81,7 @@ impl QuestionSource {
         }
     }
 
-    /// Goes through the queries until there are no more, or the worker takes no more.
+    /// Processes the queries until there are no more, or the worker accepts no more.
     pub(super) async fn work(mut self) {
         if let Err(error) = self.through_queries().await {
             drop(self.events.send(SourceEvent::Failed(error)).await);
@@ -90,7 +92,8 @@ impl QuestionSource {
         let shared = Arc::clone(&self.shared);
         let mut left = shared.request.at_most.unwrap_or(usize::MAX);
         if !shared.specs[self.judge_index].is_offline() {
-            // First of all: it is to be known early what the order of the documents does to the judge.
+            // Start with the probe, so that the effect of document order on the judge is known
+            // early.
             for place in &shared.probed {
                 let goes_on = !shared.control.borrow().cancelled;
                 if !goes_on
@@ -110,8 +113,8 @@ impl QuestionSource {
         Ok(())
     }
 
-    /// Asks what is outstanding of a query, or of its probed pairs only, `left` calls at most; returns whether more may be
-    /// asked.
+    /// Asks the outstanding questions of a query, or only of its probed pairs, up to `left` calls.
+    /// Returns whether more may be asked.
     async fn look_at(
         &mut self,
         place: usize,
@@ -124,14 +127,15 @@ impl QuestionSource {
             return Ok(true);
         };
         let (mut calls, probed) = self.outstanding(query, selection).await?;
-        // A judge that was away still has the calls of the rounds before it.
+        // A judge that was away still has the calls of earlier rounds.
         calls.retain(|call| !self.asked_battles.contains(&call.battle));
         let told = match probe_only {
             true => !self.told.insert(place),
             false => self.told.remove(&place),
         };
         if !told {
-            // Told before the first question is put: the run counts these calls down as they end.
+            // Report the calls before the first question is sent, since the run counts them down as
+            // they end.
             let found = SourceEvent::Found {
                 judge_index: self.judge_index,
                 query,
@@ -142,7 +146,7 @@ impl QuestionSource {
         if probe_only {
             let pair = |call: &OutstandingCall| Pair::new(call.a, call.b);
             calls.retain(|call| pair(call).is_some_and(|pair| probed.contains(&pair)));
-            // The two orders of a pair together.
+            // Ask both orders of a pair together.
             calls.sort_by_key(pair);
         }
         if calls.is_empty() {
@@ -155,7 +159,7 @@ impl QuestionSource {
                 .extend(calls.iter().map(|call| call.battle));
         }
         let pool = shared.pool(query).await?;
-        // So many prompts are in memory at a time, however large the pool.
+        // Only this many prompts are in memory at a time, however large the pool.
         for calls in calls.chunks(WAITING) {
             let questions = calls.iter().map(|call| self.question(query, *call, &pool));
             for question in self.unknown(questions.collect()).await? {
@@ -181,7 +185,7 @@ impl QuestionSource {
         };
         let prompt = judge.prompt(&case);
         let call_key = call_key(judge.as_ref(), &prompt);
-        // What was owed when the last run ended is asked as it would have been then.
+        // A question that was pending when the last run ended is asked as it would have been then.
         let again = call.again.and_then(|cause| judge.reask(&prompt, cause));
         BattleQuestion {
             shared: Arc::clone(&self.shared),
@@ -195,7 +199,8 @@ impl QuestionSource {
         }
     }
 
-    /// The questions that no identical call has answered; the answers of the others count for them.
+    /// Filters out the questions that identical calls have answered, and stores those answers for
+    /// them.
     async fn unknown(
         &self,
         questions: Vec<BattleQuestion>,
@@ -219,7 +224,7 @@ impl QuestionSource {
                 let (battle, swapped, attempt) = (call.battle, call.swapped, call.attempt);
                 db.reuse_vote(vote, battle, judge, swapped, attempt, run, now_ms())
             };
-            // On disk before it is told, as every other vote.
+            // Reported only once it is on disk, like every other vote.
             store.write(reuse).await?;
             let reused = SourceEvent::Reused {
                 judge_index: self.judge_index,
@@ -230,7 +235,7 @@ impl QuestionSource {
         Ok(unknown)
     }
 
-    /// The next query to look at, once there is one; `None` when there is none to come.
+    /// Waits for the next query to process; `None` if there will be no more.
     async fn next_task(&mut self) -> Option<(usize, CallSelection)> {
         loop {
             while let Ok(task) = self.source_tasks.try_recv() {

@@ -1,4 +1,4 @@
-//! What a run is asked to do, and how it ended.
+//! Parameters and result of a run.
 
 use super::progress::RunProgress;
 use crate::config::RunConfig;
@@ -15,38 +15,38 @@ use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRequest {
-    /// The queries, in order; `None` means all of the project.
+    /// The queries, in order; `None` for the whole project.
     pub queries: Option<Vec<QueryKey>>,
     pub seed: u64,
-    /// Cycles a query, where it is not played in rounds.
+    /// Number of cycles per query, if it is not played in rounds.
     pub cycles: usize,
-    /// Plays every query in rounds instead of by the plain plan.
+    /// If set, plays every query in rounds instead of by the plain plan.
     pub campaign: Option<AdaptivePlan>,
-    /// Documents a query at most, from the top.
+    /// Maximum number of documents per query, from the top.
     pub depth: Option<usize>,
     pub selection: CallSelection,
-    /// Pairs of the run that language models are asked about in both orders, at most.
+    /// Maximum number of pairs that language models are asked about in both orders.
     pub probe: usize,
-    /// Calls of each judge at most.
+    /// Maximum number of calls per judge.
     pub at_most: Option<usize>,
-    /// Only this battle of the one query; the rest of the plan stays as it is.
+    /// If set, asks only about this battle of the single query; the rest of the plan is unchanged.
     pub pair: Option<PlannedBattle>,
-    /// Only these battles; what else is planned stays as it is.
+    /// If set, asks only about these battles; other planned battles are unchanged.
     pub listed: Option<Arc<ListedBattles>>,
-    /// Stops the run as soon as a judge answers as another model than in its first vote.
+    /// Stops the run as soon as a judge answers with a different model than in its first vote.
     pub pin_model: bool,
 }
 
-/// Battles that are named one by one, for all judges.
+/// A list of single battles for all judges.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListedBattles {
     of_query: BTreeMap<QueryId, Vec<PlannedBattle>>,
-    /// Documents of a query that have to be there at least.
+    /// Minimum number of documents that a query must have.
     depth: usize,
 }
 
 impl ListedBattles {
-    /// The first battle of each of these pairs.
+    /// Creates a list with the first battle of each of these pairs.
     pub fn new(pairs: impl IntoIterator<Item = (QueryId, Pair)>) -> Self {
         let mut listed = Self::default();
         for (query, pair) in pairs {
@@ -55,7 +55,7 @@ impl ListedBattles {
             let battle = PlannedBattle { pair, game, cycle };
             listed.of_query.entry(query).or_default().push(battle);
         }
-        // In whatever order they are named, each judge is shown them alike.
+        // The presentation to each judge must not depend on the order of the list.
         for battles in listed.of_query.values_mut() {
             battles.sort_unstable_by_key(|battle| battle.pair);
             battles.dedup();
@@ -88,7 +88,7 @@ impl Default for RunRequest {
 }
 
 impl RunRequest {
-    /// What goes on where the latest run left off, or begins as is usual where there was none.
+    /// A request that continues the latest run, or uses the configured defaults if there was none.
     pub fn continuing(latest: Option<RunRow>, usual: &RunConfig) -> Self {
         let request = Self {
             probe: usual.probe,
@@ -111,13 +111,13 @@ impl RunRequest {
         }
     }
 
-    /// How it is played in rounds; `None` for the plain plan, and for battles that are named.
+    /// The campaign for playing in rounds; `None` for the plain plan and for listed battles.
     pub(super) fn rounds(&self) -> Option<&AdaptivePlan> {
         let campaign = self.campaign.as_ref();
         campaign.filter(|_| self.pair.is_none() && self.listed.is_none())
     }
 
-    /// Documents of a query whose texts are needed at most.
+    /// Maximum number of a query's documents whose texts are needed.
     pub(super) fn text_depth(&self) -> Option<usize> {
         let pair = self.pair.map_or(0, |battle| battle.pair.high() + 1);
         let listed = self.listed.as_ref().map_or(0, |listed| listed.depth);
@@ -133,15 +133,15 @@ pub struct RunOutcome {
     pub cancelled: bool,
     /// Whether it ended because the budget allows no further call.
     pub budget_reached: bool,
-    /// Which judge's model changed, if that stopped the run.
+    /// The judge whose model changed, if that stopped the run.
     pub model_changed: Option<String>,
-    /// Votes of the plan that are not there, failed calls of earlier runs and rounds that were not played included;
-    /// `None` where it was told to stop before everything was planned.
+    /// Missing votes of the plan, including failed calls of earlier runs and rounds that were not
+    /// played; `None` if it was stopped before everything was planned.
     pub missing: Option<usize>,
 }
 
 impl RunOutcome {
-    /// Whether votes are missing and none is there, of this run or an earlier one.
+    /// Whether votes are missing and there is none, from this run or an earlier one.
     pub fn has_no_vote(&self) -> bool {
         let progress = &self.progress;
         self.missing != Some(0) && progress.votes() == 0 && progress.already == 0

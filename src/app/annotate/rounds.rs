@@ -1,10 +1,11 @@
-//! Rounds: the next one of a query is planned when all calls of the last one have ended, while the calls of other
-//! queries are in flight.
+//! Rounds: a query's next round is planned when all calls of its last one have ended, while calls
+//! of other queries are still in flight.
 //!
-//! A round follows from the seed, the campaign's prior and the votes on disk, and is entered whole before any call of it
-//! is made: a run that is killed goes on with the round it was in, and plans the same rounds after it. The campaign's
-//! prior is the one that applied when it began, or is learned once, from the opening cycle of all its queries: the
-//! second round of a query waits for the opening cycles of the others.
+//! A round depends only on the seed, the campaign's prior and the votes on disk, and is stored as a
+//! whole before any of its calls is made. A run that is killed therefore continues its round and
+//! plans the same rounds after it. The campaign's prior is either the one at its start, or is
+//! learned once from the opening cycle of all its queries: the second round of a query waits for
+//! the opening cycles of the others.
 
 use super::error::RunError;
 use super::plan::entered;
@@ -20,21 +21,21 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// Rounds that are planned at a time: so many share the way to the disk.
+/// Number of rounds planned in parallel, which share one flush to disk.
 const PLANNERS: usize = 4;
 
-/// A query that is not done.
+/// An unfinished query.
 pub(super) struct UnfinishedQuery {
     pub(super) place: usize,
-    /// Calls that have not ended, for each judge.
+    /// Pending calls, for each judge.
     pub(super) calls: Vec<usize>,
-    /// Calls that rounds to come may ask for at most.
+    /// Maximum number of calls that future rounds may ask for.
     pub(super) unplanned: usize,
     /// Whether a judge left before it had made its calls.
     pub(super) short: bool,
 }
 
-/// A round that has been entered; without calls where nothing was left to ask.
+/// A stored round; it has no calls if nothing was left to ask.
 pub(super) struct EnteredRound {
     pub(super) query: QueryKey,
     pub(super) battles: usize,
@@ -42,28 +43,28 @@ pub(super) struct EnteredRound {
     pub(super) calls: Vec<usize>,
 }
 
-/// The precision of the prior under the scores that pairs are chosen by.
+/// The precision of the prior for the scores by which pairs are chosen.
 enum CampaignPrior {
     Known(f64),
-    /// It is learned when the opening cycle of every query is over.
+    /// It will be learned when the opening cycle of every query has ended.
     Opening {
-        /// Queries whose opening cycle is not over.
+        /// Queries whose opening cycle has not ended.
         unopened: BTreeSet<QueryKey>,
-        /// Queries that wait for the others, by their place in the run.
+        /// Queries waiting for the others, by their index in the run.
         held: Vec<(usize, QueryKey)>,
         is_learning: bool,
     },
 }
 
-/// What came of a planning task.
+/// Result of a planning task.
 enum Planned {
     Round(EnteredRound),
-    /// The query's opening cycle is over, and the prior is not known yet.
+    /// The query's opening cycle has ended, and the prior is not known yet.
     Opened(usize, QueryKey),
     Learned(f64),
 }
 
-/// The rounds of a run.
+/// Plans the rounds of a run.
 pub(super) struct RoundPlanner {
     store: Store,
     campaign: AdaptivePlan,
@@ -71,13 +72,13 @@ pub(super) struct RoundPlanner {
     prior: CampaignPrior,
     request: Arc<RunRequest>,
     judges: Arc<[JudgeId]>,
-    /// Queries whose next round can be planned, by their place in the run.
+    /// Queries whose next round can be planned, by their index in the run.
     due: BTreeSet<(usize, QueryKey)>,
     planning: JoinSet<Result<Planned, RunError>>,
 }
 
 impl RoundPlanner {
-    /// `lambda` is the precision of the campaign's prior, or `None` where it is to be learned.
+    /// `lambda` is the precision of the campaign's prior, or `None` if it is to be learned.
     pub(super) fn new(
         store: Store,
         (campaign, ensemble): (AdaptivePlan, EnsembleId),
@@ -102,26 +103,26 @@ impl RoundPlanner {
         }
     }
 
-    /// Counts a query in whose opening cycle the prior has to wait for.
+    /// Registers a query whose opening cycle the prior depends on.
     pub(super) fn expect(&mut self, query: QueryKey) {
         if let CampaignPrior::Opening { unopened, .. } = &mut self.prior {
             unopened.insert(query);
         }
     }
 
-    /// Lets a query's next round be planned.
+    /// Requests a query's next round.
     pub(super) fn want(&mut self, place: usize, query: QueryKey) {
         self.due.insert((place, query));
     }
 
-    /// Takes note of a query that has no further round.
+    /// Records that a query has no further rounds.
     pub(super) fn over(&mut self, query: QueryKey) {
         if let CampaignPrior::Opening { unopened, .. } = &mut self.prior {
             unopened.remove(&query);
         }
     }
 
-    /// Begins to plan what can be planned; false where nothing is.
+    /// Starts planning the due rounds. Returns false if there is nothing to plan.
     pub(super) fn plan(&mut self) -> bool {
         self.learn_when_opened();
         let lambda = match self.prior {
@@ -145,7 +146,7 @@ impl RoundPlanner {
         !self.planning.is_empty()
     }
 
-    /// Begins to learn the prior once every opening cycle is over.
+    /// Starts learning the prior once every opening cycle has ended.
     fn learn_when_opened(&mut self) {
         let CampaignPrior::Opening {
             unopened,
@@ -171,7 +172,7 @@ impl RoundPlanner {
         });
     }
 
-    /// The next round that has been entered; never while none is planned.
+    /// Waits for the next round to be stored; never completes while none is being planned.
     pub(super) async fn entered(&mut self) -> Result<EnteredRound, RunError> {
         loop {
             match self.planning.join_next().await {
@@ -182,7 +183,7 @@ impl RoundPlanner {
                             unopened.remove(&query);
                             held.push((place, query));
                         } else {
-                            // The prior became known while the query was looked at.
+                            // The prior became known while the query was being processed.
                             self.due.insert((place, query));
                         }
                     }
@@ -203,7 +204,7 @@ impl RoundPlanner {
     }
 }
 
-/// Plans a query's next round and enters it.
+/// Plans a query's next round and stores it.
 async fn next(
     store: Store,
     (campaign, lambda): (AdaptivePlan, Option<f64>),
@@ -211,8 +212,8 @@ async fn next(
     judges: Arc<[JudgeId]>,
     (place, query): (usize, QueryKey),
 ) -> Result<Planned, RunError> {
-    // Read, plan and write need no lock over all three: the run's lock keeps other processes out, and a query is planned
-    // again only when no call of its last round is waited for.
+    // Reading, planning and writing need no common lock: the run's lock keeps other processes out,
+    // and a query is planned again only when no call of its last round is pending.
     let (of, judge_indices) = (Arc::clone(&request), Arc::clone(&judges));
     let (name, depth, played, student) = store
         .read(move |db| {
@@ -227,13 +228,13 @@ async fn next(
         })
         .await?;
     let (number, judge_indices) = (played.rounds, judges.len());
-    // The opening cycle does not look at scores, so that any prior will do.
+    // The opening cycle does not use scores, so any prior will do.
     let lambda = match lambda {
         None if number > 0 => return Ok(Planned::Opened(place, query)),
         None => RatingOptions::default().lambda,
         Some(lambda) => lambda,
     };
-    // A large pool takes its time, and would hold up every other task.
+    // Planning a large pool takes a while and would block all other tasks.
     let tasks = tokio::task::spawn_blocking(move || {
         let round = Round {
             seed: request.seed,

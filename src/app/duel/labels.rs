@@ -1,4 +1,4 @@
-//! What participants chose, as labels and as rulings.
+//! Converts participants' choices to labels and rulings.
 
 use super::result::participants;
 use crate::app::adjudication::data::ruling_context;
@@ -12,12 +12,12 @@ use crate::store::rulings::{NewRuling, RulingContext};
 use crate::store::{Db, Result, StoreError};
 use std::collections::BTreeMap;
 
-/// Labels that the choices of a duel come to.
+/// The labels derived from the choices of a duel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DuelLabels {
-    /// 1: more than half of those who judged the document chose it; 0: fewer than half.
+    /// 1 if more than half of those who judged the document chose it, and 0 if fewer than half did.
     pub labels: Qrels,
-    /// Documents that half chose and half did not, which have no label.
+    /// Number of documents chosen by exactly half of the participants, which get no label.
     pub divided: usize,
 }
 
@@ -33,7 +33,7 @@ fn judged<'a>(
     })
 }
 
-/// The documents that a task shows in places.
+/// The documents shown in a task.
 fn shown(task: &Task) -> impl Iterator<Item = &DocId> {
     let places = match &task.content {
         Content::Places(places) => places.as_slice(),
@@ -42,7 +42,7 @@ fn shown(task: &Task) -> impl Iterator<Item = &DocId> {
     places.iter().filter_map(|place| place.document.as_ref())
 }
 
-/// Two lists have no documents that are chosen.
+/// Rejects duels of two lists, in which no documents are chosen.
 fn with_choices(db: &Db, key: DuelKey) -> Result<StoredDuel> {
     let stored = db.duel(key)?;
     match stored.duel.form {
@@ -54,7 +54,7 @@ fn with_choices(db: &Db, key: DuelKey) -> Result<StoredDuel> {
     }
 }
 
-/// The labels that finished tasks come to, by majority of those who judged a document.
+/// The labels from finished tasks, by majority of those who judged a document.
 pub fn duel_labels(db: &Db, key: DuelKey) -> Result<DuelLabels> {
     let duel = with_choices(db, key)?.duel;
     let mut votes: BTreeMap<(QueryId, DocId), (usize, usize)> = BTreeMap::new();
@@ -83,19 +83,19 @@ pub fn duel_labels(db: &Db, key: DuelKey) -> Result<DuelLabels> {
     Ok(made)
 }
 
-/// What [`rule_as_chosen`] did.
+/// Result of [`rule_as_chosen`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RulingsMade {
     pub relevant: usize,
     pub not: usize,
-    /// Documents on which the person's ruling stands already.
+    /// Number of documents on which the person already has a current ruling.
     pub known: usize,
-    /// Of those made: after the person had seen the result.
+    /// Number of new rulings made after the person had seen the result.
     pub not_blind: usize,
 }
 
-/// Has an annotator rule as chosen in finished tasks: *relevant* for what was chosen, and with `all` *not* for what was shown
-/// and not chosen. Rulings that stand are left alone.
+/// Makes rulings for an annotator from the choices in finished tasks: *relevant* for chosen
+/// documents and, with `all`, *not* for documents shown but not chosen. Existing rulings are kept.
 pub fn rule_as_chosen(db: &Db, key: DuelKey, annotator: &str, all: bool) -> Result<RulingsMade> {
     let duel = with_choices(db, key)?.duel;
     let everyone = participants(db, key)?;

@@ -1,4 +1,5 @@
-//! A ranking by its name: of the project, the first stage's order, what a method made, or a file.
+//! Finds a ranking by name: in the project, as the first stage's order, as the result of a method,
+//! or in a file.
 
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{read_ranking, stem};
@@ -12,22 +13,23 @@ use crate::store::{Db, Store};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Names that are listed where one is not known.
+/// Maximum number of names listed for an unknown name.
 const LISTED: usize = 12;
 
 /// A ranking of queries, best first.
 #[derive(Clone, Debug)]
 pub struct FoundRanking {
-    /// What it is called from here on.
+    /// Its name from here on.
     pub name: String,
     pub orders: BTreeMap<QueryId, Vec<(DocId, f64)>>,
-    /// Whether scores are only places from the end.
+    /// Whether the scores are only positions counted from the end.
     pub places_only: bool,
-    /// What should be known of it.
+    /// Notes on it.
     pub notes: Vec<String>,
 }
 
-/// The names of the project's rankings, `original` and what methods made, in the order in which [`find_ranking`] looks.
+/// The names of the project's rankings, `original` and the results of methods, in the order in
+/// which [`find_ranking`] searches them.
 pub fn ranking_names(db: &Db) -> crate::store::Result<Vec<String>> {
     let rankings = db.rankings()?.into_iter().map(|(name, _)| name);
     let methods = methods(db)?.into_keys();
@@ -37,30 +39,32 @@ pub fn ranking_names(db: &Db) -> crate::store::Result<Vec<String>> {
         .collect())
 }
 
-/// How many documents are compared at the top of each ranking.
+/// Number of top documents compared.
 const COMPARED: usize = 10;
 
-/// How far the top tens of two rankings are apart.
+/// The distance between the top tens of two rankings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TopDifference {
-    /// The mean over queries of 1 − the average overlap of both top tens (Webber, Moffat & Zobel 2010): over the depths 1 to 10,
-    /// the share of one's first documents that is not among the other's. 0 for the same order, 1 for nothing in common.
+    /// The mean over queries of 1 − the average overlap of both top tens (Webber, Moffat & Zobel
+    /// 2010): over the depths 1 to 10, the share of one ranking's first documents that are not
+    /// among the other's. 0 for the same order, 1 for nothing in common.
     pub distance: f64,
-    /// The queries that both have.
+    /// Number of queries in both.
     pub queries: usize,
 }
 
-/// The rankings that a duel can be made of.
+/// The rankings available for a duel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DuelRankings {
     /// As in [`ranking_names`].
     pub names: Vec<String>,
-    /// Between two of them, by their places with the smaller first; none where no query is in both.
+    /// The difference between two of them, keyed by their indices with the smaller first; missing
+    /// if they have no query in common.
     pub differences: BTreeMap<(usize, usize), TopDifference>,
 }
 
 impl DuelRankings {
-    /// Every ranking of the project, and how far any two are apart.
+    /// Reads all rankings of the project and computes their pairwise differences.
     pub fn read(db: &Db) -> crate::store::Result<Self> {
         let top = |order: &[(DocId, f64)]| -> Vec<DocId> {
             let first = order.iter().take(COMPARED);
@@ -93,12 +97,13 @@ impl DuelRankings {
         })
     }
 
-    /// How far two rankings are apart, by their places.
+    /// The difference between two rankings, given by index.
     pub fn between(&self, a: usize, b: usize) -> Option<TopDifference> {
         self.differences.get(&(a.min(b), a.max(b))).copied()
     }
 
-    /// The two that are farthest apart, the first of them where several are; else the first two.
+    /// The two rankings with the largest distance, preferring the first such pair, or else the
+    /// first two.
     pub fn farthest(&self) -> Option<(usize, usize)> {
         let mut farthest: Option<((usize, usize), f64)> = None;
         for (pair, difference) in &self.differences {
@@ -137,7 +142,8 @@ fn difference(
     })
 }
 
-/// The ranking of this name: first of the rankings of the project, then `original`, then what methods made, then files.
+/// The ranking with this name. Searches the project's rankings, then `original`, then results of
+/// methods, then files.
 pub fn find_ranking(store: &Store, name: &str) -> Result<FoundRanking, AppError> {
     let wanted = name.to_owned();
     let found = store.read_blocking(move |db| {
@@ -190,7 +196,7 @@ pub fn find_ranking(store: &Store, name: &str) -> Result<FoundRanking, AppError>
     })
 }
 
-/// Best first, with scores from the end.
+/// Best first, with scores counted from the end.
 fn by_place(order: Vec<DocId>) -> Vec<(DocId, f64)> {
     let count = order.len();
     let places = order.into_iter().enumerate();
@@ -214,7 +220,7 @@ fn original(db: &Db) -> crate::store::Result<BTreeMap<QueryId, Vec<(DocId, f64)>
     Ok(orders)
 }
 
-/// What a method made of the queries that it was run on.
+/// The results of a method, by query.
 #[derive(Default)]
 struct MethodOrders {
     orders: BTreeMap<QueryId, Vec<(DocId, f64)>>,
@@ -223,7 +229,7 @@ struct MethodOrders {
     notes: Vec<String>,
 }
 
-/// The method of this name, or the only one whose name goes on with parameters or judges behind it.
+/// The method with this name, or the only one that consists of this name plus parameters or judges.
 fn of_method<'a>(methods: &'a BTreeMap<String, MethodOrders>, wanted: &str) -> Option<&'a str> {
     if let Some((name, _)) = methods.get_key_value(wanted) {
         return Some(name);
@@ -279,7 +285,7 @@ mod tests {
         let near = tops(&[("q", &["a", "b"]), ("r", &["b", "a"])]);
         let far = tops(&[("q", &["c", "d", "a", "e"])]);
         let found = difference(&one, &near).unwrap();
-        // The other order of two: apart at depth 1, together at depth 2.
+        // Two documents in opposite orders: different at depth 1, equal at depth 2.
         assert_eq!((found.distance, found.queries), (0.25, 2));
         let found = difference(&one, &far).unwrap();
         let expected = (1.0 + 1.0 + 2.0 / 3.0 + 0.75) / 4.0;

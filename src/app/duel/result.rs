@@ -1,4 +1,4 @@
-//! What a duel has come to, from its rows.
+//! The result of a duel, computed from its rows.
 
 use crate::app::error::{AppError, invalid};
 use crate::client::now_ms;
@@ -8,10 +8,10 @@ use crate::domain::duel::{
 use crate::store::duels::{DuelKey, NewDuelEvent, StoredDuel};
 use crate::store::{Db, Result, Store};
 
-/// The duel that is meant: the latest where none is named.
+/// The requested duel, or the latest if none is given.
 ///
 /// # Errors
-/// It is not there, or there is none.
+/// It does not exist, or there are no duels.
 pub fn chosen_duel(store: &Store, key: Option<DuelKey>) -> std::result::Result<DuelKey, AppError> {
     match key {
         Some(key) => Ok(store.read_blocking(move |db| db.duel(key))?.key),
@@ -21,13 +21,13 @@ pub fn chosen_duel(store: &Store, key: Option<DuelKey>) -> std::result::Result<D
     }
 }
 
-/// What a duel has come to so far.
+/// The current result of a duel.
 pub fn duel_result(db: &Db, key: DuelKey) -> Result<DuelResult> {
     let StoredDuel { duel, .. } = db.duel(key)?;
     Ok(result(&duel, &participants(db, key)?))
 }
 
-/// Everyone who did something, with their answers, in the order of joining.
+/// All participants with their answers, in the order of joining.
 pub fn participants(db: &Db, key: DuelKey) -> Result<Vec<Participant>> {
     let mut events = db.duel_events_by_participant(key)?;
     let mut participants = Vec::new();
@@ -43,17 +43,17 @@ pub fn participants(db: &Db, key: DuelKey) -> Result<Vec<Participant>> {
     Ok(participants)
 }
 
-/// A duel with what it has come to in numbers.
+/// A duel with summary numbers.
 #[derive(Clone, Debug)]
 pub struct ListedDuel {
     pub stored: StoredDuel,
-    /// Who has joined.
+    /// Number of participants.
     pub participants: usize,
-    /// Finished judgments of queries.
+    /// Number of finished judgments of queries.
     pub judgments: usize,
 }
 
-/// Every duel, the oldest first.
+/// All duels, oldest first.
 pub fn listed_duels(db: &Db) -> Result<Vec<ListedDuel>> {
     let duels = db.duels()?.into_iter();
     duels
@@ -67,7 +67,8 @@ pub fn listed_duels(db: &Db) -> Result<Vec<ListedDuel>> {
         .collect()
 }
 
-/// Whether seeing what came of a duel would end somebody's blindness: the person takes part, has tasks left and has not seen it.
+/// Whether revealing the result of a duel would end the person's blindness: the person takes part,
+/// has tasks left and has not seen the result.
 pub fn ends_blindness(
     store: &Store,
     key: DuelKey,
@@ -94,9 +95,9 @@ pub fn ends_blindness(
     })?)
 }
 
-/// Keeps that somebody has seen what came of a duel, or where its documents came from; true where that is new and the person
-/// takes part: further judgments of this person are not blind. Nothing is kept in a project that cannot be written, where
-/// nothing can be judged either.
+/// Records that a person has seen the result of a duel, or the origin of its documents. Returns
+/// whether that is new and the person takes part: the person's further judgments are not blind.
+/// Records nothing in a read-only project, where nothing can be judged either.
 pub fn note_reveal(
     store: &Store,
     key: DuelKey,
@@ -120,7 +121,7 @@ pub fn note_reveal(
             key,
             &NewDuelEvent {
                 annotator: who.clone(),
-                // It is about no task in particular.
+                // It belongs to no particular task.
                 kind: TaskKind::Query,
                 query: first.query,
                 action: Action::Reveal,

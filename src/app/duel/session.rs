@@ -1,4 +1,4 @@
-//! One participant at a duel: the tasks, what was done so far, and what is done now.
+//! A participant's session in a duel: the tasks, earlier events and new ones.
 
 use crate::domain::corpus::DocId;
 use crate::domain::duel::{Content, Duel, DuelEvent, Task, schedule};
@@ -7,34 +7,35 @@ use crate::store::duels::{DuelKey, NewDuelEvent};
 use crate::store::{Db, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A duel as one participant has it.
+/// A duel from the point of view of one participant.
 #[derive(Clone, Debug)]
 pub struct DuelSession {
     pub key: DuelKey,
     pub duel: Duel,
     pub annotator: String,
-    /// The participant's number, from 0.
+    /// Number of the participant, from 0.
     pub number: usize,
-    /// In the order in which they are offered.
+    /// In presentation order.
     pub tasks: Vec<Task>,
-    /// What the participant did, in the order of the identifiers.
+    /// The participant's events, ordered by identifier.
     pub events: Vec<DuelEvent>,
 }
 
-/// The texts of a task, as the project holds them: to be sanitised before they are shown.
+/// The texts of a task as stored in the project; sanitize them before display.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskTexts {
     pub query: String,
-    /// Passages are counted in the characters of these.
+    /// Offsets of passages count characters of these texts.
     pub texts: BTreeMap<DocId, String>,
     /// Of documents that have one.
     pub titles: BTreeMap<DocId, String>,
 }
 
-/// Has a participant begin a duel, the latest by default, or go on with it; `None` where the project has no duel.
+/// Lets a participant join a duel, by default the latest, or resume it; `None` if the project has
+/// no duel.
 ///
 /// # Errors
-/// The duel is not there, or the participant is new and the project cannot be written.
+/// The duel does not exist, or the participant is new and the project is read-only.
 pub fn open_duel(
     db: &Db,
     key: Option<DuelKey>,
@@ -87,7 +88,7 @@ fn texts_of(db: &Db, query: QueryKey, wanted: &BTreeSet<DocId>) -> Result<TaskTe
     Ok(texts)
 }
 
-/// Stores what a participant did, and returns it as it is stored.
+/// Stores an event of a participant and returns the stored form.
 pub fn record(db: &Db, key: DuelKey, new: NewDuelEvent) -> Result<DuelEvent> {
     let uid = db.add_duel_event(key, &new)?;
     Ok(DuelEvent {

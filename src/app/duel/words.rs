@@ -1,4 +1,4 @@
-//! The result of a duel in lines, for the command and the screen alike.
+//! The result of a duel as lines of text, for both the command and the screen.
 
 use crate::app::wording::{counted, duration};
 use crate::domain::duel::{ControlResult, DuelEstimate, DuelForm, DuelResult, Side};
@@ -8,7 +8,7 @@ use crate::store::duels::StoredDuel;
 
 const UNKNOWN: &str = "–";
 
-/// A duel by its number, its rankings and its form.
+/// A duel with its number, its rankings and its form.
 pub fn duel_name(stored: &StoredDuel) -> String {
     format!(
         "duel {}, {} against {} ({})",
@@ -19,7 +19,7 @@ pub fn duel_name(stored: &StoredDuel) -> String {
     )
 }
 
-/// What a participant sees, in words.
+/// Describes what a participant sees.
 pub fn form_words(form: DuelForm) -> &'static str {
     match form {
         DuelForm::Grid => "a grid",
@@ -28,7 +28,8 @@ pub fn form_words(form: DuelForm) -> &'static str {
     }
 }
 
-/// The result in lines without colours or trailing blanks, the queries at the end; widths are as they come.
+/// The result as lines without colors or trailing blanks, with the queries at the end; lines are
+/// not wrapped.
 pub fn result_lines(result: &DuelResult) -> Vec<String> {
     let mut lines = vec![
         format!("A  {}", sanitise::line(&result.a)),
@@ -96,11 +97,11 @@ pub fn result_lines(result: &DuelResult) -> Vec<String> {
     lines
 }
 
-/// Whether the duel may stop, or how much is expected to be missing.
+/// Describes whether the duel may stop, or how many judgments are expected to be missing.
 fn stop_words(result: &DuelResult) -> String {
     let stop = &result.stop;
     let decided = stop.wins_a + stop.wins_b;
-    // Those judged after the result was seen only are not judged for the rule.
+    // The stopping rule ignores queries that were judged only after the result was seen.
     let left = result.queries - (decided + stop.ties);
     match (stop.better, stop.further) {
         (Some(Side::A), _) => "may stop: A is better, error ≤ 5 %".to_owned(),
@@ -125,7 +126,7 @@ fn stop_words(result: &DuelResult) -> String {
     }
 }
 
-/// How many judgments do not count yet, if any.
+/// The number of judgments that do not count yet, if any.
 fn held_back(result: &DuelResult) -> Option<String> {
     (result.held_back > 0).then(|| {
         let verb = if result.held_back == 1 { "does" } else { "do" };
@@ -136,7 +137,7 @@ fn held_back(result: &DuelResult) -> Option<String> {
     })
 }
 
-/// How many judgments are not blind, where any are.
+/// The number of judgments that are not blind, if any.
 fn after_reveal(result: &DuelResult) -> Option<String> {
     let count = result.after_reveal;
     (count > 0).then(|| {
@@ -148,7 +149,7 @@ fn after_reveal(result: &DuelResult) -> Option<String> {
     })
 }
 
-/// What one participant's controls say.
+/// Describes one participant's results on controls.
 pub fn control_words(control: &ControlResult) -> String {
     let share = |of: usize, all: usize, what: &str| match all {
         0 => format!("{what} {UNKNOWN}"),

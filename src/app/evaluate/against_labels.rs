@@ -1,4 +1,4 @@
-//! A ranking against labels, as trec_eval measures it.
+//! Evaluates a ranking against labels with trec_eval's metrics.
 
 use super::report::{EvaluationReport, PerQuery, listed};
 use crate::app::error::{AppError, invalid};
@@ -14,15 +14,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::thread;
 
-/// What is measured when nothing else is said.
+/// The default metrics.
 const METRICS: &str = "ndcg@10,mrr@10,map,recall@10,p@5,judged@10";
 
 #[derive(Clone, Debug)]
 pub struct EvaluationOptions {
-    /// Names of metrics; none means the usual ones.
+    /// Names of metrics; empty for the defaults.
     pub metrics: Vec<String>,
     pub rules: EvaluationRules,
-    /// Whether a ranking of some of the judged queries is meant.
+    /// Whether the ranking deliberately covers only some of the judged queries.
     pub partial: bool,
 }
 
@@ -36,12 +36,12 @@ pub enum Comparand<'a> {
     Before(&'a Path),
 }
 
-/// What a ranking is measured against.
+/// What a ranking is evaluated against.
 #[derive(Clone, Copy, Debug)]
 pub enum TruthInput<'a> {
     /// The labels of a file.
     File(&'a Path),
-    /// The project's own.
+    /// The project's own labels.
     Project(&'a Truth),
 }
 
@@ -61,7 +61,7 @@ impl TruthInput<'_> {
     }
 }
 
-/// Measures a ranking, and how it differs from another.
+/// Evaluates a ranking, and its difference from another.
 pub fn evaluate_run(
     truth: TruthInput<'_>,
     test: &Path,
@@ -103,7 +103,7 @@ pub fn evaluate_run(
         !options.rules.count_missing && !options.partial && !one.missing_from_run.is_empty()
     };
     report.incomplete = lacks(&measured) || other.as_ref().is_some_and(lacks);
-    // Resampling takes longer than measuring: every comparison at the same time, and the means beside them.
+    // Resampling takes longer than evaluation, so run all comparisons in parallel with the means.
     let (estimates, comparisons) = thread::scope(|scope| {
         let compare = |metric: Metric| {
             let (measured, other, resampling) = (&measured, other.as_ref(), &resampling);
@@ -139,22 +139,22 @@ fn joined<T>(end: thread::Result<T>) -> Result<T, AppError> {
     end.map_err(|_| AppError::Failed("a thread of the evaluation has crashed".to_owned()))
 }
 
-/// A ranking as it was read.
+/// A parsed ranking.
 struct RankingFile<'a> {
     path: &'a Path,
     run: RankedRun,
-    /// What was left out, a sentence each.
+    /// What was skipped, one sentence each.
     notes: Vec<String>,
 }
 
-/// What a ranking is compared with, as it was read.
+/// The parsed input to compare a ranking with.
 enum OtherFile<'a> {
     Nothing,
     Baseline(RankingFile<'a>),
     Before(Truth),
 }
 
-/// All that an evaluation reads.
+/// All parsed input of an evaluation.
 struct Files<'a> {
     truth: Truth,
     test: RankingFile<'a>,
@@ -162,7 +162,7 @@ struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// Reads the files at the same time. Of several that are wrong, the first is told of.
+    /// Reads the files in parallel. If several are invalid, the error of the first is returned.
     fn read(
         truth: TruthInput<'a>,
         test: &'a Path,
@@ -256,7 +256,8 @@ impl<'a> RankingFile<'a> {
     }
 }
 
-/// Refuses a ranking that has nothing in common with the labels: every value would be 0, and say nothing.
+/// Rejects a ranking that has nothing in common with the labels: every value would be 0 and
+/// meaningless.
 fn check_overlap(name: &str, qrels: &Qrels, run: &RankedRun) -> Result<(), AppError> {
     let mut shared = run
         .iter()
@@ -278,7 +279,7 @@ fn check_overlap(name: &str, qrels: &Qrels, run: &RankedRun) -> Result<(), AppEr
     }
 }
 
-/// The queries whose values would be others if scores were compared more, or less, precisely.
+/// The queries whose values would change if scores were compared with more or less precision.
 fn changed(
     truth: &Truth,
     run: &RankedRun,

@@ -1,4 +1,4 @@
-//! What was measured, of a ranking and of how it differs from another.
+//! The evaluation of a ranking, and of its difference from another.
 
 use crate::app::intervals::{difference_json, mean_json};
 use crate::app::wording::{counted, first_names};
@@ -7,24 +7,24 @@ use crate::domain::metrics::{Comparison, MeanEstimate};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// Measures of a ranking, and of how it differs from another.
+/// The evaluation of a ranking, and of its difference from another.
 #[derive(Debug)]
 pub struct EvaluationReport {
     pub queries: usize,
-    /// Queries that the truth judges.
+    /// Number of judged queries.
     pub judged: usize,
-    /// Whether the ranking lacks some of those, and nobody said that this is meant.
+    /// Whether the ranking lacks some of them, although it was not declared partial.
     pub incomplete: bool,
-    /// What it is measured against: a file, or the project's own.
+    /// What it is evaluated against: a file, or the project's own labels.
     pub truth: String,
-    /// What to say of values that judges, and not people, stand behind.
+    /// A note if the values come from judges and not from people.
     pub against: Option<&'static str>,
     pub rows: Vec<MetricRow>,
     /// What the ranking is compared with: its baseline, or itself before.
     pub other: &'static str,
-    /// Whether differences are tested against chance.
+    /// Whether differences are tested for significance.
     pub tested: bool,
-    /// What a reader should know, a sentence each.
+    /// Notes to the reader, one sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -40,11 +40,11 @@ pub struct MetricRow {
     other_per_query: PerQuery,
 }
 
-/// A measure's value on each query, `None` where there is none.
+/// A metric's value for each query; `None` if it is undefined.
 pub(super) type PerQuery = Vec<(QueryId, Option<f64>)>;
 
 impl EvaluationReport {
-    /// Nothing measured yet on so many queries.
+    /// An empty report on this many queries.
     pub(super) fn new(queries: usize) -> Self {
         Self {
             queries,
@@ -59,7 +59,7 @@ impl EvaluationReport {
         }
     }
 
-    /// Adds a measure; one that is there already stays as it is.
+    /// Adds a metric; an existing one is kept.
     pub(super) fn add(
         &mut self,
         name: String,
@@ -78,7 +78,7 @@ impl EvaluationReport {
         });
     }
 
-    /// Puts the baseline's values, their mean and the comparison with it beside the last measure.
+    /// Adds the baseline's values, their mean and the comparison to the latest metric.
     pub(super) fn compare(
         &mut self,
         baseline: Option<f64>,
@@ -133,7 +133,7 @@ impl MetricRow {
         row
     }
 
-    /// This ranking's value less the other's, on the queries of which both have one.
+    /// This ranking's value minus the other's, for the queries where both are defined.
     fn differences(&self) -> PerQuery {
         let theirs: HashMap<&QueryId, f64> = self
             .other_per_query

@@ -1,4 +1,4 @@
-//! zBench's own measures: scores against scores, document by document.
+//! zBench's own metrics: a comparison of scores with scores, document by document.
 
 use super::report::{EvaluationReport, PerQuery, listed};
 use crate::app::error::{AppError, invalid};
@@ -11,14 +11,14 @@ use crate::formats::file_kind::FileKind;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// What is measured when nothing else is said.
+/// The default metrics.
 const METRICS: [&str; 3] = ["ndcg", "accuracy", "recall@5"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ZbenchMeasure {
     Ndcg,
     Accuracy,
-    /// The share of the truly best so many among the best so many by test score.
+    /// The share of the k truly best documents among the k best by test score.
     Recall {
         test: usize,
         truth: usize,
@@ -68,7 +68,7 @@ struct ScorePairs {
     truth: Vec<f64>,
 }
 
-/// Measures the scores of `test`, and of `baseline` beside it, against those of `truth`.
+/// Evaluates the scores of `test`, and of `baseline` if given, against those of `truth`.
 pub fn evaluate_zbench(
     truth: &Path,
     test: &Path,

@@ -1,4 +1,4 @@
-//! Battles with every vote, as zBench's `ai_scores.json`.
+//! Exports battles with all votes as zBench's `ai_scores.json`.
 
 use super::member_names::MemberNames;
 use crate::app::embedded_reasoning::{EmbeddedReasoning, REASONING_GONE};
@@ -10,8 +10,8 @@ use crate::store::corpus::QueryKey;
 use crate::store::vote_details::VoteReasoning;
 use std::io::Write;
 
-/// How the judges of some queries are called in `ai_scores.json`, and what a reader is to know of it. `chosen` are pairs of a
-/// member and a judge, none to let the providers decide.
+/// The names of the queries' judges in `ai_scores.json`, with a note to the reader. `chosen`
+/// contains pairs of a member and a judge; if it is empty, the names follow from the providers.
 pub fn member_names(
     store: &Store,
     keys: &[QueryKey],
@@ -32,7 +32,8 @@ pub fn member_names(
     MemberNames::choose(&judges, chosen).map_err(AppError::Invalid)
 }
 
-/// Writes the battles of some queries with a vote of each of their judges; a missing one is a failure.
+/// Writes the battles of some queries with a vote of each of their judges; a missing vote is
+/// written as a failure.
 pub fn write_ai_scores(
     store: &Store,
     keys: &[QueryKey],
@@ -98,7 +99,7 @@ pub fn write_ai_scores(
     Ok(())
 }
 
-/// A reasoning as zBench has it, who takes a tie without one for a failed call.
+/// A reasoning in zBench's form, which treats a tie without reasoning as a failed call.
 fn thought(reasoning: &VoteReasoning) -> &str {
     match reasoning {
         VoteReasoning::Gone => REASONING_GONE,

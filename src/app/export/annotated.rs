@@ -1,4 +1,4 @@
-//! Documents with their zELO scores, in zBench's JSON lines.
+//! Exports documents with their zELO scores as zBench's JSON lines.
 
 use crate::app::error::{AppError, invalid};
 use crate::domain::corpus::Pool;
@@ -9,8 +9,9 @@ use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use std::io::Write;
 
-/// Writes the annotated dataset of some queries, tells after each how many are written, and says how many documents are
-/// written without a score, or left out unless they are kept: those without one and those after the first `limit` of a query.
+/// Writes the annotated dataset of some queries and reports the number of queries written after
+/// each one. Returns the number of documents that have no score or follow the first `limit` of a
+/// query, which are written without a score if `keep` is set and skipped otherwise.
 pub fn write_annotated(
     store: &Store,
     keys: &[QueryKey],
@@ -49,7 +50,7 @@ pub fn write_annotated(
     Ok(left_out)
 }
 
-/// A query's part of the annotated dataset, and how many of its documents have no score.
+/// A query's part of the annotated dataset, and the number of its documents without a score.
 fn scored_lines(
     pool: &Pool,
     scores: Result<Vec<Option<f64>>, RatingError>,

@@ -1,4 +1,4 @@
-//! Duels as rows: what was chosen for them, what participants judged, and everything that they did.
+//! Exports duels as rows: the chosen documents, the participants' judgments, and all events.
 
 use crate::app::duel::{DraftedDuel, TaskTexts, duel_name, participants, task_texts};
 use crate::app::error::AppError;
@@ -17,13 +17,13 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-/// Which rows are wanted.
+/// Which rows to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DuelRows {
-    /// A document that a participant was shown, of the tasks that count.
+    /// One row per document shown to a participant, for tasks that count.
     #[default]
     Judgments,
-    /// Something that a participant did, controls included.
+    /// One row per event, including controls.
     Events,
 }
 
@@ -68,7 +68,7 @@ const EVENTS: [Column; 13] = [
     Column::text("undoes").or_null(),
 ];
 
-/// Writes what was chosen for a duel, in the columns of the authors' script.
+/// Writes the chosen documents of a duel in the columns of the authors' script.
 pub fn write_nine(
     drafted: &DraftedDuel,
     profile: SbrProfile,
@@ -76,7 +76,7 @@ pub fn write_nine(
 ) -> Result<(), AppError> {
     let mut rows = TableWriter::new(&NINE, TableFormat::Csv, out)?;
     let duel = &drafted.duel;
-    // The authors' script knows two rankings only, and calls them so.
+    // The authors' script knows only two rankings, with these names.
     let (a, b) = match profile {
         SbrProfile::Original => ("ColBERT", "SBR"),
         SbrProfile::Overrule => (duel.a.as_str(), duel.b.as_str()),
@@ -112,7 +112,7 @@ pub fn write_nine(
     Ok(rows.finish()?)
 }
 
-/// Writes what participants of a duel judged, or everything that they did, and returns how many rows that is.
+/// Writes the participants' judgments of a duel, or all events, and returns the number of rows.
 pub fn write_duel(
     store: &Store,
     key: DuelKey,
@@ -133,13 +133,13 @@ pub fn write_duel(
     Ok(written)
 }
 
-/// What was written of a duel, in words.
+/// Describes what was written of a duel.
 pub fn written_words(store: &Store, key: DuelKey, rows: usize) -> Result<String, AppError> {
     let stored = store.read_blocking(move |db| db.duel(key))?;
     Ok(format!("{}: {}", duel_name(&stored), counted(rows, "row")))
 }
 
-/// Returns how many rows there are.
+/// Returns the number of rows.
 fn write_rows(
     columns: &[Column],
     rows: Vec<Value>,
@@ -195,7 +195,7 @@ struct JudgedTask<'a> {
 }
 
 impl JudgedTask<'_> {
-    /// A row a place, or one for two lists.
+    /// One row per position, or a single row for two lists.
     fn rows(&self) -> Vec<Value> {
         match &self.task.content {
             Content::Places(places) => {
@@ -250,7 +250,7 @@ impl JudgedTask<'_> {
         text.chars().skip(passage.start).take(length).collect()
     }
 
-    /// Which list is better, and which ranking was shown on the left. The step is counted from left to right.
+    /// The better list, and the ranking shown on the left. The step is counted from left to right.
     fn preference(&self, left: Side) -> Value {
         let mut row = self.circumstances();
         row["left"] = json!(left.name());
@@ -282,7 +282,7 @@ fn event_rows(db: &Db, key: DuelKey) -> crate::store::Result<Vec<Value>> {
     Ok(rows)
 }
 
-/// An event in the words of the authors' web page, where those have one for it.
+/// An event in the terms of the authors' web page, if it has a term for it.
 fn event_row(
     event: &DuelEvent,
     so_far: &[DuelEvent],
@@ -333,7 +333,7 @@ fn event_row(
         Action::Reveal => ("RESULT_SEEN", None),
         Action::Undo { of } => {
             row["undoes"] = json!(of);
-            // What is chosen now follows from what stands.
+            // The current choices follow from the current answers.
             chosen.clear();
             let answers = answers_of(so_far);
             for (task, answer) in &answers {

@@ -1,4 +1,4 @@
-//! Labels, corrected by rulings or not, and where the corrections come from.
+//! Exports labels, optionally corrected by rulings, and the source of the corrections.
 
 use crate::app::adjudication::data::AdjudicationData;
 use crate::app::error::{AppError, invalid};
@@ -31,13 +31,13 @@ const COLUMNS: [Column; 18] = [
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LabelChanges {
-    /// With the rulings in force put in.
+    /// Apply the effective rulings.
     pub corrected: bool,
-    /// In BEIR's columns, not TREC's.
+    /// In BEIR's columns instead of TREC's.
     pub beir: bool,
 }
 
-/// Refuses a project in which there is nothing to write.
+/// Rejects a project with nothing to write.
 fn check_labels(data: &AdjudicationData) -> Result<(), AppError> {
     match data.labels.is_empty() && data.rulings.is_empty() {
         true => Err(invalid!(
@@ -65,7 +65,7 @@ pub fn write_labels(
     Ok(())
 }
 
-/// Writes each person's ruling on each document, with what it makes of its label.
+/// Writes each person's ruling on each document, with its effect on the label.
 pub fn write_rulings(
     data: &AdjudicationData,
     corrections: &[LabelCorrection],
@@ -100,7 +100,7 @@ pub fn write_rulings(
     Ok(rows.finish()?)
 }
 
-/// Writes the labels that change, a line each: sign, query, document, grade.
+/// Writes the changed labels, one per line: sign, query, document, grade.
 pub fn write_label_changes(
     data: &AdjudicationData,
     corrections: &[LabelCorrection],

@@ -1,4 +1,5 @@
-//! What judges are called in zBench's `ai_scores.json`, whose reader knows three names and wants all of them.
+//! Names of judges in zBench's `ai_scores.json`, whose reader knows exactly three names and
+//! requires all of them.
 
 use crate::domain::corpus::QueryId;
 use crate::domain::sanitise;
@@ -9,19 +10,20 @@ use std::collections::BTreeSet;
 /// The judges of a query.
 type QueryJudges = (QueryId, Vec<JudgeSpec>);
 
-/// How each judge is called in the file.
+/// The names of judges in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemberNames {
     /// As in the project.
     Own,
-    /// As its provider: there is one judge of each that zBench knows, and no other.
+    /// Named after the provider: there is exactly one judge for each provider that zBench knows.
     Provider,
-    /// As chosen: pairs of a member and a judge. Judges that are not among them are left out.
+    /// As chosen: pairs of a member and a judge. Other judges are skipped.
     Chosen(Vec<(String, String)>),
 }
 
 impl MemberNames {
-    /// The names for these judges, and why zBench's own reader refuses the file, where it does.
+    /// Chooses the names for these judges. If zBench's own reader would reject the file, also
+    /// returns why.
     pub(super) fn choose(
         judges: &[QueryJudges],
         chosen: &[(String, String)],
@@ -59,7 +61,7 @@ impl MemberNames {
         Ok((names, warning))
     }
 
-    /// What a judge is called; `None` for one that is left out.
+    /// The name of a judge; `None` if it is skipped.
     pub(super) fn of(&self, spec: &JudgeSpec) -> Option<String> {
         match self {
             Self::Own => Some(spec.name.clone()),
@@ -77,7 +79,7 @@ fn one_of_each(judges: &[JudgeSpec]) -> bool {
     judges.len() == ZBENCH_JUDGES.len() && providers == BTreeSet::from(ZBENCH_JUDGES)
 }
 
-/// Chosen names of judges that there are, each once.
+/// The chosen names, checked: each judge exists and is used once.
 fn checked(
     judges: &[QueryJudges],
     chosen: &[(String, String)],

@@ -1,4 +1,5 @@
-//! What a student predicts, one row a pair and order, as `overrule student import` reads it.
+//! Exports a student's predictions, one row per pair and order, as read by
+//! `overrule student import`.
 
 use crate::app::error::AppError;
 use crate::app::student::known_student;
@@ -10,7 +11,8 @@ use crate::store::{Store, StoreError};
 use serde_json::json;
 use std::io::Write;
 
-/// Writes the predictions of all checkpoints of a student on some queries. A is the document that was shown first.
+/// Writes the predictions of all checkpoints of a student on some queries. A is the document shown
+/// first.
 pub fn write_predictions(
     store: &Store,
     keys: &[QueryKey],

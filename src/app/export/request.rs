@@ -1,4 +1,4 @@
-//! One export: what is written, in which form, and to where.
+//! An export request: what to write, in which format, and where.
 
 use super::duel::{DuelRows, write_duel, written_words};
 use super::{
@@ -30,64 +30,63 @@ use std::path::{Path, PathBuf};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportKind {
-    /// Documents with scores, in zBench's form.
+    /// Documents with scores, in zBench's format.
     Annotated,
-    /// Battles with every vote, as zBench's `ai_scores.json`.
+    /// Battles with all votes, as zBench's `ai_scores.json`.
     AiScores,
     Votes,
     Verdicts,
-    /// Labels.
     Qrels,
-    /// The documents by zELO, or in the order of a ranking, as a run of TREC's.
+    /// The documents by zELO, or in the order of a ranking, as a TREC run.
     Run,
     Rulings,
     Picks,
     /// A duel's judgments or events.
     Duel,
-    /// Labels that the choices of a duel come to.
+    /// The labels derived from the choices of a duel.
     DuelLabels,
-    /// What a student predicts.
+    /// A student's predictions.
     Predictions,
 }
 
 #[derive(Clone, Debug)]
 pub struct ExportRequest {
     pub kind: ExportKind,
-    /// Only these queries; all where none is named.
+    /// Only these queries; all if empty.
     pub queries: Vec<String>,
-    /// Of tables; `None` leaves it to the file's name.
+    /// Format of tables; `None` to infer it from the file name.
     pub format: Option<TableFormat>,
-    /// Of annotated documents: those without a score too.
+    /// For annotated documents: include those without a score.
     pub keep_unscored: bool,
-    /// Of `ai_scores.json`: members of zBench's with the judges that fill them.
+    /// For `ai_scores.json`: zBench's members with the judges that fill them.
     pub members: Vec<(String, String)>,
-    /// Of labels: with the rulings in force put in.
+    /// For labels: apply the effective rulings.
     pub corrected: bool,
-    /// Of labels: only what the rulings in force change.
+    /// For labels: write only the changes made by the effective rulings.
     pub diff: bool,
-    /// Of labels: in BEIR's columns; `None` leaves it to the file's name.
+    /// For labels: use BEIR's columns; `None` to infer it from the file name.
     pub beir: Option<bool>,
-    /// Of labels: where they come from.
+    /// For labels: their source.
     pub from: TruthSource,
-    /// Of labels that come from scores: what makes grades of them.
+    /// For labels from scores: how to convert scores to grades.
     pub basis: GradeBasis,
-    /// Of a run: a ranking by its name, and not zELO's.
+    /// For a run: the name of a ranking to use instead of zELO.
     pub ranking: Option<String>,
-    /// Of a run: what its last column says; the ranking's name by default.
+    /// For a run: the content of the last column; by default, the ranking's name.
     pub tag: Option<String>,
-    /// The grades that rulings put in, where they are not the usual ones.
+    /// The grades that rulings assign, if they differ from the defaults.
     pub grades: Option<RulingGrades>,
-    /// The grade from which on a document counts as labelled relevant.
+    /// The grade from which a document counts as labeled relevant.
     pub level: i32,
-    /// Which duel; the latest by default.
+    /// The duel; by default, the latest.
     pub duel: Option<DuelKey>,
     pub duel_rows: DuelRows,
-    /// Of predictions: whose.
+    /// For predictions: the student.
     pub student: String,
 }
 
 impl ExportRequest {
-    /// Everything of a kind, in its usual form.
+    /// Everything of a kind, in its default format.
     pub fn new(kind: ExportKind) -> Self {
         Self {
             kind,
@@ -110,8 +109,8 @@ impl ExportRequest {
         }
     }
 
-    /// Writes a file whole, corrected labels with the rulings behind them in a second one, and returns what was written.
-    /// What a person should know goes to `tell`.
+    /// Writes a complete file, and for corrected labels a second one with the underlying rulings.
+    /// Returns the written files. Messages for the user go to `tell`.
     pub fn write_file(
         &self,
         store: &Store,
@@ -139,7 +138,7 @@ impl ExportRequest {
         std::iter::once(path.to_owned()).chain(rulings).collect()
     }
 
-    /// Refuses a name that ends as another form does than the one that is written.
+    /// Rejects a file name whose extension implies a different format from the one being written.
     fn check_ending(&self, path: &Path) -> Result<(), AppError> {
         let form = match self.kind {
             ExportKind::Annotated | ExportKind::Picks => JSON_LINES,
@@ -160,7 +159,7 @@ impl ExportRequest {
         table_format(self.format, TableFormat::Csv, &others, path)
     }
 
-    /// The queries that are wanted.
+    /// The requested queries.
     pub fn keys(&self, store: &Store) -> Result<Vec<QueryKey>, AppError> {
         let names = self.queries.clone();
         Ok(store.read_blocking(move |db| match names.is_empty() {
@@ -169,7 +168,7 @@ impl ExportRequest {
         })?)
     }
 
-    /// Writes to anything; `path` is the file's name, where there is one.
+    /// Writes to any output; `path` is the file name, if there is one.
     pub fn write(
         &self,
         store: &Store,
@@ -244,7 +243,7 @@ impl ExportRequest {
         }
     }
 
-    /// Where the rulings behind corrected labels go that are written to `path`.
+    /// The file for the rulings behind corrected labels that are written to `path`.
     fn rulings_file(&self, path: &Path) -> Option<PathBuf> {
         let mut name = unpacked_name(path).file_stem()?.to_owned();
         name.push("_rulings.csv");
@@ -287,7 +286,7 @@ impl ExportRequest {
         Ok(())
     }
 
-    /// What the choices of a duel come to.
+    /// Writes the labels derived from the choices of a duel.
     fn write_duel_labels(
         &self,
         store: &Store,
@@ -322,7 +321,7 @@ impl ExportRequest {
         self.queries.is_empty() || self.queries.iter().any(|name| name == query.as_str())
     }
 
-    /// Labels and rulings, of the queries that are wanted.
+    /// Labels and rulings of the requested queries.
     fn labels_and_rulings(&self, store: &Store) -> Result<AdjudicationData, AppError> {
         let level = self.level;
         let mut data = store.read_blocking(move |db| adjudication_data(db, level))?;

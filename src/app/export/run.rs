@@ -1,4 +1,4 @@
-//! The documents of each query, by zELO or in the order of a ranking, as a run of TREC's.
+//! Exports the documents of each query, by zELO or in the order of a ranking, as a TREC run.
 
 use crate::app::duel::FoundRanking;
 use crate::app::error::{AppError, invalid};
@@ -10,10 +10,11 @@ use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use std::io::Write;
 
-/// Writes a run whose last column is `tag`, and says how many documents had no score and are left out.
+/// Writes a run whose last column is `tag`. Returns the number of documents without a score, which
+/// are skipped.
 ///
 /// # Errors
-/// No document has a score, or an identifier does not fit into a column.
+/// No document has a score, or an identifier does not fit in a column.
 pub fn write_run(
     store: &Store,
     keys: &[QueryKey],
@@ -35,10 +36,11 @@ pub fn write_run(
     }
 }
 
-/// Writes a ranking as a run, of the queries that are wanted. The last column is `tag`, or the ranking's name.
+/// Writes a ranking of the requested queries as a run. The last column is `tag`, or the ranking's
+/// name.
 ///
 /// # Errors
-/// The ranking has none of the queries, or an identifier does not fit into a column.
+/// The ranking has none of the queries, or an identifier does not fit in a column.
 pub fn write_ranking(
     ranking: &FoundRanking,
     wants: impl Fn(&QueryId) -> bool,

@@ -1,4 +1,4 @@
-//! One row an annotator's verdict on a pair, and which of them are in force.
+//! Exports one row per annotator's verdict on a pair, marking the effective ones.
 
 use crate::app::error::AppError;
 use crate::app::review::pair_verdicts::PairVerdicts;
@@ -35,8 +35,9 @@ const COLUMNS: [Column; 21] = [
     Column::text("guideline").or_null(),
 ];
 
-/// What the annotator said before the judges were shown, with the row's own document A as A: the verdict itself, or the one
-/// that it replaces. `None` where nothing was said blind.
+/// The annotator's decision before the judges' votes were revealed, with the row's document A as A:
+/// that of the verdict itself, or of the one that it replaces. `None` if there was no blind
+/// decision.
 fn blind_verdict(row: &StoredVerdict, given: &HashMap<&str, &StoredVerdict>) -> Option<Decision> {
     let earlier = |of: &&StoredVerdict| given.get(of.replaces.as_deref()?).copied();
     std::iter::successors(Some(row), earlier)
@@ -44,7 +45,7 @@ fn blind_verdict(row: &StoredVerdict, given: &HashMap<&str, &StoredVerdict>) -> 
         .map(|of| of.verdict.seen_from(row.verdict.a))
 }
 
-/// Writes everyone's verdicts on the pairs of some queries.
+/// Writes all people's verdicts on the pairs of some queries.
 pub fn write_verdicts(
     store: &Store,
     keys: &[QueryKey],

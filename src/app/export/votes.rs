@@ -1,4 +1,4 @@
-//! One row a vote, or a failed call that no vote made good.
+//! Exports one row per vote or unresolved failed call.
 
 use crate::app::embedded_reasoning::EmbeddedReasoning;
 use crate::app::error::AppError;
@@ -13,9 +13,11 @@ use crate::store::{Store, StoreError};
 use serde_json::{Value, json};
 use std::io::Write;
 
-/// Writes the votes of every judge on the battles of some queries; `counts` says whose count, `asked` for which judges a
-/// battle was meant where not for all. In JSON lines the first row of a query has its pool, so that `import votes` can
-/// make the same project of them. Returns how many votes have no reasoning because it cannot be written again.
+/// Writes the votes of every judge on the battles of some queries. The column `counts` says whose
+/// votes count, and `asked` lists the judges that a battle was meant for, if not all. In JSON
+/// lines, the first row of a query contains its pool, so that `import votes` can recreate the
+/// project from the file. Returns the number of votes without reasoning because it cannot be
+/// regenerated.
 pub fn write_votes(
     store: &Store,
     keys: &[QueryKey],
@@ -106,7 +108,7 @@ pub fn write_votes(
     Ok(gone)
 }
 
-/// A pool as a dataset has it.
+/// A pool in the format of a dataset.
 fn pool_value(pool: &Pool) -> Result<Value, AppError> {
     let mut line = Vec::new();
     write_pool(&mut line, pool)?;

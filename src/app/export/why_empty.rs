@@ -1,9 +1,10 @@
-//! Exports that would have no row, and why.
+//! Explains why an export has no rows.
 
 use super::request::ExportKind;
 use crate::store::contents::ProjectContents;
 
-/// Why an export of the whole project would have no row; `None` where it has some or cannot be known without writing it.
+/// Why an export of the whole project has no rows; `None` if it has some, or if that is unknown
+/// without writing it.
 pub fn why_empty(held: ProjectContents, kind: ExportKind, corrected: bool) -> Option<&'static str> {
     let (has, why) = match kind {
         ExportKind::Annotated | ExportKind::Run => (

@@ -1,4 +1,4 @@
-//! zBench's `ai_scores.json`: votes taken over as they were recorded, with no call made.
+//! zBench's `ai_scores.json`: imports recorded votes without making any calls.
 
 use super::imported::PoolsImport;
 use super::preview::PoolCounts;
@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::io::BufRead;
 use std::path::Path;
 
-/// What a file has called its queries and documents so far.
+/// The texts that a file has given for each query and document so far.
 #[derive(Default)]
 struct TextHashes {
     known: HashMap<(String, Option<String>), [u8; 32]>,
@@ -33,7 +33,7 @@ impl TextHashes {
         named.filter(|(_, document)| document.is_some()).count()
     }
 
-    /// What a pair says differently from an earlier one: one identifier must not stand for two texts.
+    /// How a pair contradicts an earlier one: the same identifier must not stand for two texts.
     fn contradicted_by(&mut self, pair: &ZbenchPair) -> Option<String> {
         let query = pair.query_id.as_str().to_owned();
         let documents = [&pair.a, &pair.b].into_iter();
@@ -55,7 +55,8 @@ impl TextHashes {
     }
 }
 
-/// The pool of a query as far as its scored pairs tell: documents in order of their first battle.
+/// The pool of a query as far as known from its scored pairs, with documents in order of their
+/// first battle.
 #[derive(Default)]
 struct GatheredPool {
     pool: Option<Pool>,
@@ -94,7 +95,7 @@ impl GatheredPool {
     }
 }
 
-/// What is wrong with a file, pair by pair, and how much of it is good.
+/// The problems of a file, pair by pair, and the size of the valid part.
 pub(super) fn check(
     path: &Path,
     progress: &ReadProgress,
@@ -139,8 +140,8 @@ pub(super) fn import(
     Ok(store.write_blocking(move |db| add(db, readers, &name, &dataset))?)
 }
 
-/// Adds the pools and votes of the file `name`. Two passes: the first learns the pools, the second takes the votes, so
-/// that memory holds texts and no votes.
+/// Adds the pools and votes of the file `name`. It reads the file twice, first for the pools and
+/// then for the votes, so that only texts and no votes are kept in memory.
 pub fn add(
     db: &mut Db,
     readers: [impl BufRead; 2],
@@ -197,7 +198,7 @@ pub fn add(
         else {
             continue;
         };
-        // A dataset imported before knows the hybrid order and the documents that never fought.
+        // A dataset imported earlier has the hybrid order, and documents without battles.
         let key = match db.known_query(&id)? {
             Some(key) => {
                 same_documents(db, key, &pool)?;
@@ -250,11 +251,12 @@ fn same_documents(db: &Db, key: QueryKey, pool: &Pool) -> Result<(), StoreError>
     Ok(())
 }
 
-/// The first game of each pair that the next battle of the file may be.
+/// For each pair, the first game that its next battle in the file may be.
 type NextGames = HashMap<(QueryKey, usize, usize), u32>;
 
-/// Takes one battle's votes: into the first of the pair's games that none of its judges has voted on differently, so
-/// that a file can be imported again, and beside votes that came from elsewhere.
+/// Imports one battle's votes into the first of the pair's games in which none of its judges has a
+/// different vote. A file can therefore be imported repeatedly, and in addition to votes from
+/// elsewhere.
 fn import_votes(
     db: &Db,
     query: QueryKey,
@@ -313,7 +315,7 @@ fn import_votes(
     }
 }
 
-/// A recorded vote or failure as a call on a battle, which may be stored the other way round.
+/// A recorded vote or failure as a call on a battle, which may be stored in the opposite order.
 fn call(battle: BattleId, judge: JudgeId, vote: &RecordedVote, reversed: bool) -> CallRecord {
     let (swapped, result) = match vote {
         RecordedVote::Vote {

@@ -1,4 +1,4 @@
-//! Queries with their documents, in zBench's JSON lines.
+//! Imports queries with their documents from zBench's JSON lines.
 
 use super::file_content::{FileContent, recognize};
 use super::imported::PoolsImport;
@@ -14,21 +14,21 @@ use std::collections::HashSet;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
-/// What follows where bad lines are not to be skipped.
+/// The consequence if invalid lines are not to be skipped.
 pub const REFUSED: &str =
     "nothing imported; correct the file or leave the bad parts out with --skip-bad";
 
-/// A dataset that has been read through and found good, or good enough.
+/// A dataset that was read completely and found valid, or valid enough.
 #[derive(Debug)]
 pub struct CheckedDataset {
     path: PathBuf,
-    /// The queries that are wanted, all where there is none.
+    /// The requested queries; all if empty.
     only: Vec<String>,
-    /// What is wrong with the lines that are left out.
+    /// The problems of skipped lines.
     pub problems: FileProblems,
 }
 
-/// Reads a dataset through, for use cases that take one as their input.
+/// Checks a complete dataset, for use cases that take one as input.
 pub fn check(path: &Path, skip_bad: bool) -> Result<CheckedDataset, AppError> {
     if path.is_dir() {
         let path = path.display();
@@ -58,10 +58,10 @@ pub fn check(path: &Path, skip_bad: bool) -> Result<CheckedDataset, AppError> {
 }
 
 impl CheckedDataset {
-    /// The dataset with these of its queries only; with all of them where none is named.
+    /// Restricts the dataset to these queries; an empty list keeps all.
     ///
     /// # Errors
-    /// It has no query of one of the names.
+    /// One of the queries does not exist.
     pub fn with_queries(self, only: &[String]) -> Result<Self, AppError> {
         if !only.is_empty() {
             let known: HashSet<String> = self
@@ -79,7 +79,8 @@ impl CheckedDataset {
         })
     }
 
-    /// Puts the dataset into the project, all of it; the keys are those of the queries wanted.
+    /// Imports the whole dataset into the project; the returned keys are those of the requested
+    /// queries.
     pub fn import(&self, store: &Store) -> Result<PoolsImport, AppError> {
         let mut imported = import(store, &self.path, &ReadProgress::default())?;
         if !self.only.is_empty() {
@@ -93,10 +94,10 @@ impl CheckedDataset {
         Ok(imported)
     }
 
-    /// Refuses queries that the project holds with another text or with other documents.
+    /// Rejects queries that are in the project with a different text or different documents.
     ///
     /// # Errors
-    /// One of the queries is there with another text or with other documents.
+    /// One of the queries is there with a different text or different documents.
     pub fn refuse_edited(&self, store: &Store) -> Result<(), AppError> {
         for pool in self.pools()? {
             store.read_blocking(move |db| db.check_pool(&pool))?;
@@ -104,10 +105,12 @@ impl CheckedDataset {
         Ok(())
     }
 
-    /// The keys of the queries wanted, where the project holds all of their documents; nothing is changed.
+    /// The keys of the requested queries, if the project has all of their documents; changes
+    /// nothing.
     ///
     /// # Errors
-    /// Something of the dataset is not in the project; the message begins with what wants it there.
+    /// Part of the dataset is not in the project; the message begins with `what`, which requires
+    /// it.
     pub fn keys(&self, store: &Store, what: &str) -> Result<Vec<QueryKey>, AppError> {
         let mut keys = Vec::new();
         for pool in self.pools()? {
@@ -135,7 +138,7 @@ impl CheckedDataset {
         Ok(keys)
     }
 
-    /// The queries wanted, with their documents.
+    /// The requested queries with their documents.
     pub fn pools(&self) -> Result<impl Iterator<Item = Pool> + use<>, AppError> {
         let records = dataset::read_pools(open(&self.path)?, &display_name(&self.path));
         let only = self.only.clone();
@@ -146,7 +149,7 @@ impl CheckedDataset {
     }
 }
 
-/// What is wrong with a dataset, line by line, and how much of it is good.
+/// The problems of a dataset, line by line, and the size of the valid part.
 pub(super) fn check_lines(
     path: &Path,
     progress: &ReadProgress,
@@ -181,7 +184,7 @@ pub(super) fn import(
     Ok(store.write_blocking(move |db| add(db, reader, &name, &dataset))?)
 }
 
-/// Adds what a reader of the file `name` holds, as the dataset of that name.
+/// Adds the content of a reader of the file `name` as the dataset with that name.
 pub fn add(
     db: &mut Db,
     reader: impl BufRead,

@@ -31,7 +31,7 @@ pub(super) enum FileContent {
 }
 
 impl FileContent {
-    /// What a file of it holds, for a sentence.
+    /// A phrase that describes the content of such a file.
     pub(super) fn describe(&self) -> &'static str {
         match self {
             Self::Dataset => FileKind::Dataset.describe(),

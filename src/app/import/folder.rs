@@ -1,4 +1,4 @@
-//! A folder's files, with what can be imported of them.
+//! Lists the files of a folder with what can be imported from them.
 
 use super::file_content::recognize;
 use crate::app::error::{AppError, invalid};
@@ -9,13 +9,13 @@ use std::cmp::Ordering;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-/// What the open project's own file holds.
+/// Description of the open project's own file.
 pub const THIS_PROJECT: &str = "this project";
-/// How a file of SQLite's begins.
+/// The first bytes of an SQLite file.
 const SQLITE: &[u8; 16] = b"SQLite format 3\0";
-/// The application id of a project: that of `store/schema.rs`.
+/// The application ID of a project, as in `store/schema.rs`.
 const PROJECT_MARK: &[u8] = b"OVRL";
-/// Files that are listed at most: each is opened to see what it holds.
+/// Maximum number of files listed, since each is opened to determine its content.
 const LISTED: usize = 500;
 
 /// A file or a folder in a folder.
@@ -24,11 +24,11 @@ pub struct FolderEntry {
     pub name: String,
     pub folder: bool,
     pub bytes: u64,
-    /// Its content, for a sentence; `None` if it is not recognized.
+    /// A phrase that describes its content; `None` if it is not recognized.
     pub holds: Option<&'static str>,
 }
 
-/// A path as a person types it: `~/` is the home directory.
+/// Expands a path as typed by a person: `~/` is the home directory.
 pub fn typed_path(typed: &str) -> PathBuf {
     let home = || directories::BaseDirs::new().map(|folders| folders.home_dir().to_owned());
     match typed.strip_prefix('~') {
@@ -40,7 +40,8 @@ pub fn typed_path(typed: &str) -> PathBuf {
     }
 }
 
-/// Refuses the open project and the files beside it: to open and close one of them takes SQLite's locks away.
+/// Rejects the open project and the files next to it: opening and closing one of them would release
+/// SQLite's locks.
 pub fn refuse_project(path: &Path, project: &Path) -> Result<(), AppError> {
     let real = real_path(project);
     match file::same(path, &real) || is_beside_project(path, &real) {
@@ -63,8 +64,8 @@ fn is_beside_project(path: &Path, real: &Path) -> bool {
     beside.iter().any(|other| file::same(path, other))
 }
 
-/// What is in a folder, the open project as [`THIS_PROJECT`]: files that can be imported, then folders, then other files, each
-/// by name. Symbolic links are followed.
+/// Lists a folder, with the open project as [`THIS_PROJECT`]: first importable files, then folders,
+/// then other files, each sorted by name. Symbolic links are followed.
 pub fn list_folder(folder: &Path, project: &Path) -> io::Result<Vec<FolderEntry>> {
     let folder = match folder.as_os_str().is_empty() {
         true => Path::new("."),
@@ -77,7 +78,7 @@ pub fn list_folder(folder: &Path, project: &Path) -> io::Result<Vec<FolderEntry>
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
             continue;
         };
-        // What cannot be shown as it is cannot be typed either.
+        // A name that cannot be displayed unchanged cannot be typed either.
         if sanitise::line(name) != name {
             continue;
         }
@@ -103,18 +104,18 @@ pub fn list_folder(folder: &Path, project: &Path) -> io::Result<Vec<FolderEntry>
     Ok(entries)
 }
 
-/// Whether a folder is a benchmark of BEIR's form.
+/// Whether a folder is a benchmark in BEIR format.
 pub(super) fn is_benchmark(folder: &Path) -> bool {
     let names = ["corpus.jsonl", "corpus.jsonl.gz"];
     let corpus = || names.iter().any(|name| folder.join(name).is_file());
     folder.join("qrels").is_dir() && corpus()
 }
 
-/// Whether a file is a project, by the mark that SQLite keeps at its byte 68.
+/// Whether a file is a project, based on the application ID that SQLite stores at byte 68.
 pub(super) fn is_project_file(path: &Path) -> bool {
     let mut start = [0; 72];
     let read = |mut file: std::fs::File| file.read_exact(&mut start);
-    // A named pipe would wait for its writer.
+    // Reading from a named pipe would block until someone writes to it.
     path.is_file()
         && std::fs::File::open(path).and_then(read).is_ok()
         && start.starts_with(SQLITE)

@@ -1,4 +1,4 @@
-//! What imports did, for people and as JSON.
+//! Results of imports, as text and as JSON.
 
 use crate::app::wording::{counted, first_of};
 use crate::domain::corpus::QueryId;
@@ -10,36 +10,36 @@ use serde::Serialize;
 use std::collections::HashSet;
 use std::fmt::{self, Display};
 
-/// Names that are listed before the rest is only counted.
+/// Maximum number of names listed; the rest are only counted.
 const LISTED: usize = 8;
 
-/// What the import of queries with documents did.
+/// Result of importing queries with documents.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct PoolsImport {
-    /// The file, as shown.
+    /// The file name as displayed.
     pub file: String,
     pub queries_added: usize,
-    /// Queries that the project already held with the same texts.
+    /// Queries that were already in the project with the same texts.
     pub queries_unchanged: usize,
-    /// Those of them of which the file says something else besides the texts, which the project took over.
+    /// Of those, queries whose other fields differ in the file and were updated in the project.
     pub queries_updated: usize,
-    /// Their documents with another title, metadata, score or further field.
+    /// Their documents with a different title, metadata, score or further field.
     pub documents_updated: usize,
     pub battles: usize,
     pub votes: usize,
     pub failures: usize,
-    /// Lines or pairs left out.
+    /// Skipped lines or pairs.
     pub skipped: usize,
-    /// Documents that came with a score, which is kept and not used.
+    /// Documents with a score, which is stored but not used.
     #[serde(skip)]
     pub scored: usize,
-    /// The queries of the file, in its order.
+    /// The queries of the file, in file order.
     #[serde(skip)]
     pub keys: Vec<QueryKey>,
 }
 
 impl PoolsImport {
-    /// What the project took over of queries that it held, in words; `None` if the file says the same of them.
+    /// Describes which existing queries were updated; `None` if nothing differs.
     pub fn updated(&self) -> Option<String> {
         (self.queries_updated > 0).then(|| {
             format!(
@@ -87,27 +87,27 @@ impl Display for PoolsImport {
     }
 }
 
-/// What the import of other systems' and people's votes did.
+/// Result of importing votes of other systems and people.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct VotesImport {
-    /// The file, as shown.
+    /// The file name as displayed.
     pub file: String,
     pub(super) queries_added: usize,
     pub(super) queries_unchanged: usize,
     pub(super) documents_added: usize,
     pub(super) battles: usize,
     pub(super) votes: usize,
-    /// Failed calls of an export, which are no votes.
+    /// Failed calls in an export, which are not votes.
     pub(super) failures: usize,
     pub(super) verdicts: usize,
-    /// Votes and verdicts that were there already.
+    /// Votes and verdicts that already existed.
     pub(super) unchanged: usize,
     pub(super) judges: Vec<String>,
     pub(super) annotators: Vec<String>,
     /// Queries of the file for which not all of its judges count.
     #[serde(rename = "queries_keeping_their_judges")]
     pub(super) keep_their_judges: usize,
-    /// Pairs of the file's queries on which people differ.
+    /// Pairs of the file's queries on which people disagree.
     pub(super) conflicts: usize,
     pub(super) skipped: usize,
     #[serde(skip)]
@@ -152,7 +152,7 @@ impl Display for VotesImport {
 }
 
 impl VotesImport {
-    /// What should not go unsaid.
+    /// Warnings about the import.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.verdicts > 0 {
@@ -179,7 +179,7 @@ impl VotesImport {
     }
 }
 
-/// The project's queries by their names; an empty project knows none, and lacks none.
+/// The project's queries by name. An empty project has none, and lacks none.
 pub(super) struct KnownQueries(HashSet<QueryId>);
 
 impl KnownQueries {
@@ -192,7 +192,7 @@ impl KnownQueries {
         self.0.contains(query)
     }
 
-    /// How many queries have no pool in the project.
+    /// Number of queries without a pool in the project.
     pub(super) fn lacking<'a>(&self, queries: impl Iterator<Item = &'a QueryId>) -> usize {
         match self.0.is_empty() {
             true => 0,
@@ -201,7 +201,7 @@ impl KnownQueries {
     }
 }
 
-/// Queries that have no pool in the project, in words.
+/// Describes queries without a pool in the project.
 pub(super) fn without_pool(unknown: usize) -> String {
     match unknown {
         0 => String::new(),

@@ -1,4 +1,5 @@
-//! People's lines as verdicts, named so that the same line is the same verdict in every project.
+//! Converts people's lines to verdicts, with identifiers that are the same for the same line in
+//! every project.
 
 use crate::domain::verdict::Decision;
 use crate::domain::vote::{Margin, Outcome};
@@ -7,17 +8,17 @@ use crate::store::verdicts::{IMPORTED, NewVerdict};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// What the file's people have said of a query so far.
+/// The verdicts on a query that the file has contained so far.
 #[derive(Default)]
 pub(super) struct ImportedVerdicts {
-    /// How often each verdict was given, word for word.
+    /// How often each verdict occurred, compared as text.
     given: HashMap<[u8; 32], u32>,
-    /// The latest that does not say when it was given, by annotator and pair.
+    /// The latest verdict without a time, by annotator and pair.
     latest: HashMap<(String, usize, usize), String>,
 }
 
 impl ImportedVerdicts {
-    /// The verdict on the pair as it was shown, and its identifier. Query and time are the caller's to add.
+    /// The verdict on the pair as it was shown, and its identifier. The caller adds query and time.
     pub(super) fn verdict(
         &mut self,
         vote: &ExternalVote,
@@ -44,13 +45,13 @@ impl ImportedVerdicts {
             json!(vote.reasoning),
             json!(vote.created_ms),
         ];
-        // A line that states its probability is another verdict than one that did not yet.
+        // A line that states its probability is a different verdict from one that does not.
         line.extend(vote.inclusion.map(|chance| json!(chance)));
         let line = Value::Array(line);
         let before = self.given.entry(text_hash(&line.to_string())).or_default();
         let uid = uid(&format!("{line} {before}"));
         *before += 1;
-        // Verdicts without a time follow each other as their lines do.
+        // Verdicts without a time are ordered like their lines.
         let replaces = match vote.created_ms {
             Some(_) => None,
             None => {
@@ -74,7 +75,7 @@ impl ImportedVerdicts {
     }
 }
 
-/// An identifier that is the same for the same text, in the form of the others.
+/// An identifier derived from the text, in the same format as the others.
 fn uid(text: &str) -> String {
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&text_hash(text)[..16]);

@@ -1,4 +1,4 @@
-//! Labels into a project.
+//! Imports labels into a project.
 
 use super::imported::{KnownQueries, without_pool};
 use crate::app::error::AppError;

@@ -1,4 +1,4 @@
-//! Which game of a pair a vote belongs to.
+//! Decides which game of a pair a vote belongs to.
 
 use crate::domain::battle::{BattleId, PROBE_GAME, Pair};
 use crate::domain::vote::{JudgeId, Margin};
@@ -22,25 +22,25 @@ struct StoredGame {
 struct KnownVote {
     judge: JudgeId,
     first: usize,
-    /// Oriented to the battle.
+    /// From A to B of the battle.
     margin: Margin,
-    /// `None` for what an embedded judge wrote, which follows from its margin.
+    /// `None` for an embedded judge's reasoning, which follows from its margin.
     reasoning: Option<[u8; 32]>,
-    /// Whether a line of the file stands for it.
+    /// Whether a line of the file already matches it.
     met: bool,
 }
 
-/// A vote on its way into a game.
+/// A vote to be assigned to a game.
 pub(super) struct VoteInGame {
     pub(super) judge: JudgeId,
     /// Position of the document called `a`.
     a: usize,
-    /// Position of the document that was shown first.
+    /// Position of the document shown first.
     first: usize,
-    /// Negative prefers `a`.
+    /// Negative if `a` is better.
     score: Margin,
     reasoning: [u8; 32],
-    /// The number of the game that it was exported from.
+    /// Number of the game that it was exported from.
     game: Option<u32>,
 }
 
@@ -70,19 +70,19 @@ impl VoteInGame {
     }
 }
 
-/// Where a vote found its place.
+/// The battle assigned to a vote.
 pub(super) struct PlacedVote {
     pub(super) battle: BattleId,
-    /// Oriented to the battle.
+    /// From A to B of the battle.
     pub(super) margin: Margin,
     /// Whether the battle's B was shown first.
     pub(super) swapped: bool,
-    /// Whether the battle wants only the judges that have voted in it.
+    /// Whether the battle is meant only for the judges that have voted in it.
     pub(super) partial: bool,
 }
 
 impl PairGames {
-    /// The pair's battles as the project has them.
+    /// The pair's battles in the project.
     pub(super) fn stored(db: &Db, query: QueryKey, pair: Pair) -> Result<Self> {
         let games = db.games(query, pair.low(), pair.high())?.into_iter();
         let games = games.map(|game| StoredGame {
@@ -109,7 +109,7 @@ impl PairGames {
         Ok(Self(games.collect()))
     }
 
-    /// Whether the same vote is there, word for word, and no other line stands for it. From now on one does.
+    /// Whether an identical vote exists that no other line matches. It is then marked as matched.
     pub(super) fn matches(&mut self, vote: &VoteInGame) -> bool {
         for game in &mut self.0 {
             let margin = vote.margin(game);
@@ -126,7 +126,8 @@ impl PairGames {
         false
     }
 
-    /// Where the vote belongs, in a battle that it is now part of; `begin` adds a battle with document `a` as its A.
+    /// The battle that the vote belongs to, which now contains it; `begin` adds a battle with
+    /// document `a` as its A.
     pub(super) fn place(
         &mut self,
         vote: &VoteInGame,
@@ -150,8 +151,8 @@ impl PairGames {
         })
     }
 
-    /// The battle that a call failed in, by its number, and the document that is its A; `None` where one of the judge's rows
-    /// has voted there since.
+    /// The battle with this number in which a call failed, and its document A; `None` if one of the
+    /// judge's rows has a vote there by now.
     pub(super) fn place_failure(
         &mut self,
         judges: &[JudgeId],
@@ -167,9 +168,10 @@ impl PairGames {
         Ok(Some((self.0[at].battle, a)))
     }
 
-    /// The game that the vote was exported from, or else the first that the judge has not voted in, whichever document was
-    /// shown first there, or else another game; a probe only where it was exported from one. What a judge says again is not asked of the others: such a game counts by
-    /// the share of the ensemble that has voted in it.
+    /// The game that the vote was exported from, or else the first one in which the judge has not
+    /// voted, whatever the order of documents, or else a new game; a probe only if it was exported
+    /// from one. A judge's repeated answer is not requested from the others: such a game counts in
+    /// proportion to the share of the ensemble that has voted in it.
     fn game_of(
         &mut self,
         vote: &VoteInGame,

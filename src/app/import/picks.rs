@@ -1,4 +1,4 @@
-//! Picks into a project.
+//! Imports picks into a project.
 
 use super::datasets::REFUSED;
 use super::imported::KnownQueries;

@@ -1,4 +1,4 @@
-//! What an import would bring, counted before anything is changed.
+//! Previews an import: counts what it would add, before anything is changed.
 
 use crate::app::wording::counted;
 use crate::domain::corpus::QueryId;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::HashSet;
 use std::fmt::{self, Display};
 
-/// What of a file of pools is good.
+/// Size of the valid part of a file of pools.
 #[derive(Debug, Default)]
 pub(super) struct PoolCounts {
     pub(super) queries: HashSet<QueryId>,
@@ -16,18 +16,18 @@ pub(super) struct PoolCounts {
     pub(super) votes: usize,
 }
 
-/// What an import would bring.
+/// Preview of an import.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ImportPreview {
-    /// The file, as shown.
+    /// The file name as displayed.
     pub file: String,
-    /// What it holds: `a dataset`.
+    /// Its content, such as `a dataset`.
     pub format: &'static str,
-    /// How much: `8 queries, 200 documents`.
+    /// Its size, such as `8 queries, 200 documents`.
     pub content: String,
-    /// Queries of the file.
+    /// Number of queries in the file.
     pub queries: usize,
-    /// Queries of the file that the project holds already.
+    /// Number of those queries that are already in the project.
     pub queries_here: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Rankings into a project.
+//! Imports rankings into a project.
 
 use super::imported::{KnownQueries, without_pool};
 use crate::app::error::AppError;

@@ -1,11 +1,12 @@
-//! Calls that others made: their votes and failures as rows of ours, without what was not recorded.
+//! Calls recorded by others: their votes and failures as rows of ours, without the data that was
+//! not recorded.
 
 use crate::domain::battle::BattleId;
 use crate::domain::vote::{JudgeId, Margin};
 use crate::judge::{JudgeSpec, Usage};
 use crate::store::votes::{CallOutcome, CallRecord};
 
-/// A judge of whom only the name and the votes are known.
+/// A judge of which only the name and the votes are known.
 pub(super) fn recorded_judge(name: &str, provider: &str, model: &str) -> JudgeSpec {
     JudgeSpec {
         name: name.to_owned(),
@@ -16,7 +17,7 @@ pub(super) fn recorded_judge(name: &str, provider: &str, model: &str) -> JudgeSp
     }
 }
 
-/// A vote of which only the margin and its reasons are known.
+/// A vote of which only the margin and its reasoning are known.
 pub(super) fn recorded_vote(margin: Margin, reasoning: &str) -> CallOutcome {
     CallOutcome::Vote {
         margin,

@@ -17,10 +17,10 @@ use crate::formats::votes::{ExternalAnswer, ExternalVote};
 use std::fmt::{self, Display};
 use std::path::Path;
 
-/// The first record of a file that could be read.
+/// The first valid record of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordSample {
-    /// The file, as shown.
+    /// The file name as displayed.
     file: String,
     /// Its line, from 1, if the file has lines.
     line: Option<u64>,

@@ -1,4 +1,5 @@
-//! Votes into rows: pools grow, every vote finds its game, and every person's vote becomes a verdict.
+//! Stores imported votes: adds documents to pools, assigns every vote to a game, and turns every
+//! person's vote into a verdict.
 
 use super::imported::VotesImport;
 use super::imported_verdicts::ImportedVerdicts;
@@ -18,19 +19,19 @@ use serde_json::Value;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// The provider's name of judges whose votes were imported.
+/// Provider name of judges whose votes were imported.
 const PROVIDER: &str = "import";
 
-/// One file on its way into a project.
+/// The import of one file into a project.
 pub(super) struct VotesImporter<'a> {
     db: &'a Db,
-    /// What the file is called in the project.
+    /// Name of the file in the project.
     dataset: &'a str,
-    /// When votes and verdicts that say nothing else were given.
+    /// Time of votes and verdicts that state no other time.
     now_ms: i64,
-    /// By name, and by provider where the file says it.
+    /// By name, and by provider if the file states it.
     judges: HashMap<(String, Option<String>), Vec<JudgeId>>,
-    /// The rows of the file's judges with their names, in order of their first vote.
+    /// The row IDs of the file's judges with their names, in order of their first vote.
     file_judges: Vec<(Vec<JudgeId>, String)>,
     queries: HashMap<String, ImportedQuery>,
     report: VotesImport,
@@ -42,14 +43,14 @@ struct ImportedQuery {
     places: HashMap<String, usize>,
     games: HashMap<Pair, PairGames>,
     verdicts: ImportedVerdicts,
-    /// Judges whose votes did not count where they come from.
+    /// Judges whose votes did not count in the exporting project.
     not_counting: HashSet<JudgeId>,
     voted: bool,
     changed: bool,
 }
 
 impl ImportedQuery {
-    /// Notes that judges have voted, and whether they counted where the vote comes from.
+    /// Records that judges have voted, and whether they counted in the exporting project.
     fn met(&mut self, vote: &ExternalVote, judges: &[JudgeId]) {
         self.voted = true;
         if vote.exported.as_ref().is_some_and(|place| !place.counts) {
@@ -80,7 +81,7 @@ impl<'a> VotesImporter<'a> {
         }
     }
 
-    /// Imports every vote, and leaves the lines out that are none.
+    /// Imports all votes, skipping lines that are not votes.
     pub(super) fn import(
         mut self,
         votes: impl Iterator<Item = Result<ExternalVote, Problem>>,
@@ -123,7 +124,7 @@ impl<'a> VotesImporter<'a> {
         Ok(())
     }
 
-    /// The vote's query, new or as the project has it.
+    /// The vote's query, either a new one or the one in the project.
     fn query(&mut self, vote: &ExternalVote) -> Result<ImportedQuery, StoreError> {
         let id = vote.query.as_str();
         let (key, places, fresh) = match self.db.known_query(id)? {
@@ -170,7 +171,7 @@ impl<'a> VotesImporter<'a> {
         })
     }
 
-    /// A document's position; one that is new goes to the end of the pool.
+    /// A document's position; a new document is appended to the pool.
     fn place(
         &mut self,
         query: &mut ImportedQuery,
@@ -205,7 +206,8 @@ impl<'a> VotesImporter<'a> {
         Ok(place)
     }
 
-    /// The rows of a vote's judge: one, unless it was exported and the project has several judges of that name.
+    /// The row IDs of a vote's judge: a single one, unless the vote was exported and the project
+    /// has several judges with that name.
     fn judges(&mut self, vote: &ExternalVote) -> Result<Vec<JudgeId>, StoreError> {
         let provider = vote.exported.as_ref().map(|place| place.provider.clone());
         let key = (vote.by.clone(), provider);
@@ -234,7 +236,7 @@ impl<'a> VotesImporter<'a> {
         Ok(judges)
     }
 
-    /// Stores a model's vote, unless the same is there and no other line stands for it.
+    /// Stores a model's vote, unless an identical one exists that no other line matches.
     fn add_vote(
         &mut self,
         query: &mut ImportedQuery,
@@ -274,7 +276,8 @@ impl<'a> VotesImporter<'a> {
         Ok(())
     }
 
-    /// Stores a failed call of an export, unless the project knows that the judge has failed there, or has its vote.
+    /// Stores a failed call of an export, unless the project already has that failure, or a vote of
+    /// the judge.
     fn add_failure(
         &mut self,
         query: &mut ImportedQuery,
@@ -331,7 +334,8 @@ impl<'a> VotesImporter<'a> {
         Ok(())
     }
 
-    /// Notes which judges a battle is meant for, where not for all: those that the export names, or who has voted again.
+    /// Records which judges a battle is meant for, if not for all: those that the export names, or
+    /// the one that has voted again.
     fn ask(
         &self,
         battle: BattleId,
@@ -383,7 +387,7 @@ impl<'a> VotesImporter<'a> {
         Ok(())
     }
 
-    /// Says whose votes count, and computes what the list of queries shows.
+    /// Sets whose votes count, and computes the summaries for the list of queries.
     fn finish(mut self) -> Result<VotesImport, StoreError> {
         let mut queries: Vec<&ImportedQuery> = self.queries.values().collect();
         queries.sort_by_key(|query| query.key);
@@ -403,8 +407,9 @@ impl<'a> VotesImporter<'a> {
         Ok(self.report)
     }
 
-    /// Lets the file's judges count for a query beside those of earlier imports, and says whether that changed anything.
-    /// Where a run of the project has chosen the judges, they stay; so does a judge whose name is taken.
+    /// Makes the file's judges count for a query, in addition to those of earlier imports, and
+    /// returns whether that changed anything. If a run of the project has chosen the judges, they
+    /// are kept, and a judge whose name is already used is not added.
     fn let_count(&self, query: &ImportedQuery) -> Result<bool, StoreError> {
         if self.db.is_planned(query.key)? {
             return Ok(false);
@@ -446,7 +451,7 @@ impl<'a> VotesImporter<'a> {
     }
 }
 
-/// A judge of whom only the name and the votes are known.
+/// A judge of which only the name and the votes are known.
 fn external_judge(name: &str) -> JudgeSpec {
     recorded_judge(name, PROVIDER, name)
 }

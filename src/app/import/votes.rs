@@ -1,4 +1,4 @@
-//! Other systems' and people's pairwise judgments, taken over vote by vote.
+//! Imports pairwise judgments of other systems and people vote by vote.
 
 use super::imported::VotesImport;
 use super::sample::RecordSample;
@@ -12,13 +12,13 @@ use crate::store::{Db, Store, StoreError};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Texts of queries and documents by query, as far as files have told them.
+/// Texts of queries and documents by query, as far as files contain them.
 pub type TextsByQuery = HashMap<String, KnownTexts>;
 
 /// The result of checking a file of votes.
 #[derive(Debug)]
 pub struct CheckedVotes {
-    /// A vote as it was read.
+    /// A vote as it was parsed.
     pub sample: Option<RecordSample>,
     pub problems: FileProblems,
 }
@@ -61,14 +61,14 @@ pub fn check(
     Ok(CheckedVotes { sample, problems })
 }
 
-/// Imports a file: all of it, or nothing. Bad lines are left out.
+/// Imports a whole file, or nothing. Invalid lines are skipped.
 pub fn import(store: &Store, path: &Path) -> Result<VotesImport, AppError> {
     let file = VotesFile::open(path)?;
     let _lock = RunLock::take(store.path()).map_err(AppError::failed)?;
     Ok(store.write_blocking(move |db| file.import(db))?)
 }
 
-/// What imports of the files, one after the other, would do to a project, or to a new one.
+/// What imports of the files, one after the other, would change in a project, or in a new one.
 pub fn rehearse(paths: &[PathBuf], project: Option<&Store>) -> Result<Vec<VotesImport>, AppError> {
     let files = paths.iter().map(|path| VotesFile::open(path));
     let files = files.collect::<Result<Vec<_>, _>>()?;
@@ -82,7 +82,7 @@ pub fn rehearse(paths: &[PathBuf], project: Option<&Store>) -> Result<Vec<VotesI
     })
 }
 
-/// A file that is about to be read into a project.
+/// A file to be read into a project.
 struct VotesFile {
     reader: InputReader,
     name: String,
@@ -111,13 +111,13 @@ impl VotesFile {
     }
 }
 
-/// The latest time of a verdict that is believed: clocks and time zones may be a day apart.
+/// The latest acceptable time of a verdict: clocks and time zones may differ by a day.
 fn latest_ms() -> i64 {
     const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
     now_ms() + DAY_MS
 }
 
-/// The texts that the project has of a query.
+/// The texts of a query in the project.
 fn known_texts(db: &Db, query: &str) -> Result<Option<KnownTexts>, StoreError> {
     Ok(db.texts(query)?.map(|known| KnownTexts {
         query: text_hash(&known.query),

@@ -1,4 +1,5 @@
-//! What there is to judge with: keys by the names of their variables, and model servers by asking them what they have.
+//! Finds available judges: keys by the names of their variables, and model servers by querying
+//! their models.
 
 use crate::app::error::AppError;
 use crate::judge::ensemble::{Dotenv, key_variables};
@@ -11,21 +12,21 @@ use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 
-/// Servers of one's own machine, asked at their usual ports.
+/// Local servers, which are queried at their default ports.
 const LOCAL: [&str; 4] = ["ollama", "llamacpp", "lmstudio", "vllm"];
-/// A server on this machine answers at once or is not there.
+/// A server on this machine either answers quickly or is not running.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// More models of one server are not listed.
+/// Maximum number of models listed per server.
 const MOST_MODELS: usize = 500;
 
-/// What there is to judge with.
+/// The available keys and servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Discovery {
-    /// Keys that are set, in the environment or in `.env`: their names, never what is in them.
+    /// Names of the keys that are set in the environment or in `.env`, never their values.
     pub keys: Vec<FoundKey>,
-    /// Servers that answered with a list of models.
+    /// Servers that returned a list of models.
     pub servers: Vec<FoundServer>,
-    /// Every server that was asked.
+    /// All servers that were queried.
     pub asked: Vec<ServerAddress>,
 }
 
@@ -35,12 +36,12 @@ pub struct FoundKey {
     pub provider: &'static str,
 }
 
-/// Where a server is looked for.
+/// The address at which to look for a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ServerAddress {
-    /// The provider, as `overrule.toml` names it.
+    /// The provider as named in `overrule.toml`.
     pub provider: String,
-    /// What `base_url` is set to.
+    /// The value for `base_url`.
     pub url: String,
 }
 
@@ -52,7 +53,7 @@ pub struct FoundServer {
 }
 
 impl FoundServer {
-    /// Its models but for those that, by their names, make vectors.
+    /// Its models, except for those whose names indicate embedding models.
     pub fn judges(&self) -> impl Iterator<Item = &String> {
         let embeds = |model: &&String| {
             let name = model.to_lowercase();
@@ -63,7 +64,7 @@ impl FoundServer {
         self.models.iter().filter(move |model| !embeds(model))
     }
 
-    /// The model that a name means: of Ollama's, one without its tag too where only one has it.
+    /// The model that a name refers to: for Ollama, also a name without its tag if it is unique.
     pub fn find(&self, name: &str) -> Option<String> {
         let exact = |wanted: &str| self.models.iter().find(|model| *model == wanted);
         let mut tagged = self.models.iter().filter(|model| {
@@ -83,14 +84,14 @@ impl Discovery {
             .find(|server| server.provider == provider)
     }
 
-    /// Where a server was looked for that did not answer.
+    /// The queried address of a server that did not answer.
     pub fn address(&self, provider: &str) -> Option<&str> {
         let mut asked = self.asked.iter().filter(|asked| asked.provider != "openai");
         let asked = asked.find(|asked| asked.provider == provider)?;
         Some(&asked.url)
     }
 
-    /// Whether a provider is asked at its own address, and has the models that it is known for.
+    /// Whether a provider is used at its default address and has its well-known models.
     pub fn is_at_home(&self, provider: &str) -> bool {
         self.asked.iter().all(|asked| asked.provider != provider)
     }
@@ -109,8 +110,8 @@ pub fn found_keys(
         .collect())
 }
 
-/// The servers that are asked where none are named: those of this machine at their usual ports, Ollama where OLLAMA_HOST
-/// says, and the one of OPENAI_BASE_URL.
+/// The servers to query if none are given: those on this machine at their default ports, with
+/// Ollama at the address in OLLAMA_HOST, and the one in OPENAI_BASE_URL.
 pub fn usual_addresses(env: &dyn Fn(&str) -> Option<String>) -> Vec<ServerAddress> {
     let at = |provider: &str, url: &str| ServerAddress {
         provider: provider.to_owned(),
@@ -136,10 +137,10 @@ pub fn usual_addresses(env: &dyn Fn(&str) -> Option<String>) -> Vec<ServerAddres
     all
 }
 
-/// `PROVIDER=URL`.
+/// Parses `PROVIDER=URL`.
 ///
 /// # Errors
-/// It is not that.
+/// It has another form.
 pub fn parse_address(text: &str) -> Result<ServerAddress, String> {
     let (provider, url) = text
         .split_once('=')
@@ -152,8 +153,8 @@ pub fn parse_address(text: &str) -> Result<ServerAddress, String> {
     })
 }
 
-/// Asks all servers at once; those that do not answer within a second, or with anything but a list of models, are not
-/// there. No key is sent.
+/// Queries all servers in parallel. Servers that do not return a list of models within a second are
+/// ignored. No key is sent.
 pub async fn ask_servers(addresses: &[ServerAddress]) -> Vec<FoundServer> {
     let http = Http::new(Timeouts {
         connect: PATIENCE,
@@ -180,7 +181,7 @@ async fn ask(http: &Http, address: &ServerAddress) -> Option<FoundServer> {
     };
     let models = body.get(list)?.as_array()?.iter();
     let names = models.filter_map(|model| model.get(name)?.as_str());
-    // A name is written into a file and shown; one with control characters is nobody's.
+    // Names are written to a file and displayed; no legitimate one contains control characters.
     let sound = names.filter(|name| !name.is_empty() && !name.contains(char::is_control));
     Some(FoundServer {
         provider: address.provider.clone(),

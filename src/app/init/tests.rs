@@ -30,7 +30,7 @@ fn keys_come_before_servers_and_a_provider_once() {
             .map(|one| format!("{} {}", one.provider, one.model));
         words.collect()
     };
-    // A gateway has no usual model, and a model that makes vectors judges nothing.
+    // A gateway has no default model, and an embedding model cannot judge.
     let all = [
         "gemini gemini-3.8-flash",
         "ollama qwen3:8b",

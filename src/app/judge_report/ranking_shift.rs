@@ -1,4 +1,4 @@
-//! What would change if a judge were not asked.
+//! Computes how rankings would change without a judge.
 
 use crate::domain::metrics::kendall_tau_b;
 use crate::domain::priority::effective_top;
@@ -7,17 +7,19 @@ use crate::domain::vote::JudgeId;
 use crate::store::{Db, Result};
 use std::collections::{HashMap, HashSet};
 
-/// One set of rankings against another: with and without a judge's votes, or with and without judges' own weights.
+/// Comparison of two sets of rankings: with and without a judge's votes, or with and without
+/// separate weights for judges.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RankingShift {
     pub queries: usize,
-    /// How many ranks are the top, by the project's setting; half of a small pool at most.
+    /// Number of ranks that count as the top, by the project's setting; at most half of a small
+    /// pool.
     pub top: usize,
-    /// Of those, the ones whose top changes its members.
+    /// Number of queries whose top has different members.
     pub top_changed: usize,
-    /// Documents that leave the top, over all queries.
+    /// Number of documents that leave the top, over all queries.
     pub leaving: usize,
-    /// Mean Kendall τ-b between the two rankings; `None` where there is no query.
+    /// Mean Kendall τ-b between the two rankings; `None` if there are no queries.
     pub tau: Option<f64>,
 }
 
@@ -41,7 +43,7 @@ impl RankingShift {
     }
 }
 
-/// The rankings with judges' own responses against those with all judges alike.
+/// Compares the rankings with fitted judge responses to those with all judges alike.
 pub fn ranking_with_responses(
     db: &Db,
     responses: &HashMap<JudgeId, (f64, f64)>,

@@ -1,4 +1,5 @@
-//! The judges, and the verdicts of people: what judge statistics and agreement are computed from besides the votes.
+//! Judges and people's verdicts: the data besides votes from which judge statistics and agreement
+//! are computed.
 
 use crate::app::review::assignment_history;
 use crate::domain::battle::Pair;
@@ -12,46 +13,46 @@ use crate::store::verdicts::{IMPORTED, StoredVerdict};
 use crate::store::{Db, Result, Store, StoreError};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What one person said about a pair before seeing the judges' votes, where they judged it blind; what they say of it
-/// now where they did not.
+/// A person's verdict on a pair: the one given before the judges' votes were revealed if it was
+/// blind, or else the current one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PersonVerdict {
-    /// The person, an index into [`RaterData::people`].
+    /// Index of the person in [`RaterData::people`].
     pub person: usize,
-    /// The query, by its place in the project.
+    /// Index of the query in the project.
     pub query: usize,
     pub pair: Pair,
-    /// Which way, A being the document earlier in the pool; `None` for *cannot tell*.
+    /// The preferred document, where A is the one earlier in the pool; `None` for *cannot tell*.
     pub outcome: Option<Outcome>,
 }
 
-/// The judges, and what people said.
+/// The judges, and people's verdicts.
 #[derive(Clone, Debug, Default)]
 pub struct RaterData {
     /// The judges, by index.
     pub judges: Vec<(JudgeId, JudgeSpec)>,
     /// The people, by index.
     pub people: Vec<String>,
-    /// The verdicts in force as they were given blind, where they were, with the probabilities with which their pairs were
-    /// drawn where those are known.
+    /// The effective verdicts, as first given blind if they were, with the probability with which
+    /// their pair was drawn if it is known.
     pub verdicts: Vec<HumanVerdict>,
-    /// Verdicts in force that were never given blind.
+    /// Number of effective verdicts that were never given blind.
     pub never_blind: usize,
-    /// What each person says about each pair.
+    /// Each person's verdict on each pair.
     pub person_verdicts: Vec<PersonVerdict>,
 }
 
-/// The queries of a report and the judges whose votes count there.
+/// The queries of a report, and the judges whose votes count there.
 pub struct JudgedQueries {
     pub queries: Vec<(QueryKey, Option<EnsembleId>)>,
     /// The judges, by index.
     pub judges: Vec<(JudgeId, JudgeSpec)>,
-    /// Which judge each one of an ensemble is.
+    /// The judge indices of each ensemble's members.
     numbers: HashMap<EnsembleId, Vec<usize>>,
 }
 
 impl JudgedQueries {
-    /// One query or all.
+    /// Reads one query or all.
     pub fn read(db: &Db, scope: Option<QueryKey>) -> Result<Self> {
         let queries = db.queries_with_ensembles(scope)?;
         let mut judges: Vec<(JudgeId, JudgeSpec)> = Vec::new();
@@ -81,13 +82,13 @@ impl JudgedQueries {
         self.queries.iter().map(|(key, _)| *key).collect()
     }
 
-    /// The place of a query among them.
+    /// The index of a query.
     pub fn place(&self, query: QueryKey) -> Option<usize> {
         let found = self.queries.binary_search_by_key(&query, |(key, _)| *key);
         found.ok()
     }
 
-    /// Which judge each one of a query's ensemble is.
+    /// The judge indices of the members of a query's ensemble.
     pub fn numbers(&self, query: QueryKey) -> &[usize] {
         let ensemble = self.place(query).and_then(|place| self.queries[place].1);
         let numbers = ensemble.and_then(|ensemble| self.numbers.get(&ensemble));
@@ -95,7 +96,8 @@ impl JudgedQueries {
     }
 }
 
-/// The votes that count, of one query or of the project, all in memory: what judges and documents are fitted together from.
+/// The votes that count, for one query or the project, all in memory; used to fit judges and
+/// documents jointly.
 pub fn all_ratings(store: &Store, scope: Option<QueryKey>) -> Result<(RaterJudges, Vec<Rating>)> {
     let judged = store.read_blocking(move |db| JudgedQueries::read(db, scope))?;
     let mut ratings = Vec::new();
@@ -152,16 +154,16 @@ pub fn rater_data(
     Ok(found)
 }
 
-/// What the people said of a query, and has not been taken back, by identifier.
+/// The verdicts on a query that were not undone, by identifier.
 #[derive(Default)]
 struct SaidOnQuery {
     rows: HashMap<String, StoredVerdict>,
-    /// The identifiers of those that no other stands for, earliest first.
+    /// The identifiers of verdicts that no other one replaces, earliest first.
     standing: Vec<String>,
 }
 
 impl SaidOnQuery {
-    /// Of each query about which something was said.
+    /// The verdicts of each query that has any.
     fn load(db: &Db, scope: Option<QueryKey>) -> Result<BTreeMap<QueryKey, Self>> {
         let mut found: BTreeMap<QueryKey, Self> = BTreeMap::new();
         for row in db.standing_verdicts(scope)? {
@@ -175,8 +177,8 @@ impl SaidOnQuery {
         Ok(found)
     }
 
-    /// The verdict that one stands for and that was given before the judges' votes were shown: the latest such one, or the
-    /// verdict itself where there is none.
+    /// The verdict replaced by this one that was given before the judges' votes were revealed: the
+    /// latest such verdict, or the verdict itself if there is none.
     fn first_word<'a>(&'a self, last: &'a StoredVerdict) -> &'a StoredVerdict {
         let mut at = Some(last);
         while let Some(row) = at {
@@ -189,7 +191,7 @@ impl SaidOnQuery {
     }
 }
 
-/// What each person says about each pair of a query.
+/// Adds each person's verdict on each pair of a query.
 fn person_verdicts(
     said: &SaidOnQuery,
     query: usize,
@@ -219,15 +221,16 @@ fn person_verdicts(
     found.person_verdicts.extend(verdicts);
 }
 
-/// With what probability pairs came to be judged, where that is known.
+/// The probabilities with which pairs were selected, if known.
 struct InclusionChances {
-    /// Of the pairs that queues laid before people.
+    /// For pairs selected by queues.
     drawn: HashMap<(String, QueryKey, Pair), f64>,
 }
 
 impl InclusionChances {
-    /// The probability behind a verdict: what its queue's design gives, or what its line of an imported file states. A
-    /// verdict given outside of any queue has none, even where a queue has shown the person the same pair.
+    /// The probability behind a verdict: from the design of its queue, or stated in its line of an
+    /// imported file. A verdict given outside any queue has none, even if a queue has shown the
+    /// person the same pair.
     fn of(&self, row: &StoredVerdict) -> Option<f64> {
         if row.role.as_deref() == Some(IMPORTED) {
             return row.inclusion;
@@ -239,21 +242,22 @@ impl InclusionChances {
     }
 }
 
-/// What queues have laid before people, and how many pairs they were drawn from.
+/// The pairs shown by queues, and the number of pairs they were drawn from.
 #[derive(Default)]
 pub struct DrawnPairs {
-    /// Everything that each annotator was shown, oldest first.
+    /// All pairs shown to each annotator, oldest first.
     shown: Vec<(String, Vec<(QueryKey, Assignment)>)>,
     /// The pairs of `shown`, by query.
     pairs: HashMap<QueryKey, HashSet<Pair>>,
-    /// Those of them that a judge has voted on.
+    /// Those pairs that a judge has voted on.
     voted: HashSet<(QueryKey, Pair)>,
-    /// How many pairs judges have voted on.
+    /// Number of pairs with votes of judges.
     frame: usize,
 }
 
 impl DrawnPairs {
-    /// What was shown so far to everyone who has answered an item of a queue; the pairs with votes are to be added.
+    /// Reads the pairs shown so far to everyone who has answered a queue item; pairs with votes are
+    /// added later.
     pub fn read(db: &Db, scope: Option<QueryKey>) -> Result<Self> {
         let mut drawn = Self::default();
         for annotator in db.queue_annotators(scope)? {
@@ -275,7 +279,7 @@ impl DrawnPairs {
         self.voted.extend(voted.map(|pair| (query, *pair)));
     }
 
-    /// The chances of what was drawn so far.
+    /// The probabilities of the pairs drawn so far.
     fn chances(&self) -> InclusionChances {
         let mut drawn = HashMap::new();
         for (annotator, shown) in &self.shown {

@@ -1,4 +1,5 @@
-//! A look into the reasoning of some of a judge's votes: quotes that stand nowhere, conclusions against the score.
+//! Audits the reasoning of a sample of a judge's votes for invented quotes and conclusions that
+//! contradict the score.
 
 use crate::app::embedded_reasoning::{EmbeddedReasoning, SeenPair};
 use crate::app::wording::counted;
@@ -11,39 +12,41 @@ use crate::store::{Db, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Votes whose reasoning is looked into, of each judge at most.
+/// Maximum number of votes per judge to audit.
 const AUDITED: usize = 200;
 
-/// Battles of an embedded judge that are drawn at once: it reads the whole pool before it writes.
+/// Number of consecutive battles to draw at once for an embedded judge, which reads the whole pool
+/// before it writes.
 const FEW_POOLS: usize = 32;
 
-/// What looking into a judge's reasoning found.
+/// Result of auditing a judge's reasoning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReasoningAudit {
-    /// Votes looked into.
+    /// Number of audited votes.
     pub votes: usize,
-    /// Phrases in quotation marks, and passages copied without.
+    /// Number of phrases in quotation marks, and of passages copied without quotation marks.
     pub quotes: usize,
-    /// Of those, passages that stand word for word in a document, without quotation marks.
+    /// Of those, passages copied verbatim from a document without quotation marks.
     pub copied: usize,
-    /// Phrases in quotation marks that stand in neither document nor in the query.
+    /// Phrases in quotation marks that occur in neither document nor in the query.
     pub missing_quotes: usize,
-    /// Votes whose reasoning names a better document in plain words.
+    /// Votes whose reasoning explicitly names a better document.
     pub conclusions: usize,
-    /// Of those, the ones whose score says the opposite.
+    /// Of those, votes whose score says the opposite.
     pub contradictions: usize,
-    /// Votes that are one letter without the model's probabilities: each counts as a whole vote, however close it was.
+    /// Votes that consist of one letter without the model's probabilities: each counts as a full
+    /// vote, however close it was.
     pub without_probabilities: usize,
 }
 
 impl ReasoningAudit {
-    /// Whether there is something to be told: a finding, or that nothing could be checked.
+    /// Whether there is something to report: a finding, or that nothing could be checked.
     pub fn is_telling(&self) -> bool {
         let unchecked = self.votes > 0 && self.quotes == 0;
         unchecked || self.missing_quotes + self.contradictions + self.without_probabilities > 0
     }
 
-    /// What was found, in words; or that there was nothing to check.
+    /// Describes the findings, or says that there was nothing to check.
     pub fn words(&self) -> String {
         if self.votes > 0 && self.without_probabilities == self.votes {
             return format!("each is {WITHOUT_PROBABILITIES}, and counts as a whole vote");
@@ -76,13 +79,13 @@ impl ReasoningAudit {
     }
 }
 
-/// A document as it is looked through.
+/// A document prepared for the audit.
 struct AuditedText {
     folded: FoldedText,
     runs: WordRuns,
 }
 
-/// Looks into the reasoning of some of a judge's votes, the same ones every time.
+/// Audits the reasoning of a deterministic sample of a judge's votes.
 pub fn audit_reasoning(db: &Db, judge: JudgeId) -> Result<ReasoningAudit> {
     let mut audit = ReasoningAudit::default();
     let mut texts: HashMap<(QueryKey, usize), AuditedText> = HashMap::new();

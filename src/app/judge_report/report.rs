@@ -1,4 +1,5 @@
-//! What a screen and a command show of the judges: each one's statistics, and who agrees with whom.
+//! The judge report for the screen and the command: each judge's statistics, and agreement between
+//! judges.
 
 use super::rater_data::{DrawnPairs, JudgedQueries, PersonVerdict, RaterData, rater_data};
 use super::reasoning_audit::{ReasoningAudit, audit_reasoning};
@@ -20,55 +21,57 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::thread;
 
-/// Cards of all judges, and who agrees with whom.
+/// Cards of all judges, and pairwise agreement.
 #[derive(Clone, Debug)]
 pub struct RaterReport {
     pub rater_data: RaterData,
-    /// A card a judge with votes.
+    /// One card per judge with votes.
     pub cards: Vec<JudgeReport>,
-    /// The card of all judges together, where there are several.
+    /// The card of all judges combined, if there are several.
     pub ensemble: Option<JudgeReport>,
-    /// What each judge's calls took and cost, in the order of the witnesses' judges.
+    /// Latency and cost of each judge's calls, in the order of the judges in the rater data.
     pub calls: Vec<JudgeCalls>,
-    /// What each judge's votes name, in the same order.
+    /// Preferences by position of each judge, in the same order.
     pub named: Vec<PositionCounts>,
-    /// What each judge says of pairs that it saw in both orders, in the same order.
+    /// Answers of each judge on pairs seen in both orders, in the same order.
     pub both_orders: Vec<BothOrders>,
-    /// The models that each judge's votes name, in the same order.
+    /// The models named in each judge's votes, in the same order.
     pub models: Vec<Vec<AnsweringModel>>,
-    /// How many votes of each judge were cast before its weights were replaced last, in the same order.
+    /// Number of votes of each judge cast before its weights were last replaced, in the same order.
     pub replaced: Vec<Option<usize>>,
-    /// What looking into each judge's reasoning found.
+    /// Result of auditing each judge's reasoning.
     pub audits: Vec<ReasoningAudit>,
-    /// Everybody's agreement with everybody, people included, by name.
+    /// Pairwise agreement between everyone, including people, by name.
     pub pairs: Vec<(String, String, JudgePair)>,
     /// Krippendorff's α over the judges.
     pub alpha_judges: Option<agreement::Alpha>,
     /// Krippendorff's α over the people.
     pub alpha_people: Option<agreement::Alpha>,
-    /// Whether the margins of each judge say more than their direction, by judge, as far as people's verdicts tell.
+    /// Whether each judge's margins are informative beyond their direction, by judge, according to
+    /// people's verdicts.
     pub margins: BTreeMap<usize, MarginEvidence>,
-    /// Whether the project's rule of votes counts margins by more than their direction.
+    /// Whether the project's vote rule uses margins beyond their direction.
     pub uses_margins: bool,
-    /// Whether some judges were asked only where that told more.
+    /// Whether some judges were asked only where that was informative.
     pub selective: bool,
-    /// Documents and judges fitted together, where that was asked for.
+    /// The joint fit of documents and judges, if requested.
     pub joint: Option<JudgeModel>,
 }
 
-/// The part of the report that is kept for whoever asks how far the project is.
+/// Name of the report part that is cached for the status of the project.
 const TELLING_MARGINS: &str = "telling margins";
 
-/// The judges whose margins said more than their direction when somebody last looked at the judges of the whole project.
+/// The judges whose margins were informative beyond their direction when the report on the whole
+/// project was last computed.
 pub fn telling_margins(db: &Db) -> Result<Vec<String>> {
     Ok(db.report_part(TELLING_MARGINS, &[])?.unwrap_or_default())
 }
 
-/// The judges' cards over one query or the project, without the joint fit. What is kept of a query is computed where it is out of
-/// date, so that memory does not grow with the votes.
+/// The judge cards for one query or the project, without the joint fit. The cached data of a query
+/// is recomputed if it is stale, so that memory use does not grow with the number of votes.
 ///
 /// # Errors
-/// [`StoreError::Closed`] where nobody wants it any more, see [`Store::while_wanted`].
+/// [`StoreError::Closed`] if the result is no longer wanted, see [`Store::while_wanted`].
 pub fn rater_report(store: &Store, scope: Option<QueryKey>) -> Result<RaterReport> {
     let (judged, mut drawn) = store.read_blocking(move |db| {
         Ok((
@@ -76,7 +79,7 @@ pub fn rater_report(store: &Store, scope: Option<QueryKey>) -> Result<RaterRepor
             DrawnPairs::read(db, scope)?,
         ))
     })?;
-    // Both go over all votes at the first look, and neither wants anything of the other.
+    // Both read all votes the first time, and neither depends on the other.
     let (walked, calls) = thread::scope(|threads| {
         let calls = threads.spawn(|| of_calls(store, &judged));
         let walked = ReportWalk::read(store, &judged, &mut drawn).and_then(|walk| {
@@ -123,18 +126,18 @@ pub fn rater_report(store: &Store, scope: Option<QueryKey>) -> Result<RaterRepor
 /// Ratings of judges on pairs that people judged.
 type JudgeRatings = Vec<Rating>;
 
-/// What is known once every query has been looked at.
+/// The data collected from all queries.
 struct ReportWalk {
     sums: ReportSums,
     people: JudgeRatings,
-    /// Which revision of which query it is all from.
+    /// Hash of the queries' revisions.
     state: Sha256,
-    /// What could not be kept beside its query.
+    /// Data that could not be cached with its query.
     unkept: HashMap<QueryKey, VoteCases>,
 }
 
 impl ReportWalk {
-    /// Looks at every query.
+    /// Reads every query.
     fn read(store: &Store, judged: &JudgedQueries, drawn: &mut DrawnPairs) -> Result<Self> {
         let mut walk = Self {
             sums: ReportSums::default(),
@@ -162,7 +165,7 @@ impl ReportWalk {
         Ok(walk)
     }
 
-    /// What the regressions of all cards find, from what is kept where nothing has changed.
+    /// The regressions for all cards, from the cache if nothing has changed.
     fn fits(
         &self,
         store: &Store,
@@ -198,7 +201,7 @@ impl ReportWalk {
         Ok(fits)
     }
 
-    /// Computes every card.
+    /// Computes all cards.
     fn report(self, rater_data: RaterData, fits: &[CardFits]) -> RaterReport {
         let cards = self.sums.cards(&rater_data.verdicts, fits);
         let judges = rater_data.judges.len();
@@ -242,7 +245,7 @@ impl ReportWalk {
 }
 
 impl RaterReport {
-    /// The judges whose margins say more than their direction, by name.
+    /// The names of the judges whose margins are informative beyond their direction.
     fn telling_margins(&self) -> Vec<String> {
         let margins = self.margins.iter();
         let telling = margins.filter(|(_, of)| of.suggests_calibration());
@@ -251,13 +254,13 @@ impl RaterReport {
             .collect()
     }
 
-    /// Verdicts that say something else since the judges' votes were shown.
+    /// Number of verdicts that changed after the judges' votes were revealed.
     pub fn changed_since_reveal(&self) -> usize {
         let verdicts = self.rater_data.verdicts.iter();
         verdicts.filter(|v| v.score != v.revealed).count()
     }
 
-    /// The judge that stands out as the worst, if one does.
+    /// The clearly worst judge, if there is one.
     pub fn weakest(&self) -> Option<WeakestJudge> {
         let judges = self.rater_data.judges.len();
         let records: Vec<JudgeRecord<'_>> = (0..judges)
@@ -285,8 +288,7 @@ impl RaterReport {
     }
 }
 
-/// What each judge's calls took, and what looking into its reasoning found, from what is kept where it has made no call
-/// since.
+/// Latency, cost and audited reasoning of each judge, from the cache if it has made no call since.
 fn of_calls(
     store: &Store,
     judged: &JudgedQueries,
@@ -309,7 +311,7 @@ fn of_calls(
     Ok((calls, audits))
 }
 
-/// A part that was kept in this state, or is made now.
+/// A report part cached for this state, or computed now.
 fn part_of<T>(
     store: &Store,
     name: String,
@@ -345,7 +347,7 @@ where
     futures::executor::block_on(kept)
 }
 
-/// People's verdicts as ratings, so that they can be held against judges.
+/// People's verdicts as ratings, for comparison with judges.
 fn people_ratings(rater_data: &RaterData) -> Vec<Rating> {
     let judges = rater_data.judges.len();
     let rating = |verdict: &PersonVerdict| {
@@ -356,7 +358,7 @@ fn people_ratings(rater_data: &RaterData) -> Vec<Rating> {
         };
         Some(Rating {
             query: verdict.query,
-            // Agreement goes by the pair.
+            // Agreement is computed per pair.
             battle: 0,
             a: verdict.pair.low(),
             b: verdict.pair.high(),

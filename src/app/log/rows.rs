@@ -1,4 +1,4 @@
-//! The audit log as a table: what happened in the names that people know.
+//! The audit log as a table, using the names of queries and documents.
 
 use super::{LogEntry, LogEvent, log_entries};
 use crate::app::duel::duel_name;
@@ -15,26 +15,26 @@ use crate::store::{Db, Result};
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// Which entries are wanted.
+/// Which entries to include.
 #[derive(Clone, Debug, Default)]
 pub struct LogFilter {
     pub query: Option<String>,
     pub annotator: Option<String>,
-    /// Only the latest so many.
+    /// Maximum number of entries, latest first.
     pub limit: Option<usize>,
 }
 
-/// One entry. A ruling's document stands under `a`.
+/// One entry. A ruling's document is in column `a`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LogRow {
-    /// RFC 3339 in UTC.
+    /// In RFC 3339 format, in UTC.
     pub when: String,
     pub event: &'static str,
     pub who: Option<String>,
     pub query: Option<String>,
     pub a: Option<DocId>,
     pub b: Option<DocId>,
-    /// What its annotator said of the pair or document before.
+    /// The annotator's earlier decision on the pair or document.
     pub before: Option<&'static str>,
     pub after: Option<&'static str>,
     pub confidence: Option<&'static str>,
@@ -42,7 +42,8 @@ pub struct LogRow {
     pub note: Option<String>,
     pub role: Option<String>,
     pub uid: String,
-    /// The verdict or ruling that was taken back or replaced, or what an import, a run, a duel or the calls of a day are.
+    /// The verdict or ruling that was undone or replaced, or a description of the import, run, duel
+    /// or calls.
     pub about: Option<String>,
 }
 
@@ -63,7 +64,7 @@ pub fn log_rows(db: &Db, filter: &LogFilter) -> Result<Vec<LogRow>> {
     entries.iter().map(|entry| row(&mut names, entry)).collect()
 }
 
-/// What queries and documents are called.
+/// Names of queries and documents.
 struct DocumentNames<'a> {
     db: &'a Db,
     known: HashMap<QueryKey, (String, Vec<DocId>)>,
@@ -193,7 +194,8 @@ fn row(names: &mut DocumentNames<'_>, entry: &LogEntry) -> Result<LogRow> {
     Ok(row)
 }
 
-/// Who was asked, about how much, and what it took: `gpt: 40 calls on 20 queries, 1 failed, $0.12, 35 s`.
+/// Who was asked, about how much, and the cost:
+/// `gpt: 40 calls on 20 queries, 1 failed, $0.12, 35 s`.
 fn asked(day: &AskedDay) -> String {
     let (calls, queries) = (counted(day.calls, "call"), counted(day.queries, "query"));
     let mut words = format!("{}: {calls} on {queries}", day.name);
@@ -210,7 +212,7 @@ fn asked(day: &AskedDay) -> String {
     words
 }
 
-/// Fills a row with what a participant of a duel did, and says what that is called.
+/// Fills a row from a duel participant's event, and returns the name of the event.
 fn duel_act(row: &mut LogRow, key: DuelKey, act: &DuelEvent) -> &'static str {
     row.query = Some(act.query.to_string());
     row.role = Some(act.kind.name().to_owned());

@@ -1,11 +1,11 @@
-//! The manual's Markdown as plain text: headings, paragraphs, lists, tables and examples.
+//! Renders the manual's Markdown as plain text: headings, paragraphs, lists, tables and examples.
 
 use unicode_width::UnicodeWidthStr;
 
-/// Columns between two cells of a table.
+/// Columns between two table cells.
 const GAP: usize = 2;
 
-/// Markdown as plain text of at most `width` columns; examples are not wrapped.
+/// Renders Markdown as plain text of at most `width` columns; examples are not wrapped.
 pub(super) fn plain(markdown: &str, width: usize) -> String {
     let mut page = Page {
         width,
@@ -48,7 +48,7 @@ pub(super) fn plain(markdown: &str, width: usize) -> String {
     page.text
 }
 
-/// Whether a line goes on with the paragraph before it.
+/// Whether a line continues the paragraph before it.
 fn continues(line: &str) -> bool {
     !line.is_empty()
         && !["- ", "|", "```", "#", "<!--"]
@@ -56,7 +56,7 @@ fn continues(line: &str) -> bool {
             .any(|start| line.starts_with(start))
 }
 
-/// The cells of a table's row, without markup: columns say where code begins and ends.
+/// The cells of a table row, without markup: the columns make clear where code begins and ends.
 fn cells(row: &str) -> Vec<String> {
     let row = row.trim_matches('|');
     row.split(" | ")
@@ -64,7 +64,8 @@ fn cells(row: &str) -> Vec<String> {
         .collect()
 }
 
-/// A text without marks of emphasis, and with links as the commands that follow them. Code stays in backticks.
+/// Removes emphasis from a text and replaces links by the commands that follow them. Code stays in
+/// backticks.
 fn inline(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for (at, part) in text.split('`').enumerate() {
@@ -96,7 +97,7 @@ fn links(text: &str) -> String {
     plain + rest
 }
 
-/// The first link of a text: what stands before it, its name, its target, and what follows.
+/// The first link of a text: the text before it, its label, its target, and the text after it.
 fn link(text: &str) -> Option<(&str, &str, &str, &str)> {
     let (before, rest) = text.split_once("](")?;
     let (before, name) = before.rsplit_once('[')?;
@@ -117,7 +118,7 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// One empty line, wherever something stands above.
+    /// Adds one empty line if there is anything above.
     fn gap(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
@@ -129,7 +130,8 @@ impl Page {
         self.line("", &rule.repeat(title.width()));
     }
 
-    /// A paragraph whose first line begins with `bullet`, the others with as much space.
+    /// Adds a paragraph whose first line begins with `bullet`, with the other lines indented to
+    /// match.
     fn wrapped(&mut self, bullet: &str, text: &str) {
         let space = " ".repeat(bullet.width());
         let mut indent = bullet;
@@ -139,8 +141,8 @@ impl Page {
         }
     }
 
-    /// Columns as wide as their widest cell. Where they do not fit, the wide ones share what the narrow ones leave, and
-    /// their cells are wrapped.
+    /// Adds a table with columns as wide as their widest cell. If they do not fit, the wide ones
+    /// share the space left by the narrow ones, and their cells are wrapped.
     fn table(&mut self, rows: &[Vec<String>]) {
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         let widest = |column: usize| {
@@ -169,8 +171,8 @@ impl Page {
     }
 }
 
-/// Widths of columns that fit into `room` together: each as wide as it wants to be, and where that is too much, no more than
-/// an equal share of what narrower columns leave.
+/// Column widths that fit in `room` together. Each column gets its full width or, if the total is
+/// too large, at most an equal share of the space left by narrower columns.
 fn shared_widths(wanted: Vec<usize>, room: usize) -> Vec<usize> {
     let mut by_width: Vec<usize> = (0..wanted.len()).collect();
     by_width.sort_by_key(|column| wanted[*column]);
@@ -184,7 +186,8 @@ fn shared_widths(wanted: Vec<usize>, room: usize) -> Vec<usize> {
     widths
 }
 
-/// Lines of at most `width` columns, broken at spaces; a longer word stands alone. Never empty.
+/// Wraps a text at spaces to lines of at most `width` columns; longer words get their own line.
+/// Never empty.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();

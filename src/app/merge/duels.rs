@@ -1,4 +1,4 @@
-//! Duels of two projects: duels and events by their globally unique names, participants by theirs.
+//! Merges duels of two projects: duels and events by UID, participants by name.
 
 use crate::domain::corpus::QueryId;
 use crate::store::duels::DuelKey;
@@ -6,7 +6,7 @@ use crate::store::merge::Merger;
 use crate::store::{Db, Result};
 use std::collections::HashSet;
 
-/// Takes over what `other` has on queries that are not refused.
+/// Copies the duels of `other` on queries that are not rejected.
 pub(super) fn unite(merger: &mut Merger<'_>, other: &Db) -> Result<()> {
     let refused = merger.merged.refused.iter();
     let refused: HashSet<QueryId> = refused
@@ -15,7 +15,7 @@ pub(super) fn unite(merger: &mut Merger<'_>, other: &Db) -> Result<()> {
     for stored in other.duels()? {
         let key = match merger.db.known_duel(&stored.uid)? {
             Some(key) => key,
-            // Its tasks follow from all of its queries.
+            // Its tasks depend on all of its queries.
             None if stored
                 .duel
                 .queries
@@ -37,7 +37,7 @@ pub(super) fn unite(merger: &mut Merger<'_>, other: &Db) -> Result<()> {
     Ok(())
 }
 
-/// What participants did in a duel of theirs, which is called otherwise here.
+/// Copies the events of participants in one of their duels to the corresponding duel here.
 fn events(
     merger: &mut Merger<'_>,
     other: &Db,
@@ -48,7 +48,7 @@ fn events(
     for participant in other.duel_participants(theirs)? {
         let known = merger.db.duel_number(ours, &participant.annotator)?;
         match known {
-            // What a participant did belongs to the tasks of that number.
+            // A participant's events belong to the tasks of that number.
             Some(number) if number != participant.number => {
                 merger.merged.participants_left_out += 1;
                 otherwise.insert(participant.annotator);

@@ -1,11 +1,11 @@
-//! Whose votes count for a query after a merge.
+//! Decides whose votes count for a query after a merge.
 
 use crate::domain::vote::JudgeId;
 use crate::store::Result;
 use crate::store::merge::{MatchedQuery, Merger, OtherQuery};
 
-/// Where nobody's votes count here, those that count there; where both were imported, all of them, as far as their names
-/// differ; otherwise those that count here.
+/// If no votes count here, the other file's judges count. If both sides were imported, all judges
+/// with different names count. Otherwise, our judges count.
 pub(super) fn unite(
     merger: &mut Merger<'_>,
     query: &mut MatchedQuery,

@@ -1,4 +1,4 @@
-//! Labels, rankings, picks and rulings of two projects.
+//! Merges labels, rankings, picks and rulings of two projects.
 
 use crate::client::now_ms;
 use crate::domain::corpus::QueryId;
@@ -7,7 +7,7 @@ use crate::store::merge::Merger;
 use crate::store::{Db, Result};
 use std::collections::{HashMap, HashSet};
 
-/// Takes over what `other` has on queries that are not refused.
+/// Copies the data of `other` on queries that are not rejected.
 pub(super) fn unite(merger: &mut Merger<'_>, other: &Db) -> Result<()> {
     let refused = merger.merged.refused.iter();
     let refused: HashSet<QueryId> = refused
@@ -50,7 +50,7 @@ fn rulings(merger: &mut Merger<'_>, other: &Db, refused: &HashSet<QueryId>) -> R
         .into_iter()
         .map(|query| (query.id, query.key))
         .collect();
-    // A ruling may come before the one that it stands for where clocks differ.
+    // If clocks differ, a ruling may come before the one that it replaces.
     merger.db.defer_foreign_keys()?;
     for mut row in other.rulings_ever()? {
         let Some(query) = ours.get(&row.ruling.query) else {

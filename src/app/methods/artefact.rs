@@ -1,4 +1,4 @@
-//! A comparison in the fields of ranksmith's `compare_reranking`.
+//! A comparison in the format of ranksmith's `compare_reranking`.
 
 use super::report::{MethodEntry, MethodsReport};
 use crate::domain::methods::MethodValues;
@@ -6,7 +6,7 @@ use crate::domain::reranking::{Method, MethodKind};
 use serde_json::{Map, Value, json};
 
 impl MethodsReport {
-    /// The comparison in the fields of `compare_reranking`'s file, and what that lacks beside them.
+    /// The comparison in the format of `compare_reranking`'s file, plus additional fields.
     pub fn artefact(&self, depth: usize) -> Value {
         let metric_names: Vec<String> = self.metrics.iter().map(ToString::to_string).collect();
         let mut aggregate = Vec::new();
@@ -84,7 +84,7 @@ impl MethodsReport {
         })
     }
 
-    /// How many candidates each query has.
+    /// Number of candidates of each query.
     fn candidates(&self) -> impl Iterator<Item = usize> {
         self.queries.iter().filter_map(|query| {
             let orders = self.methods.iter();
@@ -94,11 +94,12 @@ impl MethodsReport {
         })
     }
 
-    /// As many calls as the method can need for all queries, each asked once; `None` for a method that is not known.
+    /// Maximum number of calls that the method can need for all queries, each asked once; `None`
+    /// for an unknown method.
     fn most_calls(&self, entry: &MethodEntry) -> Option<usize> {
         let method = method_of(entry)?;
         let most = |count| match method.kind {
-            // An order that is there is asked of nobody; a service is asked for as many batches as it wants.
+            // An existing order needs no calls; a service is sent as many batches as it needs.
             MethodKind::Named(_) => None,
             _ => Some(
                 method
@@ -110,7 +111,7 @@ impl MethodsReport {
     }
 }
 
-/// The method of an entry, whose name has its judges after a slash.
+/// The method of an entry, whose name ends with its judges after a slash.
 fn method_of(entry: &MethodEntry) -> Option<Method> {
     let judges = format!("/{}", entry.judges.join("+"));
     let name = entry.name.strip_suffix(&judges).unwrap_or(&entry.name);

@@ -1,4 +1,4 @@
-//! The comparison itself.
+//! Runs the comparison.
 
 use super::measure::{MethodsOptions, metrics, values};
 use super::report::{BaselineTest, MethodEntry, MethodsReport, ORIGINAL};
@@ -13,7 +13,7 @@ use crate::store::Store;
 use crate::store::corpus::first_stage_order;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Measures every method that has been run, and the first-stage order, against a truth.
+/// Evaluates every method that has been run, and the first-stage order, against a truth.
 pub fn compare_methods(
     store: &Store,
     truth: &Truth,
@@ -170,7 +170,7 @@ fn measured(
     })
 }
 
-/// The order in which the first stage gave the candidates, which took nothing.
+/// The first-stage order of the candidates, which took no calls.
 fn original_rows(pools: Vec<(QueryId, Vec<DocId>)>, queries: &[QueryId]) -> Vec<MethodRow> {
     let wanted: BTreeSet<&QueryId> = queries.iter().collect();
     let pools = pools
@@ -243,7 +243,7 @@ fn entry(
     })
 }
 
-/// Tests every other method against the one at `base`, metric by metric.
+/// Tests all other methods against the one at `base`, metric by metric.
 fn test_against(methods: &mut [MethodEntry], base: usize, metrics: usize, how: &Resampling) {
     let Some(baseline) = methods.get(base).map(|method| method.values.clone()) else {
         return;

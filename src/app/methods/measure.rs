@@ -1,4 +1,4 @@
-//! Which measures methods are compared by, and their values.
+//! The metrics by which methods are compared, and their values.
 
 use crate::app::error::{AppError, invalid};
 use crate::app::truth::Truth;
@@ -8,15 +8,15 @@ use std::collections::HashMap;
 
 #[derive(Clone, Debug)]
 pub struct MethodsOptions {
-    /// The method that the others are tested against; the first-stage order unless said.
+    /// The method that the others are tested against; by default, the first-stage order.
     pub baseline: Option<String>,
-    /// Documents of each ranking that are looked at, by measures that are cut.
+    /// Cutoff of the metrics that have one, in documents per ranking.
     pub depth: usize,
-    /// The grade from which on a document is relevant.
+    /// The grade from which a document is relevant.
     pub level: i32,
 }
 
-/// The usual measures, the first of which is the plane's.
+/// The default metrics; the first one is used for the plot.
 pub(super) fn metrics(depth: usize) -> Result<Vec<Metric>, AppError> {
     let names = ["ndcg@", "mrr@", "map", "recall@", "p@", "judged@"];
     let named = names.iter().map(|name| match name.strip_suffix('@') {
@@ -28,7 +28,7 @@ pub(super) fn metrics(depth: usize) -> Result<Vec<Metric>, AppError> {
         .map_err(|error| invalid!("--at: {error}"))
 }
 
-/// The value of each metric on each query.
+/// The value of each metric for each query.
 pub(super) fn values(
     orders: &HashMap<QueryId, Vec<DocId>>,
     queries: &[QueryId],

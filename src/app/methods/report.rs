@@ -1,4 +1,4 @@
-//! What a comparison of methods found, as data for tables, pictures and other programs.
+//! The result of a method comparison, as data for tables, plots and other programs.
 
 use crate::app::intervals::{difference_json, mean_json};
 use crate::domain::corpus::{DocId, QueryId};
@@ -7,33 +7,33 @@ use crate::domain::metrics::{Comparison, Metric, Qrels};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// What the first-stage order is called.
+/// Name of the first-stage order.
 pub const ORIGINAL: &str = "original";
 
-/// Methods, measured on the same queries against one truth.
+/// Methods evaluated on the same queries against one truth.
 #[derive(Clone, Debug)]
 pub struct MethodsReport {
-    /// The truth's name.
+    /// Name of the truth.
     pub truth: String,
-    /// What to say of values that judges, and not people, stand behind.
+    /// A note if the values come from judges and not from people.
     pub against: Option<&'static str>,
-    /// What a reader should know, a sentence each.
+    /// Notes to the reader, one sentence each.
     pub notes: Vec<String>,
-    /// The queries that are measured, by identifier.
+    /// The evaluated queries, by identifier.
     pub queries: Vec<QueryId>,
-    /// The grades of the truth on those queries.
+    /// The grades of the truth for those queries.
     pub grades: Qrels,
-    /// The first of them is the one that the plane shows.
+    /// The first one is used for the plot.
     pub metrics: Vec<Metric>,
-    /// The baseline's name.
+    /// Name of the baseline.
     pub baseline: String,
     /// The first-stage order first, then by name.
     pub methods: Vec<MethodEntry>,
-    /// Whether the plane's cost is US dollars per query, and not calls.
+    /// Whether the plot's cost is in US dollars per query, and not in calls.
     pub in_usd: bool,
 }
 
-/// One method's row.
+/// The results of one method.
 #[derive(Clone, Debug)]
 pub struct MethodEntry {
     pub name: String,
@@ -41,28 +41,30 @@ pub struct MethodEntry {
     pub effort: MethodEffort,
     /// In the order of the metrics.
     pub values: Vec<MethodValues>,
-    /// Against the baseline, in the order of the metrics; `None` for the baseline itself and without common queries.
+    /// Tests against the baseline, in the order of the metrics; `None` for the baseline itself, or
+    /// without common queries.
     pub tests: Vec<Option<BaselineTest>>,
     /// Whether no other method is better and cheaper.
     pub on_front: bool,
-    /// Where its judges are the truth's: its rank by the first metric, and its rank when those do not vote.
+    /// If its judges are those of the truth: its rank by the first metric, and its rank without
+    /// their votes.
     pub self_preference: Option<(usize, Option<usize>)>,
     /// The order of each query that has one.
     pub orders: HashMap<QueryId, Vec<DocId>>,
-    /// What the orders rest on, where the method has it: points, grades, scores.
+    /// The points, grades or scores behind the orders, if the method provides them.
     pub scores: HashMap<QueryId, Vec<Option<f64>>>,
 }
 
-/// A method less the baseline, over the queries that both have a value for.
+/// A method minus the baseline, over the queries for which both have a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BaselineTest {
     pub comparison: Comparison,
-    /// Of the randomization test, corrected by Holm over all methods on this metric.
+    /// p-value of the randomization test, Holm-corrected over all methods for this metric.
     pub randomisation_holm: Option<f64>,
 }
 
 impl MethodEntry {
-    /// What the method costs a query, in dollars or calls; `None` where a price is not known.
+    /// Cost of the method per query, in dollars or calls; `None` if a price is unknown.
     pub fn cost(&self, in_usd: bool) -> Option<f64> {
         match in_usd {
             true => self.effort.usd_a_query(),
@@ -76,7 +78,7 @@ impl MethodsReport {
         self.methods.iter().find(|method| method.name == name)
     }
 
-    /// How many documents the longest ranking has.
+    /// Number of documents in the longest ranking.
     pub fn longest_ranking(&self) -> usize {
         let orders = self
             .methods
@@ -85,7 +87,7 @@ impl MethodsReport {
         orders.map(Vec::len).max().unwrap_or(0)
     }
 
-    /// The unit of the plane's cost.
+    /// Unit of the plot's cost.
     pub fn cost_unit(&self) -> &'static str {
         match self.in_usd {
             true => "US dollars per query",

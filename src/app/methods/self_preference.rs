@@ -1,4 +1,5 @@
-//! Methods that are measured against their own judges: where they stand when those judges do not vote.
+//! Detects methods that are evaluated against their own judges, and ranks them without those
+//! judges' votes.
 
 use super::measure::{MethodsOptions, metrics, values};
 use super::report::MethodsReport;
@@ -11,7 +12,8 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// Warns of methods whose judges are the truth's, and ranks them without those judges' votes.
+/// Warns of methods whose judges are those of the truth, and ranks them without those judges'
+/// votes.
 pub(super) fn ranks_without_own_votes(
     store: &Store,
     truth: &Truth,
@@ -30,7 +32,7 @@ pub(super) fn ranks_without_own_votes(
         .iter()
         .map(|method| mean(method.values.first()?.all))
         .collect();
-    // Methods that ask the same judges are measured against the same rest of them.
+    // Methods with the same judges are evaluated against the same remaining ones.
     let mut means_without: HashMap<Vec<String>, Option<Vec<Option<f64>>>> = HashMap::new();
     for at in 0..report.methods.len() {
         let own: Vec<String> = match report.methods.get(at) {
@@ -70,8 +72,8 @@ pub(super) fn ranks_without_own_votes(
     Ok(())
 }
 
-/// The mean of the first metric of each method, measured without the votes of these judges; `None` where no other judge has
-/// voted.
+/// The mean of the first metric for each method, evaluated without the votes of these judges;
+/// `None` if no other judge has voted.
 fn means_without_judges(
     store: &Store,
     own: &[String],
@@ -103,7 +105,7 @@ fn means_without_judges(
             Ok::<(), AppError>(())
         },
     )?;
-    // Without other judges there is nothing to rank by.
+    // Without other judges, there is nothing to rank by.
     let Ok(truth) = zelo_truth(&pools, &Qrels::new(), GradeBasis::Auto, None) else {
         return Ok(None);
     };
@@ -129,7 +131,7 @@ fn mean(estimate: Option<MeanEstimate>) -> Option<f64> {
     estimate.map(|estimate| estimate.mean)
 }
 
-/// The place of one of some means, 1 for the largest.
+/// The rank of one of several means, where 1 is the largest.
 fn rank(means: &[Option<f64>], at: usize) -> Option<usize> {
     let own = means.get(at).copied().flatten()?;
     let above = means.iter().flatten();

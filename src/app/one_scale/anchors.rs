@@ -1,4 +1,5 @@
-//! The documents of each query whose grades put queries on one scale, and the grades that judges gave them.
+//! Anchors: the documents of each query whose grades calibrate scores across queries, and the
+//! judges' grades for them.
 
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
@@ -13,7 +14,7 @@ use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The highest grade that judges of anchors give.
+/// The highest grade that judges give to anchors.
 const HIGHEST: f64 = 3.0;
 
 /// A document to be graded.
@@ -21,7 +22,7 @@ const HIGHEST: f64 = 3.0;
 pub struct AnchorDocument {
     pub query: QueryId,
     pub document: DocId,
-    /// By zELO, from 1.
+    /// Rank by zELO, from 1.
     pub rank: usize,
 }
 
@@ -31,7 +32,7 @@ pub(super) fn all_queries(store: &Store) -> Result<Vec<QueryKey>, AppError> {
     Ok(queries.into_iter().map(|query| query.key).collect())
 }
 
-/// So many documents of each query, spread over its ranking by zELO.
+/// Selects `count` documents of each query, spread over its zELO ranking.
 pub fn anchors(store: &Store, count: usize) -> Result<Vec<AnchorDocument>, AppError> {
     let (pools, _) = fitted_pools(store, &all_queries(store)?, ScoreSource::Project)?;
     let mut found = Vec::new();
@@ -55,12 +56,12 @@ fn unscored() -> AppError {
     invalid!("no document has a zELO score; `overrule annotate` has the pools judged")
 }
 
-/// Prepares the run that has `judge` grade so many anchors of each query, or of the queries that are named. What the judge has
-/// graded as an anchor before stays one, however the ranking has changed since: documents are added only where there are too
-/// few.
+/// Prepares the run in which `judge` grades `count` anchors of each query, or of the named queries.
+/// Documents that the judge has already graded stay anchors, even if the ranking has changed; more
+/// are added only if there are too few.
 ///
 /// # Errors
-/// No document has a score, a query is not there, or the judge cannot be asked for grades.
+/// No document has a score, a query does not exist, or the judge cannot be asked for grades.
 pub fn prepare_anchor_run(
     store: &Store,
     configuration: &JudgeConfiguration<'_>,
@@ -113,7 +114,7 @@ pub fn prepare_anchor_run(
     Ok(prepared)
 }
 
-/// A judge that fought the battles too errs the same way in both.
+/// A judge that also judged the battles makes the same errors in both.
 fn own_vendor(pools: &[ScoredPool], judge: &str) -> Option<String> {
     let fought = pools.iter().any(|pool| {
         let mut judges = pool.judges.iter();
@@ -127,7 +128,7 @@ fn own_vendor(pools: &[ScoredPool], judge: &str) -> Option<String> {
     })
 }
 
-/// The documents of a query that are graded: those that are anchors already, and more where they are too few.
+/// The documents of a query to grade: existing anchors, and more if there are too few.
 fn documents_of(pool: &ScoredPool, count: usize, known: &Qrels) -> Vec<DocId> {
     let ranking = pool.ranking();
     let known = known.get(&pool.query);
@@ -142,23 +143,25 @@ fn documents_of(pool: &ScoredPool, count: usize, known: &Qrels) -> Vec<DocId> {
     documents.map(|(document, _)| document.clone()).collect()
 }
 
-/// The grades that a judge gave anchors, 0 to 3, with one model, prompt and parameters.
+/// A judge's grades of anchors, 0 to 3, under one model, prompt and parameters.
 #[derive(Debug, Default)]
 struct SettingGrades {
     grades: Qrels,
-    /// When the last of them were given, in milliseconds since the Unix epoch.
+    /// Time of the last one in milliseconds since the Unix epoch.
     latest_ms: i64,
 }
 
-/// The grades that a judge gave anchors, 0 to 3, and how many more it gave with another model, prompt or parameters.
+/// A judge's grades of anchors, 0 to 3, and the number of further grades under another model,
+/// prompt or parameters.
 #[derive(Debug)]
 pub(super) struct StoredGrades {
     pub(super) grades: Qrels,
     pub(super) others: usize,
 }
 
-/// The grades that judges gave anchors, by judge: those with the model, prompt and parameters with which it graded the most
-/// queries, the latest of equals. A document whose grading failed has none.
+/// The judges' grades of anchors, by judge: those under the model, prompt and parameters with which
+/// it graded the most queries, or the latest of these if there are several. A document whose
+/// grading failed has no grade.
 pub(super) fn stored_grades(store: &Store) -> Result<BTreeMap<String, StoredGrades>, AppError> {
     let given = |grades: &Qrels| -> usize { grades.values().map(BTreeMap::len).sum() };
     let found = grades_by_setting(store)?.into_iter();
@@ -175,7 +178,7 @@ pub(super) fn stored_grades(store: &Store) -> Result<BTreeMap<String, StoredGrad
     Ok(counted.collect())
 }
 
-/// All grades of anchors, by judge and then by what the judge was.
+/// All grades of anchors, by judge and then by the judge's settings.
 fn grades_by_setting(store: &Store) -> Result<BTreeMap<String, Vec<SettingGrades>>, AppError> {
     let mut settings: BTreeMap<(String, String), SettingGrades> = BTreeMap::new();
     for result in store.read_blocking(|db| db.anchor_results())? {

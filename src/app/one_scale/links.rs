@@ -1,4 +1,4 @@
-//! Links: documents of two queries, near each other by what is known so far, that judges compare.
+//! Links: documents of two different queries with similar estimated scores, which judges compare.
 
 use super::anchors::all_queries;
 use crate::app::choose_judges::JudgeConfiguration;
@@ -20,10 +20,10 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 
-/// Links whose prompts are measured for an estimate.
+/// Number of links whose prompts are measured for an estimate.
 const SAMPLE: usize = 24;
 
-/// A run that has judges answer links until each query takes part in so many.
+/// A run in which judges answer links until each query is part of the requested number.
 #[derive(Debug)]
 pub struct LinkRun {
     pub judges: LinkJudges,
@@ -31,26 +31,26 @@ pub struct LinkRun {
     seed: u64,
     keys: Vec<QueryKey>,
     pools: Vec<ScoredPool>,
-    /// Whether questions are asked again whose answer could not be read.
+    /// Whether to ask questions again whose answers could not be parsed.
     retry: bool,
 }
 
-/// What a link run would need.
+/// Calls and cost of a link run.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkEstimate {
-    /// Queries with a score.
+    /// Number of queries with a score.
     pub queries: usize,
-    /// Links that are there, answered or not.
+    /// Number of existing links, answered or not.
     pub there: usize,
-    /// Answers that judges have given to them.
+    /// Number of answers to them.
     pub answered: usize,
-    /// Links that are still to be planned.
+    /// Number of links still to be planned.
     pub planned: usize,
     pub expected: CallVolume,
     pub most: CallVolume,
 }
 
-/// Puts a link run together.
+/// Prepares a link run.
 ///
 /// # Errors
 /// Fewer than two queries have a score, or a judge cannot be asked about two queries.
@@ -85,13 +85,13 @@ pub fn prepare_link_run(
 }
 
 impl LinkRun {
-    /// Queries with a score.
+    /// Number of queries with a score.
     pub fn scored(&self) -> usize {
         let pools = self.pools.iter();
         pools.filter(|pool| !pool.ranking().is_empty()).count()
     }
 
-    /// What is still to be asked and what that takes: measured on links as they would be planned now.
+    /// The remaining questions and their cost, measured on links as they would be planned now.
     pub fn estimate(&self, store: &Store) -> Result<LinkEstimate, AppError> {
         let links = store.read_blocking(|db| db.links())?;
         let mut planned = 0;
@@ -126,8 +126,8 @@ impl LinkRun {
         })
     }
 
-    /// Plans and asks, round after round: the pairs of a round rest on the answers of those before. Ends with the first round
-    /// in which something stays unasked, and says how many questions that were.
+    /// Plans and asks round by round, as the pairs of a round depend on earlier answers. Ends after
+    /// the first round in which a question stays unasked, and returns the number of such questions.
     pub async fn run(
         &self,
         store: &Store,
@@ -137,7 +137,7 @@ impl LinkRun {
         for round in 0..self.rounds {
             let links = store.read(|db| db.links()).await?;
             let new = self.plan_round(&links, round);
-            // Planned before anybody is asked: an answer that was paid for has a link to belong to.
+            // Store the links before asking, so that a paid answer has a link to belong to.
             store
                 .write(move |db| new.iter().try_for_each(|link| db.add_link(link)))
                 .await?;
@@ -163,8 +163,8 @@ impl LinkRun {
         Ok(store.read_blocking(move |db| link_texts(db, &pools, &keys, &links))?)
     }
 
-    /// The links of a round for the queries that take part in none of it, until each does: with an odd number, one takes part
-    /// twice.
+    /// Plans the links of a round for the queries that have none in it, until each has one. With an
+    /// odd number of queries, one is part of two links.
     fn plan_round(&self, links: &[StoredLink], round: usize) -> Vec<StoredLink> {
         let mut known = links.to_vec();
         loop {
@@ -176,8 +176,8 @@ impl LinkRun {
         }
     }
 
-    /// Pairs of queries that take part in no link of a round. Of an odd number one is paired with a query that has its link, or
-    /// has to wait where there is none.
+    /// Pairs the queries that have no link in a round. With an odd number, one of them is paired
+    /// with a query that already has a link, or waits if there is none.
     fn plan_free(&self, links: &[StoredLink], round: usize) -> Vec<StoredLink> {
         let earlier = links.iter().filter(|link| link.round < round);
         let (earlier, _) = of_one_setting(earlier.cloned().collect());
@@ -232,7 +232,7 @@ impl LinkRun {
     }
 }
 
-/// The texts of links; those of documents that are not in the project are left out.
+/// The texts of links, skipping those with documents that are not in the project.
 fn link_texts(
     db: &Db,
     pools: &[ScoredPool],
@@ -266,8 +266,9 @@ fn link_texts(
     Ok(texts)
 }
 
-/// The links with the answers that each judge gave with one model, prompt and parameters: those of which there are most, the latest
-/// of equals. Answers with others stay in the project; they are counted by judge.
+/// The links with the answers that each judge gave under one model, prompt and parameters: the most
+/// frequent, or the latest of these. Answers under other settings stay in the project and are
+/// counted by judge.
 pub(super) fn of_one_setting(
     mut links: Vec<StoredLink>,
 ) -> (Vec<StoredLink>, BTreeMap<String, usize>) {
@@ -297,8 +298,8 @@ pub(super) fn of_one_setting(
     (links, others)
 }
 
-/// The offsets that answered links make most probable, by pool: of the largest set of queries that links connect, none of the
-/// others. `None` without an answer.
+/// The most probable offsets given the answered links, by pool, for the largest connected set of
+/// queries only. `None` without an answer.
 pub(super) fn fit(pools: &[ScoredPool], links: &[&StoredLink]) -> Option<Vec<Option<Offset>>> {
     let places: HashMap<&QueryId, usize> = pools.iter().map(|pool| &pool.query).zip(0..).collect();
     let scored = |of: &LinkedDocument| {
@@ -333,7 +334,7 @@ pub(super) fn fit(pools: &[ScoredPool], links: &[&StoredLink]) -> Option<Vec<Opt
     Some(offsets.map(|(of, on)| on.then_some(of)).collect())
 }
 
-/// Which nodes are in the largest set that edges connect; the first of equals.
+/// Which nodes are in the largest connected component; the first one on ties.
 fn largest_component(nodes: usize, edges: &[(usize, usize)]) -> Vec<bool> {
     let mut root: Vec<usize> = (0..nodes).collect();
     fn find(root: &mut [usize], mut at: usize) -> usize {

@@ -1,4 +1,5 @@
-//! Anchors and links over the whole project, priced before anybody is asked: what a screen offers of `overrule scale run`.
+//! Anchors and links for the whole project, priced before any call: the screen's version of
+//! `overrule scale run`.
 
 use super::anchors::prepare_anchor_run;
 use super::links::{LinkEstimate, LinkRun, prepare_link_run};
@@ -14,12 +15,12 @@ use crate::store::Store;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
-/// Documents of each query that are graded, where nothing else is said.
+/// Default number of documents to grade per query.
 pub const ANCHORS: u8 = 5;
-/// Links that each query takes part in, where nothing else is said.
+/// Default number of links per query.
 pub const LINKS: u8 = 4;
 
-/// What is still to be asked, and who is asked.
+/// The remaining questions, and the judges to ask.
 #[derive(Debug)]
 pub enum PreparedScale {
     Anchors(Box<PreparedRun>, CallVolume, CallVolume),
@@ -27,7 +28,7 @@ pub enum PreparedScale {
 }
 
 impl PreparedScale {
-    /// The anchors of each query, by one judge.
+    /// The anchors of each query, graded by one judge.
     ///
     /// # Errors
     /// No document has a score, or the judge cannot be asked for grades.
@@ -47,7 +48,7 @@ impl PreparedScale {
         Ok(Self::Anchors(Box::new(run), expected, most))
     }
 
-    /// Links of each query, by these judges.
+    /// Links for each query, answered by these judges.
     ///
     /// # Errors
     /// Fewer than two queries have a score, or a judge cannot be asked about two queries.
@@ -117,10 +118,10 @@ impl PreparedScale {
         }
     }
 
-    /// Asks. Every answer is in the project before `tell` hears of it.
+    /// Asks the questions. Every answer is in the project before `tell` is called.
     ///
     /// # Errors
-    /// Nothing says what a call costs at most where a budget has to be kept, or the project fails.
+    /// The worst-case cost of a call is unknown although there is a budget, or the project fails.
     pub async fn run(
         self,
         store: &Store,

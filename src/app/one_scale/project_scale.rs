@@ -1,4 +1,5 @@
-//! What puts a project's queries on one scale: an offset for each, and what makes grades of linked scores.
+//! The common scale of a project's queries: an offset for each query, and the conversion of
+//! calibrated scores to grades.
 
 use super::anchors::{StoredGrades, all_queries, stored_grades};
 use super::links::{fit, of_one_setting};
@@ -16,20 +17,20 @@ use crate::store::Store;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-/// Where the grades of anchors come from.
+/// Source of the grades of anchors.
 #[derive(Clone, Copy, Debug)]
 pub enum GradeSource<'a> {
     /// A file of labels.
     File(&'a Path),
-    /// What this judge was asked in the project.
+    /// The answers of this judge in the project.
     Judge(&'a str),
-    /// The answers to links, no grades.
+    /// The answers to links, without grades.
     Links,
-    /// Links or the anchors of one judge of the project, whichever has more queries on one scale.
+    /// Links or the anchors of one judge of the project, whichever covers more queries.
     Stored,
 }
 
-/// What offsets rest on.
+/// What offsets are based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScaleKind {
     Anchors,
@@ -37,7 +38,7 @@ pub enum ScaleKind {
 }
 
 impl ScaleKind {
-    /// What is counted of each query.
+    /// The noun for what is counted per query.
     pub fn noun(self) -> &'static str {
         match self {
             Self::Anchors => "anchors",
@@ -49,49 +50,52 @@ impl ScaleKind {
 /// The common scale of a project's queries.
 #[derive(Clone, Debug)]
 pub struct ProjectScale {
-    /// Whose grades it rests on, in words.
+    /// A phrase that says whose grades it is based on.
     pub basis: String,
-    /// Of the queries that are on the scale.
+    /// Offsets of the queries on the scale.
     offsets: HashMap<QueryId, Offset>,
     pub kind: ScaleKind,
-    /// Graded anchors, or answered links, of each query.
+    /// Number of graded anchors, or answered links, of each query.
     counts: HashMap<QueryId, usize>,
-    /// Makes grades of linked scores; `None` where neither people nor a judge of anchors have graded enough.
+    /// Converts calibrated scores to grades; `None` if neither people nor a judge of anchors have
+    /// graded enough documents.
     pub grades: Option<GradeModel>,
-    /// What sets its cut points, in words.
+    /// A phrase that says what determines its cut points.
     pub cuts: String,
-    /// Standard deviation of the offsets among queries, in units of zELO.
+    /// Standard deviation of the offsets between queries, in units of zELO.
     pub spread: f64,
-    /// Whether the judge's grades mean the same in all queries, where enough documents have a label too.
+    /// Whether the judge's grades mean the same in all queries, if enough documents also have a
+    /// label.
     pub drift: Option<Drift>,
-    /// Documents of grade 1 and above that are expected in each query on the scale.
+    /// Expected number of documents with grade 1 or higher in each query on the scale.
     expected: HashMap<QueryId, f64>,
     /// Grades of documents without a zELO score.
     pub unused: usize,
-    /// What a reader should know, a sentence each.
+    /// Notes to the reader, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// A score that compares documents of different queries, in units of zELO.
+/// A score that is comparable across queries, in units of zELO.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkedScore {
     pub value: f64,
-    /// Of the query's offset and the document's own; `None` where the document has none.
+    /// Standard error of the query's offset and the document's score combined; `None` if the
+    /// document has none.
     pub se: Option<f64>,
 }
 
 impl ProjectScale {
-    /// `None` for a query that nothing compares with others.
+    /// `None` for a query that nothing connects to others.
     pub fn offset(&self, query: &QueryId) -> Option<Offset> {
         self.offsets.get(query).copied()
     }
 
-    /// Graded anchors, or answered links, of a query.
+    /// Number of graded anchors, or answered links, of a query.
     pub fn count(&self, query: &QueryId) -> usize {
         self.counts.get(query).copied().unwrap_or_default()
     }
 
-    /// The linked score of a document of `query` with this zELO and its standard error.
+    /// The calibrated score of a document of `query` with this zELO and standard error.
     pub fn linked(&self, query: &QueryId, zelo: f64, se: Option<f64>) -> Option<LinkedScore> {
         self.offset(query).map(|offset| LinkedScore {
             value: zelo + offset.value,
@@ -99,8 +103,8 @@ impl ProjectScale {
         })
     }
 
-    /// Documents of grade 1 and above that are expected in a query; `None` where it is not on the scale, or nothing makes
-    /// grades.
+    /// Expected number of documents with grade 1 or higher in a query; `None` if it is not on the
+    /// scale or scores cannot be converted to grades.
     pub fn expected_relevant(&self, query: &QueryId) -> Option<f64> {
         self.expected.get(query).copied()
     }
@@ -108,7 +112,7 @@ impl ProjectScale {
 
 #[cfg(test)]
 impl ProjectScale {
-    /// A scale with one query on it.
+    /// A scale that contains one query.
     pub fn of_query(query: QueryId, offset: Offset, expected: f64) -> Self {
         Self {
             basis: "anchors of gpt".to_owned(),
@@ -126,13 +130,13 @@ impl ProjectScale {
     }
 }
 
-/// What puts queries on one scale, by pool.
+/// The offsets that calibrate queries, by pool.
 struct FoundOffsets {
     basis: String,
     kind: ScaleKind,
     offsets: Vec<Option<Offset>>,
     counts: HashMap<QueryId, usize>,
-    /// What the judge of anchors would grade a document with a linked score.
+    /// The grade that the judge of anchors would give to a document with a given calibrated score.
     of_judge: Option<GradeModel>,
     spread: f64,
     drift: Option<Drift>,
@@ -146,12 +150,13 @@ impl FoundOffsets {
     }
 }
 
-/// The scale of a project by what its judges were asked; `None` where none was, and where the answers make no scale.
+/// The scale of a project from its judges' answers; `None` if there are none, or if they do not
+/// determine a scale.
 pub fn project_scale(store: &Store) -> Result<Option<ProjectScale>, AppError> {
     project_scale_of(store, ScoreSource::Project)
 }
 
-/// The same of other scores than those that the project shows.
+/// As [`project_scale`], for scores other than those that the project shows.
 pub fn project_scale_of(
     store: &Store,
     scores: ScoreSource,
@@ -164,7 +169,7 @@ pub fn project_scale_of(
     }
 }
 
-/// The scale by the grades of a source, or why they make none.
+/// The scale from the grades of a source, or why they do not determine one.
 pub(super) fn scale_by(
     store: &Store,
     source: GradeSource<'_>,
@@ -192,7 +197,7 @@ pub(super) fn scale_by(
     })
 }
 
-/// The one that has more queries on the scale; links of equals.
+/// The scale that covers more queries; links on a tie.
 fn better(
     links: Option<FoundOffsets>,
     anchors: Result<FoundOffsets, AppError>,
@@ -219,7 +224,7 @@ fn better(
     }
 }
 
-/// Adds what people say to offsets.
+/// Combines offsets with people's labels.
 fn finished(found: FoundOffsets, pools: &[ScoredPool], labels: &Qrels) -> ProjectScale {
     let (model, cuts) = grade_model(pools, &found, labels);
     let (mut offsets, mut expected) = (HashMap::new(), HashMap::new());
@@ -282,7 +287,7 @@ fn by_grades(
     }))
 }
 
-/// By the answers to links; `None` without one.
+/// The offsets from the answers to links; `None` without an answer.
 fn by_links(
     store: &Store,
     pools: &[ScoredPool],
@@ -305,7 +310,7 @@ fn by_links(
     let values: Vec<f64> = offsets.iter().flatten().map(|of| of.value).collect();
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    // A judge's anchors still say what its grades are, at the place where links have put them.
+    // A judge's anchors still show what its grades mean, at the positions determined by the links.
     let (mut of_judge, mut drifts) = (None, None);
     let mut notes: Vec<String> = others
         .iter()
@@ -341,7 +346,7 @@ fn by_links(
     }))
 }
 
-/// What a judge said before or after its model, prompt or parameters were changed.
+/// A note on a judge's answers under another model, prompt or parameters.
 fn other_setting(judge: &str, count: usize, noun: &str) -> String {
     format!(
         "not counted: {} of {} with another model, prompt or parameters than most of its {noun}s",
@@ -365,7 +370,7 @@ fn no_scale(basis: &str, used: usize, given: usize) -> AppError {
     )
 }
 
-/// The grades of a source, whose they are in words, and what is to be said of them.
+/// The grades of a source, a phrase that says whose they are, and notes on them.
 fn grades_of(
     store: &Store,
     source: GradeSource<'_>,
@@ -382,7 +387,7 @@ fn grades_of(
     let mut stored = stored_grades(store)?;
     let found = match judge {
         Some(judge) => judge.to_owned(),
-        // The first by name of those with as many.
+        // On a tie, the first judge by name.
         None => match stored.iter().rev().max_by_key(|(_, of)| of.grades.len()) {
             Some((judge, _)) => judge.clone(),
             None => return Err(none_asked()),
@@ -442,7 +447,8 @@ fn anchor_grades(pools: &[ScoredPool], grades: &Qrels) -> Vec<AnchorGrade> {
     anchors
 }
 
-/// What makes grades of linked scores: the labels of people where there are enough, else the judge of the anchors.
+/// The conversion of calibrated scores to grades: from people's labels if there are enough, or else
+/// from the judge of the anchors.
 fn grade_model(
     pools: &[ScoredPool],
     found: &FoundOffsets,

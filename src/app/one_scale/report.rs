@@ -1,4 +1,4 @@
-//! A project on one scale, as it is printed and written.
+//! The report on a project's common scale, for printing and export.
 
 use super::anchors::all_queries;
 use super::project_scale::{GradeSource, ProjectScale, ScaleKind, scale_by};
@@ -14,12 +14,12 @@ use crate::store::Store;
 use serde_json::{Value, json};
 use std::io::Write;
 
-/// What the grades of anchors say of a project.
+/// The results of calibrating a project.
 #[derive(Clone, Debug)]
 pub struct ScaleReport {
     pub queries: Vec<ScaledQuery>,
     pub scale: ProjectScale,
-    /// What a reader should know, a sentence each.
+    /// Notes to the reader, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -27,9 +27,9 @@ pub struct ScaleReport {
 #[derive(Clone, Debug)]
 pub struct ScaledQuery {
     pub id: QueryId,
-    /// Graded anchors, or answered links.
+    /// Number of graded anchors, or answered links.
     pub count: usize,
-    /// `None` without one: nothing is said of how it compares.
+    /// `None` without any: it is not comparable with other queries.
     pub offset: Option<Offset>,
     pub expected_relevant: Option<f64>,
     documents: Vec<ScaledDocument>,
@@ -41,33 +41,33 @@ struct ScaledDocument {
     zelo: f64,
     se: Option<f64>,
     linked: f64,
-    /// Of the query's offset and the document's own.
+    /// Standard error of the query's offset and the document's score combined.
     linked_se: Option<f64>,
-    /// `None` where nothing makes grades.
+    /// `None` if scores cannot be converted to grades.
     graded: Option<GradedDocument>,
 }
 
 #[derive(Clone, Debug)]
 struct GradedDocument {
-    /// Of grade 0, then of each level.
+    /// Of grade 0, then of each higher grade.
     probabilities: Vec<f64>,
-    /// The most probable.
+    /// The most probable grade.
     grade: i32,
     expected: f64,
 }
 
 impl ScaledQuery {
-    /// The best most probable grade of its documents.
+    /// The highest of its documents' most probable grades.
     fn best_grade(&self) -> i32 {
         let graded = self.documents.iter().filter_map(|of| of.graded.as_ref());
         graded.map(|of| of.grade).max().unwrap_or_default()
     }
 }
 
-/// Puts a project on one scale by the grades of a source.
+/// Calibrates a project with the grades of a source.
 ///
 /// # Errors
-/// There are no grades, or they make no scale.
+/// There are no grades, or they do not determine a scale.
 pub fn scale_report(store: &Store, source: GradeSource<'_>) -> Result<ScaleReport, AppError> {
     let scale = scale_by(store, source, ScoreSource::Project)??;
     let mut queries = Vec::new();
@@ -77,7 +77,7 @@ pub fn scale_report(store: &Store, source: GradeSource<'_>) -> Result<ScaleRepor
             let id = db.query(key)?.id;
             let offset = scale.offset(&id);
             let mut documents = Vec::new();
-            // Of what has no offset nothing is said, so that nothing has to be read.
+            // Queries without an offset are not reported, so nothing needs to be read.
             if offset.is_some() {
                 let ids = db.documents(key)?.into_iter().map(|document| document.id);
                 let standings = ids.zip(db.view(key)?.standings);
@@ -173,7 +173,7 @@ fn notes(scale: &ProjectScale, queries: &[ScaledQuery]) -> Vec<String> {
     notes
 }
 
-/// Whether the judge of the anchors grades all queries alike.
+/// A note on whether the judge of the anchors grades all queries alike.
 fn drift_note(scale: &ProjectScale) -> Option<String> {
     if scale.kind == ScaleKind::Links {
         return None;
@@ -222,7 +222,8 @@ impl ScaleReport {
         })
     }
 
-    /// Writes a row a document that has a linked score, best first within its query: JSON lines, or a table.
+    /// Writes one row per document with a calibrated score, best first within its query, as JSON
+    /// lines or as a table.
     pub fn write(&self, as_table: bool, out: &mut dyn Write) -> Result<(), AppError> {
         let mut table = SafeCsv::new(&mut *out);
         if as_table {
@@ -249,7 +250,7 @@ impl ScaleReport {
     }
 }
 
-/// Nothing stands in the cell of a null.
+/// The cell of a null is empty.
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

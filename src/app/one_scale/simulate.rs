@@ -1,21 +1,22 @@
-//! What anchors and links are worth, in simulation.
+//! Simulates the accuracy of anchors and links.
 
 use crate::domain::one_scale::{ScaleDesign, ScaleWorld, simulated_scale};
 
-/// One way to find offsets, on worlds whose queries differ by half and by all of what documents do within one.
+/// A design for estimating offsets, in simulated worlds whose queries differ by half as much, or as
+/// much, as the documents within a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimulatedDesign {
     pub name: &'static str,
-    /// Judge calls a query; a link is shared by two. `None` where nobody can be asked.
+    /// Judge calls per query; a link is shared by two queries. `None` if nobody can be asked.
     pub calls: Option<usize>,
-    /// Mean and standard error of the correlation with the truth over all documents, where levels spread half as far as
-    /// documents within a query, and as far.
+    /// Mean and standard error of the correlation with the truth over all documents, for query
+    /// levels that vary half as much as documents within a query, and as much.
     pub correlations: [Option<(f64, Option<f64>)>; 2],
 }
 
-/// The levels of the queries, as a share of the spread within one.
+/// Spread of the query levels relative to the spread within a query.
 const LEVELS: [f64; 2] = [0.5, 1.0];
-/// Queries of a world, and documents of each.
+/// Queries per world, and documents per query.
 const QUERIES: usize = 60;
 const DOCUMENTS: usize = 30;
 
@@ -23,7 +24,7 @@ const fn anchors(count: usize, judges: usize) -> ScaleDesign {
     ScaleDesign::Anchors { count, judges }
 }
 
-/// What is compared: name, calls a query, design, and the drift of the judge of the anchors.
+/// The compared designs: name, calls per query, design, and drift of the judge of the anchors.
 const DESIGNS: [(&str, Option<usize>, ScaleDesign, f64); 10] = [
     ("none", Some(0), ScaleDesign::None, 0.0),
     ("3 anchors", Some(3), anchors(3, 1), 0.0),
@@ -37,7 +38,7 @@ const DESIGNS: [(&str, Option<usize>, ScaleDesign, f64); 10] = [
     ("true levels", None, ScaleDesign::Truth, 0.0),
 ];
 
-/// Plays every design on so many worlds, and tells after each design.
+/// Simulates every design in `worlds` worlds, and reports after each design.
 pub fn simulate_designs(
     worlds: usize,
     seed: u64,
@@ -56,7 +57,7 @@ pub fn simulate_designs(
     found
 }
 
-/// The mean correlation with the truth over so many worlds, and its standard error.
+/// The mean correlation with the truth over `worlds` worlds, and its standard error.
 fn correlation(
     design: ScaleDesign,
     drift: f64,
@@ -91,8 +92,8 @@ fn mean(values: &[f64]) -> Option<(f64, Option<f64>)> {
 mod tests {
     use super::*;
 
-    /// The correlation with the truth of a design on so many worlds, where levels spread half as far as documents within a
-    /// query, and as far.
+    /// The correlation of a design with the truth over `worlds` worlds, for query levels that vary
+    /// half as much as documents within a query, and as much.
     fn correlations(design: ScaleDesign, worlds: usize) -> [f64; 2] {
         LEVELS.map(|levels| {
             let found = correlation(design, 0.0, levels, worlds, 0);
@@ -100,7 +101,7 @@ mod tests {
         })
     }
 
-    /// What an independent simulation of the same designs found (three worlds).
+    /// Results of an independent simulation of the same designs (three worlds).
     #[rstest::rstest]
     #[case(anchors(5, 1), [0.918, 0.928])]
     #[case(ScaleDesign::Links(4), [0.891, 0.925])]

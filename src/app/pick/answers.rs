@@ -1,4 +1,4 @@
-//! How each question stands: what the project's picks say, and what comes in addition.
+//! The state of each question, based on the project's picks and new answers.
 
 use crate::domain::adjudication::{PickRecord, PickResult};
 use crate::domain::corpus::QueryId;
@@ -11,16 +11,16 @@ pub(super) struct QuestionState {
     picked: bool,
     /// Answers to it that broke the rules.
     pub(super) invalid: usize,
-    /// A call of it failed for good.
+    /// Whether a call about it failed for good.
     failed: bool,
-    /// Verdicts of the answer without a sentence of their document.
+    /// Verdicts in the answer without a supporting sentence from the document.
     pub(super) unproven: usize,
     usage: Usage,
     /// Calls whose cost is known or 0, and the others.
     spend: Spend,
 }
 
-/// Answers that break the rules before a question is given up.
+/// Number of answers that break the rules before a question is given up.
 const ASKED: usize = 2;
 
 impl QuestionState {
@@ -28,19 +28,19 @@ impl QuestionState {
         self.picked
     }
 
-    /// It is given up: the answers broke the rules.
+    /// Whether it was given up because the answers broke the rules.
     pub(super) fn is_invalid(&self) -> bool {
         !self.picked && self.invalid >= ASKED
     }
 
-    /// Its call failed, and no answer came.
+    /// Whether its call failed and there is no answer.
     pub(super) fn is_failed(&self) -> bool {
         !self.picked && self.invalid == 0 && self.failed
     }
 }
 
-/// What is asked: about which query, in which order of its pool, and the hash of judge and prompt. Two pools may make the
-/// same prompt; each is asked for itself.
+/// Identifies a question: the query, the order of its pool, and the hash of judge and prompt. Two
+/// pools may have the same prompt; each is asked separately.
 pub(super) type PickQuestionKey = (QueryId, usize, String);
 
 #[derive(Debug, Default)]
@@ -49,14 +49,14 @@ pub struct PickAnswers {
 }
 
 impl PickAnswers {
-    /// The answers that a project has.
+    /// Starts with the answers of a project.
     pub fn new(picks: Vec<PickRecord>) -> Self {
         let mut answers = Self::default();
         picks.iter().for_each(|record| answers.add(record));
         answers
     }
 
-    /// Takes an answer in.
+    /// Records an answer.
     pub fn add(&mut self, record: &PickRecord) {
         let question = (
             record.query.clone(),
@@ -79,12 +79,12 @@ impl PickAnswers {
         state.spend += Spend::of(record.cost_usd);
     }
 
-    /// How a question stands; `None` where it was never answered and never failed.
+    /// The state of a question; `None` if it was never answered and never failed.
     pub(super) fn state(&self, question: &PickQuestionKey) -> Option<&QuestionState> {
         self.states.get(question)
     }
 
-    /// Tokens and dollars of some questions.
+    /// Tokens and dollars spent on these questions.
     pub(super) fn used(&self, questions: &[&PickQuestionKey]) -> (Usage, Spend) {
         let mut usage = Usage::default();
         let mut spend = Spend::default();

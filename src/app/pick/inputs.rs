@@ -1,4 +1,4 @@
-//! Pools, their labels, and what judges have picked from them.
+//! Pools, their labels, and the judges' picks from them.
 
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{grades_of, read_pools};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The pools that judges are asked about.
 #[derive(Debug)]
 pub(super) enum PoolSource {
-    /// Those of a project, read when they are wanted: their texts may not all fit into memory.
+    /// Those of a project, read on demand, since their texts may not all fit in memory.
     Project(Store, Vec<(QueryKey, QueryId)>),
     /// Those of a file.
     File(Vec<Arc<Pool>>),
@@ -37,18 +37,19 @@ impl PoolSource {
     }
 }
 
-/// What judges are asked about, and what they have answered.
+/// The pools that judges are asked about, and the answers.
 #[derive(Debug)]
 pub struct PickInputs {
     pub(super) source: PathBuf,
     pub(super) pools: PoolSource,
     pub(super) labels: Qrels,
-    /// All answers of the project.
+    /// All answers in the project.
     pub picks: Vec<PickRecord>,
 }
 
 impl PickInputs {
-    /// The pools of a dataset, or all of the project; only those of the queries named, where some are.
+    /// Reads the pools of a dataset, or all of the project, restricted to the named queries if
+    /// there are any.
     pub fn read(
         project: Option<&Store>,
         dataset: Option<&Path>,

@@ -1,4 +1,4 @@
-//! Picks over the whole project, priced before anybody is asked: what a screen offers of `overrule pick`.
+//! Picks for the whole project, priced before any call: the screen's version of `overrule pick`.
 
 use super::run::{self, PickEvent, PickSession};
 use super::{PickAnswers, PickInputs, PickOptions, PickPlan, PickProgress};
@@ -12,10 +12,10 @@ use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use tokio::sync::{mpsc, watch};
 
-/// The grade from which on a document is relevant.
+/// The grade from which a document is relevant.
 const RELEVANT_FROM: i32 = 1;
 
-/// A plan over all pools of a project, each in its own order, and those who are to be asked.
+/// A plan for all pools of a project, each in its own order, and the judges to ask.
 #[derive(Debug)]
 pub struct PreparedPicks {
     ensemble: JudgeEnsemble,
@@ -25,10 +25,11 @@ pub struct PreparedPicks {
 }
 
 impl PreparedPicks {
-    /// Reads the project and finds out what is still to be asked in this way; `judges` by name, or all that are configured.
+    /// Reads the project and determines the remaining questions in this mode; `judges` by name, or
+    /// all configured ones.
     ///
     /// # Errors
-    /// A judge has no key or none can pick, or there is no pool to ask about.
+    /// A judge has no key, none can pick, or there is no pool to ask about.
     pub fn of_project(
         store: &Store,
         configuration: JudgeConfiguration<'_>,
@@ -69,7 +70,7 @@ impl PreparedPicks {
         }
     }
 
-    /// Asks. Every answer is in the project before `tell` hears of it.
+    /// Asks the questions. Every answer is in the project before `tell` is called.
     ///
     /// # Errors
     /// The project fails.
@@ -181,7 +182,7 @@ mod tests {
         let again = prepared(&store, PickMode::AnyNumber).price();
         assert_eq!(again.calls, 0);
         assert_eq!(again.already.as_deref(), Some("6 answers"));
-        // Without labels there is no number to ask for.
+        // Without labels, the number of documents to ask for is unknown.
         let exactly = prepared(&store, PickMode::Exactly).price();
         assert_eq!((exactly.about.as_str(), exactly.calls), ("1 pool", 3));
         assert_eq!(exactly.notes.len(), 1, "{:?}", exactly.notes);

@@ -1,4 +1,4 @@
-//! How far picks are, and how they ended.
+//! Progress and result of picks.
 
 use super::plan::PickPlan;
 use crate::app::wording::counted;
@@ -7,22 +7,22 @@ use crate::domain::number_words::count;
 use crate::domain::spend::Spend;
 use std::fmt::{self, Display};
 
-/// What has come so far.
+/// Progress so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PickProgress {
-    /// Questions that are settled, of those that were to be asked.
+    /// Resolved questions, of those to be asked.
     pub done: usize,
     pub all: usize,
-    /// Settled by answers that break the rules.
+    /// Resolved by answers that break the rules.
     pub invalid: usize,
-    /// Settled by a call that failed for good.
+    /// Resolved by a call that failed for good.
     pub failed: usize,
-    /// What the project has spent on picks, earlier ones included.
+    /// Spending of the project on picks, including earlier ones.
     pub spent: Spend,
 }
 
 impl PickProgress {
-    /// Of a plan none of whose questions has been asked.
+    /// The progress of a plan before its first question.
     pub fn of(plan: &PickPlan) -> Self {
         Self {
             all: plan.calls(),
@@ -30,7 +30,7 @@ impl PickProgress {
         }
     }
 
-    /// Takes an attempt in; `last` says whether its question is settled.
+    /// Counts an attempt; `last` says whether its question is resolved.
     pub fn count(&mut self, record: &PickRecord, last: bool) {
         if !last {
             return;

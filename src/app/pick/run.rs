@@ -1,6 +1,8 @@
-//! Picks: each judge is asked about each lineup, and what comes is in the project before anybody is told.
+//! Runs picks: each judge is asked about each lineup, and results are stored before they are
+//! reported.
 //!
-//! The calls are the caller's; a pick differs from a vote only in what is asked and kept.
+//! The caller makes the calls; a pick differs from a vote only in the question and the stored
+//! result.
 
 use crate::client::call_key::key_of;
 use crate::client::gate::RateGate;
@@ -25,31 +27,31 @@ use std::sync::{Arc, Mutex, Weak};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-/// Questions that wait for a judge at most.
+/// Maximum number of questions queued for a judge.
 const WAITING: usize = 16;
 
-/// A question to be put to a judge.
+/// A question to send to a judge.
 #[derive(Clone, Debug)]
 pub struct PickTask {
-    /// The judge's place in the ensemble.
+    /// Index of the judge in the ensemble.
     pub seat: usize,
     pub query: QueryId,
-    /// Which order of the pool is shown, from 1.
+    /// Number of the order in which the pool is shown, from 1.
     pub permutation: usize,
-    /// The order: positions in the pool.
+    /// The order, as positions in the pool.
     pub order: Arc<[usize]>,
     pub pool: PoolAt,
     pub ask: PickRequest,
-    /// The hash of judge and question.
+    /// Hash of judge and question.
     pub call: String,
-    /// Answers to it so far that broke the rules or were cut off.
+    /// Earlier answers to it that broke the rules or were truncated.
     pub asked: usize,
 }
 
-/// Where a pool is.
+/// Location of a pool.
 #[derive(Clone, Debug)]
 pub enum PoolAt {
-    /// In the project, from which it is read when its turn comes.
+    /// In the project, read when it is needed.
     Stored(QueryKey),
     Loaded(Arc<Pool>),
 }
@@ -76,10 +78,10 @@ impl ShownPool {
     }
 }
 
-/// The pools that judges are asked about just now, each once, by query and order.
+/// The pools in use, each once, by query and order.
 type OpenPools = Mutex<HashMap<(QueryId, usize), Weak<ShownPool>>>;
 
-/// The pool of a question, shared with the others that are asked about it.
+/// The pool of a question, shared with other questions about it.
 async fn shown(
     store: &Store,
     open: &OpenPools,
@@ -103,21 +105,22 @@ async fn shown(
     Ok(shown)
 }
 
-/// What the caller is told.
+/// Events reported to the caller.
 #[derive(Debug)]
 pub enum PickEvent {
-    /// An attempt is over, and its record is in the project; `last` says whether the question is over too.
+    /// An attempt has ended and its record is in the project; `last` says whether the question has
+    /// ended too.
     Recorded {
         record: Box<PickRecord>,
         last: bool,
         /// The cause and message of a failed call.
         failure: Option<(FailureCause, String)>,
     },
-    /// An attempt is made again, in words.
+    /// An attempt is being retried; contains a message.
     Again(String),
     /// A judge makes no more calls.
     Stopped {
-        /// Its place in the ensemble.
+        /// Its index in the ensemble.
         seat: usize,
         why: String,
     },
@@ -126,7 +129,7 @@ pub enum PickEvent {
     Failed(StoreError),
 }
 
-/// The hash of a judge and of every character it is sent: what makes two questions the same.
+/// Hash of a judge and its full prompt, used to detect identical questions.
 pub fn call_id(spec: &JudgeSpec, prompt: &JudgePrompt) -> String {
     key_of(spec, prompt)
         .iter()
@@ -142,11 +145,11 @@ struct PoolQuestion {
     asked: usize,
     /// Why the latest answer breaks the rules.
     invalid: Mutex<Option<InvalidPick>>,
-    /// Records on their way, in the order of the attempts.
+    /// Receives records in the order of the attempts.
     records: mpsc::UnboundedSender<PickEvent>,
 }
 
-/// An answer that keeps the rules.
+/// An answer that follows the rules.
 struct PickReply {
     result: PickResult,
     thoughts: Vec<String>,
@@ -154,7 +157,7 @@ struct PickReply {
     exchange: Exchange,
 }
 
-/// What a reply says, or why it breaks the rules.
+/// Parses a reply, or returns why it breaks the rules.
 fn read(
     lineup: &PresentedPool,
     reply: &JudgeReply,
@@ -213,14 +216,14 @@ impl PoolQuestion {
 impl ServiceQuestion for PoolQuestion {
     type Answer = PickReply;
 
-    // How often a judge breaks the rules is a result, for which each of its answers counts.
+    // The rate of answers that break the rules is a result, so each of the judge's answers counts.
     const JUNK_STOPS: bool = false;
 
     fn ask(&self) -> BoxFuture<'_, Result<PickReply, CallError>> {
         async {
             let lineup = &self.shown.lineup;
             let reply: JudgeReply = self.judge.pick(lineup, &self.prompt).await?;
-            // The reply is paid for: a parser that panics must not take it along.
+            // The reply is paid for, so a parser that panics must not lose it.
             match catch_panic(|| read(lineup, &reply)) {
                 Ok(Ok((result, thoughts))) => Ok(PickReply {
                     result,
@@ -296,7 +299,7 @@ impl ServiceQuestion for PoolQuestion {
         let records = self.records.clone();
         Some(Box::new(move |db| {
             db.add_pick(&record)?;
-            // A transaction that fails ends the run with an error, and nothing of it is reported.
+            // A transaction that fails ends the run with an error, and none of it is reported.
             let record = Box::new(record);
             drop(records.send(PickEvent::Recorded {
                 record,
@@ -315,8 +318,8 @@ pub struct PickSession {
     pub control: watch::Receiver<RunControl>,
 }
 
-/// Puts the jobs to the judges, each judge at its own speed. Ends when all are done, when it is told to end and calls in
-/// flight have had their time, or when the project fails.
+/// Sends the tasks to the judges, each judge at its own speed. Ends when all are done, when it is
+/// told to stop and the grace period for calls in flight has passed, or when the project fails.
 ///
 /// # Errors
 /// The project cannot be read.
@@ -359,11 +362,12 @@ pub async fn run(
             events.clone(),
         ));
     }
-    // The channel ends with the last worker.
+    // The channel closes with the last worker.
     drop(heard);
     let mut steered = true;
     loop {
-        // The workers share one budget; its limit is changed here only, and a new one before anything else.
+        // The workers share one budget. Its limit is changed only here, and before any other event
+        // is handled.
         let (seat, event) = tokio::select! {
             biased;
             changed = control.changed(), if steered => {
@@ -377,7 +381,7 @@ pub async fn run(
             },
         };
         let event = match event {
-            // Told with its record.
+            // Reported with its record.
             worker::WorkerEvent::Ended { .. } => continue,
             worker::WorkerEvent::Again { line, .. } => PickEvent::Again(line),
             worker::WorkerEvent::Stopped(why) => PickEvent::Stopped { seat, why },
@@ -393,7 +397,7 @@ pub async fn run(
     Ok(())
 }
 
-/// Hands a judge its questions as it takes them.
+/// Passes questions to a judge as it accepts them.
 async fn feed(
     judge: Arc<dyn Judge>,
     (store, open): (Store, Arc<OpenPools>),

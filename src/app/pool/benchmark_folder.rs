@@ -8,10 +8,10 @@ use crate::formats::beir::{self, BeirDocument, BeirQuery};
 use crate::formats::file::unpacked_name;
 use std::path::{Path, PathBuf};
 
-/// The split of a benchmark that measurements are published on.
+/// The split of a benchmark on which results are published.
 const USUAL_SPLIT: &str = "test";
 
-/// Where a benchmark's files are.
+/// The files of a benchmark.
 #[derive(Clone, Debug)]
 pub struct BenchmarkFolder {
     pub(super) corpus: PathBuf,
@@ -20,7 +20,7 @@ pub struct BenchmarkFolder {
 }
 
 impl BenchmarkFolder {
-    /// The files of a split, which is there.
+    /// The files of an existing split.
     pub fn new(folder: &Path, split: &str) -> Result<Self, AppError> {
         let qrels = folder.join("qrels");
         let file = or_packed(qrels.join(format!("{split}.tsv")));
@@ -42,7 +42,7 @@ impl BenchmarkFolder {
         })
     }
 
-    /// The split that is taken where none is named: `test`, or else the first one by name.
+    /// The default split: `test`, or else the first one by name.
     pub fn usual_split(folder: &Path) -> String {
         let all = splits(&folder.join("qrels"));
         let usual = all.iter().find(|split| *split == USUAL_SPLIT);
@@ -52,7 +52,7 @@ impl BenchmarkFolder {
             .to_owned()
     }
 
-    /// What must not be overwritten.
+    /// Files that must not be overwritten.
     pub fn files(&self) -> [(&'static str, &Path); 3] {
         [
             ("corpus", &self.corpus),
@@ -61,12 +61,12 @@ impl BenchmarkFolder {
         ]
     }
 
-    /// The labels. Rows that are left out are added to `notes`.
+    /// The labels. Skipped rows are added to `notes`.
     pub fn labels(&self, notes: &mut Vec<String>) -> Result<Qrels, AppError> {
         read_labels(&self.qrels, notes)
     }
 
-    /// The queries that have labels, in the order of their numbers where all ids are numbers, else as they came.
+    /// The queries with labels, in numeric order if all IDs are numbers, or else in file order.
     pub(super) fn queries(&self, qrels: &Qrels) -> Result<Vec<BeirQuery>, AppError> {
         let name = display_name(&self.queries);
         let mut problems = FileProblems::of(&self.queries);
@@ -87,7 +87,7 @@ impl BenchmarkFolder {
         Ok(queries)
     }
 
-    /// Reads the corpus through, one document in memory at a time, until the end or the first refusal.
+    /// Reads the corpus, with one document in memory at a time, until the end or the first error.
     pub(super) fn for_each_document(
         &self,
         mut visit: impl FnMut(BeirDocument) -> Result<(), AppError>,
@@ -123,7 +123,7 @@ fn splits(qrels: &Path) -> Vec<String> {
     known
 }
 
-/// A file, or the same one compressed where only that is there.
+/// A file, or its compressed version if only that exists.
 fn or_packed(path: PathBuf) -> PathBuf {
     let mut name = path.clone().into_os_string();
     name.push(".gz");

@@ -1,4 +1,4 @@
-//! Pools as a dataset: the documents with their texts, and in their metadata what the benchmark knows of them.
+//! Pools as a dataset: documents with their texts, and metadata from the benchmark.
 
 use super::benchmark_folder::BenchmarkFolder;
 use super::first_stage::FirstStage;
@@ -11,7 +11,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap};
 
-/// The pools with the texts of their documents, which are read from the corpus. Pools without documents are left out.
+/// The pools with their documents' texts, read from the corpus. Pools without documents are
+/// skipped.
 pub(super) fn pools(
     folder: &BenchmarkFolder,
     queries: &[BeirQuery],
@@ -106,7 +107,7 @@ fn document(
     put("slot", json!(number));
     let mut text = Value::Object(metadata).to_string();
     if !passage.metadata.is_empty() {
-        // As it is spelled in the corpus, digits and all.
+        // Copied verbatim from the corpus, to preserve the digits of numbers.
         text.truncate(text.len() - 1);
         text.push_str(",\"corpus\":");
         text.push_str(passage.metadata.as_str());
@@ -128,8 +129,8 @@ struct LabelEvidence {
     sentences: BTreeSet<u64>,
 }
 
-/// The evidence in a query's metadata, where it is in SciFact's form: by document, a list of sentences and labels. A
-/// document with labels that differ has none.
+/// The evidence in a query's metadata in SciFact's format: a list of sentences and labels for each
+/// document. A document with conflicting labels has none.
 fn evidence(metadata: &JsonObject) -> HashMap<String, LabelEvidence> {
     #[derive(Deserialize)]
     struct Rationale {

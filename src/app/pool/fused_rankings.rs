@@ -1,4 +1,4 @@
-//! What BM25 and the nearest vectors found, fused, with the places of both.
+//! The fused results of BM25 and the nearest vectors, with the ranks in both.
 
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::RankedRun;
@@ -6,21 +6,21 @@ use crate::domain::retrieval::{FusedItem, StageRank};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// The stages, in the order in which they are fused.
+/// The stages, in fusion order.
 const STAGES: [&str; 2] = ["bm25", "dense"];
 pub(super) const FUSED: &str = "hybrid";
 
-/// The names of the stages and of what they are fused to.
+/// Names of the stages and of their fusion.
 pub fn stage_names() -> impl Iterator<Item = &'static str> {
     STAGES.into_iter().chain([FUSED])
 }
 
 pub(super) struct FusedRankings {
-    /// Of each query, best first.
+    /// For each query, best first.
     pub(super) rankings: HashMap<QueryId, Vec<FusedItem<DocId>>>,
-    /// How they were fused, for the pools.
+    /// Description of the fusion, for the pools.
     pub(super) method: Value,
-    /// The same with what it took, for the summary.
+    /// The same with its cost, for the summary.
     pub(super) made: Value,
 }
 
@@ -49,7 +49,7 @@ impl FusedRankings {
         Some(places)
     }
 
-    /// The stages and what they were fused to, each as a run.
+    /// The stages and their fusion, each as a run.
     pub(super) fn runs(&self) -> Vec<(&'static str, RankedRun)> {
         let stages = STAGES.into_iter().enumerate();
         let mut runs: Vec<(&'static str, RankedRun)> = stages
@@ -66,7 +66,7 @@ impl FusedRankings {
     }
 }
 
-/// What one stage found, best first.
+/// The results of one stage, best first.
 fn stage(fused: &[FusedItem<DocId>], at: usize) -> Vec<(DocId, f64)> {
     let place = |fused: &FusedItem<DocId>| -> Option<StageRank> { *fused.stages.get(at)? };
     let found = fused

@@ -1,4 +1,5 @@
-//! The candidates of a query, in the order of the first stage: the project's pools, or what a file names of them.
+//! The candidates of a query in first-stage order: the project's pool, or the part of it named in a
+//! file.
 
 use crate::app::error::{AppError, invalid};
 use crate::domain::corpus::{DocId, QueryId};
@@ -10,19 +11,19 @@ use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The candidates that methods put in order.
+/// The candidates for methods to order.
 #[derive(Debug)]
 pub(super) struct Candidates {
     pub(super) key: QueryKey,
     pub(super) query: QueryId,
     pub(super) ids: Vec<DocId>,
-    /// The query's text, and those of the candidates, in their order.
+    /// Text of the query, and texts of the candidates in order.
     pub(super) pool: Arc<PoolText>,
-    /// The hash of the query's text, and of ids and texts of the candidates in their order.
+    /// Hash of the query's text, and of the IDs and texts of the candidates in order.
     pub(super) hash: [u8; 32],
 }
 
-/// Which documents of a query are candidates, best first; all of its pool where nothing else is said.
+/// The candidates of each query, best first; a query without an entry uses all of its pool.
 pub(super) type NamedCandidates = HashMap<QueryId, Vec<DocId>>;
 
 impl Candidates {
@@ -68,13 +69,13 @@ impl Candidates {
     }
 }
 
-/// Adds a part and its length: the border between two parts is a part of what is hashed.
+/// Hashes a part together with its length, so that the boundary between two parts affects the hash.
 pub(super) fn hash_part(hash: &mut Sha256, part: &str) {
     hash.update((part.len() as u64).to_le_bytes());
     hash.update(part.as_bytes());
 }
 
-/// What a file says of the candidates, checked against the project.
+/// Checks a file of candidates against the project.
 pub(super) fn check(
     db: &Db,
     queries: &[(QueryKey, QueryId)],

@@ -1,4 +1,4 @@
-//! The candidates that methods are at work on just now: those of a query are read once for all methods.
+//! The candidates that methods are currently using; those of a query are read once for all methods.
 
 use super::candidates::Candidates;
 use super::plan::RerankPlan;

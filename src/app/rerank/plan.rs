@@ -1,4 +1,4 @@
-//! Which method still has to rank which query.
+//! Determines which method still has to rank which query.
 
 use super::candidates::{self, Candidates, NamedCandidates};
 use super::prepared_method::PreparedMethod;
@@ -20,12 +20,12 @@ use std::sync::Arc;
 /// A query that a method has not ranked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OutstandingRanking {
-    /// The method's place in the plan.
+    /// Index of the method in the plan.
     pub(super) method: usize,
     pub(super) query: QueryKey,
 }
 
-/// Everything that a run is about.
+/// The plan of a reranking run.
 #[derive(Debug)]
 pub struct RerankPlan {
     pub(super) methods: Vec<PreparedMethod>,
@@ -33,42 +33,43 @@ pub struct RerankPlan {
     pub(super) queries: Vec<(QueryKey, QueryId)>,
     named: Option<HashMap<QueryKey, Vec<DocId>>>,
     pub(super) outstanding: Vec<OutstandingRanking>,
-    /// What each ranking depends on.
+    /// Hash of the inputs of each ranking.
     identities: HashMap<(usize, QueryKey), [u8; 32]>,
-    /// Results that are there, failed ones included that are not tried again.
+    /// Number of existing results, including failures that are not retried.
     pub already: usize,
-    /// Whether queries that failed are tried again.
+    /// Whether failed queries are retried.
     pub(super) retry: bool,
     /// Whether rankings are made one after the other.
     pub(super) one_at_a_time: bool,
 }
 
-/// Which documents of a query are candidates, and in which order.
+/// Source of the candidates of a query and of their order.
 #[derive(Clone, Copy, Debug)]
 pub enum CandidateSource<'a> {
-    /// The project's pools, in the order of the first stage.
+    /// The project's pools, in first-stage order.
     Pools,
-    /// What a file says.
+    /// A file.
     File(&'a Path),
-    /// These, of the queries that are named.
+    /// These candidates, for the given queries.
     Named(&'a HashMap<QueryKey, Vec<DocId>>),
 }
 
-/// What a run is to be about.
+/// Scope of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RerankScope<'a> {
     /// Only the queries of a dataset.
     pub dataset: Option<&'a [QueryKey]>,
-    /// Only these queries, where some are named.
+    /// Only these queries, unless the list is empty.
     pub queries: &'a [String],
     pub candidates: CandidateSource<'a>,
     pub retry_failed: bool,
-    /// One ranking after the other: their times are those of the method, and not of waiting for each other.
+    /// Make one ranking after the other, so that the measured latency of a method does not include
+    /// waiting for other rankings.
     pub one_at_a_time: bool,
 }
 
 impl RerankPlan {
-    /// What the methods have still to do in a project.
+    /// Determines the remaining work of the methods in a project.
     pub(super) fn new(
         store: &Store,
         methods: Vec<PreparedMethod>,
@@ -144,7 +145,7 @@ impl RerankPlan {
         Ok(plan)
     }
 
-    /// What of a query's pool are its candidates, where a file says so.
+    /// The candidates of a query, if a file names them.
     pub(super) fn named(&self, query: QueryKey) -> Option<&[DocId]> {
         self.named.as_ref()?.get(&query).map(Vec::as_slice)
     }
@@ -190,12 +191,12 @@ impl RerankPlan {
         self.queries.len()
     }
 
-    /// How many rankings are to be made.
+    /// Number of rankings to make.
     pub fn rankings(&self) -> usize {
         self.outstanding.len()
     }
 
-    /// The results of the plan's methods on its queries, as they are now in the project.
+    /// The current results in the project of the plan's methods for its queries.
     pub fn results(&self, store: &Store) -> Result<Vec<MethodRow>, StoreError> {
         let keys: Vec<QueryKey> = self.queries.iter().map(|(key, _)| *key).collect();
         let mut rows = Vec::new();
@@ -217,12 +218,12 @@ impl RerankPlan {
         Ok(rows)
     }
 
-    /// Whether a rerank service is asked that may want money.
+    /// Whether a paid reranking service may be called.
     pub fn asks_rerankers(&self) -> bool {
         self.services.iter().any(RerankService::is_paid_reranker)
     }
 
-    /// The rerankers of which nothing says what a call costs at most.
+    /// The rerankers whose worst-case cost per call is unknown.
     pub(super) fn unpriced_rerankers(&self) -> impl Iterator<Item = &str> {
         let unpriced = |service: &&RerankService| service.is_unpriced_reranker();
         self.services
@@ -239,13 +240,13 @@ impl RerankPlan {
             .filter(|reranker| reranker.program().is_some())
     }
 
-    /// Whether anything that is still to be done may be sent to a server.
+    /// Whether any of the remaining work may be sent to a server.
     pub fn asks_servers(&self) -> bool {
         !self.outstanding.is_empty() && self.services.iter().any(RerankService::is_remote)
     }
 }
 
-/// The documents of a run, which is already in order.
+/// The documents of a run, which is already ordered.
 pub(super) fn orders_of(run: RankedRun) -> super::prepared_method::Orders {
     run.into_iter()
         .map(|(query, documents)| (query, documents.into_iter().map(|(id, _)| id).collect()))

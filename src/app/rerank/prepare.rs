@@ -1,4 +1,5 @@
-//! From the names of methods to what they ask: judges made for their kind of question, rerankers, runs.
+//! Resolves the names of methods to what they ask: judges configured for their kind of question,
+//! rerankers, or runs.
 
 use super::plan::{CandidateSource, RerankPlan, RerankScope, orders_of};
 use super::prepared_method::{Asks, Orders, PreparedMethod};
@@ -18,31 +19,32 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The methods of a run, by name, and who answers them.
+/// The methods of a run, by name, and who answers their questions.
 #[derive(Clone, Copy, Debug)]
 pub struct MethodChoice<'a> {
     pub methods: &'a [Method],
-    /// The judges named; the first that is there where none is.
+    /// Names of the judges; if empty, the first available one.
     pub judges: &'a [String],
     pub options: MethodOptions,
     pub seed: u64,
 }
 
-/// A plan, and what is to be said about it.
+/// A plan, with notes about it.
 #[derive(Debug)]
 pub struct PreparedRun {
     pub plan: RerankPlan,
     pub notes: Vec<String>,
-    /// The judges that are asked, for a check of the budget.
+    /// The judges to ask, for a check of the budget.
     pub ensemble: JudgeEnsemble,
     /// Whether an offline judge is asked.
     pub offline: bool,
 }
 
-/// Puts a run together.
+/// Prepares a run.
 ///
 /// # Errors
-/// A method, judge or reranker that is not there, a method named twice, or judges that cannot be asked so.
+/// A method, judge or reranker does not exist, a method is named twice, or a judge cannot answer
+/// such questions.
 pub fn prepare(
     store: &Store,
     configuration: &JudgeConfiguration<'_>,
@@ -65,10 +67,10 @@ pub fn prepare(
     preparing.planned(scope)
 }
 
-/// Puts a run together that has one judge grade the anchors of a scale, one by one, 0 to 3.
+/// Prepares a run in which one judge grades the anchors of a scale one by one, from 0 to 3.
 ///
 /// # Errors
-/// The judge is not there, is more than one, or cannot be asked for grades.
+/// The judge does not exist, is ambiguous, or cannot be asked for grades.
 pub fn prepare_anchors(
     store: &Store,
     configuration: &JudgeConfiguration<'_>,
@@ -108,7 +110,7 @@ pub fn prepare_anchors(
     })
 }
 
-/// A service for each judge.
+/// One service per judge.
 pub(super) fn services_of(ensemble: &JudgeEnsemble) -> Vec<RerankService> {
     let judges = ensemble.iter();
     judges
@@ -117,10 +119,10 @@ pub(super) fn services_of(ensemble: &JudgeEnsemble) -> Vec<RerankService> {
 }
 
 impl PreparedRun {
-    /// Refuses a budget that is none, or that cannot be kept by the judges and rerankers that are asked.
+    /// Rejects an invalid budget, or one that the judges and rerankers cannot keep.
     ///
     /// # Errors
-    /// It is no number of dollars, or nothing says what a call costs at most.
+    /// It is not an amount in dollars, or the worst-case cost of a call is unknown.
     pub fn check_budget(&self, budget: f64) -> Result<(), AppError> {
         check_budget(budget, &self.ensemble)?;
         let unpriced: Vec<_> = self.plan.unpriced_rerankers().map(sanitise::line).collect();
@@ -144,7 +146,7 @@ struct Preparing<'a> {
     names: Option<KnownNames>,
 }
 
-/// What a method can be called by: read once, when the first name is looked up.
+/// The existing names that a method name may refer to, read when the first name is looked up.
 struct KnownNames {
     rerankers: Vec<String>,
     rankings: Vec<(String, Arc<Orders>)>,
@@ -161,8 +163,8 @@ impl KnownNames {
         })
     }
 
-    /// What the name stands for apart from a reranker, in words; `overrule.toml`, which somebody else may have written,
-    /// must not change what it means.
+    /// The meaning of the name other than as a reranker, in words. `overrule.toml`, which someone
+    /// else may have written, must not change its meaning.
     fn other_meaning(&self, name: &str) -> Option<&'static str> {
         if self.rankings.iter().any(|(of, _)| of == name) {
             Some("a ranking of the project")
@@ -175,7 +177,7 @@ impl KnownNames {
 }
 
 impl<'a> Preparing<'a> {
-    /// The methods of a choice with who answers them.
+    /// Resolves the methods of a choice.
     fn of(
         store: &'a Store,
         configuration: &'a JudgeConfiguration<'a>,
@@ -284,7 +286,8 @@ impl<'a> Preparing<'a> {
         chosen.ensemble
     }
 
-    /// The place of a judge among the services: one queue a judge, however many kinds of questions it is asked.
+    /// The index of a judge's service: there is one queue per judge, however many kinds of
+    /// questions it is asked.
     fn service(&mut self, judge: &Arc<dyn Judge>) -> usize {
         let name = &judge.spec().name;
         let known = self.services.iter().position(|service| {
@@ -298,7 +301,7 @@ impl<'a> Preparing<'a> {
         })
     }
 
-    /// What a name stands for: a reranker, a ranking of the project, or a file.
+    /// Resolves a name to a reranker, a ranking of the project, or a file.
     fn named(&mut self, name: &str) -> Result<Asks, AppError> {
         let asked = self.services.iter().enumerate();
         let asked = asked.filter_map(|(at, service)| Some((at, service.reranker()?)));

@@ -1,4 +1,5 @@
-//! A method with all that it asks: its judges by kind of question, its reranker, or the orders of a file.
+//! A method with everything it asks: its judges by kind of question, its reranker, or the orders of
+//! a file.
 
 use super::candidates::{Candidates, hash_part};
 use super::question::Target;
@@ -14,8 +15,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What repair makes of answers. Rankings that an earlier version made are made again, from the
-/// answers that are kept: it took an answer without a usable part for the old order.
+/// Version of the repair of answers. Rankings from an earlier version are computed again from the
+/// stored answers, since it treated an answer without a usable part as the old order.
 const REPAIR: &str = "repair 2";
 
 /// The orders of a run, by query.
@@ -24,39 +25,39 @@ pub(super) type Orders = BTreeMap<QueryId, Vec<DocId>>;
 /// What a method asks.
 #[derive(Clone, Debug)]
 pub(super) enum Asks {
-    /// Nothing: the first-stage order.
+    /// Nothing: it uses the first-stage order.
     Nothing,
-    /// One judge, made for the method's kind of question, at this place of the services.
+    /// One judge, configured for the method's kind of question, with this service index.
     Judge {
         service: usize,
         judge: Arc<dyn Judge>,
     },
-    /// The judges of an ensemble, with battles.
+    /// The judges of an ensemble, using battles.
     Ensemble(Vec<(usize, Arc<dyn Judge>)>),
     Reranker {
         service: usize,
         reranker: Arc<Reranker>,
     },
-    /// A run that is there already.
+    /// An existing run.
     Orders(Arc<Orders>),
 }
 
 /// One of the methods of a run.
 #[derive(Clone, Debug)]
 pub(super) struct PreparedMethod {
-    /// Its name in results: the method, and where it asks a judge that judge after a slash.
+    /// Its name in results: the method, followed by a slash and the judge if it asks one.
     pub(super) name: String,
-    /// The judges or the reranker that it asks.
+    /// Names of the judges or the reranker that it asks.
     pub(super) judges: Vec<String>,
     pub(super) method: Method,
     pub(super) asks: Asks,
     pub(super) seed: u64,
-    /// Whether it grades the anchors of a scale. A missing grade then does not fail the other
-    /// grades; it is asked for again with the failures.
+    /// Whether it grades the anchors of a scale. A missing grade then does not invalidate the other
+    /// grades; it is requested again with the failures.
     pub(super) is_anchors: bool,
 }
 
-/// A part of a question: where it is asked, which of the question's candidates it is about if not all, and how.
+/// A part of a question: its service index, the subset of candidates if not all, and its target.
 pub(super) type QuestionPart = (usize, Option<Range<usize>>, Target);
 
 impl PreparedMethod {
@@ -84,8 +85,8 @@ impl PreparedMethod {
         }
     }
 
-    /// The same as what grades the anchors of a scale: its results are no orders of pools. `None` where it is not one judge
-    /// that is asked.
+    /// Converts it to a method that grades the anchors of a scale, whose results are not orders of
+    /// pools. `None` unless exactly one judge is asked.
     pub(super) fn for_anchors(self) -> Option<Self> {
         let Asks::Judge { judge, .. } = &self.asks else {
             return None;
@@ -98,13 +99,13 @@ impl PreparedMethod {
         })
     }
 
-    /// Whether a result is a failure, as a whole or in a part that is wanted.
+    /// Whether a result failed, as a whole or in a required part.
     pub(super) fn has_failed(&self, row: &MethodRow) -> bool {
         let ungraded = || row.scores.iter().flatten().any(Option::is_none);
         row.failure.is_some() || (self.is_anchors && ungraded())
     }
 
-    /// The method at work on a query.
+    /// Creates the method's strategy for a query.
     pub(super) fn strategy(&self, candidates: &Candidates) -> Box<dyn Strategy> {
         let looked_at = self.looks_at(candidates);
         if let (true, MethodKind::Pointwise { scale }) = (self.is_anchors, &self.method.kind) {
@@ -118,13 +119,13 @@ impl PreparedMethod {
         self.method.strategy(looked_at, seed, judges)
     }
 
-    /// How many of the candidates it looks at.
+    /// Number of candidates that it considers.
     pub(super) fn looks_at(&self, candidates: &Candidates) -> usize {
         self.method.looks_at(candidates.ids.len())
     }
 
-    /// The answer that needs no call: the order of a run. Candidates that the run does not hold follow in their old order.
-    /// `None` where somebody has to be asked.
+    /// The answer that needs no call: the order of a run. Candidates that are missing from the run
+    /// follow in their old order. `None` if someone must be asked.
     pub(super) fn own_answer(
         &self,
         candidates: &Candidates,
@@ -157,10 +158,10 @@ impl PreparedMethod {
         Some(Answer::Scores(scores.collect()))
     }
 
-    /// How a question is put.
+    /// Splits a question into the parts that are asked.
     ///
     /// # Errors
-    /// It cannot be put to whom this method asks.
+    /// The method's target cannot answer it.
     pub(super) fn parts(
         &self,
         candidates: &Candidates,
@@ -218,7 +219,8 @@ impl PreparedMethod {
         }
     }
 
-    /// The hash of everything that the order depends on: method, seed, judges, candidates and their texts.
+    /// Hash of everything that the order depends on: method, seed, judges, and the candidates with
+    /// their texts.
     pub(super) fn identity(&self, candidates: &Candidates) -> [u8; 32] {
         let mut hash = Sha256::new();
         let mut add = |part: &str| hash_part(&mut hash, part);

@@ -1,4 +1,5 @@
-//! One method at work on one query: its questions are looked up among the answers that are there, and asked where they are not.
+//! Runs one method on one query: its questions are answered from stored answers if possible, or
+//! else asked.
 
 use super::candidates::Candidates;
 use super::prepared_method::PreparedMethod;
@@ -19,7 +20,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-/// Where questions go, by the place of their service.
+/// A question channel for each service index.
 pub(super) type QuestionSenders = Arc<[mpsc::Sender<RerankQuestion>]>;
 
 /// How a method's work on a query ended.
@@ -27,19 +28,19 @@ pub(super) type QuestionSenders = Arc<[mpsc::Sender<RerankQuestion>]>;
 pub(super) enum QueryEnd {
     /// With an order, or with the reason why there is none.
     Over(Box<StoredResult>),
-    /// It was cut short: a question was not asked any more.
+    /// It was interrupted because a question was no longer asked.
     CutShort,
 }
 
-/// What a query's answers took together.
+/// Total cost of a query's answers.
 #[derive(Debug, Default)]
 struct Totals {
     answers: u64,
-    /// Answers from an earlier run that said nothing.
+    /// Answers from an earlier run without content.
     unreadable: u64,
     tokens_input: u64,
     tokens_output: u64,
-    /// `None` once a price is not known.
+    /// `None` once a price is unknown.
     unpriced: bool,
     cost_usd: f64,
     service_ms: f64,
@@ -65,15 +66,15 @@ impl Totals {
     }
 }
 
-/// Where the parts of a question's answer belong: a question for scores may be asked in batches.
+/// Where the part of an answer belongs, since a question for scores may be asked in batches.
 struct Part {
     call: usize,
     range: Option<Range<usize>>,
     told: Result<Told, oneshot::error::RecvError>,
 }
 
-/// Lets `method` rank these candidates. What was answered before is not asked again; with `retry` answers that
-/// said nothing are.
+/// Lets `method` rank these candidates. Questions with stored answers are not asked again, except
+/// that `retry` repeats those whose answers had no content.
 pub(super) async fn rank(
     method: &PreparedMethod,
     candidates: &Candidates,
@@ -87,7 +88,7 @@ pub(super) async fn rank(
     let mut totals = Totals::default();
     let mut strategy = method.strategy(candidates);
     let mut waiting = FuturesUnordered::new();
-    // Scores that come in batches, and how many batches are still to come.
+    // Scores that arrive in batches, and the number of pending batches.
     let mut scores: HashMap<usize, (usize, Vec<f64>)> = HashMap::new();
     let mut cut_short = false;
     let failure = 'asking: loop {
@@ -127,7 +128,7 @@ pub(super) async fn rank(
                     (None, Some(worker)) => {
                         let question =
                             RerankQuestion::new(target, Some(case), key, tell, Arc::clone(&failed));
-                        // A worker that is gone drops the question, and with it the sender.
+                        // If the worker has ended, the question is dropped along with its sender.
                         drop(worker.send(question).await);
                     }
                     (None, None) => {}
@@ -154,7 +155,8 @@ pub(super) async fn rank(
             break None;
         };
         let given = match part.told {
-            // A call in flight may still fail the query, perhaps the reason why no more are made.
+            // A call in flight may still fail the query, possibly with the reason why no more calls
+            // are made.
             Err(_) => {
                 cut_short = true;
                 continue;
@@ -191,7 +193,7 @@ pub(super) async fn rank(
         (None, Some(ranking)) => Ok(ranking.with_rest(candidates.ids.len())),
         (None, None) => Err("the method asks nothing more and has no order".to_owned()),
     };
-    // Calls of this query that are still under way are heard to their end by their workers, and kept.
+    // The workers still wait for this query's pending calls and store their answers.
     let failed = *lock(&failed);
     let result = result(
         method,

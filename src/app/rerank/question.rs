@@ -1,4 +1,5 @@
-//! A question of a reranking method, put to a judge or a reranker: how it is asked, and what is kept of each attempt.
+//! A question of a reranking method to a judge or a reranker: how it is asked, and what is stored
+//! of each attempt.
 
 use super::candidates::hash_part;
 use crate::client::call_key::key_of;
@@ -22,24 +23,24 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-/// Who is asked, and what.
+/// The recipient and the content of a question.
 #[derive(Clone, Debug)]
 pub(super) enum Target {
-    /// A judge, about candidates in the words of a method.
+    /// A judge, asked about candidates in the terms of a method.
     Judge {
         judge: Arc<dyn Judge>,
         shown: PresentedQuestion,
         prompt: JudgePrompt,
-        /// Whether the reply has to keep to its form to the letter, and is asked for once only.
+        /// Whether the reply must follow its format exactly and is requested only once.
         strict: bool,
     },
-    /// A judge, about a pair, as in a battle.
+    /// A judge, asked about a pair as in a battle.
     Battle {
         judge: Arc<dyn Judge>,
         case: PresentedPair,
         prompt: JudgePrompt,
     },
-    /// A reranker, about a batch of candidates.
+    /// A reranker, asked about a batch of candidates.
     Reranker {
         reranker: Arc<Reranker>,
         query: Arc<str>,
@@ -55,7 +56,8 @@ impl Target {
         }
     }
 
-    /// Whether answers are paid for, or at least waited for: they are kept, and asked for only once.
+    /// Whether answers cost money or at least time, so that they are stored and requested only
+    /// once.
     pub(super) fn is_kept(&self) -> bool {
         match self {
             Self::Judge { judge, .. } | Self::Battle { judge, .. } => !judge.spec().is_offline(),
@@ -63,7 +65,7 @@ impl Target {
         }
     }
 
-    /// The hash of the service and of everything it is sent.
+    /// Hash of the service and of everything it is sent.
     pub(super) fn key(&self) -> [u8; 32] {
         match self {
             Self::Battle { judge, prompt, .. } => key_of(judge.spec(), prompt),
@@ -74,7 +76,7 @@ impl Target {
                 ..
             } => {
                 let mut key = key_of(judge.spec(), prompt);
-                // The same reply may be an answer to the one and none to the other.
+                // The same reply may be valid for one of them and invalid for the other.
                 if let (Some(first), true) = (key.first_mut(), strict) {
                     *first ^= 1;
                 }
@@ -95,7 +97,7 @@ impl Target {
         }
     }
 
-    /// Documents that the service does not see all of.
+    /// Number of documents truncated by the service.
     fn truncated(&self) -> u64 {
         match self {
             Self::Judge { judge, shown, .. } => judge.truncates(shown),
@@ -109,7 +111,7 @@ impl Target {
     }
 }
 
-/// What calls took that ended without an answer, of one method on one query.
+/// The cost of calls without an answer, for one method and one query.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct FailedCalls {
     pub(super) attempts: u64,
@@ -129,34 +131,34 @@ impl FailedCalls {
     }
 }
 
-/// An answer that came, and whether it cost a call of its own.
+/// An answer, and whether it required its own call.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct GivenAnswer {
     pub(super) known: KnownAnswer,
-    /// It was there already, or came for another method at the same time.
+    /// It was already stored, or arrived for another method at the same time.
     pub(super) reused: bool,
 }
 
-/// What one who asked is told: an answer, or why there is none.
+/// The response to whoever asked: an answer, or why there is none.
 pub(super) type Told = Result<GivenAnswer, String>;
 
-/// A question on its way.
+/// A pending question.
 pub(super) struct RerankQuestion {
     target: Arc<Target>,
-    /// The query that it is about, `None` if there are two.
+    /// The query it is about; `None` if there are two.
     case: Option<CaseId>,
     prompt: Option<JudgePrompt>,
     key: [u8; 32],
     kept: bool,
     once_more: bool,
-    /// Who waits for the answer. Dropped unanswered where the run ends before.
+    /// The sender that the asker waits for; dropped without an answer if the run ends first.
     waiting: Arc<Mutex<Option<oneshot::Sender<Told>>>>,
-    /// The answer that was found for the same question.
+    /// The answer found for an identical question.
     found: Arc<Mutex<Option<KnownAnswer>>>,
     failed: Arc<Mutex<FailedCalls>>,
 }
 
-/// An answer as it came.
+/// A raw answer.
 pub(super) struct RerankReply {
     pub(super) answer: Answer,
     raw: Option<String>,
@@ -184,14 +186,14 @@ impl RerankQuestion {
         }
     }
 
-    /// Tells who waits.
+    /// Sends the response to the asker.
     pub(super) fn tell(&self, told: Told) {
         if let Some(waiting) = lock(&self.waiting).take() {
             drop(waiting.send(told));
         }
     }
 
-    /// An answer with what it took.
+    /// An answer with its cost.
     pub(super) fn given(&self, reply: &RerankReply) -> KnownAnswer {
         known(
             reply.answer.clone(),
@@ -200,8 +202,8 @@ impl RerankQuestion {
         )
     }
 
-    /// What a failure that is the last word amounts to: an answer that says nothing, where one came. What it took is among
-    /// the failed calls.
+    /// Converts a final failure to an answer without content, if there was a reply. Its cost is
+    /// included in the failed calls.
     pub(super) fn unreadable(&self, error: &CallError) -> Option<KnownAnswer> {
         let answer = unreadable(error)?;
         let mut known = known(answer, &Exchange::default(), self.target.truncated());
@@ -209,7 +211,7 @@ impl RerankQuestion {
         Some(known)
     }
 
-    /// The answer that was found for the same question.
+    /// Takes the answer found for an identical question.
     pub(super) fn take_found(&self) -> Option<KnownAnswer> {
         lock(&self.found).take()
     }
@@ -238,7 +240,7 @@ impl RerankQuestion {
                 } else {
                     read_answer
                 };
-                // The reply is paid for: a reader that panics must not take it along.
+                // The reply is paid for, so a parser that panics must not lose it.
                 match catch_panic(|| read(shown, &reply)) {
                     Ok(Ok(answer)) => Ok(RerankReply {
                         answer,
@@ -309,7 +311,7 @@ impl RerankQuestion {
     }
 }
 
-/// The order that scores stand for, where they say nothing else.
+/// The order implied by scores, where they carry no further meaning.
 fn by_place(scores: &[f64]) -> Answer {
     let order = best_first(scores).into_iter();
     Answer::Numbers(order.map(|at| at as i64 + 1).collect())
@@ -326,7 +328,7 @@ fn known(answer: Answer, exchange: &Exchange, truncated: u64) -> KnownAnswer {
     }
 }
 
-/// The model answered, and said nothing that the method can use.
+/// The model answered, but without anything the method can use.
 fn unreadable(error: &CallError) -> Option<Answer> {
     let answered = !error.no_answer
         && matches!(
@@ -357,7 +359,7 @@ impl ServiceQuestion for RerankQuestion {
         &answer.exchange
     }
 
-    // A query that has failed hears no more of its answers.
+    // A query that has failed no longer waits for its answers.
     fn is_wanted(&self) -> bool {
         lock(&self.waiting)
             .as_ref()

@@ -1,5 +1,5 @@
-//! A run of reranking methods: one worker a service, many queries at once, and each result in the project before anybody is
-//! told.
+//! Runs reranking methods: one worker per service and many queries in parallel, with each result
+//! stored before it is reported.
 
 use super::open_candidates::OpenCandidates;
 use super::plan::{OutstandingRanking, RerankPlan};
@@ -18,20 +18,20 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// Questions that wait for a service at most.
+/// Maximum number of questions queued for a service.
 const WAITING: usize = 64;
-/// Queries under way at once, at least and at most: a method that asks one question at a time needs many of them to keep a
-/// service busy.
+/// Minimum and maximum number of queries in progress. Methods that ask one question at a time need
+/// many of them to keep a service busy.
 const QUERIES: (usize, usize) = (16, 128);
 
-/// What the caller is told.
+/// Events reported to the caller.
 #[derive(Debug)]
 pub enum RerankEvent {
-    /// A method is through with a query, and its result is in the project.
+    /// A method has finished a query, and its result is in the project.
     Ranked(Box<MethodRow>),
-    /// A judge has answered a question over two queries, or said nothing that could be read.
+    /// A judge has answered a question about two queries, or its answer was unreadable.
     Linked { answered: bool },
-    /// An attempt is made again, in words.
+    /// An attempt is being retried; contains a message.
     Again(String),
     /// A service makes no more calls.
     Stopped { service: String, why: String },
@@ -41,8 +41,8 @@ pub enum RerankEvent {
     BudgetReached,
 }
 
-/// Runs what is outstanding. Ends when all is done, when it is told to end and calls in flight have had their time, or when
-/// the project fails.
+/// Performs the remaining work. Ends when all is done, when it is told to stop and the grace period
+/// for calls in flight has passed, or when the project fails.
 pub async fn run(
     store: Store,
     plan: Arc<RerankPlan>,
@@ -58,8 +58,8 @@ pub async fn run(
     with_workers(&store, &services, control, &events, rankings).await
 }
 
-/// Does `work` on a task of its own, beside a worker for each service that asks what the work sends it. Ends when the work has
-/// ended and the workers have.
+/// Runs `work` on a separate task, with a worker for each service that asks the questions it sends.
+/// Ends when both the work and the workers have ended.
 pub(super) async fn with_workers<W, F>(
     store: &Store,
     services: &[RerankService],
@@ -87,7 +87,8 @@ where
         workers.spawn(worker.work());
         senders.push(questions);
     }
-    // The channel ends with the last worker, and a worker with the last sender of its questions.
+    // The channel closes with the last worker, and a worker ends with the last sender of its
+    // questions.
     drop(heard);
     let work = tokio::spawn(work(senders.into()));
     let service = |place: usize| {
@@ -129,7 +130,7 @@ where
     failure.map_or(done, Err)
 }
 
-/// Tells who asked what came of a question.
+/// Sends the result of a question to the asker.
 fn answer(question: &RerankQuestion, end: QuestionEnd<super::question::RerankReply>) {
     let told = match end {
         QuestionEnd::Answered(reply) | QuestionEnd::Duplicate(reply) => Ok(GivenAnswer {
@@ -141,7 +142,7 @@ fn answer(question: &RerankQuestion, end: QuestionEnd<super::question::RerankRep
                 known,
                 reused: true,
             }),
-            // Dropped unanswered: the query stays outstanding.
+            // Dropped without an answer, so the query stays outstanding.
             None => return,
         },
         QuestionEnd::Failed(error) => match question.unreadable(&error) {
@@ -155,7 +156,7 @@ fn answer(question: &RerankQuestion, end: QuestionEnd<super::question::RerankRep
     question.tell(told);
 }
 
-/// The gates of the services: judges of one server share its places.
+/// The gates of the services; judges on one server share its slots.
 fn gates(services: &[RerankService], concurrency: usize) -> Vec<RateGate> {
     let judges = services.iter().filter_map(RerankService::judge).collect();
     let mut of_judges = RateGate::of_ensemble(&judges, concurrency, &[]).into_iter();
@@ -180,7 +181,7 @@ fn gates(services: &[RerankService], concurrency: usize) -> Vec<RateGate> {
         .collect()
 }
 
-/// Lets each method rank each query that it has not ranked yet, many at once.
+/// Lets each method rank each query that it has not ranked yet, many in parallel.
 async fn rank_all(
     store: Store,
     plan: Arc<RerankPlan>,

@@ -1,10 +1,10 @@
-//! What answers questions of reranking methods: a judge of the ensemble, or a reranker.
+//! A service that answers questions of reranking methods: a judge of the ensemble, or a reranker.
 
 use crate::judge::Judge;
 use crate::judge::reranker::Reranker;
 use std::sync::Arc;
 
-/// A service with a queue of calls of its own.
+/// A service with its own queue of calls.
 #[derive(Clone, Debug)]
 pub(super) enum RerankService {
     Judge(Arc<dyn Judge>),
@@ -38,12 +38,12 @@ impl RerankService {
         matches!(self, Self::Reranker(reranker) if reranker.is_paid())
     }
 
-    /// Whether it is a reranker of which nothing says what a call costs at most.
+    /// Whether it is a reranker whose worst-case cost per call is unknown.
     pub(super) fn is_unpriced_reranker(&self) -> bool {
         matches!(self, Self::Reranker(reranker) if reranker.worst("", &[]).1.is_none())
     }
 
-    /// Whether its calls leave this machine's program, and may cost money.
+    /// Whether its calls leave this process and may cost money.
     pub(super) fn is_remote(&self) -> bool {
         match self {
             Self::Judge(judge) => !judge.spec().is_offline(),

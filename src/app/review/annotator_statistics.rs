@@ -1,4 +1,5 @@
-//! What a person's verdicts in queues say so far: pace, agreement with the ensemble, consistency, the pull of the reveal.
+//! Statistics on a person's queue verdicts: pace, agreement with the ensemble, consistency, and the
+//! effect of revealing the votes.
 
 use super::dissent::combined_outcome;
 use crate::domain::agreement::Share;
@@ -8,10 +9,10 @@ use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
 use std::collections::{BTreeMap, HashMap};
 
-/// A share of what was counted, query by query.
+/// A share, counted query by query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fraction {
-    /// How many have it, and of how many.
+    /// Numerator and denominator by query.
     of_query: BTreeMap<QueryKey, (usize, usize)>,
 }
 
@@ -22,51 +23,53 @@ impl Fraction {
         *of += 1;
     }
 
-    /// The share with its 95 % interval over queries; `None` for nothing of nothing.
+    /// The share with its 95 % interval over queries; `None` if the denominator is zero.
     pub fn share(&self) -> Option<Share> {
         let of_query = self.of_query.values();
         Share::of_clusters(of_query.map(|(part, of)| (*part as f64, *of)))
     }
 }
 
-/// A person's queue verdicts, summed up. *Cannot tell* counts as judged and in nothing else.
+/// Summary of a person's queue verdicts. *Cannot tell* counts as judged and in nothing else.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnnotatorStatistics {
-    /// Pairs judged, repeats included.
+    /// Judged pairs, including repeats.
     pub judged: usize,
-    /// Blind verdicts that say what the ensemble says, among those on pairs with votes.
+    /// Blind verdicts that agree with the ensemble, among those on pairs with votes.
     pub agreement: Fraction,
     /// Repeats that were judged as the first time.
     pub consistent: Fraction,
     /// Final verdicts that differ from the blind one, among those that have both.
     pub changed: Fraction,
-    /// Of those that changed, the ones that now say what the ensemble says.
+    /// Number of changed verdicts that now agree with the ensemble.
     pub swayed: usize,
-    /// Active seconds on blind verdicts, and how many were timed.
+    /// Active seconds on blind verdicts, and the number of timed verdicts.
     pub active: (f64, usize),
-    /// Pairs on which people differ and this person has judged, where conflicts are listed.
+    /// Number of pairs that this person has judged and on which people disagree, if conflicts are
+    /// listed.
     pub conflicts: usize,
-    /// The latest blind verdicts, newest first: which side, as it was shown, and the active seconds.
+    /// The latest blind verdicts, newest first: the preferred side as shown, and the active
+    /// seconds.
     pub recent: Vec<(Outcome, Option<f64>)>,
 }
 
-/// Verdicts that [`AnnotatorStatistics::recent`] holds.
+/// Maximum number of verdicts in [`AnnotatorStatistics::recent`].
 const RECENT: usize = 12;
 
-/// Verdicts that a pace is told of at least.
+/// Minimum number of verdicts for reporting a pace.
 const PACE_OF: usize = 5;
 
-/// Active seconds below which a verdict can hardly have been read for.
+/// Active seconds below which a person can hardly have read the documents.
 const TOO_FAST_S: f64 = 2.0;
 
 impl AnnotatorStatistics {
-    /// Blind verdicts an hour of active time; `None` before there are [`PACE_OF`].
+    /// Blind verdicts per hour of active time; `None` before there are [`PACE_OF`].
     pub fn per_hour(&self) -> Option<f64> {
         let (seconds, timed) = self.active;
         (timed >= PACE_OF && seconds > 0.0).then(|| timed as f64 / seconds * 3_600.0)
     }
 
-    /// What is to be said quietly about the latest verdicts.
+    /// An unobtrusive warning about the latest verdicts.
     pub fn warning(&self) -> Option<&'static str> {
         let mut times: Vec<f64> = self.recent.iter().take(5).filter_map(|(_, s)| *s).collect();
         times.sort_by(f64::total_cmp);
@@ -100,7 +103,7 @@ fn turned(outcome: Outcome, turn: bool) -> Outcome {
     }
 }
 
-/// A person's tally over one query or the project.
+/// A person's statistics for one query or the project.
 pub fn annotator_statistics(
     db: &Db,
     annotator: &str,
@@ -108,10 +111,10 @@ pub fn annotator_statistics(
 ) -> Result<AnnotatorStatistics> {
     let mut statistics = AnnotatorStatistics::default();
     let mut before: HashMap<(QueryKey, Pair), Outcome> = HashMap::new();
-    // Of each pair the latest blind verdict counts, as in the judges' report.
+    // For each pair, the latest blind verdict counts, as in the judge report.
     let mut agreed: HashMap<(QueryKey, Pair), Option<bool>> = HashMap::new();
     let mut blind: HashMap<String, Outcome> = HashMap::new();
-    // The last word on each item, and what the ensemble says of it.
+    // The final verdict on each item, and the ensemble's outcome.
     let mut last: HashMap<String, (QueryKey, Outcome, Option<Outcome>)> = HashMap::new();
     for line in db.queue_verdicts(annotator, scope)? {
         let Some(pair) = Pair::new(line.a, line.b) else {
@@ -164,7 +167,8 @@ pub fn annotator_statistics(
     Ok(statistics)
 }
 
-/// What the judges that count say together about a pair: A is the document earlier in the pool.
+/// The combined outcome of the judges that count on a pair, where A is the document earlier in the
+/// pool.
 fn ensemble_outcome(db: &Db, query: QueryKey, pair: Pair) -> Result<Option<Outcome>> {
     let judges = db.judges_of(query)?;
     let votes = db.pair_margins(query, pair)?.into_iter();

@@ -1,4 +1,5 @@
-//! Everything that a person has been shown, in order: what queues laid before them, and what they judged outside of any.
+//! Everything that a person has been shown, in order: assignments of queues, and pairs judged
+//! outside any queue.
 
 use crate::domain::battle::Pair;
 use crate::domain::priority::{Assignment, DrawReason, PairKey};
@@ -7,15 +8,15 @@ use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
 use std::collections::{HashMap, HashSet};
 
-/// A person's ledger with the verdicts that were given outside of any queue in their places.
+/// A person's ledger, with verdicts given outside any queue inserted in order.
 pub struct AssignmentHistory {
-    /// The lines, oldest first.
+    /// The entries, oldest first.
     pub lines: Vec<(QueryKey, Assignment)>,
     pub(super) again: Vec<AssignmentRow>,
     pub(super) later: Vec<AssignmentRow>,
 }
 
-/// Everything that a person has been shown.
+/// Reads everything that a person has been shown.
 pub fn assignment_history(
     db: &Db,
     annotator: &str,
@@ -53,7 +54,7 @@ pub fn assignment_history(
         }
     }
     dated.sort_by_key(|(ms, ..)| *ms);
-    // What was put off or taken back may have been judged since, outside of any queue.
+    // A postponed or undone item may have been judged since, outside any queue.
     let since = |line: &AssignmentRow| {
         outside
             .get(&line.shown.key)

@@ -1,4 +1,4 @@
-//! Pairs on which one judge says something else than the others.
+//! Finds pairs on which one judge disagrees with the others.
 
 use crate::domain::battle::Pair;
 use crate::domain::vote::{JudgeId, Margin, Outcome, VoteRule};
@@ -6,7 +6,7 @@ use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
 use std::collections::{HashMap, HashSet};
 
-/// The pairs on which a judge says something else than the others that count say together.
+/// The pairs on which a judge disagrees with the combined vote of the others that count.
 pub(super) fn pairs_against(db: &Db, judge: JudgeId) -> Result<HashSet<(QueryKey, Pair)>> {
     let mut counting: HashMap<QueryKey, HashSet<JudgeId>> = HashMap::new();
     for (key, _) in db.query_names()? {
@@ -28,7 +28,7 @@ pub(super) fn pairs_against(db: &Db, judge: JudgeId) -> Result<HashSet<(QueryKey
     Ok(against.map(|(pair, _)| pair).collect())
 }
 
-/// What some votes say together.
+/// The combined outcome of several votes.
 pub(super) fn combined_outcome(margins: impl IntoIterator<Item = Margin>) -> Option<Outcome> {
     let score = VoteRule::Ternary.score(margins)?;
     Margin::new(2.0 * score - 1.0).map(Margin::outcome)

@@ -1,4 +1,4 @@
-//! A person's verdict on a pair, and what it changes.
+//! Records a person's verdict on a pair and reports its effect.
 
 use crate::client::now_ms;
 use crate::domain::battle::Pair;
@@ -9,43 +9,44 @@ use crate::store::corpus::DocumentInfo;
 use crate::store::verdicts::NewVerdict;
 use crate::store::{Result, Store};
 
-/// What a verdict is given on.
+/// The target of a verdict.
 #[derive(Clone, Debug)]
 pub enum OverrideTarget {
-    /// Two documents of a query, named by their identifiers.
+    /// Two documents of a query, by identifier.
     Pair { query: String, a: String, b: String },
-    /// An item of a queue as it was printed: blind, and with the chance by which the queue laid it before the person.
+    /// A printed queue item: the verdict is blind and has the probability with which the queue
+    /// selected the pair.
     Item(String),
 }
 
-/// A verdict that a person gives.
+/// A person's verdict.
 #[derive(Clone, Debug)]
 pub struct PairOverride {
     pub on: OverrideTarget,
     pub decision: Decision,
-    /// Why, in the annotator's words.
+    /// The reason in the annotator's words.
     pub note: Option<String>,
     pub confidence: Option<Confidence>,
-    /// Why the judges differ.
+    /// Why the judges disagree.
     pub cause: Option<ErrorCause>,
     pub annotator: String,
 }
 
 #[derive(Clone, Debug)]
 pub struct OverrideEffect {
-    /// The verdict's name.
+    /// UID of the verdict.
     pub uid: String,
-    /// The query, and the documents that the verdict calls A and B.
+    /// The query, and the verdict's documents A and B.
     pub query: QueryId,
     pub a: DocId,
     pub b: DocId,
-    /// Whose verdict counts where people differ.
+    /// The rule that decides whose verdict counts if people disagree.
     pub rule: FinalRule,
-    /// The verdict in force on the pair, with its documents.
+    /// The effective verdict on the pair, with its documents.
     pub in_force: Option<(Verdict, DocId, DocId)>,
     /// How the current verdict on the pair counts in the fit; `None` if it states no preference.
     pub effect: Option<VerdictEffect>,
-    /// Documents whose rank differs: identifier, rank before, rank after.
+    /// Documents whose rank changes: identifier, rank before, rank after.
     pub moved: Vec<(DocId, usize, usize)>,
 }
 
@@ -56,7 +57,7 @@ impl OverrideEffect {
     }
 }
 
-/// Stores the verdict and says what follows from it.
+/// Stores the verdict and returns its effect.
 pub fn override_pair(store: &Store, given: PairOverride) -> Result<OverrideEffect> {
     store.write_blocking(move |db| {
         let now_ms = now_ms();

@@ -1,5 +1,5 @@
-//! What a list of pairs tells of them before they are judged: the documents' titles, why a pair comes so early, and
-//! what people said of it.
+//! Descriptions of pairs in a list before they are judged: the documents' titles, the reason for
+//! the pair's position, and people's verdicts.
 
 use crate::domain::battle::Pair;
 use crate::domain::corpus::DocId;
@@ -9,7 +9,7 @@ use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
 use std::collections::HashMap;
 
-/// What can be told of a pair beside its titles.
+/// Additional information on a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PairQuestion {
     Value,
@@ -18,13 +18,13 @@ pub enum PairQuestion {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum PairDescription {
-    /// What the value of a verdict on it is made of; `None` where it has none.
+    /// The factors of the value of a verdict on it; `None` if it has no value.
     Value(Option<ValueParts>),
     /// Each person's verdict on it.
     Verdicts(Vec<Verdict>),
 }
 
-/// Title, or else the first words, of a pair's low and high document.
+/// The title, or else the first words, of a pair's low and high document.
 pub type PairTitles = [String; 2];
 
 pub fn describe_pair(
@@ -44,7 +44,7 @@ pub fn describe_pair(
     })
 }
 
-/// The titles of these pairs' documents; no other document is read.
+/// The titles of these pairs' documents. No other document is read.
 pub fn pair_titles(
     db: &Db,
     pairs: &[(QueryKey, Pair)],
@@ -58,7 +58,7 @@ pub fn pair_titles(
     Ok(found)
 }
 
-/// The titles of these documents; no other document is read.
+/// The titles of these documents. No other document is read.
 pub fn document_titles(
     db: &Db,
     wanted: Vec<(QueryKey, DocId)>,

@@ -1,4 +1,4 @@
-//! Who said what of a pair, for commands that show it.
+//! All verdicts on a pair, for commands that show it.
 
 use crate::domain::battle::Pair;
 use crate::domain::sanitise;
@@ -9,7 +9,7 @@ use crate::store::{Db, Result};
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// What the people of a query said, with all that is stored of it.
+/// People's verdicts on a query, with all stored details.
 pub struct PairVerdicts {
     people: AnnotatorVerdicts,
     stored: HashMap<String, StoredVerdict>,
@@ -37,7 +37,8 @@ impl PairVerdicts {
             .collect()
     }
 
-    /// Every annotator's verdict on every pair, with all that is stored of it and whether it is in force.
+    /// Each annotator's verdict on each pair, with all stored details and whether it is the
+    /// effective one.
     pub fn rows(&self) -> impl Iterator<Item = (&StoredVerdict, bool)> {
         let in_force: HashSet<String> = self
             .people
@@ -57,7 +58,8 @@ impl PairVerdicts {
         self.people.rule.choose(&self.people.on(pair))
     }
 
-    /// Each annotator's verdict on a pair as seen with `a` first, whether they differ, and whose is in force.
+    /// Each annotator's verdict on a pair seen with `a` first, which one is effective, and whether
+    /// they disagree.
     pub fn json(&self, pair: Pair, a: usize) -> (Value, bool) {
         let chosen = self.chosen(pair).map(|verdict| &verdict.uid);
         let said: Vec<Value> = self
@@ -83,7 +85,8 @@ impl PairVerdicts {
         (said.into(), self.conflicts.contains(&pair))
     }
 
-    /// What there is to tell beside the verdict in force: its reasons, what others said, and whether they differ.
+    /// The text besides the effective verdict: its reasons, other people's verdicts, and whether
+    /// they disagree.
     pub fn lines(&self, pair: Pair, name: impl Fn(usize) -> String) -> String {
         let on = self.people.on(pair);
         let mut text = String::new();

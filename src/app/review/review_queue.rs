@@ -1,4 +1,4 @@
-//! The review queue of one person: which pairs come next, by policy, with controls, repeats and gold items among them.
+//! A person's review queue: the next pairs by policy, mixed with controls, repeats and gold items.
 
 use super::assignment_history::assignment_history;
 use super::dissent::pairs_against;
@@ -19,32 +19,32 @@ pub struct QueueRequest {
     pub policy: Policy,
     /// One query, or the whole project.
     pub scope: Option<QueryKey>,
-    /// Only pairs of these queries, where there are some.
+    /// Only pairs of these queries, if set.
     pub only: Option<HashSet<QueryKey>>,
-    /// Who is to judge.
+    /// The person who judges.
     pub annotator: String,
-    /// Where ties, controls and repeats come from.
+    /// Random seed for ties, controls and repeats.
     pub seed: u64,
-    /// Items at most.
+    /// Maximum number of items.
     pub limit: usize,
     /// Share of gold items among the items, in 0..=1.
     pub gold: f64,
-    /// Share of the pairs judged by others that this person is to judge too, in 0..=1.
+    /// Share of the pairs judged by others that this person also judges, in 0..=1.
     pub overlap: f64,
-    /// Only pairs on which people differ.
+    /// Only pairs on which people disagree.
     pub conflicts: bool,
-    /// Only pairs on which this judge says something else than the others.
+    /// Only pairs on which this judge disagrees with the others.
     pub against: Option<JudgeId>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueItemState {
     Fresh,
-    /// It was judged, and the verdict taken back.
+    /// It was judged, and the verdict was undone.
     Again,
-    /// It was shown, and another one answered in its place.
+    /// It was shown, but a later item was answered instead.
     PassedOver,
-    /// It was put off.
+    /// It was postponed.
     Later,
 }
 
@@ -53,14 +53,14 @@ pub struct QueueItem {
     pub query: QueryKey,
     pub pair: Pair,
     pub draw: DrawReason,
-    /// How urgent it is on the policy's own scale, where the policy says.
+    /// Its priority on the policy's own scale, if it has one.
     pub priority: Option<f64>,
     pub standing: QueueItemState,
 }
 
 impl QueueItem {
-    /// The pair as it is shown, document A first. The sides are drawn by seed, annotator and pair, so that they are the same
-    /// after a restart, and drawn anew for a repeat.
+    /// The pair as shown, document A first. The sides are drawn from seed, annotator and pair, so
+    /// they are the same after a restart; for a repeat, they are drawn again.
     pub fn sides(&self, seed: u64, annotator: &str) -> (usize, usize) {
         let again = match self.draw {
             DrawReason::Repeat => "again",
@@ -76,7 +76,8 @@ impl QueueItem {
     }
 }
 
-/// The queue: what was judged and taken back or passed over first, then the design's order, then what was put off.
+/// The queue: first items whose verdict was undone or that were passed over, then the design's
+/// order, then postponed items.
 pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueItem>> {
     let ledger = assignment_history(db, &request.annotator, request.scope)?;
     let design = QueueDesign::new(request.policy, request.seed, &request.annotator);
@@ -84,7 +85,7 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
         true => judged_by_others(db, &request.annotator)?,
         false => HashSet::new(),
     };
-    // What is not among the most urgent pairs can be wanted for other reasons.
+    // These requests may need pairs that are not among those with the highest priority.
     let all = request.conflicts
         || request.against.is_some()
         || !others.is_empty()
@@ -97,7 +98,7 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
         None => candidates(db, request.policy, request.scope)?,
         Some(most_urgent) => urgent_candidates(db, request, most_urgent)?,
     };
-    // What chance draws, it draws from all pairs.
+    // Random draws must be made from all pairs.
     let limit = match request.only {
         Some(_) => usize::MAX,
         None => request.limit,
@@ -147,7 +148,7 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
                 query: *query,
                 pair: entry.key.pair,
                 draw: entry.draw,
-                // What put it here is not how urgent it is.
+                // Its priority is not the reason for its position.
                 priority: entry
                     .priority
                     .filter(|priority| *priority < f64::MAX && !request.conflicts),
@@ -177,7 +178,7 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
     Ok(items)
 }
 
-/// The pairs on which people differ.
+/// The pairs on which people disagree.
 fn conflicts(db: &Db, scope: Option<QueryKey>) -> Result<HashSet<(QueryKey, Pair)>> {
     Ok(db
         .conflicts(scope)?
@@ -186,7 +187,8 @@ fn conflicts(db: &Db, scope: Option<QueryKey>) -> Result<HashSet<(QueryKey, Pair
         .collect())
 }
 
-/// How many of the pairs on which people differ this person has judged: their own queue does not have them.
+/// Number of pairs that this person has judged and on which people disagree; their own queue does
+/// not contain them.
 pub fn judged_conflicts(db: &Db, annotator: &str, scope: Option<QueryKey>) -> Result<usize> {
     let conflicts = conflicts(db, scope)?;
     let judged: HashSet<(QueryKey, Pair)> = db
@@ -198,8 +200,8 @@ pub fn judged_conflicts(db: &Db, annotator: &str, scope: Option<QueryKey>) -> Re
     Ok(conflicts.intersection(&judged).count())
 }
 
-/// The pairs on which people differ as candidates. For the policies a pair is settled once somebody has judged it, and a
-/// pair without a battle is none of theirs; here both are wanted.
+/// The pairs on which people disagree, as candidates. For the policies, a pair is done once anyone
+/// has judged it, and a pair without a battle is not a candidate; here both are included.
 fn conflicting_candidates(
     candidates: Vec<QueueCandidate>,
     keys: &HashMap<u64, QueryKey>,
@@ -228,10 +230,10 @@ fn conflicting_candidates(
         .collect()
 }
 
-/// Pairs as candidates, and the queries of their numbers.
+/// Pairs as candidates, and the query of each query number.
 type Candidates = (Vec<QueueCandidate>, HashMap<u64, QueryKey>);
 
-/// The pairs of the frame as candidates, from what is kept; queries whose numbers are out of date are computed.
+/// All pairs as candidates, from the cache; stale queries are recomputed.
 pub fn candidates(db: &Db, policy: Policy, scope: Option<QueryKey>) -> Result<Candidates> {
     let (mut candidates, mut keys) = (Vec::new(), HashMap::new());
     each_candidates(db, scope, |key, number, priorities| {
@@ -241,7 +243,7 @@ pub fn candidates(db: &Db, policy: Policy, scope: Option<QueryKey>) -> Result<Ca
     Ok((candidates, keys))
 }
 
-/// Only those that a queue without controls can hold.
+/// Only candidates that a queue without controls can contain.
 fn urgent_candidates(
     db: &Db,
     request: &QueueRequest,
@@ -274,7 +276,7 @@ fn each_candidates(
     })
 }
 
-/// The gold items that a person has not been shown, in the order of the seed.
+/// The gold items that a person has not been shown, in an order determined by the seed.
 fn open_gold(
     db: &Db,
     request: &QueueRequest,
@@ -304,7 +306,8 @@ fn open_gold(
                 query,
                 pair,
                 draw: DrawReason::Priority,
-                // As it would stand there anyway, so that it is not told from the others.
+                // The same priority as without gold, so that it cannot be distinguished from other
+                // items.
                 priority: candidates
                     .iter()
                     .find(|candidate| candidate.key == key)
@@ -318,7 +321,7 @@ fn open_gold(
     Ok(items)
 }
 
-/// The pairs on which a verdict of somebody else stands.
+/// The pairs with a current verdict of someone else.
 fn judged_by_others(db: &Db, annotator: &str) -> Result<HashSet<(QueryKey, Pair)>> {
     let standing = db.standing_verdicts(None)?.into_iter();
     Ok(standing
@@ -330,7 +333,7 @@ fn judged_by_others(db: &Db, annotator: &str) -> Result<HashSet<(QueryKey, Pair)
         .collect())
 }
 
-/// Puts a gold item at the end of every stretch of 1/`share` items.
+/// Inserts a gold item after every 1/`share` items.
 fn mix_in(items: &mut Vec<QueueItem>, gold: Vec<QueueItem>, share: f64) {
     if share <= 0.0 || gold.is_empty() {
         return;
@@ -354,7 +357,7 @@ fn mix_in(items: &mut Vec<QueueItem>, gold: Vec<QueueItem>, share: f64) {
     *items = mixed;
 }
 
-/// Where a pair falls in 0..1, for good.
+/// A fixed pseudo-random number in 0..1 for a pair.
 fn share_of(seed: u64, key: PairKey) -> f64 {
     let pair = format!("{}/{}/{}", key.query, key.pair.low(), key.pair.high());
     SeededRng::new(seed, &["overlap", &pair]).unit()

@@ -1,11 +1,11 @@
-//! Names of people in a project that are easily taken for one another.
+//! Detects names of people in a project that are easily confused.
 
 use crate::domain::annotator_name::look_alikes;
 use crate::domain::sanitise;
 use crate::store::{Db, Result};
 
-/// That an annotator who has decided nothing yet is called much like somebody who has: a name that was mistyped makes two
-/// people of one.
+/// A note if an annotator without any decisions has a name similar to someone who has some: a
+/// mistyped name turns one person into two.
 pub fn similar_name_note(db: &Db, annotator: &str) -> Result<Option<String>> {
     let known = db.annotators()?;
     if known.iter().any(|name| name == annotator) {

@@ -1,4 +1,4 @@
-//! Verdicts and rulings taken back.
+//! Undoes verdicts and rulings.
 
 use crate::app::error::{AppError, invalid};
 use crate::app::wording::moment_words;
@@ -18,16 +18,16 @@ pub struct UndoneVerdict {
     pub verdict: Verdict,
     pub query: QueryId,
     pub documents: (DocId, DocId),
-    /// What was taken back and what is in force now, in words.
+    /// Describes what was undone and what is effective now.
     pub text: String,
 }
 
-/// What a person lets an undo take back without being asked.
+/// How far an undo may go back without confirmation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UndoLimit {
-    /// What was given before this, in milliseconds since the Unix epoch, is only named.
+    /// Decisions made before this time, in milliseconds since the Unix epoch, are only named.
     pub since_ms: i64,
-    /// The one given before that, by its identifier, which has been named and may be taken back.
+    /// The identifier of an earlier decision that has been named and may be undone.
     pub named: Option<String>,
 }
 
@@ -37,22 +37,23 @@ impl UndoLimit {
     }
 }
 
-/// What an undo came to.
+/// Result of an undo.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Undo<T> {
-    /// There is nothing left.
+    /// There is nothing left to undo.
     Nothing,
-    /// The next is past the limit and was left alone.
+    /// The next decision is beyond the limit and was not undone.
     Beyond {
         uid: String,
-        /// What it says, about what, and when it was given.
+        /// Describes the decision, its subject and its time.
         words: String,
     },
     TakenBack(T),
 }
 
-/// Takes the annotator's latest verdict back, if the limit lets it: the verdict, its query, and in words what was taken
-/// back, when it was given and what is in force on the pair now.
+/// Undoes the annotator's latest verdict, if the limit allows it. Returns the verdict, its query,
+/// and a description of what was undone, when it was given, and which verdict on the pair is
+/// effective now.
 pub fn undo_verdict_within(
     db: &Db,
     annotator: &str,
@@ -78,7 +79,7 @@ pub fn undo_verdict_within(
     })
 }
 
-/// The same of rulings, without the words.
+/// As [`undo_verdict_within`] for rulings, without the description.
 pub fn undo_ruling_within(
     db: &Db,
     annotator: &str,
@@ -98,7 +99,7 @@ pub fn undo_ruling_within(
     Ok(undone.map_or(Undo::Nothing, Undo::TakenBack))
 }
 
-/// What a ruling says, of which document, and when it was given.
+/// Describes a ruling, its document and its time.
 pub fn ruling_words(ruling: &Ruling) -> String {
     format!(
         "query {}, document {}: {}, given {}",
@@ -109,7 +110,7 @@ pub fn ruling_words(ruling: &Ruling) -> String {
     )
 }
 
-/// Takes the annotator's latest verdict back.
+/// Undoes the annotator's latest verdict.
 pub fn undo_verdict(
     store: &Store,
     annotator: &str,
@@ -133,7 +134,7 @@ pub fn undo_verdict(
     undone.ok_or_else(|| nothing_by(annotator, "verdict"))
 }
 
-/// Takes the annotator's latest ruling back.
+/// Undoes the annotator's latest ruling.
 pub fn undo_ruling(store: &Store, annotator: &str) -> std::result::Result<StoredRuling, AppError> {
     let who = annotator.to_owned();
     let undone = store.write_blocking(move |db| db.undo_ruling(&who, now_ms()))?;
@@ -144,12 +145,12 @@ fn nothing_by(annotator: &str, what: &str) -> AppError {
     invalid!("no {what} by {:?} to undo", sanitise::line(annotator))
 }
 
-/// What was given again, in words.
+/// Describes a verdict that was redone.
 pub fn redone_text(db: &Db, redone: &StoredVerdict) -> Result<String> {
     Ok(format!("redone: {}", words(db, redone)?))
 }
 
-/// What a verdict says, with both documents named.
+/// Describes a verdict, naming both documents.
 fn words(db: &Db, stored: &StoredVerdict) -> Result<String> {
     let documents = db.documents(stored.query)?;
     let name = |at: usize| {
@@ -164,7 +165,7 @@ fn words(db: &Db, stored: &StoredVerdict) -> Result<String> {
     })
 }
 
-/// What was taken back and what is in force on the pair now, in words.
+/// Describes what was undone and which verdict on the pair is effective now.
 pub fn undone_text(db: &Db, undone: &StoredVerdict) -> Result<String> {
     let (a, b) = (undone.verdict.a, undone.verdict.b);
     let documents = db.documents(undone.query)?;

@@ -1,4 +1,4 @@
-//! How often rank intervals hold the true rank.
+//! Coverage of rank intervals.
 
 use super::strategy::StrategyOnQuery;
 use crate::domain::ranking::{LearnedPrior, PriorPrecision};
@@ -6,25 +6,25 @@ use crate::domain::rating::{Dispersion, PRIOR_BATTLES, PriorEvidence};
 use crate::domain::simulation::{Coverage, MeanInterval, SimulatedQuery};
 use crate::store::summary_cache::ENOUGH_BATTLES;
 
-/// Queries that a prior is learned from at most.
+/// Maximum number of queries that a prior is learned from.
 pub(super) const LEARNED_FROM: usize = 200;
 
 /// The rank intervals of one strategy, over all queries.
 #[derive(Clone, Copy, Debug)]
 pub struct RankIntervalCoverage {
-    /// The dispersion they were made with.
+    /// The dispersion that they were computed with.
     pub phi: f64,
-    /// The precision of the prior.
+    /// Precision of the prior.
     pub lambda: f64,
-    /// How often they hold the true rank.
+    /// Share of intervals that contain the true rank.
     pub all: MeanInterval,
-    /// The same of the first ten.
+    /// The same for the first ten.
     pub top: MeanInterval,
-    /// Ranks that they are wide.
+    /// Width in ranks.
     pub width: MeanInterval,
-    /// The share of the queries whose simultaneous intervals hold all true ranks.
+    /// Share of queries whose simultaneous intervals contain all true ranks.
     pub at_once: MeanInterval,
-    /// Ranks that the simultaneous ones are wide.
+    /// Width of the simultaneous intervals in ranks.
     pub width_at_once: MeanInterval,
 }
 
@@ -69,8 +69,8 @@ pub(super) fn lambda<'a>(
     prior.value(best.map(|lambda| LearnedPrior { lambda, battles }))
 }
 
-/// The dispersion that a project with these queries would use: estimated from all of their battles where there are
-/// enough, and one over the number of judges before.
+/// The dispersion that a project with these queries would use: estimated from all their battles if
+/// there are enough, or else one over the number of judges.
 pub(super) fn phi<'a>(lines: impl Iterator<Item = &'a StrategyOnQuery> + Clone) -> f64 {
     let known = lines.clone().filter_map(|line| line.state.dispersion());
     let pooled = known.fold(Dispersion::default(), Dispersion::pooled);
@@ -80,7 +80,7 @@ pub(super) fn phi<'a>(lines: impl Iterator<Item = &'a StrategyOnQuery> + Clone) 
     estimated.unwrap_or(1.0 / judges as f64)
 }
 
-/// What the intervals of one query cover, one entry a strategy.
+/// Coverage of the intervals of one query, one entry per strategy.
 pub(super) fn of_query(
     world: &SimulatedQuery,
     lines: &[StrategyOnQuery],

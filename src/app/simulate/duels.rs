@@ -1,4 +1,5 @@
-//! Simulated duels: how often the better ranking is found, and how often one is named where neither is better.
+//! Simulated duels: how often the better ranking is found, and how often one is named although
+//! neither is better.
 
 use super::every::every;
 use crate::app::error::AppError;
@@ -7,13 +8,13 @@ use crate::domain::duel::Side;
 use crate::domain::numeric::median;
 use crate::domain::simulation::{DuelPlay, SimulatedDuel};
 
-/// The same kind of duel many times over.
+/// Many duels of the same kind.
 #[derive(Clone, Copy, Debug)]
 pub struct DuelSimulation {
     pub duel: SimulatedDuel,
-    /// How many are played.
+    /// Number of duels.
     pub duels: usize,
-    /// Threads; the result does not depend on them.
+    /// Number of threads, which does not affect the result.
     pub threads: Option<usize>,
     pub seed: u64,
 }
@@ -31,35 +32,35 @@ pub struct DuelShare {
 pub struct Claims {
     pub for_b: DuelShare,
     pub for_a: DuelShare,
-    /// A is named, or either one where neither is better.
+    /// A is named or, if neither ranking is better, either one.
     pub false_ones: DuelShare,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct DuelSummary {
     pub simulated: SimulatedDuel,
-    /// The stopping rule, looked at after every judgment.
+    /// The stopping rule, checked after every judgment.
     pub stopped: Claims,
-    /// Judgments until it stopped, the median of the duels in which it did.
+    /// Median number of judgments until it stopped, over the duels in which it did.
     pub judgments: Option<f64>,
-    /// A sign test at 5 % looked at as often.
+    /// A sign test at 5 %, checked as often.
     pub peeked: Claims,
     /// Tests at 5 % at the end.
     pub sign: Claims,
     pub permutation: Claims,
-    /// The mean preference; the simulation's own truth.
+    /// The mean preference: the simulation's own truth.
     pub preference: f64,
-    /// How often its 95 % interval holds that.
+    /// How often its 95 % interval contains the truth.
     pub covered: Option<DuelShare>,
-    /// How often the places' test finds a bias at 5 %.
+    /// How often the test for position bias is significant at 5 %.
     pub places: DuelShare,
 }
 
 impl DuelSimulation {
-    /// Plays all duels. `progress` is told how many are done.
+    /// Runs all duels. `progress` receives the number of finished ones.
     ///
     /// # Errors
-    /// No duels.
+    /// The number of duels is zero.
     pub fn run(&self, progress: &mut dyn FnMut(usize)) -> Result<DuelSummary, AppError> {
         let plays = every(self.duels, self.threads, progress, |index| {
             Ok(self.duel.play(self.seed, index))

@@ -1,12 +1,12 @@
-//! The same work for many queries, on many threads.
+//! Runs the same work for many queries on many threads.
 
 use crate::app::error::AppError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// Does the work of every query; one result a query, in order. `progress` is told how many are done; `threads` is one a
-/// processor where it is not given.
+/// Runs the work of every query; one result per query, in order. `progress` receives the number of
+/// finished queries. By default, there is one thread per processor.
 pub(super) fn every<T: Send>(
     queries: usize,
     threads: Option<usize>,

@@ -1,47 +1,48 @@
-//! Ranking methods on simulated queries: how good their orders are, and what they cost.
+//! Simulates ranking methods: the quality of their orders, and their cost.
 
 use super::every::every;
 use crate::app::error::{AppError, invalid};
 use crate::domain::reranking::{CallBounds, Method, play};
 use crate::domain::simulation::{Noise, Quality, SimulatedQuery, Theta, quality};
 
-/// Every method meets the same queries, in the same first-stage order, and the same judges.
+/// A simulation in which every method gets the same queries, in the same first-stage order, and the
+/// same judges.
 #[derive(Debug)]
 pub struct MethodSimulation {
     pub queries: usize,
     pub methods: Vec<Method>,
-    /// How true scores are spread.
+    /// Distribution of true scores.
     pub theta: Theta,
-    /// Candidates of a query.
+    /// Number of candidates per query.
     pub documents: usize,
     pub noise: Noise,
-    /// The correlation of first-stage scores with the truth, from 0 to 1.
+    /// Correlation of first-stage scores with the truth, from 0 to 1.
     pub first_stage: f64,
-    /// Threads; the result does not depend on them.
+    /// Number of threads, which does not affect the result.
     pub threads: Option<usize>,
-    /// The seed of worlds, answers and methods.
+    /// Random seed for worlds, answers and methods.
     pub seed: u64,
 }
 
-/// What a method comes to on one query.
+/// The result of a method on one query.
 #[derive(Clone, Copy, Debug)]
 pub struct MethodOnQuery {
     pub quality: Quality,
     pub calls: usize,
     /// Texts shown, over all calls.
     pub shown: usize,
-    /// How often it waits for answers.
+    /// Number of times that it waits for answers.
     pub waits: usize,
-    /// Answers that had to be repaired.
+    /// Number of repaired answers.
     pub repairs: usize,
 }
 
 #[derive(Debug)]
 pub struct MethodResult {
     pub method: Method,
-    /// The calls that were expected of a query.
+    /// The expected number of calls per query.
     pub bounds: CallBounds,
-    /// By query; `None` where it failed.
+    /// By query; `None` if it failed.
     pub queries: Vec<Option<MethodOnQuery>>,
 }
 
@@ -58,7 +59,7 @@ impl MethodResult {
         self.queries.iter().filter(|query| query.is_none()).count()
     }
 
-    /// How good the orders are, by query; undefined where one failed.
+    /// Quality of the orders, by query; undefined if one failed.
     pub fn qualities(&self) -> Vec<Quality> {
         let failed = Quality {
             tau: None,
@@ -72,7 +73,7 @@ impl MethodResult {
 }
 
 impl MethodSimulation {
-    /// Plays every method on every query. `progress` is told how many queries are done.
+    /// Runs every method on every query. `progress` receives the number of finished queries.
     pub fn run(&self, progress: &mut dyn FnMut(usize)) -> Result<Vec<MethodResult>, AppError> {
         if self.methods.is_empty() {
             return Err(invalid!("--methods: name at least one"));

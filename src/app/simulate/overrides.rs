@@ -1,4 +1,4 @@
-//! What a person's verdicts are worth under each way of counting them, in simulation.
+//! Simulates the value of people's verdicts under each way of counting them.
 
 use super::every::every;
 use crate::app::error::AppError;
@@ -6,7 +6,7 @@ use crate::domain::ranking::{PriorPrecision, RankingSettings};
 use crate::domain::simulation::{Noise, ReviewedQuery, Reviewer, SimulatedQuery, Theta};
 use crate::domain::verdict::OverrideMode;
 
-/// Judges of a simulated ensemble.
+/// Judges in a simulated ensemble.
 const JUDGES: usize = 3;
 
 /// A way of counting verdicts.
@@ -26,13 +26,14 @@ pub struct OverrideSimulation {
     pub noise: f64,
     pub reviewer: Reviewer,
     pub rules: Vec<VerdictRule>,
-    /// Precision of the prior under all scores.
+    /// Precision of the prior for all scores.
     pub lambda: f64,
     pub threads: Option<usize>,
 }
 
 impl OverrideSimulation {
-    /// Reviews every query under every rule: one row a rule, in order, of one result a query.
+    /// Reviews every query under every rule. Returns one row per rule, in order, with one result
+    /// per query.
     pub fn run(
         &self,
         progress: &mut dyn FnMut(usize),

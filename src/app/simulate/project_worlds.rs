@@ -1,4 +1,4 @@
-//! Worlds from the project's own votes.
+//! Simulated worlds based on the project's own votes.
 
 use crate::app::error::{AppError, invalid};
 use crate::domain::battle::Pair;
@@ -19,12 +19,12 @@ struct FittedQuery {
     votes: Vec<ObservedVote>,
 }
 
-/// The fitted queries of the ensemble that most of them have, and how its judges err.
+/// The fitted queries of the most frequent ensemble, and the error model of its judges.
 #[derive(Debug)]
 pub struct ProjectWorlds {
     queries: Vec<FittedQuery>,
     noise: Noise,
-    /// Queries of the project that are not used.
+    /// Number of the project's queries that are not used.
     pub left_out: usize,
 }
 
@@ -76,7 +76,7 @@ impl ProjectWorlds {
             Ok((groups, skipped))
         })?;
         let all: usize = groups.values().map(Vec::len).sum();
-        // Of ensembles with equally many queries the one that came first.
+        // If several ensembles have the most queries, use the one that came first.
         let Some((judges, queries)) = groups
             .into_iter()
             .rev()
@@ -116,7 +116,8 @@ impl ProjectWorlds {
         &self.noise
     }
 
-    /// The fitted queries in turn, each time with other scores that its votes leave possible.
+    /// Cycles through the fitted queries, each time with different scores that are compatible with
+    /// its votes.
     pub fn world(&self, seed: u64, index: usize) -> Result<SimulatedQuery, AppError> {
         let count = self.queries.len().max(1);
         let Some(fitted) = self.queries.get(index % count) else {

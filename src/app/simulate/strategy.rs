@@ -1,14 +1,14 @@
-//! What one sampling strategy comes to on one simulated query.
+//! The result of one sampling strategy on one simulated query.
 
 use crate::domain::sampling::adaptive::{AdaptivePlan, SamplingState};
 use crate::domain::simulation::{Quality, SimulatedQuery, quality, run};
 
 #[derive(Debug)]
 pub struct StrategyOnQuery {
-    /// How good the ranking is.
+    /// Quality of the ranking.
     pub quality: Quality,
     pub(super) state: SamplingState,
-    /// Ensemble battles a document that were paid for.
+    /// Number of paid ensemble battles per document.
     pub battles: f64,
     pub pairs: usize,
     pub rounds: usize,
@@ -32,7 +32,7 @@ impl StrategyOnQuery {
         }
     }
 
-    /// Takes the scores of another prior.
+    /// Refits the scores with a different prior.
     pub(super) fn fit_again(&mut self, world: &SimulatedQuery, lambda: f64) {
         if self.state.lambda() != lambda {
             self.state.set_prior(lambda);

@@ -1,4 +1,5 @@
-//! What a student is worth beside the votes, in simulation: in the fit, in the choice of pairs, and in both.
+//! Simulates how much a student improves on votes alone: in the fit, in the choice of pairs, and in
+//! both.
 
 use super::every::every;
 use crate::app::error::{AppError, invalid};
@@ -11,7 +12,7 @@ use crate::domain::simulation::{
 };
 use crate::domain::student::QueryPredictions;
 
-/// Judges of a simulated ensemble: predictions are of the votes of three.
+/// Judges in a simulated ensemble; predictions are about the votes of three.
 const JUDGES: usize = 3;
 
 #[derive(Debug)]
@@ -19,36 +20,37 @@ pub struct StudentSimulation {
     pub theta: Theta,
     pub documents: usize,
     pub queries: usize,
-    /// How far each judge's own reading of a pair strays.
+    /// Standard deviation of each judge's own error on a pair.
     pub noise: f64,
-    /// The correlation of the student's picture of the documents with the truth.
+    /// Correlation of the student's scores with the truth.
     pub correlation: f64,
     pub plans: Vec<AdaptivePlan>,
-    /// Precision of the prior under all scores.
+    /// Precision of the prior for all scores.
     pub lambda: f64,
     pub threads: Option<usize>,
     pub seed: u64,
 }
 
-/// What one plan comes to, query by query.
+/// The results of one plan, query by query.
 #[derive(Debug)]
 pub struct StudentWorth {
     pub plan: AdaptivePlan,
     /// Without a student.
     pub alone: Vec<Quality>,
-    /// With the student in the fit, at the weight that the votes support.
+    /// With the student in the fit, at the weight supported by the votes.
     pub in_fit: Vec<Quality>,
-    /// With pairs chosen by the student too; `None` for plans that look at no scores.
+    /// With pairs also chosen using the student; `None` for plans that do not use scores.
     pub in_choice: Option<Vec<Quality>>,
     /// With both.
     pub in_both: Option<Vec<Quality>>,
-    /// What the queue that begins with votes against it is worth, where pairs are chosen without it: query by query.
+    /// The value of a queue that starts with votes against the student, with pairs chosen without
+    /// it, query by query.
     pub queue: Vec<QueueWorth>,
-    /// How much of it the votes support, where pairs are chosen without it.
+    /// The student's weight supported by the votes, with pairs chosen without it.
     pub learned: Option<LearnedWeight>,
 }
 
-/// A query after a plan: the votes, and what they say of each weight of the student.
+/// A query after a plan: the votes, and the evidence for each weight of the student.
 struct PlayedQuery {
     state: SamplingState,
     evidence: Option<[f64; STUDENT_WEIGHTS.len()]>,
@@ -61,7 +63,7 @@ impl StudentSimulation {
         SimulatedQuery::synthetic(self.theta, self.documents, noise, self.seed, index)
     }
 
-    /// Plays every plan on every query. `progress` is told how many queries are done.
+    /// Runs every plan on every query. `progress` receives the number of finished queries.
     pub fn run(&self, progress: &mut dyn FnMut(usize)) -> Result<Vec<StudentWorth>, AppError> {
         if self.plans.is_empty() {
             return Err(invalid!("--strategies: name at least one"));
@@ -95,7 +97,7 @@ impl StudentSimulation {
         Ok(worth)
     }
 
-    /// Plays a plan, its pairs chosen with a student or without.
+    /// Runs a plan, with pairs chosen with or without a student.
     fn play(
         &self,
         world: &SimulatedQuery,
@@ -128,7 +130,7 @@ impl StudentSimulation {
             .collect()
     }
 
-    /// The qualities with the student in the fit at the weight that the votes of all queries support.
+    /// Quality with the student in the fit, at the weight supported by the votes of all queries.
     fn fitted(&self, played: &[&PlayedQuery]) -> (Vec<Quality>, Option<LearnedWeight>) {
         let evidence: Vec<_> = played.iter().filter_map(|of| of.evidence).collect();
         let learned = LearnedWeight::of(&evidence);

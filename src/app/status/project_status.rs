@@ -1,4 +1,4 @@
-//! How far a project is, all its queries taken together.
+//! The status of a project over all its queries.
 
 use super::{Spending, summaries};
 use crate::app::judge_report::report::telling_margins;
@@ -21,54 +21,54 @@ pub struct PartOf {
     pub whole: usize,
 }
 
-/// How far a project is.
+/// The status of a project.
 #[derive(Debug)]
 pub struct ProjectStatus {
     pub queries: Vec<(QueryInfo, QuerySummary)>,
     pub documents: usize,
-    /// Battles with a vote, of all that are planned.
+    /// Battles with a vote, of all planned ones.
     pub fought: PartOf,
     pub votes: usize,
     pub votes_missing: usize,
     pub failures: usize,
-    /// Battles with two votes or more on which all agree.
+    /// Unanimous battles, of those with at least two votes.
     pub unanimous: PartOf,
-    /// Decided triads that are cyclic.
+    /// Cyclic triads, of all decided ones.
     pub cyclic: PartOf,
-    /// Queries whose top is settled at 95 %, of those for which that can be said.
+    /// Queries whose top is settled at 95 %, of those for which it can be determined.
     pub settled: PartOf,
-    /// Verdicts in force.
+    /// Number of effective verdicts.
     pub verdicts: usize,
-    /// Pairs on which people differ.
+    /// Number of pairs on which people disagree.
     pub conflicts: usize,
     pub spending: Spending,
-    /// Calls that batches are making, and what they may cost at most.
+    /// Number of pending calls in batches, and their maximum cost.
     pub batched: (usize, f64),
-    /// Whose votes count, and for how many queries.
+    /// The judges whose votes count, with the number of queries.
     pub judges: Vec<(Vec<String>, usize)>,
-    /// The models that each judge's votes name, by judge.
+    /// The models named in each judge's votes, by judge.
     pub models: Vec<(String, Vec<AnsweringModel>)>,
-    /// Whether votes of offline judges count somewhere.
+    /// Whether votes of offline judges count anywhere.
     pub offline: bool,
     pub adjudication: AdjudicationCounts,
     pub duels: DuelCounts,
-    /// Students in force, each of their checkpoints.
+    /// Current students, with an entry for each checkpoint.
     pub students: Vec<StoredStudent>,
-    /// What each judge has graded of anchors.
+    /// Number of anchors graded by each judge.
     pub anchors: Vec<AnchorCount>,
-    /// The student that the project uses, and its weight in the fits.
+    /// The project's student, and its weight in the fits.
     pub student: Option<(NamedStudent, StudentEffect)>,
     pub settings: RankingSettings,
     pub rule: FinalRule,
-    /// Judges whose margins said more than their direction at the last look at the judges, where the rule of votes takes the
-    /// direction alone.
+    /// Judges whose margins were informative beyond their direction in the latest judge report, if
+    /// the vote rule uses only the direction.
     pub telling_margins: Vec<String>,
-    /// What a battle has cost so far, where that is known.
+    /// Cost per battle so far, if known.
     pub usd_per_battle: Option<f64>,
 }
 
 impl ProjectStatus {
-    /// Reads it; summaries that are out of date are computed.
+    /// Reads the status; stale summaries are recomputed.
     pub fn read(store: &Store) -> Result<Self> {
         let queries = summaries(store)?;
         let spending = Spending::read(store)?;

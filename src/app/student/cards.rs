@@ -1,4 +1,5 @@
-//! A card a student: how far it agrees with the ensemble, what the order does to it, its ties and its calibration.
+//! A card for each student: agreement with the ensemble, effect of the document order, ties and
+//! calibration.
 
 use super::predictions::Predictions;
 use super::report::report_predictions;
@@ -12,26 +13,27 @@ use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use serde::Serialize;
 
-/// What is known of a student's latest checkpoint, on the pairs that are judged.
+/// Statistics on a student's latest checkpoint, for judged pairs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StudentCard {
     pub student: String,
     pub step: Option<u64>,
-    /// Judged pairs that it predicts; 0 where it predicts none, and what follows is then unknown.
+    /// Number of judged pairs that it predicts; if it is 0, the other fields are undefined.
     pub pairs: usize,
-    /// Battles on which all votes name the same document, and the share of them whose document the student prefers.
+    /// Number of battles on which all votes name the same document, and the share of them on which
+    /// the student prefers that document.
     pub consensus: usize,
     pub consensus_accuracy: Option<Measured>,
-    /// What the order of the documents does, where it was asked in both.
+    /// Effect of the document order, if pairs were predicted in both orders.
     pub order: Option<OrderShift>,
     /// Mean of P(tie), and of the ensemble's 1 − |C|.
     pub ties_expected: Option<f64>,
     pub ties_observed: Option<f64>,
-    /// Mean distance of expected and observed score over buckets of equal population.
+    /// Mean distance between expected and observed score, over buckets of equal population.
     pub ece: Option<Measured>,
 }
 
-/// A card for every student of the project, by name, on one query or on all.
+/// A card for each student of the project, by name, for one query or all.
 pub fn student_cards(store: &Store, scope: Option<QueryKey>) -> Result<Vec<StudentCard>, AppError> {
     let students = store.read_blocking(|db| db.latest_checkpoints())?;
     if students.is_empty() {
@@ -69,7 +71,7 @@ pub fn student_cards(store: &Store, scope: Option<QueryKey>) -> Result<Vec<Stude
 }
 
 impl StudentCard {
-    /// What is known, in the order of [`StudentCard::HEADER`]; `–` for what is not.
+    /// The values in the order of [`StudentCard::HEADER`]; `–` for undefined ones.
     pub fn cells(&self) -> [String; 8] {
         let dash = || "–".to_owned();
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);

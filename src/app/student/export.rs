@@ -1,4 +1,4 @@
-//! What a student learns from, as files for training: supervised prompts, preferences, pairs and single documents.
+//! Exports training data for students: supervised prompts, preferences, pairs and single documents.
 
 use super::judged_pairs::{JudgedPairs, JudgedQuery};
 use super::sample::{SamplePlaces, all_judged, read_places};
@@ -23,20 +23,21 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a line holds.
+/// The content of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportForm {
-    /// A prompt with the most probable answer, and the probabilities of all three.
+    /// A prompt with the most probable answer, and the probabilities of all three answers.
     Sft,
     /// A prompt with an answer that is preferred to another.
     Dpo,
     /// Two texts with a target, and with how much better the first one is.
     Pairwise,
-    /// A query and a document with its score: linked where the query is on the project's common scale, else its zELO.
+    /// A query and a document with its score: the calibrated score if the query is on the project's
+    /// common scale, or else its zELO.
     Pointwise,
 }
 
-/// What stands in front of every line of a pair, and after it.
+/// The first columns of every line of a pair.
 const PAIR_NAMES: [Column; 3] = [
     Column::text("query_id"),
     Column::text("a_id"),
@@ -51,7 +52,7 @@ const TARGETS: [Column; 5] = [
 ];
 
 impl ExportForm {
-    /// The columns of a file, the same in all file formats.
+    /// The columns of a file, which are the same in all file formats.
     pub fn columns(self) -> Vec<Column> {
         let own: &[Column] = match self {
             Self::Sft => &[
@@ -95,27 +96,27 @@ pub struct StudentExport {
     pub format: TableFormat,
     /// Only the pairs of this sample.
     pub sample: Option<PathBuf>,
-    /// Only this side of it.
+    /// Only this side of the sample.
     pub side: Option<SampleSide>,
-    /// Files whose queries are for measuring, and are left out: labels, or a query a line.
+    /// Files with test queries, which are skipped: labels, or one query per line.
     pub test_queries: Vec<PathBuf>,
-    /// Of the order in which two documents are shown.
+    /// Random seed for the order in which two documents are shown.
     pub seed: u64,
-    /// Characters of a document that prompts show.
+    /// Number of characters of a document shown in prompts.
     pub chars: usize,
 }
 
-/// What was written.
+/// Result of an export.
 #[derive(Clone, Debug, Default)]
 pub struct ExportedLines {
     pub lines: usize,
     pub queries: usize,
-    /// What a person should know, a sentence each.
+    /// Notes to the user, one sentence each.
     pub notes: Vec<String>,
 }
 
 impl StudentExport {
-    /// Writes the lines of all queries that are wanted.
+    /// Writes the lines of all requested queries.
     pub fn write(
         &self,
         store: &Store,
@@ -131,7 +132,7 @@ impl StudentExport {
         };
         let mut done = ExportedLines::default();
         let test_queries = self.read_test_queries(&judged, &mut done)?;
-        // Votes alone, so that no student learns what a student said.
+        // Only votes, so that no student learns from another student.
         let scale = match self.form {
             ExportForm::Pointwise => project_scale_of(store, ScoreSource::VotesAlone)?,
             _ => None,
@@ -149,7 +150,8 @@ impl StudentExport {
             .collect();
         done.queries = wanted.len();
         let linked = |id: &QueryId| scale.as_ref().is_some_and(|of| of.offset(id).is_some());
-        // Those with linked scores first: readers of JSON take the types of all columns from the first lines.
+        // Lines with calibrated scores come first, since readers of JSON infer the types of all
+        // columns from the first lines.
         let (first, last): (Vec<_>, Vec<_>) = judged
             .queries
             .iter()
@@ -205,7 +207,7 @@ impl StudentExport {
         Ok(done)
     }
 
-    /// The judged pairs of a query that are to be written.
+    /// The judged pairs of a query to write.
     fn wanted(
         &self,
         at: usize,
@@ -245,8 +247,8 @@ impl StudentExport {
         Ok(queries)
     }
 
-    /// Says which of the written queries students are or may be measured on: those with labels, those with pairs whose answer is
-    /// known, and those of the sample's other side.
+    /// Reports which of the written queries students may be evaluated on: those with labels, those
+    /// with gold pairs, and those of the sample's other side.
     fn add_leaks(
         &self,
         store: &Store,
@@ -309,7 +311,8 @@ impl StudentExport {
         template: &Template,
     ) -> Vec<Value> {
         let mut rng = SeededRng::new(self.seed, &["student order", query.id.as_str()]);
-        // One draw a pair of the query, so that a part of its pairs is shown as all of them are.
+        // Draw for every pair of the query, so that a subset of pairs is shown as in the full
+        // export.
         let turned: HashMap<_, bool> = query
             .pairs
             .iter()
@@ -367,7 +370,7 @@ impl StudentExport {
     }
 }
 
-/// What a reader of single documents should know of their targets: whether those of different queries compare.
+/// Notes on the targets of single documents: whether those of different queries are comparable.
 fn scale_notes(scale: Option<&ProjectScale>, unlinked: usize) -> Vec<String> {
     let Some(scale) = scale else {
         return vec![
@@ -388,7 +391,8 @@ fn scale_notes(scale: Option<&ProjectScale>, unlinked: usize) -> Vec<String> {
     notes
 }
 
-/// The three answers with their probabilities, the most probable first; of equal ones a tie is last before the unlikely.
+/// The three answers with their probabilities, most probable first; on ties, `tie` comes before the
+/// less likely side.
 fn ranked(soft: OutcomeProbabilities) -> [(&'static str, f64); 3] {
     let mut answers = [("A", soft.a()), ("B", soft.b()), ("T", soft.tie())];
     answers.sort_by(|one, other| other.1.total_cmp(&one.1));
@@ -406,7 +410,7 @@ fn messages(prompt: JudgePrompt) -> Value {
     ])
 }
 
-/// By pool index: zELO and its standard error, of votes and verdicts alone.
+/// By pool index: zELO and its standard error, from votes and verdicts alone.
 type Scores = Vec<Option<(f64, Option<f64>)>>;
 
 fn votes_alone(db: &Db, query: QueryKey) -> Result<Scores, StoreError> {

@@ -1,4 +1,4 @@
-//! The students that a project has, and the report of one of them.
+//! Lists the students of a project, with a report on one of them.
 
 use super::judged_pairs::JudgedPairs;
 use super::predictions::Predictions;
@@ -11,23 +11,23 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::student::PairPrediction;
 use crate::store::Store;
 
-/// What the built-in student is called.
+/// Name of the built-in student.
 pub const BUILT_IN: &str = "built-in";
 
-/// Groups of queries that the built-in student leaves out one after the other.
+/// Number of folds for cross-validation of the built-in student.
 const FOLDS: usize = 5;
 
 #[derive(Clone, Debug)]
 pub struct StudentsFound {
     pub names: Vec<String>,
-    /// Of the student that was asked for.
+    /// On the requested student.
     pub report: Option<StudentReport>,
 }
 
-/// The students of a project, the built-in one first, and the report of one by its name; of the first one for `None` and for a
-/// name that is gone.
+/// The students of a project, with the built-in one first, and the report on one of them by name;
+/// the first one for `None` and for an unknown name.
 ///
-/// The built-in student is fitted anew: it learns from the votes as they are.
+/// The built-in student is fitted again on the current votes.
 pub fn students_found(store: &Store, name: Option<&str>) -> Result<StudentsFound, AppError> {
     let stored = store.read_blocking(|db| db.latest_checkpoints())?;
     let built_in = std::iter::once(BUILT_IN.to_owned());
@@ -59,7 +59,7 @@ fn built_in_report(store: &Store) -> Result<Option<StudentReport>, AppError> {
     Ok(report)
 }
 
-/// What a student predicts of the judged pairs, each query by a model that never saw it.
+/// A student's predictions for the judged pairs, each from a model that never saw the pair's query.
 fn left_out(trained: &TrainedStudent, judged: &JudgedPairs) -> Predictions {
     let mut found = Predictions::default();
     let step = found.steps.entry(None).or_default();

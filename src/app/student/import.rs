@@ -1,4 +1,5 @@
-//! Students into a project: predictions of a file, and the built-in student as it was trained.
+//! Imports students into a project: predictions from a file, or the built-in student after
+//! training.
 
 use super::found::BUILT_IN;
 use super::predictions::{ForeignLine, Predictions};
@@ -21,29 +22,30 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Display};
 use std::path::Path;
 
-/// What the import of a student did.
+/// Result of importing a student.
 #[derive(Clone, Debug, Serialize)]
 pub struct StudentImport {
-    /// The file, as shown, or `built-in`.
+    /// The file name as displayed, or `built-in`.
     pub source: String,
     pub student: String,
-    /// By step, rising.
+    /// In ascending order of steps.
     pub steps: Vec<StepImport>,
 }
 
-/// A checkpoint that was taken in.
+/// An imported checkpoint.
 #[derive(Clone, Debug, Serialize)]
 pub struct StepImport {
     pub step: Option<u64>,
     pub queries: usize,
     pub pairs: usize,
-    /// What the order of the documents does, where it was asked in both.
+    /// Effect of the document order, if pairs were predicted in both orders.
     pub order: Option<OrderShift>,
-    /// Whether it was stored: the student in force of that name and step may predict the same.
+    /// Whether it was stored: the current student with that name and step may make the same
+    /// predictions.
     pub stored: bool,
 }
 
-/// Stores the predictions of a file as those of a student: the whole file, or nothing.
+/// Stores the predictions of a whole file as those of a student, or nothing.
 pub fn import_student(
     store: &Store,
     path: &Path,
@@ -81,7 +83,8 @@ pub fn import_student(
     put(store, students.collect())
 }
 
-/// Stores the built-in student under a name: its weights, the hash of what it learned from, and its predictions.
+/// Stores the built-in student under a name: its weights, the hash of its training data, and its
+/// predictions.
 pub fn keep_trained(
     store: &Store,
     trained: &TrainedStudent,
@@ -112,7 +115,7 @@ pub fn keep_trained(
     put(store, vec![student])
 }
 
-/// Refuses a name that cannot be typed on a command line, or that says something else.
+/// Rejects a name that cannot be typed on a command line, or that has another meaning.
 pub fn check_name(name: &str) -> Result<(), AppError> {
     let typed = |c: char| c.is_alphanumeric() || "-_.@+".contains(c);
     if name.is_empty() || name.chars().count() > 64 || !name.chars().all(typed) {
@@ -194,7 +197,7 @@ impl Display for StudentImport {
     }
 }
 
-/// Where the queries and documents of a project are.
+/// Indices of the queries and documents of a project.
 struct PoolPlaces {
     keys: Vec<QueryKey>,
     places: HashMap<QueryId, (usize, HashMap<DocId, usize>)>,
@@ -222,7 +225,7 @@ impl PoolPlaces {
         Ok(found)
     }
 
-    /// Where a query is, and two of its documents.
+    /// The indices of a query and two of its documents.
     fn find(&self, query: &QueryId, a: &DocId, b: &DocId) -> Option<(usize, usize, usize)> {
         let (query, documents) = self.places.get(query)?;
         Some((*query, *documents.get(a)?, *documents.get(b)?))

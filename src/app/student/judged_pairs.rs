@@ -1,4 +1,4 @@
-//! The pairs of a project with the score that the fit gives them, query by query.
+//! The judged pairs of a project with the scores that the fit gives them, query by query.
 
 use crate::app::error::AppError;
 use crate::domain::battle::Pair;
@@ -16,11 +16,12 @@ pub(super) struct JudgedQuery {
     pub(super) id: QueryId,
     /// By pool index.
     pub(super) documents: Vec<DocId>,
-    /// In the order of their documents.
+    /// Ordered by their documents.
     pub(super) pairs: Vec<PairTarget>,
 }
 
-/// Which pairs these are, in short: of the names of their queries and documents, in whatever order the pairs come.
+/// A short hash of pairs, by the names of their queries and documents; independent of the order of
+/// pairs.
 pub(super) fn hash_of_pairs<'a>(pairs: impl Iterator<Item = [&'a str; 3]>) -> String {
     let mut names: Vec<[&str; 3]> = pairs.collect();
     names.sort_unstable();
@@ -32,7 +33,7 @@ pub(super) fn hash_of_pairs<'a>(pairs: impl Iterator<Item = [&'a str; 3]>) -> St
     short_hash(hash)
 }
 
-/// The first bytes of a hash, as digits.
+/// The first bytes of a hash in hexadecimal.
 pub(super) fn short_hash(hash: Sha256) -> String {
     let digest = hash.finalize();
     let bytes = digest.iter().take(8);
@@ -72,7 +73,7 @@ impl JudgedPairs {
                 Ok::<(), AppError>(())
             },
         )?;
-        // The order of the queries in a project must not change what is resampled.
+        // The order of queries in a project must not affect resampling.
         queries.sort_by(|x, y| x.id.cmp(&y.id));
         let mut found = Self::default();
         queries.into_iter().for_each(|query| found.add(query));
@@ -95,7 +96,7 @@ impl JudgedPairs {
         self.queries.iter().map(|query| query.pairs.len()).sum()
     }
 
-    /// Where a query is, and two of its documents; `None` for names that the project does not have.
+    /// The indices of a query and two of its documents; `None` if the project does not have them.
     pub(super) fn find(
         &self,
         query: &QueryId,
@@ -107,12 +108,12 @@ impl JudgedPairs {
         Some((place.query, document(a)?, document(b)?))
     }
 
-    /// Where a query is; `None` for a name that the project does not have.
+    /// The index of a query; `None` if the project does not have it.
     pub(super) fn query_place(&self, query: &str) -> Option<usize> {
         Some(self.places.get(&QueryId::new(query))?.query)
     }
 
-    /// What the fit is told of a pair, where it is judged.
+    /// The target of a pair in the fit, if it is judged.
     pub(super) fn target(&self, query: usize, pair: Pair) -> Option<PairTarget> {
         let query = self.queries.get(query)?;
         let at = self.places.get(&query.id)?.pairs.get(&pair)?;

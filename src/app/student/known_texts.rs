@@ -1,4 +1,4 @@
-//! What the built-in student knows of a query's documents: their texts, and what can be counted in these.
+//! The built-in student's data on a query's documents: their texts, and numbers computed from them.
 
 use crate::domain::student::features::DocumentNumbers;
 use crate::domain::student::texts::PoolTexts;
@@ -7,7 +7,7 @@ use crate::judge::offline::LexicalMethod;
 use crate::store::corpus::first_stage_order;
 use crate::store::{Db, StoreError};
 
-/// What is known of a document by itself.
+/// The features of a single document.
 pub(super) const FEATURES: [&str; 10] = [
     "BM25",
     "proximity",

@@ -1,11 +1,11 @@
-//! The student that a project names, and what it counts for in the scores.
+//! Sets the project's student and its weight in the scores.
 
 use super::stored::known_student;
 use crate::app::error::AppError;
 use crate::domain::ranking::{NamedStudent, StudentWeight};
 use crate::store::{Db, Result as StoreResult, Store};
 
-/// The students that can be named, and which one is.
+/// The students that can be chosen, and the current one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StudentChoice {
     pub names: Vec<String>,
@@ -26,7 +26,8 @@ impl StudentChoice {
 }
 
 /// Sets the project's student and its weight, or removes it, which changes the numbers of every
-/// query. Returns the student. Nothing is written if the choice is no longer `wanted` because the user has chosen again.
+/// query. Returns the student. Nothing is written if the choice is no longer `wanted` because the
+/// user has chosen again.
 pub fn name_student(
     store: &Store,
     choice: Option<(String, StudentWeight)>,
@@ -36,7 +37,7 @@ pub fn name_student(
         None => None,
         Some((name, weight)) => {
             known_student(store, &name)?;
-            // Estimated before the write: that fits many queries, and other writers would wait for it.
+            // Estimate before the write, since it fits many queries while other writers would wait.
             Some(store.read_blocking(move |db| db.estimated_student(&name, weight))?)
         }
     };

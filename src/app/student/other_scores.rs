@@ -1,5 +1,5 @@
-//! What the other battles of a query say of a pair, as features of the built-in student: of its documents, and of those whose
-//! texts are most alike to them.
+//! Features of the built-in student from the other battles of a query: the scores of a pair's
+//! documents, and of those with the most similar texts.
 
 use super::judged_pairs::JudgedQuery;
 use crate::app::error::{AppError, invalid};
@@ -7,17 +7,18 @@ use crate::domain::battle::Pair;
 use crate::domain::rating::{self, Observation, RatingOptions};
 use crate::domain::student::texts::PoolTexts;
 
-/// How many documents count as most alike to one.
+/// Number of most similar documents to use.
 const ALIKE: usize = 3;
 
-/// The zELO of the higher pool index less that of the lower one: of both documents, and of those most alike to each.
+/// The zELO of the document with the higher pool index minus that of the lower one: for the pair
+/// itself, and for the documents most similar to each.
 pub(super) type ScoreGaps = [f64; 2];
 
-/// The zELO of a query's documents, and what it is without one pair.
+/// The zELO of a query's documents, and the values without one pair.
 pub(super) struct OtherScores {
     all: Vec<f64>,
     alike: AlikeTexts,
-    /// For each judged pair, fitted without the pair.
+    /// For each judged pair, fitted without that pair.
     pub(super) gaps: Vec<ScoreGaps>,
 }
 
@@ -37,7 +38,7 @@ impl OtherScores {
             .collect();
         let failed =
             |error: rating::RatingError| invalid!("query {:?}: {error}", query.id.as_str());
-        // Without a prior there may be no fit without a pair.
+        // Without a prior, there may be no fit without a pair.
         let options = RatingOptions {
             model: rating::RatingModel::Map,
             lambda: options.lambda,
@@ -60,14 +61,14 @@ impl OtherScores {
         })
     }
 
-    /// The same of any pair, from all battles.
+    /// The score gaps of any pair, from all battles.
     pub(super) fn gap(&self, pair: Pair) -> ScoreGaps {
         self.alike.gaps(pair, &self.all)
     }
 }
 
-/// For each document those whose texts are most alike to it, the nearest first, with their cosines; one more than is looked
-/// at, since the other document of a pair is passed over.
+/// For each document, those with the most similar texts, most similar first, with their cosines. It
+/// has one more than is used, since the other document of a pair is skipped.
 struct AlikeTexts(Vec<Vec<(usize, f64)>>);
 
 impl AlikeTexts {
@@ -92,8 +93,8 @@ impl AlikeTexts {
         ]
     }
 
-    /// The mean score of the documents most alike to one, but for its opponent, each weighted by its cosine; 0, the mean of
-    /// the query, where none is alike.
+    /// The mean score of the documents most similar to `document`, except for its opponent,
+    /// weighted by cosine; 0, the mean of the query, if none is similar.
     fn mean(&self, document: usize, opponent: usize, scores: &[f64]) -> f64 {
         let alike = self.0[document].iter();
         let alike = alike.filter(|(other, _)| *other != opponent).take(ALIKE);

@@ -1,4 +1,4 @@
-//! A student's report as pictures in a folder, and as one page.
+//! A student's report as image files, and as an HTML page.
 
 use super::report::StudentReport;
 use crate::domain::student::figure::Figure;
@@ -6,8 +6,9 @@ use crate::formats::student_page::StudentPage;
 use crate::formats::svg::{Place, StudentStep, figure_svg, steps_svg};
 
 impl StudentReport {
-    /// File names with what they hold: `fig1.svg` to `fig10.svg`. With several checkpoints the first figure shows them all, the
-    /// others are `fig2-step100.svg` and so on, and `steps.svg` has more numbers over them.
+    /// File names with their content: `fig1.svg` to `fig10.svg`. With several checkpoints, the
+    /// first figure shows all of them, the others are named `fig2-step100.svg` and so on, and
+    /// `steps.svg` plots further numbers over the steps.
     pub fn pictures(&self) -> Vec<(String, String)> {
         let steps = self.drawn();
         let mut found = Vec::new();
@@ -29,7 +30,7 @@ impl StudentReport {
         found
     }
 
-    /// One page of HTML with all figures and their numbers.
+    /// An HTML page with all figures and their numbers.
     pub fn page(&self) -> String {
         let page = StudentPage {
             student: &self.name,

@@ -1,4 +1,5 @@
-//! A student's predictions, found in the project: by checkpoint, query and pair, with both orders where it was asked twice.
+//! A student's predictions matched to the project: by checkpoint, query and pair, with both orders
+//! if the student was asked twice.
 
 use crate::app::error::{AppError, FileProblems};
 use crate::app::input_files::{display_name, open};
@@ -10,7 +11,7 @@ use crate::formats::problem::Problem;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A query's place, and one of its pairs.
+/// The index of a query, and one of its pairs.
 pub(super) type PairPlace = (usize, Pair);
 
 /// The predictions of one checkpoint.
@@ -18,24 +19,24 @@ pub(super) type StepPredictions = BTreeMap<PairPlace, PairPrediction>;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Predictions {
-    /// By step; `None` stands for a file without steps.
+    /// By step; `None` for a file without steps.
     pub(super) steps: BTreeMap<Option<u64>, StepPredictions>,
-    /// Lines about queries or documents that the project does not have.
+    /// Number of lines about queries or documents that the project does not have.
     pub(super) foreign: usize,
 }
 
-/// What happens to a line about a query or a document that the project does not have.
+/// How to treat a line about a query or document that the project does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ForeignLine {
-    /// It is counted, and the others are read.
+    /// Count it and read the others.
     Counted,
-    /// The file is refused.
+    /// Reject the file.
     Refused,
 }
 
 impl Predictions {
-    /// Reads a file whole, or refuses it with everything that is wrong. `find` says where a query is, and two of its
-    /// documents.
+    /// Reads a whole file, or rejects it with all its problems. `find` returns the indices of a
+    /// query and two of its documents.
     pub(super) fn read(
         path: &Path,
         find: impl Fn(&QueryId, &DocId, &DocId) -> Option<(usize, usize, usize)>,

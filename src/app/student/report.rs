@@ -1,4 +1,4 @@
-//! A student's report: its figures, checkpoint by checkpoint.
+//! A student's report: its figures, for each checkpoint.
 
 use super::judged_pairs::{JudgedPairs, hash_of_pairs};
 use super::predictions::{ForeignLine, Predictions, StepPredictions};
@@ -18,18 +18,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// What is said of the scores that a student is held against.
+/// Describes the scores that a student is compared with.
 const AGAINST: &str = "against the scores that the fit counts: the votes of the judges, and verdicts where there are some";
 
-/// What a student is worth.
+/// The evaluation of a student.
 #[derive(Clone, Debug)]
 pub struct StudentReport {
     pub name: String,
-    /// Pairs of the project that are judged.
+    /// Number of judged pairs in the project.
     pub judged: usize,
-    /// By step, rising; one without steps.
+    /// In ascending order of steps; a single one without steps.
     pub steps: Vec<StepReport>,
-    /// What a reader should know, a sentence each.
+    /// Notes to the reader, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -38,28 +38,28 @@ pub struct StudentReport {
 pub struct StepReport {
     pub step: Option<u64>,
     pub figures: Figures,
-    /// What the order of the documents does, where it was asked in both.
+    /// Effect of the document order, if pairs were predicted in both orders.
     pub order: Option<OrderShift>,
-    /// Predictions about pairs that are not judged.
+    /// Number of predictions about pairs that are not judged.
     pub unjudged: usize,
-    /// The battle of each row of the figures.
+    /// The battle behind each row of the figures.
     pub battles: Vec<ReportedBattle>,
 }
 
-/// A battle that a figure shows.
+/// A battle shown in a figure.
 #[derive(Clone, Debug)]
 pub struct ReportedBattle {
     pub query: QueryId,
-    /// A is its lower pool index.
+    /// A is the document with the lower pool index.
     pub pair: Pair,
     pub a: DocId,
     pub b: DocId,
-    /// What the fit counts, in 0..=1 (1: B better).
+    /// The score in the fit, in 0..=1 (1: B better).
     pub score: f64,
     pub predicted: OutcomeProbabilities,
 }
 
-/// The report of a file of predictions on the pairs of a project.
+/// The report on a file of predictions for the pairs of a project.
 pub fn report_file(store: &Store, path: &Path) -> Result<StudentReport, AppError> {
     let judged = all_judged(store)?;
     let find = |query: &QueryId, a: &DocId, b: &DocId| judged.find(query, a, b);
@@ -72,13 +72,13 @@ pub fn report_file(store: &Store, path: &Path) -> Result<StudentReport, AppError
     })
 }
 
-/// The report of a student of the project on its judged pairs, all checkpoints.
+/// The report on a student of the project for its judged pairs, with all checkpoints.
 pub fn report_student(store: &Store, name: &str) -> Result<StudentReport, AppError> {
     stored_report(store, name)?
         .ok_or_else(|| invalid!("none of the predictions of student {name} is about a judged pair"))
 }
 
-/// The same; `None` where it predicts no judged pair.
+/// As [`report_student`]; `None` if it predicts no judged pair.
 pub(super) fn stored_report(store: &Store, name: &str) -> Result<Option<StudentReport>, AppError> {
     let judged = all_judged(store)?;
     let predictions = stored_predictions(store, name, &judged)?;
@@ -90,7 +90,7 @@ pub(super) fn stored_report(store: &Store, name: &str) -> Result<Option<StudentR
     Ok(report)
 }
 
-/// How the built-in student predicted what it is measured on; `None` for students that came in a file.
+/// How the predictions of the built-in student were made; `None` for students from a file.
 fn trained_note(
     student: &StoredStudent,
     report: &StudentReport,
@@ -131,7 +131,7 @@ fn trained_note(
     }))
 }
 
-/// The report of predictions on judged pairs; `None` where none of them is about one.
+/// The report on predictions for judged pairs; `None` if there are none about judged pairs.
 pub(super) fn report_predictions(
     name: String,
     predictions: &Predictions,
@@ -218,7 +218,8 @@ impl StudentReport {
 }
 
 impl StepReport {
-    /// One object a battle: what was said and predicted, where the figures draw it, and its bucket and segment from 1.
+    /// One object per battle: observed and predicted scores, its coordinates in the figures, and
+    /// its bucket and segment, counted from 1.
     pub fn rows(&self) -> Vec<Value> {
         let figures = &self.figures;
         let mut buckets = vec![None; self.battles.len()];

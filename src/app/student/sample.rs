@@ -1,4 +1,5 @@
-//! Samples of pairs: drawn from those that are judged or planned as new ones, written, and read back for the export and for a run.
+//! Samples of pairs: draws them from judged pairs or plans new ones, writes them, and reads them
+//! back for the export and for a run.
 
 use super::judged_pairs::{JudgedPairs, JudgedQuery};
 use crate::app::annotate::estimate::CostEstimate;
@@ -21,14 +22,14 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A drawn sample with what it is of.
+/// A sample with its statistics.
 #[derive(Clone, Debug)]
 pub struct DrawnSample {
     pub lines: Vec<SampleLine>,
-    /// Queries with a pair to learn from, and with one to test on.
+    /// Number of queries with a training pair, and with a test pair.
     pub train_queries: usize,
     pub test_queries: usize,
-    /// The fewest and the most pairs of a query that has some.
+    /// Minimum and maximum number of pairs per query, over queries with any.
     pub pairs_a_query: (usize, usize),
 }
 
@@ -64,19 +65,19 @@ fn draw(
     Ok(DrawnSample::new(&drawn, judged))
 }
 
-/// New battles for judges: a sample of pairs that nobody has judged, and what their judgments would cost.
+/// New battles for judges: a sample of unjudged pairs, and the cost of judging them.
 #[derive(Clone, Debug)]
 pub struct SamplePlan {
     pub drawn: DrawnSample,
-    /// What a run has to be asked for.
+    /// The request of the run that judges them.
     pub request: RunRequest,
     pub estimate: CostEstimate,
 }
 
-/// Plans a sample of pairs that are not judged; `usual` is how the project is run otherwise. Changes nothing.
+/// Plans a sample of unjudged pairs; `usual` is how the project is usually run. Changes nothing.
 ///
 /// # Errors
-/// There are not so many pairs, or a query's votes come from other judges.
+/// There are not enough pairs, or a query's votes come from other judges.
 pub fn plan_sample(
     store: &Store,
     request: SampleRequest,
@@ -114,10 +115,11 @@ pub fn plan_sample(
     })
 }
 
-/// What a run has to be asked for so that it judges the pairs of a sample, and nothing else.
+/// The request of a run that judges only the pairs of a sample.
 ///
 /// # Errors
-/// The file is none, names what the project does not have, or a query's votes come from other judges.
+/// The file is not a sample, names something that the project does not have, or a query's votes
+/// come from other judges.
 pub fn sample_request(
     store: &Store,
     path: &Path,
@@ -159,7 +161,7 @@ fn run_request(
     }
 }
 
-/// Refuses what the run would refuse.
+/// Rejects what the run would reject.
 fn check_all(store: &Store, keys: &[QueryKey], ensemble: &JudgeEnsemble) -> Result<(), AppError> {
     let specs: Vec<JudgeSpec> = ensemble.iter().map(|judge| judge.spec().clone()).collect();
     let keys = keys.to_vec();
@@ -230,7 +232,7 @@ impl DrawnSample {
         }
     }
 
-    /// Writes a line a pair.
+    /// Writes one line per pair.
     pub fn write(&self, out: &mut dyn Write) -> Result<(), AppError> {
         for line in &self.lines {
             safe_json::write_line(out, line)?;
@@ -239,10 +241,10 @@ impl DrawnSample {
     }
 }
 
-/// The pairs of a sample by their places in the project.
+/// The pairs of a sample by their indices in the project.
 pub(super) type SamplePlaces = BTreeMap<(usize, Pair), SampleSide>;
 
-/// Reads a sample that was written before; every pair has to be judged.
+/// Reads a stored sample; every pair must be judged.
 pub(super) fn read_places(path: &Path, judged: &JudgedPairs) -> Result<SamplePlaces, AppError> {
     read_pairs(path, judged, |query, pair| {
         judged.target(query, pair).is_some()

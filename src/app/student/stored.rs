@@ -1,4 +1,4 @@
-//! The students that are stored in a project.
+//! The students stored in a project.
 
 use super::judged_pairs::JudgedPairs;
 use super::predictions::Predictions;
@@ -9,7 +9,8 @@ use crate::domain::student::QueryPredictions;
 use crate::store::students::StoredStudent;
 use crate::store::{Store, StoreError};
 
-/// The checkpoints of a student by step, or what to do where the project has no such student.
+/// The checkpoints of a student by step, or an error with the remedy if the project has no such
+/// student.
 pub fn known_student(store: &Store, name: &str) -> Result<Vec<StoredStudent>, AppError> {
     let students = store.read_blocking(|db| db.students())?;
     let mut names: Vec<&str> = students.iter().map(|of| of.name.as_str()).collect();
@@ -29,7 +30,7 @@ pub fn known_student(store: &Store, name: &str) -> Result<Vec<StoredStudent>, Ap
     Ok(students.into_iter().filter(|of| of.name == name).collect())
 }
 
-/// What a student of the project predicts, all checkpoints, found among the queries of `judged`.
+/// The predictions of a student of the project, with all checkpoints, for the queries of `judged`.
 pub(super) fn stored_predictions(
     store: &Store,
     name: &str,

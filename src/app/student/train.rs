@@ -1,4 +1,5 @@
-//! The built-in student: fitted to the judged pairs of a project, and measured on queries that it did not see.
+//! The built-in student: fits it to the judged pairs of a project, and evaluates it on unseen
+//! queries.
 
 use super::judged_pairs::{JudgedPairs, hash_of_pairs, short_hash};
 use super::known_texts::{FEATURES, KnownTexts};
@@ -25,43 +26,44 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 
-/// What vectors say of a document, and of two.
+/// Name of the feature computed from the vectors of the query and a document.
 const NEARNESS: &str = "cosine with query";
 const BOTH_NEAR: &str = "cosine of both";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrainOptions {
-    /// Whether the student is told the zELO of both documents and of those most alike to each, fitted without the pair itself.
+    /// Whether to use the zELO of both documents and of those most similar to each, fitted without
+    /// the pair itself.
     pub other_battles: bool,
-    /// Groups of queries that are left out one after the other.
+    /// Number of folds for cross-validation.
     pub folds: usize,
     pub seed: u64,
-    /// Whether pairs that are not judged are predicted too.
+    /// Whether unjudged pairs are predicted too.
     pub all_pairs: bool,
 }
 
-/// A student with what it is worth.
+/// A student with its evaluation.
 #[derive(Clone, Debug)]
 pub struct TrainedStudent {
     options: TrainOptions,
-    /// Whose vectors it was told of.
+    /// The embedder whose vectors were used.
     embedder: Option<NamedEmbedder>,
     pub model: StudentModel,
     /// Precision of its penalty.
     pub precision: f64,
     pub folds: usize,
-    /// Of predictions of each query by models that never saw it.
+    /// For predictions of each query by models that never saw it.
     pub figures: Figures,
-    /// The student first, then each feature by itself.
+    /// The student first, then each feature alone.
     pub accuracies: Vec<(String, ModelAccuracy)>,
-    /// Of the pairs that it learned from, with their features, scores and weights.
+    /// Hash of the training pairs with their features, scores and weights.
     pub training_hash: String,
-    /// [`hash_of_pairs`] of them.
+    /// [`hash_of_pairs`] of the training pairs.
     pairs_hash: String,
     predictions: Vec<PredictedPair>,
 }
 
-/// A feature's name, the weight of its difference, where it has one, and what it weighs for a tie.
+/// The name of a feature, the weight of its difference (if any), and its weight for a tie.
 pub type FeatureWeights = (&'static str, Option<f64>, f64);
 
 #[derive(Clone, Debug)]
@@ -77,11 +79,12 @@ pub fn train(store: &Store, options: TrainOptions) -> Result<TrainedStudent, App
     train_with(store, options, None, &[])
 }
 
-/// The same, told how near the texts are by their vectors, and measured beside other students: of the project by name, or of
-/// files of predictions.
+/// As [`train`], with features from text vectors, and compared with other students: those of the
+/// project by name, or files of predictions.
 ///
 /// # Errors
-/// Nothing is judged, a text of a judged query has no vector, or another student cannot be read.
+/// There are no judged pairs, a text of a judged query has no vector, or another student cannot be
+/// read.
 pub fn train_with(
     store: &Store,
     options: TrainOptions,
@@ -224,14 +227,15 @@ fn named(
     })
 }
 
-/// Another student, beside which this one is measured.
+/// Another student that this one is compared with.
 struct OtherStudent {
     name: String,
     predictions: StepPredictions,
 }
 
 impl OtherStudent {
-    /// A file of predictions, or a student of the project; the last of several checkpoints.
+    /// Reads a file of predictions or a student of the project; uses the last of several
+    /// checkpoints.
     fn read(store: &Store, name: &str, judged: &JudgedPairs) -> Result<Self, AppError> {
         let path = Path::new(name);
         let found = match path.exists() {
@@ -253,7 +257,8 @@ impl OtherStudent {
     }
 }
 
-/// How often the student, other students and each feature prefer what the ensemble does, on the pairs that all have predicted.
+/// How often the student, other students and each feature agree with the ensemble's preference, on
+/// the pairs that all of them predict.
 fn compared(
     (rows, places): (&[TrainingRow], &[PairPlace]),
     predicted: &[OutcomeProbabilities],
@@ -291,7 +296,7 @@ fn compared(
     Ok(names.zip(found).collect())
 }
 
-/// The features that change sign when the documents are exchanged.
+/// The features that change sign when the documents are swapped.
 fn feature_names(options: TrainOptions, has_vectors: bool) -> impl Iterator<Item = &'static str> {
     let near = has_vectors.then_some(NEARNESS);
     let others = options
@@ -302,7 +307,8 @@ fn feature_names(options: TrainOptions, has_vectors: bool) -> impl Iterator<Item
 }
 
 impl TrainedStudent {
-    /// The features with the student's weights. For a tie speaks the size of a difference, and the cosine of both by itself.
+    /// The features with the student's weights. For ties, the inputs are the size of each
+    /// difference, and the cosine of both documents.
     pub fn weights(&self) -> Vec<FeatureWeights> {
         let odd = self.model.odd.iter().copied().map(Some);
         let differences = odd.chain(std::iter::once(None));
@@ -344,9 +350,10 @@ impl TrainedStudent {
         })
     }
 
-    /// The model with what it was made of. `odd` has a weight for the difference of each of `features` in their order, but for
-    /// the cosine of both, which stands last. `even` has the constant, a weight for the size of each difference, and that of
-    /// the cosine of both.
+    /// The model with a description of its input. `odd` has one weight for the difference of each
+    /// of `features` in order, except for the cosine of both documents, which comes last. `even`
+    /// has the constant, one weight for the size of each difference, and that of the cosine of both
+    /// documents.
     pub(super) fn model_json(&self) -> Value {
         json!({
             "features": self.feature_names(),
@@ -364,8 +371,8 @@ impl TrainedStudent {
         })
     }
 
-    /// Query, A, B and what is predicted of them, A with the lower pool index: of judged pairs by models that never saw their
-    /// query, of others by the model of all.
+    /// Query, A, B and the predicted probabilities, where A has the lower pool index. Judged pairs
+    /// are predicted by models that never saw their query, others by the model fitted to all.
     pub(super) fn predictions(
         &self,
     ) -> impl Iterator<Item = (&str, &str, &str, OutcomeProbabilities)> {
@@ -373,7 +380,8 @@ impl TrainedStudent {
         all.map(|one| (&*one.query, &*one.a, &*one.b, one.predicted))
     }
 
-    /// Writes predictions: of judged pairs by models that never saw their query, of others by the model of all.
+    /// Writes predictions: of judged pairs by models that never saw their query, of others by the
+    /// model fitted to all.
     pub fn write_predictions(&self, out: &mut dyn Write) -> Result<(), AppError> {
         for one in &self.predictions {
             let p = one.predicted;
@@ -390,7 +398,7 @@ impl TrainedStudent {
         Ok(())
     }
 
-    /// Writes the model with what it was made of.
+    /// Writes the model with a description of its input.
     pub fn write_model(&self, out: &mut dyn Write) -> Result<(), AppError> {
         out.write_all(safe_json::pretty(&self.model_json())?.as_bytes())?;
         Ok(())

@@ -1,4 +1,4 @@
-//! The calls of a run: judges at work, queries that are over, and rounds to come.
+//! The event loop of a run: judges at work, finished queries, and the next rounds.
 
 use super::{BACKLOG, Dispatcher, REPORT_EVERY};
 use crate::app::annotate::context::RunContext;
@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 impl Dispatcher {
-    /// Lets every judge work through the queries, and counts.
+    /// Lets every judge work through the queries and counts the results.
     pub(super) async fn judge(
         &mut self,
         request: &RunRequest,
@@ -70,39 +70,40 @@ impl Dispatcher {
                 judge_index
             });
         }
-        // When all are there: a judge whose source had no channel yet would miss its queries.
+        // Only when all sources exist: a judge whose source had no channel yet would miss its
+        // queries.
         self.begin(&run_context.queries, request.selection);
-        // The channels end when the last worker and the last question source have let go of them.
+        // The channels close when the last worker and the last question source drop them.
         drop((run_context, shared, events, source_events_to));
         let mut control = self.control.clone();
         self.steer(*control.borrow_and_update());
         let mut failed = None;
         loop {
             if failed.is_some() || !self.goes_on() {
-                // A run ends from the top: sources without tasks let go of their questions, workers without questions
-                // of their events, and the loop ends when the last event has been heard. Ended here, it would leave
-                // answers uncounted.
+                // A run shuts down from the top: sources without tasks drop their questions,
+                // workers without questions drop their events, and the loop ends after the last
+                // event. Ending it here would leave answers uncounted.
                 self.source_tasks.clear();
             }
             if self.only_dropped_are_left() || self.model_changed.is_some() {
                 over.send_replace(true);
             }
-            // In this order: what a question source has found is counted before the calls that follow it, and a worker that has
-            // ended is looked at when everything that it told has been heard.
+            // The order matters: the calls found by a question source are counted before their
+            // results, and a worker's end is handled after all its events.
             tokio::select! {
                 biased;
                 Some(event) = source_events.recv() => {
                     if let Some(error) = self.on_source_event(event).await? {
                         failed.get_or_insert(error);
-                        // What is in flight is paid for, and may still be kept.
+                        // Calls in flight are paid for, and their answers may still be stored.
                         over.send_replace(true);
                     }
                 }
                 event = worker_events.recv() => match event {
                     Some((judge_index, event)) => {
                         if let Some(error) = self.on_worker_event(judge_index, event).await? {
-                            // Nothing can be kept any more, so nothing more is waited for; the rows of these calls say
-                            // what they may cost.
+                            // Nothing can be stored any more, so do not wait; the ledger rows of
+                            // these calls contain their worst-case cost.
                             failed.get_or_insert(error);
                             workers.abort_all();
                         }
@@ -130,7 +131,7 @@ impl Dispatcher {
                 changed = control.changed() => if changed.is_ok() {
                     self.steer(*control.borrow_and_update());
                 } else {
-                    // Nobody is left who could steer, or wants the answers.
+                    // Nobody is left to control the run or to use the answers.
                     workers.abort_all();
                 },
                 () = tokio::time::sleep(REPORT_EVERY) => {}
@@ -148,8 +149,8 @@ impl Dispatcher {
         failed.map_or(Ok(()), Err)
     }
 
-    /// Whether every judge that goes on is one that a person has dropped. Where nobody else has ended and one of them was
-    /// dropped during the run, it may be taken back, and the run waits for that.
+    /// Whether all remaining judges were dropped by a person. If no other worker has ended and one
+    /// of them was dropped during the run, it may be restored, and the run waits for that.
     fn only_dropped_are_left(&self) -> bool {
         let mut going = self
             .left
@@ -160,7 +161,7 @@ impl Dispatcher {
         all && (self.left.contains(&true) || self.control.borrow().dropped == self.dropped_before)
     }
 
-    /// Sends every judge to the queries that have calls for it.
+    /// Sends every judge to the queries on which it has calls to make.
     fn begin(&mut self, queries: &[QueryKey], selection: CallSelection) {
         for (place, query) in queries.iter().enumerate() {
             let Some(open) = self.open.get(query) else {
@@ -168,7 +169,7 @@ impl Dispatcher {
             };
             let calls = open.calls.iter().zip(&self.source_tasks);
             for (_, source_tasks) in calls.filter(|(calls, _)| **calls > 0) {
-                // A question source that has ended has nothing more to do.
+                // A question source that has ended has no more work.
                 drop(source_tasks.send(SourceTask { place, selection }));
             }
             if let Some(rounds) = &mut self.rounds {
@@ -180,7 +181,7 @@ impl Dispatcher {
         }
     }
 
-    /// Plans what rounds can be planned; false when no judge will be sent anywhere any more.
+    /// Plans the rounds that can be planned. Returns false when no judge will receive more work.
     fn goes_on(&mut self) -> bool {
         let over =
             self.budget_reached || self.model_changed.is_some() || self.control.borrow().cancelled;
@@ -191,7 +192,7 @@ impl Dispatcher {
         somebody && (rounds.plan() || self.waited_for > 0)
     }
 
-    /// Sends the judges to a round's calls; a query without another round is over.
+    /// Sends the judges to the calls of a new round; a query without another round is finished.
     async fn entered(&mut self, entered: EnteredRound) -> Result<(), RunError> {
         let (query, judges) = (entered.query, self.judges.len());
         let Some(open) = self.open.get_mut(&query) else {
@@ -204,7 +205,7 @@ impl Dispatcher {
         } else {
             before.saturating_sub(calls)
         };
-        // What cannot be asked any more is not missing.
+        // Votes that can no longer be requested are not missing.
         let never = before.saturating_sub(open.unplanned + calls);
         self.missing -= never;
         self.progress.total = self.progress.total.saturating_sub(never);
@@ -220,8 +221,8 @@ impl Dispatcher {
                 open.short = true;
                 continue;
             }
-            // Counted before the source hears of it: an answer that came first would find nothing to count down, and
-            // the round would never be over.
+            // Count before the source is notified: an answer that arrived first could not be
+            // counted down, and the round would never end.
             open.calls[judge_index] = count;
             self.waited_for += count;
             if let Some(source_tasks) = self.source_tasks.get(judge_index) {
@@ -232,8 +233,9 @@ impl Dispatcher {
         self.settle(query).await
     }
 
-    /// Finds out whom nobody waits for: judges that have ended, and those that make no calls for now while another one
-    /// does. Where none does, the run waits for whoever comes back.
+    /// Determines which judges nobody waits for: those that have ended, and those that make no
+    /// calls for now while another one does. If none makes calls, the run waits for any of them to
+    /// return.
     pub(super) async fn weigh_absences(&mut self) -> Result<(), RunError> {
         let mut absences = self.left.iter().zip(&self.away);
         let somebody = absences.any(|(left, away)| !left && !away);
@@ -247,7 +249,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Lets rounds go on without a judge that has ended, or makes no calls for now.
+    /// Lets rounds continue without a judge that has ended or makes no calls for now.
     async fn go_on_without(&mut self, judge_index: usize) -> Result<(), RunError> {
         self.gone[judge_index] = true;
         if self.rounds.is_none() || self.budget_reached || self.control.borrow().cancelled {
@@ -268,7 +270,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Takes in how many calls a question source has found to make on a query.
+    /// Records the number of calls that a question source has found for a query.
     pub(super) async fn found(
         &mut self,
         judge_index: usize,
@@ -278,7 +280,8 @@ impl Dispatcher {
         if let Some(open) = self.open.get_mut(&query).filter(|_| {
             !self.gone[judge_index] && !self.skipped_queries.contains(&(judge_index, query))
         }) {
-            // What is on disk decides: since the plan was counted, votes may have come from elsewhere.
+            // The stored rows decide: votes may have arrived from elsewhere since the plan was
+            // counted.
             self.waited_for -= std::mem::replace(&mut open.calls[judge_index], calls);
             self.waited_for += calls;
             self.settle(query).await?;
@@ -286,7 +289,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Ends a query or wants its next round, where all its calls have ended.
+    /// If all calls of a query have ended, finishes it or requests its next round.
     pub(super) async fn settle(&mut self, query: QueryKey) -> Result<(), RunError> {
         let Some(open) = self.open.get(&query) else {
             return Ok(());
@@ -299,8 +302,8 @@ impl Dispatcher {
             return Ok(());
         }
         let done = !open.short;
-        // Every vote of it was on the disk before it was told, so that the fit sees them all. Workers go on meanwhile,
-        // as far as the backlog of events reaches.
+        // All its votes were on disk before they were reported, so the fit sees them all. Workers
+        // continue meanwhile, up to the capacity of the event channel.
         self.open.remove(&query);
         if let Some(rounds) = &mut self.rounds {
             rounds.over(query);
@@ -311,7 +314,7 @@ impl Dispatcher {
     }
 }
 
-/// The next round that has been entered; never in a run without rounds.
+/// Waits for the next round to be stored; never completes in a run without rounds.
 async fn next_round(rounds: &mut Option<RoundPlanner>) -> Result<EnteredRound, RunError> {
     match rounds {
         Some(rounds) => rounds.entered().await,

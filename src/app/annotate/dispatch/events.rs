@@ -1,4 +1,4 @@
-//! What workers and question sources report, and what it changes: counts, money, queries that are over.
+//! Handles events of workers and question sources: updates counts, spending and finished queries.
 
 use super::Dispatcher;
 use crate::app::annotate::battle_question::{BattleQuestion, VoteReply};
@@ -14,11 +14,11 @@ use crate::store::ledger::Charge;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The same words about a judge's repeated calls are said again after this time.
+/// Minimum time before the same message about a judge's retries is repeated.
 const SAID_AGAIN: Duration = Duration::from_secs(10);
 
 impl Dispatcher {
-    /// Takes in what a worker tells; returns what ends the run.
+    /// Handles a worker event. Returns an error that ends the run.
     pub(super) async fn on_worker_event(
         &mut self,
         judge_index: usize,
@@ -36,7 +36,8 @@ impl Dispatcher {
                     let judge = &mut self.progress.judges[judge_index];
                     judge.retries += 1;
                     let line = format!("{}: {line}", judge.name);
-                    // The same refusal of hundreds of calls would push everything else out of the log.
+                    // The same refusal for hundreds of calls would push everything else out of the
+                    // log.
                     let what = line.split(';').next().unwrap_or_default().to_owned();
                     let said = self.said[judge_index].as_ref();
                     if said.is_none_or(|(said, at)| *said != what || at.elapsed() > SAID_AGAIN) {
@@ -102,7 +103,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Takes in what a question source tells; returns what ends the run.
+    /// Handles an event of a question source. Returns an error that ends the run.
     pub(super) async fn on_source_event(
         &mut self,
         event: SourceEvent,
@@ -164,7 +165,7 @@ impl Dispatcher {
                 self.used(judge_index, exchange.usage, exchange.latency);
                 let judge = &mut self.progress.judges[judge_index];
                 judge.votes += 1;
-                // As it was shown them: A is the first.
+                // In presentation order: A is the document shown first.
                 judge.answers.count(voted.opinion().margin.outcome(), false);
                 self.hear_of_model(judge_index, voted.model());
                 self.hear_of_weights(judge_index, voted.fingerprint())
@@ -193,7 +194,7 @@ impl Dispatcher {
                 self.progress.say(line);
             }
         }
-        // Nobody waits any more for the calls of a judge that has left.
+        // Nobody waits for the calls of a judge that has left.
         if let Some(open) = self.open.get_mut(&query)
             && open.calls[judge_index] > 0
         {

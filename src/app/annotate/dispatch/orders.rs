@@ -1,4 +1,4 @@
-//! What the order of the documents does to the judges, read while their probe goes on.
+//! Measures the effect of document order on the judges while their probe is running.
 
 use super::{Dispatcher, OrderWatch};
 use crate::app::annotate::error::RunError;
@@ -7,11 +7,11 @@ use crate::store::corpus::QueryKey;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How often it is read while calls of the probe are to come.
+/// Interval between updates while calls of the probe are pending.
 const READ_EVERY: Duration = Duration::from_secs(1);
 
 impl Dispatcher {
-    /// Reads what was known before the run; `waiting` are the queries by their places.
+    /// Reads the data known before the run; `waiting` are the queries in run order.
     pub(super) async fn watch_orders(
         &mut self,
         all: &[QueryKey],
@@ -40,7 +40,8 @@ impl Dispatcher {
         self.read_orders().await
     }
 
-    /// Reads anew what judges have said of pairs in both orders, now and then while their probe goes on.
+    /// Rereads the judges' answers on pairs in both orders now and then while their probe is
+    /// running.
     pub(super) async fn follow_orders(&mut self) -> Result<(), RunError> {
         let known = self.ensemble.iter().zip(&self.orders.now);
         let mut probed = known.filter(|(judge, _)| !judge.spec().is_offline());

@@ -1,4 +1,4 @@
-//! Whether the judges still answer as the model of their earlier votes.
+//! Checks whether judges still answer with the model of their earlier votes.
 
 use super::Dispatcher;
 use crate::client::now_ms;
@@ -14,7 +14,7 @@ impl Dispatcher {
             .find_map(|judge| Some(format!("{} {}", judge.name, changed_model(&judge.models)?)));
     }
 
-    /// Takes in the model that an answer names.
+    /// Records the model named in an answer.
     pub(super) fn hear_of_model(&mut self, judge_index: usize, model: Option<&str>) {
         let judge = &mut self.progress.judges[judge_index];
         let Some(model) = model.filter(|model| judge.answered_as(model, now_ms())) else {

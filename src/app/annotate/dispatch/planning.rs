@@ -1,4 +1,4 @@
-//! Enters the plan of every query before the first call.
+//! Stores the plan of every query before the first call.
 
 use super::Dispatcher;
 use crate::app::annotate::error::RunError;
@@ -12,11 +12,11 @@ use crate::store::corpus::QueryKey;
 use crate::store::judges::EnsembleId;
 use std::sync::Arc;
 
-/// Queries whose plans share a transaction.
+/// Number of queries whose plans are stored in one transaction.
 const PLANNED_TOGETHER: usize = 64;
 
 impl Dispatcher {
-    /// Enters every query's plan and returns the queries with calls to make.
+    /// Stores every query's plan and returns the queries with calls to make.
     pub(super) async fn plan(
         &mut self,
         request: &RunRequest,

@@ -1,4 +1,4 @@
-//! Fits queries again whose votes have changed.
+//! Refits queries whose votes have changed.
 
 use super::Dispatcher;
 use crate::app::annotate::error::RunError;
@@ -10,14 +10,14 @@ use crate::store::summary_cache::KeptExtent;
 use tokio::sync::watch;
 
 impl Dispatcher {
-    /// Refits a query and keeps its summary.
+    /// Refits a query and stores its summary.
     pub(super) async fn summarise(&self, query: QueryKey) -> Result<(), RunError> {
         self.store.summarise(query).await?;
         Ok(())
     }
 
-    /// With all votes in, the prior and the noise of the battles can be estimated; the scores of every query follow the one,
-    /// its intervals both.
+    /// Estimates the prior and the noise of the battles once all votes are in. The prior affects
+    /// the scores of every query, and both affect its intervals.
     pub(super) async fn estimate_dispersion(
         &mut self,
         ensemble: EnsembleId,
@@ -44,15 +44,15 @@ impl Dispatcher {
             .write(move |db| db.estimate_phi(ensemble))
             .await?;
         times += i64::from(!changed.is_empty());
-        // Nothing moves a score after this, so that the judges' cards are made along.
+        // No score changes after this, so compute the data of the judge cards as well.
         self.summarise_all(changed, KeptExtent::WithTally).await?;
         let done = move |db: &mut Db| db.estimated_from(ensemble, basis, times);
         self.store.write(done).await?;
         Ok(())
     }
 
-    /// Refits queries on all cores and keeps their summaries. A cancel leaves the rest to whoever looks at them; they are
-    /// known to be out of date.
+    /// Refits queries on all cores and stores their summaries. After a cancel, the remaining ones
+    /// stay marked as stale and are computed when someone looks at them.
     pub(super) async fn summarise_all(
         &mut self,
         queries: Vec<QueryKey>,
@@ -63,7 +63,8 @@ impl Dispatcher {
         }
         self.progress.enter(RunPhase::Refitting, queries.len());
         self.report(true);
-        // On threads of its own: fitted here, it would stop this task, and with it pause, cancel and the screen.
+        // Use separate threads: a fit here would block this task, and with it pause, cancel and the
+        // screen.
         let (counts, mut counted) = watch::channel(0);
         let (store, control) = (self.store.clone(), self.control.clone());
         let work = tokio::task::spawn_blocking(move || {
@@ -72,7 +73,7 @@ impl Dispatcher {
                 !control.borrow().cancelled
             })
         });
-        // The channel ends with the work.
+        // The channel closes when the work ends.
         while counted.changed().await.is_ok() {
             self.progress.step_done = *counted.borrow_and_update();
             self.report(false);

@@ -1,4 +1,4 @@
-//! Whether the judges answer with the weights that they cast their earlier votes with.
+//! Checks whether the judges answer with the same model weights as in their earlier votes.
 
 use super::Dispatcher;
 use crate::app::annotate::error::RunError;
@@ -7,7 +7,7 @@ use crate::store::judge_weights::FingerprintSource;
 use futures::future::join_all;
 
 impl Dispatcher {
-    /// Asks the servers that have the weights, all at once.
+    /// Queries the servers that run the models, all at once.
     pub(super) async fn ask_for_weights(&mut self) -> Result<(), RunError> {
         let judges = self.ensemble.clone();
         let answers = join_all(judges.iter().map(|judge| judge.weights())).await;
@@ -20,7 +20,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Notes what the first answer of a judge says, where its server has listed nothing.
+    /// Records the fingerprint in a judge's first answer, if its server has not listed any.
     pub(super) async fn hear_of_weights(
         &mut self,
         judge_index: usize,

@@ -1,5 +1,6 @@
-//! Calls that a run need not make, because the judge answers the same question about the same texts elsewhere: documents
-//! that occur twice in a pool, or queries that occur twice in a project.
+//! Counts calls that a run need not make because the judge answers the same question about the same
+//! texts elsewhere: for documents that occur twice in a pool, or queries that occur twice in a
+//! project.
 
 use crate::client::call_key::call_key;
 use crate::domain::corpus::Pool;
@@ -10,14 +11,14 @@ use crate::store::{Store, StoreError};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The number of leading letters and digits that tell a document apart from most others.
+/// Number of leading letters and digits that distinguish a document from most others.
 const BEGINNING: usize = 16;
 
-/// What has to be known of every pool before the first one is estimated.
+/// Data that is needed of every pool before the first one is estimated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolOutline {
     pub id: String,
-    /// The text of the query.
+    /// Text of the query.
     pub query: String,
     pub documents: usize,
 }
@@ -42,18 +43,19 @@ impl From<&QueryInfo> for PoolOutline {
     }
 }
 
-/// The questions that have been asked, or that the run asks before.
+/// The questions that were already asked, or that the run asks earlier.
 pub(super) struct IdenticalCalls {
-    /// For each text of a query the query that has it, `None` where several have it.
+    /// The query with each query text; `None` if several queries have it.
     queries: HashMap<String, Option<String>>,
     asked: HashSet<[u8; 32]>,
     store: Option<Store>,
-    /// Whether calls that an open batch makes are left to it.
+    /// Whether pending calls of open batches are left to the batch.
     in_batches: bool,
 }
 
 impl IdenticalCalls {
-    /// For a run on these pools; `store` is the project that may hold further queries and answers.
+    /// Prepares for a run on these pools; `store` is the project, which may contain further queries
+    /// and answers.
     pub(super) fn new(
         outlines: &[PoolOutline],
         store: Option<&Store>,
@@ -84,7 +86,7 @@ impl IdenticalCalls {
         })
     }
 
-    /// How many of a query's calls the answers of identical ones count for, by judge.
+    /// Number of a query's calls, by judge, that identical calls answer.
     pub(super) fn count(
         &mut self,
         text: &Arc<PoolText>,
@@ -92,7 +94,7 @@ impl IdenticalCalls {
         calls: &[PlannedCall],
     ) -> Result<Vec<usize>, StoreError> {
         let mut identical = vec![0; ensemble.len()];
-        // Hashing every prompt of a run would take longer than all the rest of its estimate.
+        // Hashing every prompt of a run would take longer than the rest of its estimate.
         let repeats_query = self.queries.get(&text.query).is_none_or(Option::is_none);
         for (at, judge) in ensemble.iter().enumerate() {
             let mut suspects: Vec<&PlannedCall> =
@@ -125,7 +127,7 @@ impl IdenticalCalls {
         Ok(identical)
     }
 
-    /// How many of these calls the project has an answer to, or waits for one in a batch.
+    /// Number of these calls that the project has an answer to, or expects one from a batch.
     fn answered(&self, keys: Vec<[u8; 32]>) -> Result<usize, StoreError> {
         let Some(store) = self.store.as_ref().filter(|_| !keys.is_empty()) else {
             return Ok(0);
@@ -143,7 +145,7 @@ impl IdenticalCalls {
     }
 }
 
-/// The documents of a pool that look to a judge like another one of the pool.
+/// The documents of a pool that look to a judge like another document of the pool.
 fn twins(judge: &dyn Judge, text: &Arc<PoolText>) -> HashSet<usize> {
     let with_itself = |at| PresentedPair {
         pool: Arc::clone(text),
@@ -161,7 +163,7 @@ fn twins(judge: &dyn Judge, text: &Arc<PoolText>) -> HashSet<usize> {
     for at in 0..text.documents.len() {
         *alike.entry(beginning(at)).or_default() += 1;
     }
-    // A document that is cut may be cut before it differs.
+    // A truncated document may be cut off before the difference.
     let suspects = (0..text.documents.len())
         .filter(|at| alike[&beginning(*at)] > 1 || judge.truncated(&with_itself(*at)));
     let mut seen: HashMap<[u8; 32], Vec<usize>> = HashMap::new();

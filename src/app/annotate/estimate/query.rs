@@ -1,4 +1,4 @@
-//! What one query would need, by the plain plan or in rounds.
+//! The calls that one query needs, by the plain plan or in rounds.
 
 use crate::app::annotate::plan::{
     entered, forecast_calls, plan_of_query, plan_query, probe_pairs, share,
@@ -11,18 +11,18 @@ use crate::judge::JudgeSpec;
 use crate::store::outstanding::{CallSelection, PlannedCall};
 use crate::store::{Store, StoreError};
 
-/// What one query would need.
+/// The calls that one query needs.
 pub(super) struct QueryEstimate {
-    /// Pairs whose texts tell how long the calls are.
+    /// A sample of pairs whose texts are used to estimate the length of calls.
     pub(super) pairs: Vec<Pair>,
     pub(super) battles: usize,
     pub(super) already: usize,
     pub(super) pending: usize,
-    /// Calls still to be made, for each judge.
+    /// Calls to make, for each judge.
     pub(super) calls: Vec<usize>,
-    /// The same calls one by one, as far as it is known which they are.
+    /// The same calls one by one, as far as they are known.
     pub(super) planned: Vec<PlannedCall>,
-    /// Pairs that language models are asked about in both orders.
+    /// Number of pairs on which language models are asked in both orders.
     pub(super) probed: usize,
 }
 

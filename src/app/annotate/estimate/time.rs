@@ -1,4 +1,4 @@
-//! How long a run would take: from how long calls of its judges took before, or from one that is made to see.
+//! Estimates the duration of a run from earlier call latencies of its judges, or from a test call.
 
 use super::{CallTime, CostEstimate};
 use crate::judge::provider::address::is_loopback;
@@ -7,18 +7,18 @@ use crate::store::{Db, Store, StoreError};
 use reqwest::Url;
 use std::collections::BTreeMap;
 
-/// Where the mean time of a judge's calls is remembered.
+/// Name of the setting that stores the mean latency of a judge's calls.
 pub(in crate::app::annotate) fn time_setting(name: &str) -> String {
     format!("call time of {name}")
 }
 
-/// Where the calls in flight that a judge ended with are remembered.
+/// Name of the setting that stores a judge's final number of calls in flight.
 pub(in crate::app::annotate) fn window_setting(name: &str) -> String {
     format!("window of {name}")
 }
 
 impl CostEstimate {
-    /// Takes over how long the judges' calls took in the latest run on a project.
+    /// Loads the judges' call latencies from the latest run on a project.
     pub fn recall_times(&mut self, store: &Store) -> Result<(), StoreError> {
         for judge in self.judges.iter_mut().filter(|judge| !judge.offline) {
             let name = judge.name.clone();
@@ -27,8 +27,9 @@ impl CostEstimate {
         Ok(())
     }
 
-    /// Makes one call on `case` to each judge whose time nobody knows and that is free on this machine, or to each of them
-    /// where that is asked for. Returns how many were made.
+    /// Makes one test call about `case` to each judge that has an unknown latency and runs at no
+    /// cost on this machine, or to every such judge if `all` is set. Returns the number of calls
+    /// made.
     pub async fn measure(
         &mut self,
         ensemble: &JudgeEnsemble,
@@ -54,8 +55,8 @@ impl CostEstimate {
         made
     }
 
-    /// Seconds that the run would take, where every judge's time is known: judges go on side by side, but for those of one
-    /// server on this machine, which share it.
+    /// Estimated duration of the run in seconds, if the latency of every judge is known. Judges run
+    /// in parallel, except for those that share a server on this machine.
     pub fn seconds(&self, ensemble: &JudgeEnsemble) -> Option<f64> {
         let mut servers: BTreeMap<String, f64> = BTreeMap::new();
         for (judge, of) in ensemble.iter().zip(&self.judges) {
@@ -89,7 +90,7 @@ fn recalled(db: &Db, name: &str) -> Result<Option<CallTime>, StoreError> {
     }))
 }
 
-/// Whether a call costs nothing, and nobody else's time.
+/// Whether a call costs neither money nor time on someone else's machine.
 fn is_free_here(judge: &dyn Judge) -> bool {
     let url = judge.server().and_then(|server| Url::parse(server).ok());
     let free = judge.estimate(&Default::default()).1 == Some(0.0);

@@ -107,7 +107,7 @@ fn tasks(judge: &dyn Judge) -> Vec<PickTask> {
         .collect()
 }
 
-// On one thread: the new limit is in force before the judge hears that it may answer.
+// Uses one thread, so that the new limit applies before the judge is allowed to answer.
 #[tokio::test]
 async fn a_budget_that_is_lowered_ends_picks_that_are_going_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -143,7 +143,7 @@ async fn a_budget_that_is_lowered_ends_picks_that_are_going_on() {
     };
     let (heard, mut events) = mpsc::unbounded_channel();
     let asked = tokio::spawn(run(session, tasks(judge.as_ref()), heard));
-    // One call is in flight, and money is set aside for the one that follows it.
+    // One call is in flight, and money is reserved for the next one.
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
         assert!(Instant::now() < deadline, "nobody was asked");

@@ -1,4 +1,4 @@
-//! What a part of a screen is drawn with, and where.
+//! The drawing target of a part of a screen: buffer, area and theme.
 
 use super::theme::Theme;
 use ratatui::buffer::Buffer;

@@ -1,39 +1,39 @@
-//! What a frame leaves behind: where things went, and what the next frame can use again.
+//! State left behind by a frame: where things were drawn, and caches for the next frame.
 
 use super::widgets::heatmap::{HeatmapCache, Viewport};
 use crate::domain::priority::Certainty;
 use ratatui::layout::{Position, Rect};
 
-/// Where things were drawn last, for clicks and for clamping what scrolls.
+/// Where things were last drawn, for handling clicks and limiting scrolling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Areas {
-    /// The list or matrix that takes clicks.
+    /// The list or matrix that receives clicks.
     pub list: Rect,
-    /// Lines of the longest scrollable text, or rows of a list.
+    /// Number of lines of the longest scrollable text, or of rows of a list.
     pub lines: usize,
     pub page: usize,
     pub first: usize,
-    /// Lines of A and of B, where two texts scroll apart.
+    /// Number of lines of A and of B, if the two texts scroll separately.
     pub sides: [usize; 2],
-    /// The first line shown of each.
+    /// The first visible line of each.
     pub firsts: [usize; 2],
-    /// The first line shown of a text below or beside a list.
+    /// The first visible line of a text below or next to a list.
     pub text_first: usize,
-    /// Lines of a second scrollable text beside the first, and how many of them fit.
+    /// Number of lines of a second scrollable text next to the first, and the number that fits.
     pub aside: (usize, usize),
     pub heatmap: Option<Viewport>,
-    /// Where the terminal's cursor belongs, when something is typed.
+    /// Position of the terminal's cursor while text is being typed.
     pub caret: Option<Position>,
 }
 
-/// P(top k right) of the query that was drawn last, and what it was computed from.
+/// P(top k right) of the query that was last drawn, and the data it was computed from.
 #[derive(Debug, Default)]
 pub struct TopCertainty {
     pub stamp: Option<u64>,
     pub certainty: Option<Certainty>,
 }
 
-/// What drawing remembers from frame to frame; it changes how fast a frame is drawn and where it is scrolled to.
+/// State kept from frame to frame; it affects only drawing speed and scroll positions.
 #[derive(Debug, Default)]
 pub struct Caches {
     pub heatmap: HeatmapCache,

@@ -1,4 +1,4 @@
-//! Effects are carried out here, and their results come back as messages.
+//! Carries out effects, whose results come back as messages.
 
 pub(crate) mod duel;
 mod export;
@@ -48,38 +48,41 @@ pub struct Runner {
     options: TuiOptions,
     results: mpsc::Sender<Msg>,
     control: Option<tokio::sync::watch::Sender<RunControl>>,
-    /// The overview that was asked for last, and whose turn it is to work it out.
+    /// Number of the latest requested overview, and the lock of the one being computed.
     adjudications: Arc<(AtomicU64, Mutex<()>)>,
-    /// How often a student was named: the last choice counts, however long the one before takes.
+    /// Number of times a student was chosen: the latest choice counts, however long the previous
+    /// one takes.
     namings: Arc<AtomicU64>,
-    /// How many pairs of the queue were asked about: only the last of them is still waited for.
+    /// Number of queue pairs described so far; only the latest request is still needed.
     descriptions: Arc<AtomicU64>,
-    /// How questions beside a run are steered.
+    /// Controls the questions asked outside a run.
     asking: Option<tokio::sync::watch::Sender<RunControl>>,
-    /// Who writes embedded judges' reasoning again; the pool read last stays with it, for the next battle.
+    /// Regenerates embedded judges' reasoning; it keeps the latest pool for the next battle.
     reasoning: Arc<Mutex<EmbeddedReasoning>>,
-    /// The end of the run that is going on, and what went wrong with it.
+    /// The end of the current run, and its error if there is one.
     end: Option<JoinHandle<Option<String>>>,
-    /// What a person decided and is on its way to the disk; what went wrong where nobody looks at the screen any more.
+    /// A person's decisions that are being written; each yields an error if the screen is gone.
     writes: Vec<JoinHandle<Option<String>>>,
 }
 
-/// Entries of the log that are read at most; `overrule log` prints all.
+/// Maximum number of log entries read; `overrule log` prints all.
 pub(crate) const LOGGED: usize = 500;
 
-/// A wait longer than this is announced.
+/// Waits longer than this are announced.
 const NOTICE_AFTER: Duration = Duration::from_millis(500);
 
-/// A write that takes longer than this is announced: the disk or another program's lock holds it up.
+/// Writes that take longer than this are announced: the disk is slow, or another program holds a
+/// lock.
 const LONG_WRITE: Duration = Duration::from_secs(1);
 
-/// How long whoever leaves waits for readers that were told to stop. Those that compute need longer, and end with the process.
+/// How long to wait on exit for readers that were told to stop. Those that are computing need
+/// longer, and end with the process.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// How long whoever leaves at once waits for answers that have come to be written.
+/// How long to wait on an immediate exit for received answers to be written.
 const LAST_WRITES: Duration = Duration::from_secs(1);
 
-/// What is waited for where a person's decisions, an import or an export are not yet written.
+/// Named in the announcement while a person's decisions, an import or an export are being written.
 const WRITING: &str = "what is still being written";
 
 impl Runner {
@@ -105,7 +108,8 @@ impl Runner {
         }
     }
 
-    /// Begins to carry out an effect that concerns the project or a run; the terminal's effects are the loop's.
+    /// Starts an effect on the project or a run; effects on the terminal are handled by the event
+    /// loop.
     pub fn carry_out(&mut self, effect: Effect, control: RunControl) {
         match effect {
             Effect::Start(scope) => self.start(&scope, control),
@@ -147,14 +151,15 @@ impl Runner {
         }
     }
 
-    /// Holds the run and the questions that are going on to a budget.
+    /// Applies a budget to the current run and questions.
     fn limit_spending(&self, usd: Option<f64>) {
         for control in [&self.control, &self.asking].into_iter().flatten() {
             control.send_modify(|control| control.budget_usd = usd);
         }
     }
 
-    /// Puts an effect to the project: into its queue at once, so that a verdict and the undo after it keep their order.
+    /// Queues an effect for the project immediately, so that a verdict and its undo keep their
+    /// order.
     fn ask(&mut self, effect: Effect) {
         let results = self.results.clone();
         let annotator = self.options.annotator.clone();
@@ -208,15 +213,16 @@ impl Runner {
         }
     }
 
-    /// Waits for what a person decided to be on disk: first, so that nobody who will not wait for a run loses it. Then ends
-    /// a run that is going on and waits until it has ended: its calls in flight are paid for, and the run itself knows how
-    /// long to wait for them. `tell` gets what a person has to know; false where `insists` came first.
+    /// Waits for a person's decisions to reach the disk. This comes first, so that nobody who does
+    /// not wait for a run loses them. Then stops the current run and waits for its end: its calls
+    /// in flight are paid for, and the run limits the wait itself. `tell` receives messages for the
+    /// person. Returns false if `insists` completed first.
     pub async fn finish(
         &mut self,
         insists: impl Future<Output = ()>,
         tell: &mut dyn FnMut(&str),
     ) -> bool {
-        // Kept until the end: a run that nobody can steer any more drops its calls.
+        // Kept until the end, since a run without a controller drops its calls.
         let control = self.control.take();
         if let Some(control) = &control {
             control.send_modify(|control| control.cancelled = true);
@@ -245,17 +251,17 @@ impl Runner {
         }
     }
 
-    /// Closes the project; what reads from it is not waited for.
+    /// Closes the project without waiting for readers.
     pub fn close(self) {
         self.store.close(PATIENCE);
     }
 
-    /// Leaves the project, and waits no longer than it takes to write answers that have come.
+    /// Abandons the project, waiting only for received answers to be written.
     pub fn leave(self) {
         self.store.leave(LAST_WRITES);
     }
 
-    /// Answers what takes seconds on a large project beside everything else.
+    /// Computes in the background what takes seconds on a large project.
     fn answer_apart(&self, effect: Effect) {
         let (store, results) = (self.store.clone(), self.results.clone());
         let reasoning = Arc::clone(&self.reasoning);
@@ -276,7 +282,7 @@ impl Runner {
             {
                 return;
             }
-            // What was asked of the project before is part of it.
+            // Earlier requests to the project must be included.
             drop(tokio::runtime::Handle::current().block_on(written));
             let found =
                 store.read_blocking(move |db| answer(db, effect, &annotator, 0, &reasoning));
@@ -291,7 +297,7 @@ impl Runner {
     }
 }
 
-/// Waits, and says once for what where that takes a while.
+/// Waits, announcing `what` once if it takes long.
 async fn noticed<T>(
     work: impl Future<Output = T>,
     what: &str,
@@ -312,7 +318,7 @@ fn waiting(what: &str) -> String {
     format!("waiting for {what}; press Ctrl-C again to leave at once")
 }
 
-/// Waits for the end of a run, and says so where that takes a while.
+/// Waits for the end of a run, announcing it if it takes long.
 async fn ended(mut end: JoinHandle<Option<String>>, tell: &mut dyn FnMut(&str)) {
     let mut result = None;
     if !end.is_finished() {
@@ -340,7 +346,7 @@ async fn ended(mut end: JoinHandle<Option<String>>, tell: &mut dyn FnMut(&str)) 
 /// A query without texts and votes.
 fn opened(db: &Db, key: QueryKey) -> Result<OpenQuery> {
     let view = db.view(key)?;
-    // Here, so that no frame waits for it.
+    // Prepared here, so that no frame waits for it.
     view.prepare_matrix();
     Ok(OpenQuery {
         info: db.query(key)?,
@@ -354,7 +360,7 @@ fn opened(db: &Db, key: QueryKey) -> Result<OpenQuery> {
     })
 }
 
-/// What the project answers to an effect; `None` for effects that are not about it.
+/// The project's response to an effect; `None` for effects that do not concern the project.
 pub fn answer(
     db: &mut Db,
     effect: Effect,

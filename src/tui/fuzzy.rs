@@ -1,24 +1,26 @@
-//! Fuzzy matching for the filter and the palette; the only user of `fuzzy-matcher`, so that it can be replaced.
+//! Fuzzy matching for filters and the palette; the only module that uses `fuzzy-matcher`, so that
+//! it can be replaced.
 
 use std::cmp::Reverse;
 
 use fuzzy_matcher::FuzzyMatcher;
 use fuzzy_matcher::skim::SkimMatcherV2;
 
-/// A candidate that matches.
+/// A matching candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// Position among the candidates.
+    /// Index among the candidates.
     pub index: usize,
-    /// Higher is better; comparable within one call only.
+    /// Higher is better; comparable only within one call.
     pub score: i64,
-    /// Matched characters, as character positions in the candidate.
+    /// Matched characters, as character indices in the candidate.
     pub chars: Vec<usize>,
 }
 
-/// The candidates that match `query`, best first, equal ones in their own order; an empty query keeps all.
+/// The candidates that match `query`, best first and ties in their original order; an empty query
+/// keeps all.
 ///
-/// Words of the query may match in any order. Case matters only when the query has capitals.
+/// Words of the query may match in any order. Case matters only if the query contains capitals.
 pub fn rank<S: AsRef<str>>(query: &str, candidates: impl IntoIterator<Item = S>) -> Vec<Match> {
     let matcher = SkimMatcherV2::default().smart_case();
     let words: Vec<&str> = query.split_whitespace().collect();
@@ -45,7 +47,7 @@ pub fn rank<S: AsRef<str>>(query: &str, candidates: impl IntoIterator<Item = S>)
     found
 }
 
-/// The words of a filter; a name matches when it holds them all.
+/// The words of a filter; a name matches if it contains all of them.
 pub(crate) struct WordFilter(Vec<String>);
 
 impl WordFilter {
@@ -59,8 +61,8 @@ impl WordFilter {
     }
 }
 
-/// Positions of the names that a filter keeps, in their own order: those that hold all its words, or, where none does,
-/// those in which their letters occur in order. An empty filter keeps all.
+/// Indices of the names that match a filter, in their original order: those that contain all its
+/// words or, if there are none, those that contain its letters in order. An empty filter keeps all.
 pub fn kept<S: AsRef<str>>(filter: &str, names: &[S]) -> Vec<usize> {
     let words = WordFilter::new(filter);
     let held = (0..names.len()).filter(|at| words.matches(names[*at].as_ref()));

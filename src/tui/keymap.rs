@@ -1,7 +1,7 @@
-//! The keys: one table for dispatch, footer, help, palette, `overrule keys` and the manual.
+//! The key bindings: one table for dispatch, footer, help, palette, `overrule keys` and the manual.
 //!
-//! A scope's own bindings come before the global ones. No key means two things in a scope, and a scope does not
-//! redefine a global key except where `SHADOWS` says so.
+//! A scope's own bindings come before the global ones. No key has two meanings in a scope, and a
+//! scope overrides a global key only if it is listed in `SHADOWS`.
 
 pub(crate) mod binding;
 pub(crate) mod command;
@@ -22,7 +22,8 @@ pub use print::{markdown, plain, rows};
 pub use scope::Scope;
 pub use screen::Screen;
 
-/// The bindings that work in `scope`, its own first; a global one whose keys are all taken is left out.
+/// The bindings that work in `scope`, its own first, without global ones whose keys are all
+/// overridden.
 pub fn active(scope: Scope) -> Vec<&'static Binding> {
     let own = scope.own();
     let mut all: Vec<&'static Binding> = own.iter().collect();
@@ -35,7 +36,8 @@ pub fn active(scope: Scope) -> Vec<&'static Binding> {
     all
 }
 
-/// The command of a key event in `scope`: its own bindings, then the global ones. A released key is no command.
+/// The command of a key event in `scope`: its own bindings first, then the global ones. Releasing a
+/// key is not a command.
 pub fn resolve(scope: Scope, event: KeyEvent) -> Option<Command> {
     let key = KeyChord::of(event)?;
     let find = |scope: Scope| {
@@ -46,8 +48,8 @@ pub fn resolve(scope: Scope, event: KeyEvent) -> Option<Command> {
     find(scope).or_else(global).map(|binding| binding.command)
 }
 
-/// The bindings that the footer of `scope` offers, most important first, `? help` not among them; an overlay offers its
-/// own only.
+/// The bindings in the footer of `scope`, most important first, without `? help`; an overlay shows
+/// only its own.
 pub fn hints(scope: Scope) -> Vec<&'static Binding> {
     let mut seen: Vec<Command> = vec![Command::Help];
     let mut offered = match scope {
@@ -62,7 +64,7 @@ pub fn hints(scope: Scope) -> Vec<&'static Binding> {
     offered
 }
 
-/// The key to show beside `command` in `scope`, or where else it is bound; `None` when it has no key.
+/// The key to show for `command` in `scope`, or its key elsewhere; `None` if it has no key.
 pub fn key_of(command: Command, scope: Scope) -> Option<KeyChord> {
     let elsewhere = || Scope::all().flat_map(|scope| scope.own());
     let mut bindings = active(scope).into_iter().chain(elsewhere());
@@ -70,12 +72,12 @@ pub fn key_of(command: Command, scope: Scope) -> Option<KeyChord> {
     found.and_then(|binding| binding.keys.first()).copied()
 }
 
-/// The name of that key; empty when the command has none.
+/// The name of that key; empty if the command has none.
 pub fn key_name(command: Command, scope: Scope) -> String {
     key_of(command, scope).map_or(String::new(), |key| key.to_string())
 }
 
-/// The name of the key of a command on a screen, as it is bound now.
+/// The name of a command's key on a screen, as currently bound.
 pub fn key_on(command: Command, screen: Screen) -> String {
     key_name(command, Scope::Screen(screen))
 }

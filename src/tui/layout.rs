@@ -1,8 +1,8 @@
-//! Areas cut from areas.
+//! Splits areas.
 
 use ratatui::layout::Rect;
 
-/// The area without a column at either side.
+/// The area without one column on each side.
 pub(crate) fn inset(area: Rect) -> Rect {
     Rect {
         x: area.x + 1.min(area.width),
@@ -32,13 +32,13 @@ pub(crate) fn cut_bottom(area: &mut Rect, rows: u16) -> Rect {
     }
 }
 
-/// The first row of `area`, as far as it is inside `bounds`.
+/// The first row of `area`, clipped to `bounds`.
 pub(crate) fn first_row(area: Rect, bounds: Rect) -> Rect {
     let height = area.height.min(1);
     Rect { height, ..area }.intersection(bounds)
 }
 
-/// A box of at most `width`×`height` in the middle of `area`.
+/// A box of at most `width`×`height`, centered in `area`.
 pub(crate) fn centred(area: Rect, width: u16, height: u16) -> Rect {
     let (width, height) = (width.min(area.width), height.min(area.height));
     Rect {

@@ -1,4 +1,4 @@
-//! What happens, and what is to be done about it.
+//! Messages that report events, and effects that request actions.
 
 use crate::app::adjudication::data::AdjudicationList;
 use crate::app::adjudication::document_evidence::DocumentEvidence;
@@ -55,11 +55,11 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What there is when a duel is asked for.
+/// What a duel request found.
 #[derive(Debug)]
 pub enum FoundDuel {
     Session(Box<DuelSession>),
-    /// A new one is to be chosen, of these rankings.
+    /// A new duel can be created from these rankings.
     Choice(DuelRankings),
 }
 
@@ -69,14 +69,14 @@ pub enum Msg {
     Paste(String),
     Mouse(MouseEvent),
     Resize(u16, u16),
-    /// Time has passed that something on screen waits for.
+    /// Time has passed that something on screen is waiting for.
     Tick,
     /// Another program has changed the project.
     ChangedElsewhere,
     Listed(Vec<(QueryInfo, Option<QuerySummary>)>),
-    /// Summaries that were out of date.
+    /// Recomputed summaries that were stale.
     Summarised(Vec<(QueryKey, QuerySummary)>),
-    /// The common scale of the queries, where there is one, by the number of the question.
+    /// The common scale of the queries, if there is one, with the request number.
     ScaleRead(u64, Option<Box<ProjectScale>>),
     /// A query, for the given generation.
     Opened(u64, Box<OpenQuery>),
@@ -84,186 +84,189 @@ pub enum Msg {
     Votes(QueryKey, Vec<(BattleId, Vec<VoteDetail>)>),
     /// A verdict is on disk.
     Saved(QueryKey),
-    /// The same, on a pair that this person had decided elsewhere in the meantime: what they said there.
+    /// A verdict is on disk, on a pair that this person had decided elsewhere in the meantime;
+    /// contains that earlier decision.
     SavedAgain(QueryKey, Decision),
     NotSaved(String),
-    /// What an undo took back, and what is in force on the pair now, in words.
+    /// What an undo removed, and a description of the effective verdict on the pair.
     Undone(Undo<(StoredVerdict, QueryInfo, String)>),
-    /// What was given again, in the same words.
+    /// What was redone, with the same description.
     Redone(Option<(StoredVerdict, QueryInfo, String)>),
-    /// A queue and what the verdicts so far say, for the given generation.
+    /// A queue and the statistics so far, for the given generation.
     Queued(u64, Vec<QueueItem>, AnnotatorStatistics),
-    /// How many queries the queue of the given generation still waits for.
+    /// Number of queries that the queue of the given generation is still waiting for.
     QueueWaits(u64, usize),
-    /// What was to be stored takes long.
+    /// A write takes long.
     StillWriting,
-    /// Why the queue of this generation cannot be worked out.
+    /// Why the queue of this generation cannot be computed.
     QueueFailed(u64, String),
     PairDescribed(QueryKey, Pair, PairDescription),
     PairTitles(HashMap<(QueryKey, Pair), PairTitles>),
-    /// The titles of these pairs could not be read, and why.
+    /// The titles of these pairs could not be read, with the reason.
     NoPairTitles(Vec<(QueryKey, Pair)>, String),
-    /// The titles of documents that are to be ruled on.
+    /// The titles of documents to rule on.
     Titles(HashMap<(QueryKey, DocId), String>),
     JudgesReported(Box<RaterReport>, Vec<StudentCard>),
     Without(JudgeId, RankingShift),
-    /// The comparison of reranking methods as chosen, or why there is none.
+    /// The comparison of reranking methods for this choice, or why there is none.
     MethodsCompared(MethodsChoice, Result<Box<MethodsReport>, String>),
-    /// The students of the project and the report of one, or why there is none, for the given generation.
+    /// The students of the project and the report on one, or why there is none, for the given
+    /// generation.
     StudentReported(u64, Result<Box<StudentsFound>, String>),
-    /// Figures about picks, labels and rulings, for the given generation.
+    /// Statistics on picks, labels and rulings, for the given generation.
     Disagreements(u64, Box<AdjudicationOverview>),
     Evidence(Box<DocumentEvidence>),
     /// A ruling is on disk.
     Ruled,
     NotRuled(String),
-    /// What an undo took back.
+    /// What an undo removed.
     RulingUndone(Undo<Box<StoredRuling>>),
-    /// What was given again.
+    /// What was redone.
     RulingRedone(Option<Box<StoredRuling>>),
     /// A duel, or why there is none, for the given generation.
     DuelOpened(u64, Result<FoundDuel, String>),
-    /// A new duel with what should be known of it, or why there is none, for the given generation.
+    /// A new duel with notes about it, or why there is none, for the given generation.
     DuelMade(u64, Result<(DuelKey, Vec<String>), String>),
-    /// The texts of a task, by its place, for the given generation.
+    /// The texts of a task, by its index, for the given generation.
     DuelTexts(usize, u64, Box<TaskTexts>),
-    /// What was done in a duel is on disk, by its number.
+    /// An event of a duel is on disk, by its number.
     DuelRecorded(u64, Box<DuelEvent>),
     DuelNotRecorded(u64, String),
-    /// The result of a duel, in lines.
+    /// The result of a duel, as lines.
     DuelResult(String),
-    /// A query that will be wanted next.
+    /// A query that will be needed next.
     Prefetched(Box<OpenQuery>),
     GuidelineLoaded(Option<String>),
-    /// What is in a folder, for the given generation.
+    /// The content of a folder, for the given generation.
     FolderListed(u64, Result<Vec<FolderEntry>, String>),
-    /// What a file would bring, or a line for each thing that is wrong with it, for the given generation.
+    /// The preview of a file, or one line per problem, for the given generation.
     ImportChecked(u64, Result<SourcePreview, Vec<String>>),
-    /// How much of the file has been read.
+    /// The share of the file read so far.
     ImportProgress(Option<f64>),
-    /// The project that was made of a file, as typed, or a line for each thing that is wrong with the file.
+    /// The project created from a file, as typed, or one line per problem of the file.
     ProjectMade(Result<String, Vec<String>>),
-    /// What an import did, a line each, or a line for each thing that is wrong with the file.
+    /// The result of an import, or the problems of the file, one per line.
     Imported(Result<Vec<String>, Vec<String>>),
-    /// What these questions would take, or why they cannot be asked, for the given generation.
+    /// The price of these questions, or why they cannot be asked, for the given generation.
     QuestionsPriced(u64, QuestionSet, Result<QuestionSetPrice, String>),
     QuestionsProgress(QuestionSetProgress),
     QuestionsEnded(Result<QuestionSetOutcome, String>),
     ContentsLookedUp(ProjectContents),
-    /// An export's file exists.
+    /// The file of an export already exists.
     ExportExists(ExportOrder, String),
-    /// What an export wrote, or why it did not.
+    /// What an export wrote, or why it failed.
     Exported(Result<String, String>),
     SettingsRead(Box<ProjectSettings>, StudentChoice),
-    /// The latest of the log, earliest first.
+    /// The latest log entries, earliest first.
     LogRead(Vec<LogRow>),
-    /// The project's student has changed, and this is to be said of it.
+    /// The project's student has changed; contains a message.
     StudentNamed(String),
-    /// The project has other settings, and every query other numbers.
+    /// The project's settings have changed, and with them every query's numbers.
     SettingsStored,
     Estimated(CostEstimate),
-    /// What judges may be asked about a pair and what that would cost, or why they cannot be asked.
+    /// What judges may be asked about a pair and its cost, or why they cannot be asked.
     PairPriced(QueryKey, Pair, Result<Box<PricedQuestion>, String>),
     Progress(RunProgress),
-    /// What the latest run did before the program was started; `None` where there was none.
+    /// Summary of the latest run before the program started; `None` if there was none.
     LastRun(Option<Box<LastRun>>),
     Ended(Result<RunOutcome, RunError>),
-    /// Something failed that is nobody's fault on this side.
+    /// Something failed for external reasons.
     Failed(String),
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     List,
-    /// Say when another program changes the project.
+    /// Report when another program changes the project.
     Watch,
     Summarise(Vec<QueryKey>),
-    /// Work out the common scale of the queries, under a number by which the answer is known.
+    /// Compute the common scale of the queries; the answer has this request number.
     ReadScale(u64),
     Open(QueryKey, u64),
     Texts(QueryKey, Vec<usize>),
     Votes(QueryKey, Vec<BattleId>, Vec<JudgeId>),
     Save(NewVerdict),
-    /// Take back the latest verdict.
+    /// Undo the latest verdict.
     Undo(UndoLimit),
-    /// Give the verdict of this identifier again, which was taken back.
+    /// Redo the undone verdict with this identifier.
     Redo(String),
-    /// Work out a queue, for the given generation.
+    /// Compute a queue, for the given generation.
     Queue(QueueRequest, u64),
-    /// Say more about a pair of the queue; nobody waits for the answers to those asked before.
+    /// Describe a pair of the queue; earlier requests of this kind are obsolete.
     DescribePair(QueryKey, Pair, PairQuestion),
-    /// Read the titles of what a page of the queue holds.
+    /// Read the titles for a page of the queue.
     ReadPairTitles(Vec<(QueryKey, Pair)>),
-    /// Read the titles of what a page of the adjudication list holds.
+    /// Read the titles for a page of the adjudication list.
     ReadTitles(Vec<(QueryKey, DocId)>),
-    /// Load a query with some of its texts before it is wanted.
+    /// Load a query with some of its texts before it is needed.
     Prefetch(QueryKey, Vec<usize>),
     PutOff(QueryKey, Pair, NewAssignment),
     PutOffRuling(QueryKey, DocId),
-    /// Store a reason for a decision to come; `None` removes it.
+    /// Store a draft reason for a future decision; `None` removes it.
     Draft(DecisionSubject, Option<String>),
     Guideline,
-    /// Work out the judges' report, for as long as the request stands.
+    /// Compute the judge report, as long as the request is active.
     ReportJudges(ReportRequest),
     Without(JudgeId),
     CompareMethods(MethodsChoice),
-    /// Work out the report of a student by its name, of the first one for `None`, for the given generation.
+    /// Compute the report on a student by name, or on the first one for `None`, for the given
+    /// generation.
     ReportStudent(Option<String>, u64, ReportRequest),
-    /// Work out the figures about picks, labels and rulings, for the given generation.
+    /// Compute the statistics on picks, labels and rulings, for the given generation.
     LoadDisagreements(DisagreementRule, AdjudicationList, u64),
     LoadEvidence(QueryKey, DocId),
     Rule(NewRuling),
-    /// Take back the latest ruling.
+    /// Undo the latest ruling.
     UndoRuling(UndoLimit),
-    /// Give the ruling of this identifier again, which was taken back.
+    /// Redo the undone ruling with this identifier.
     RedoRuling(String),
-    /// Open a duel, the latest where none is named, for the given generation.
+    /// Open a duel, by default the latest, for the given generation.
     OpenDuel(Option<DuelKey>, u64),
-    /// Make a duel, for the given generation.
+    /// Create a duel, for the given generation.
     MakeDuel(Box<DuelRequest>, u64),
-    /// Load the texts of a task, by its place, for the given generation.
+    /// Load the texts of a task, by its index, for the given generation.
     LoadDuelTexts(usize, Box<Task>, u64),
-    /// Store what was done in a duel, under a number by which the answer is known.
+    /// Store an event of a duel; the answer has this number.
     RecordDuel(DuelKey, u64, Box<NewDuelEvent>),
     LoadDuelResult(DuelKey),
-    /// Look at what the import's dialog needs, for the given generation.
+    /// Read what the import dialog needs, for the given generation.
     LookAtFiles(Wanted, u64),
     /// Import a file, by its path as typed.
     Import(String),
-    /// Make a project of a file, both by their paths as typed.
+    /// Create a project from a file, both by their paths as typed.
     MakeProject {
         source: String,
         project: String,
     },
-    /// Work out what these questions would take, for the given generation.
+    /// Compute the price of these questions, for the given generation.
     PriceQuestions(QuestionSet, u64),
-    /// Ask them, making at most so many calls.
+    /// Ask them, making at most this many calls.
     AskQuestions(QuestionSet, usize),
     StopQuestions,
-    /// Read the rankings that a new duel can be made of, for the given generation.
+    /// Read the rankings available for a new duel, for the given generation.
     ReadDuelRankings(u64),
-    /// Look up what the project holds anything of.
+    /// Read which kinds of data the project contains.
     LookUpContents,
-    /// Write an export; over a file that exists only where that was said.
+    /// Write an export; overwrite an existing file only if the flag is set.
     Export(ExportOrder, bool),
     ReadSettings,
     ReadLog,
-    /// Name the project's student and its weight, or none.
+    /// Set the project's student and its weight, or clear it.
     NameStudent(Option<(String, StudentWeight)>),
-    /// Store the project's settings: those that were, and those that are to be.
+    /// Store the project's settings: the old and the new ones.
     StoreSettings(Box<ProjectSettings>, Box<ProjectSettings>),
     Remember(Remembered),
-    /// Work out what a run would cost.
+    /// Compute the cost of a run.
     Estimate(RunScope),
-    /// Work out what a question about a pair would cost.
+    /// Compute the cost of a question about a pair.
     PricePair(QueryKey, Pair),
     Start(RunScope),
-    /// Look up what the latest run did.
+    /// Read the summary of the latest run.
     LoadLastRun,
     Steer(RunControl),
-    /// Keep in the project how many dollars it may have spent, and hold to it whoever is asking judges.
+    /// Store the project's spending limit in dollars, and apply it to whoever is asking judges.
     KeepBudget(Option<f64>),
-    /// Put text on the clipboard.
+    /// Copy text to the clipboard.
     Copy(String),
     Suspend,
     Redraw,
@@ -271,7 +274,8 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// Whether it changes what the project holds of a person's work: these keep their order, and are waited for at the end.
+    /// Whether it changes a person's work in the project: such effects keep their order and are
+    /// completed before exit.
     pub(crate) fn writes(&self) -> bool {
         matches!(
             self,
@@ -292,8 +296,8 @@ impl Effect {
     }
 }
 
-/// What is told about an effect that failed: the message for the screen, and what went wrong where nobody looks at the screen any
-/// more.
+/// The report of a failed effect: the message for the screen, and the error to print if the screen
+/// is gone.
 pub(crate) struct Complaint {
     what: &'static str,
     msg: fn(u64, String) -> Msg,

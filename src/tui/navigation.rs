@@ -1,17 +1,17 @@
-//! Cursors in lists, and texts that scroll.
+//! Cursor movement in lists, and scrolling of texts.
 
 use super::keymap::Command;
 
-/// Where a command moves the cursor of a list of `count` rows; a command that does not move leaves it.
+/// Moves the cursor of a list of `count` rows; other commands leave it unchanged.
 pub(crate) fn moved(cursor: usize, command: Command, count: usize, page: usize) -> usize {
     let last = count.saturating_sub(1);
     step(cursor, command, last, page.max(1))
 }
 
-/// The first line shown after a command, among `lines` of which `page` fit.
+/// The first visible line after a command, of `lines` lines of which `page` fit.
 pub(crate) fn scrolled(from: usize, command: Command, lines: usize, page: usize) -> usize {
     let last = lines.saturating_sub(page);
-    // A line of the page before stays in sight.
+    // Keep one line of the previous page visible.
     step(from.min(last), command, last, page.saturating_sub(1).max(1))
 }
 
@@ -27,7 +27,7 @@ fn step(from: usize, command: Command, last: usize, page: usize) -> usize {
     }
 }
 
-/// The one after or before `here` among so many; none at either end.
+/// The index after or before `here`, below `count`; `None` at either end.
 pub(crate) fn neighbour(here: usize, forward: bool, count: usize) -> Option<usize> {
     match forward {
         true => Some(here + 1).filter(|next| *next < count),
@@ -35,7 +35,7 @@ pub(crate) fn neighbour(here: usize, forward: bool, count: usize) -> Option<usiz
     }
 }
 
-/// The one after or before `here` in a circle.
+/// The element after or before `here`, wrapping around.
 pub(crate) fn cycled<T: Copy + PartialEq>(all: &[T], here: T, forward: bool) -> T {
     let at = all.iter().position(|one| *one == here).unwrap_or(0);
     let step = if forward { 1 } else { all.len() - 1 };

@@ -1,4 +1,4 @@
-//! What is asked of the project for a screen.
+//! Requests to the project on behalf of a screen.
 
 use super::message::Effect;
 use super::model::open_query::OpenQuery;
@@ -8,7 +8,7 @@ use crate::domain::adjudication::{CONTROL_SHARE, DisagreementRule};
 use crate::domain::battle::BattleId;
 use crate::domain::vote::JudgeId;
 
-/// Items of the queue that are listed at most.
+/// Maximum number of listed queue items.
 pub(crate) const LISTED: usize = 1_000;
 
 pub(crate) fn queue(model: &mut Model) -> Vec<Effect> {
@@ -31,7 +31,7 @@ pub(crate) fn queue(model: &mut Model) -> Vec<Effect> {
     vec![Effect::Queue(request, model.queue.generation)]
 }
 
-/// Asks for the figures about picks, labels and rulings now.
+/// Requests the statistics on picks, labels and rulings now.
 pub(crate) fn disagreements(model: &mut Model) -> Vec<Effect> {
     model.adjudication.generation += 1;
     model.adjudication.ruled_since.clear();
@@ -48,7 +48,8 @@ pub(crate) fn disagreements(model: &mut Model) -> Vec<Effect> {
     )]
 }
 
-/// What is not known yet of the rows about a cursor, so that a page around it can be read: two pages where one is not known whole.
+/// The rows around a cursor that are not known yet, so that they can be read a page at a time: two
+/// pages if the current one is incomplete.
 pub(crate) fn unread<K>(
     rows: impl Iterator<Item = K> + Clone,
     (cursor, page): (usize, usize),
@@ -74,7 +75,7 @@ pub(crate) fn pair(model: &mut Model) -> Vec<Effect> {
     missing(open, &[pair.low(), pair.high()], open.view.battles_of(pair))
 }
 
-/// What of these texts and of these battles' votes is still to be loaded.
+/// Effects that load these texts, and the votes of these battles, if they are missing.
 pub(crate) fn missing(open: &OpenQuery, documents: &[usize], battles: &[usize]) -> Vec<Effect> {
     let mut effects = Vec::new();
     let known =
@@ -83,7 +84,7 @@ pub(crate) fn missing(open: &OpenQuery, documents: &[usize], battles: &[usize]) 
     if !texts.is_empty() {
         effects.push(Effect::Texts(open.info.key, texts));
     }
-    // A call that was loaded as missing or failed may have been made since, while a run went on.
+    // A call that was missing or failed when it was loaded may have been made since, during a run.
     let stale = |index: &usize| -> Option<BattleId> {
         let record = open.view.rows().battles.get(*index)?;
         let loaded = open.votes.get(&record.battle.id);
@@ -104,7 +105,7 @@ pub(crate) fn missing(open: &OpenQuery, documents: &[usize], battles: &[usize]) 
     effects
 }
 
-/// Asks whether judges that are being asked questions beside a run shall stop.
+/// Asks whether to stop judges that are being asked questions outside a run.
 pub fn stop_questions(model: &mut Model) {
     if let Some((set, _)) = &model.questions.going {
         let question = format!(
@@ -116,7 +117,7 @@ pub fn stop_questions(model: &mut Model) {
 }
 
 impl Model {
-    /// Stores a reason for the decision on screen until it is made; an empty one removes it.
+    /// Stores a draft reason for the decision on screen until it is made; an empty one removes it.
     pub(crate) fn set_draft(&mut self, text: &str) -> Vec<Effect> {
         let Some(subject) = self.subject() else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! The screens, a folder for each.
+//! The screens, with one folder each.
 
 pub(crate) mod adjudication;
 pub(crate) mod battle;

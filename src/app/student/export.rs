@@ -391,8 +391,7 @@ fn scale_notes(scale: Option<&ProjectScale>, unlinked: usize) -> Vec<String> {
     notes
 }
 
-/// The three answers with their probabilities, most probable first; on ties, `tie` comes before the
-/// less likely side.
+/// The three answers with their probabilities, most probable first; ties are in the order A, B, T.
 fn ranked(soft: OutcomeProbabilities) -> [(&'static str, f64); 3] {
     let mut answers = [("A", soft.a()), ("B", soft.b()), ("T", soft.tie())];
     answers.sort_by(|one, other| other.1.total_cmp(&one.1));

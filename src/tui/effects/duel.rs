@@ -1,4 +1,4 @@
-//! What the project answers about a duel.
+//! Responses of the project to effects on duels.
 
 use super::Runner;
 use crate::app::duel::{
@@ -60,7 +60,7 @@ impl Runner {
     }
 }
 
-/// Makes a duel, and says what should be known of it.
+/// Creates a duel and returns notes about it.
 pub(crate) fn make(
     store: &Store,
     request: DuelRequest,

@@ -1,4 +1,4 @@
-//! Writing an export beside everything else.
+//! Writes an export in the background.
 
 use super::Runner;
 use crate::app::error::AppError;
@@ -9,11 +9,11 @@ use crate::tui::message::Msg;
 use crate::tui::widgets::export_dialog::ExportOrder;
 
 impl Runner {
-    /// Writes a file, unless it exists and nobody has said that it may be written over.
+    /// Writes a file. An existing one is overwritten only with `overwrite`.
     pub(super) fn export(&mut self, order: ExportOrder, overwrite: bool) {
         let (store, results) = (self.store.clone(), self.results.clone());
         let configuration = self.options.configuration.clone();
-        // What was decided before is part of it.
+        // Earlier decisions must be included.
         let written = self.store.write(|_| Ok(()));
         let told = tokio::spawn(async move {
             drop(written.await);

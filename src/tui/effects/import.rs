@@ -1,4 +1,4 @@
-//! Looking at files and importing them, beside everything else.
+//! Inspects and imports files in the background.
 
 use super::Runner;
 use crate::app::error::{AppError, invalid};
@@ -11,7 +11,7 @@ use crate::tui::widgets::import_dialog::{ImportPurpose, Wanted};
 use std::path::Path;
 use std::time::Duration;
 
-/// How often the share that has been read is told.
+/// Interval between reports of the share read so far.
 const TELL_EVERY: Duration = Duration::from_millis(200);
 
 impl Runner {
@@ -41,7 +41,7 @@ impl Runner {
         });
     }
 
-    /// Checks a file again and imports it, whatever has become of it since it was looked at.
+    /// Checks a file again and imports it, since it may have changed in the meantime.
     pub(super) fn import(&mut self, path: &str) {
         let store = self.store.clone();
         let annotator = self.options.annotator.clone();
@@ -52,7 +52,7 @@ impl Runner {
         });
     }
 
-    /// Makes a project of a file; the open one is not touched.
+    /// Creates a project from a file; the open project is not changed.
     pub(super) fn make_project(&mut self, source: &str, project: String) {
         let config = self.options.config.clone();
         let annotator = self.options.annotator.clone();
@@ -65,7 +65,7 @@ impl Runner {
         });
     }
 
-    /// Does something that reads a file, and tells how much of it has been read.
+    /// Runs work that reads a file and reports the share read so far.
     fn read_in<T: Send + 'static>(
         &mut self,
         msg: fn(Result<T, Vec<String>>) -> Msg,
@@ -101,7 +101,7 @@ impl Runner {
     }
 }
 
-/// What is merged is a project, and nothing else.
+/// Only a project can be merged.
 fn not_a_project(path: &Path) -> AppError {
     if !path.exists() {
         return invalid!("{}: there is no such file", path.display());
@@ -112,7 +112,7 @@ fn not_a_project(path: &Path) -> AppError {
     )
 }
 
-/// An error as lines: each problem of a file with its line, then what follows.
+/// An error as lines: each problem of a file with its line number, then the consequence.
 fn problems(error: AppError) -> Vec<String> {
     match error {
         AppError::Problems(problems) => {

@@ -1,4 +1,4 @@
-//! Working out the judges' report.
+//! Computes the judge report.
 
 use super::Runner;
 use crate::app::error::AppError;
@@ -9,7 +9,7 @@ use crate::tui::message::Msg;
 use crate::tui::model::report_request::ReportRequest;
 
 impl Runner {
-    /// Works the judges' report out beside everything else, unless nobody waits for it any more.
+    /// Computes the judge report in the background, as long as someone waits for it.
     pub(super) fn report_judges(&self, request: ReportRequest) {
         let results = self.results.clone();
         let store = self.store.while_wanted({
@@ -32,7 +32,7 @@ impl Runner {
     }
 }
 
-/// The judges' report with the students beside it.
+/// The judge report with the student cards.
 fn report(store: &Store) -> Result<(RaterReport, Vec<StudentCard>), AppError> {
     let report = rater_report(store, None)?;
     Ok((report, student_cards(store, None)?))

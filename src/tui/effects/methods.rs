@@ -1,4 +1,4 @@
-//! Comparing reranking methods beside everything else.
+//! Compares reranking methods in the background.
 
 use super::Runner;
 use crate::app::error::AppError;
@@ -10,7 +10,7 @@ use crate::tui::message::Msg;
 use crate::tui::model::methods::{MethodsChoice, TruthChoice};
 
 impl Runner {
-    /// Works out the common scale of the queries.
+    /// Computes the common scale of the queries.
     pub(super) fn read_scale(&self, asked: u64) {
         let (store, results) = (self.store.clone(), self.results.clone());
         let written = self.store.write(|_| Ok(()));
@@ -26,7 +26,7 @@ impl Runner {
         });
     }
 
-    /// Measures every method as chosen.
+    /// Evaluates all methods with these parameters.
     pub(super) fn compare_methods(&self, choice: MethodsChoice) {
         let (store, results) = (self.store.clone(), self.results.clone());
         let written = self.store.write(|_| Ok(()));
@@ -43,7 +43,7 @@ impl Runner {
     }
 }
 
-/// Every method as chosen, or why there is no comparison.
+/// The comparison of all methods with these parameters, or why there is none.
 pub(crate) fn methods_report(
     store: &Store,
     choice: &MethodsChoice,
@@ -68,7 +68,7 @@ pub(crate) fn methods_report(
             })
         }
         TruthChoice::This(source) => compared(source),
-        // Truths that the project does not have are passed over.
+        // Skip truths that the project does not have.
         TruthChoice::After(source) => {
             let mut next = TruthChoice::next(source);
             loop {

@@ -1,4 +1,4 @@
-//! Picks, anchors and links are priced and asked for.
+//! Prices and asks picks, anchors and links.
 
 use super::Runner;
 use crate::app::choose_judges::JudgeConfiguration;
@@ -17,10 +17,10 @@ use crate::tui::model::TuiOptions;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 
-/// How often it is told how far they are.
+/// Interval between progress reports.
 const TELL_EVERY: Duration = Duration::from_millis(100);
 
-/// What is still to be asked, by those who are asked it.
+/// The remaining questions, by kind.
 enum Prepared {
     Picks(Box<PreparedPicks>),
     Scale(Box<PreparedScale>),
@@ -38,7 +38,7 @@ impl Prepared {
         let scale = |prepared| Self::Scale(Box::new(prepared));
         match set {
             QuestionSet::Picks(way) => {
-                // The sample costs nothing, whatever keys are set.
+                // The sample makes no paid calls, whatever keys are set.
                 let judges: &[String] = if options.sample {
                     &[OFFLINE.to_owned()]
                 } else {
@@ -76,7 +76,7 @@ impl Prepared {
     }
 }
 
-/// Asks, with the lock of the project held, for no more than was priced.
+/// Asks the questions while holding the project's lock, making no more calls than were priced.
 async fn ask(
     store: &Store,
     options: TuiOptions,
@@ -113,7 +113,7 @@ impl Runner {
         let options = self.options.clone();
         tokio::task::spawn_blocking(move || {
             let price = Prepared::of(&store, &options, &set).map(|prepared| prepared.price());
-            // No option was typed here.
+            // The user has not typed an option here.
             let price = price.map_err(|error| {
                 let words = error.to_string();
                 words.trim_start_matches("--judges: ").to_owned()

@@ -1,4 +1,4 @@
-//! Works out a queue and what is told of its pairs.
+//! Computes a queue and describes its pairs.
 
 use super::Runner;
 use crate::app::review::annotator_statistics::annotator_statistics;
@@ -11,12 +11,12 @@ use crate::tui::message::Msg;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Queries between two words about how many a queue waits for.
+/// Number of queries between two reports of how many a queue is waiting for.
 const TOLD_EVERY: usize = 50;
 
 impl Runner {
-    /// Works a queue out beside everything else: numbers that are out of date are computed on all cores. What was
-    /// asked of the project before is part of it.
+    /// Computes a queue in the background, with stale numbers recomputed on all cores. Earlier
+    /// requests to the project are included.
     pub(super) fn queue(&self, request: QueueRequest, generation: u64) {
         let (store, results) = (self.store.clone(), self.results.clone());
         let progress = results.clone();
@@ -41,7 +41,8 @@ impl Runner {
         });
     }
 
-    /// Describes a pair of the queue, unless another one was asked about by the time that a reader is free.
+    /// Describes a pair of the queue, unless another request has been made by the time a reader is
+    /// free.
     pub(super) fn describe(&self, query: QueryKey, pair: Pair, question: PairQuestion) {
         let results = self.results.clone();
         let number = self.descriptions.fetch_add(1, Ordering::Relaxed) + 1;

@@ -1,4 +1,4 @@
-//! Runs are priced and started.
+//! Prices and starts runs.
 
 use super::Runner;
 use crate::app::annotate::estimate::CostEstimate;
@@ -12,7 +12,7 @@ use crate::store::outstanding::CallSelection;
 use crate::tui::message::Msg;
 use crate::tui::model::run::RunScope;
 
-/// The usual request, about one query.
+/// The usual request, for one query.
 fn of_query(usual: &RunRequest, query: QueryKey) -> RunRequest {
     RunRequest {
         queries: Some(vec![query]),
@@ -21,7 +21,7 @@ fn of_query(usual: &RunRequest, query: QueryKey) -> RunRequest {
 }
 
 impl Runner {
-    /// Who is asked by a run, and what.
+    /// The judges and the request of a run.
     fn request(&self, scope: &RunScope) -> (JudgeEnsemble, RunRequest) {
         let (all, usual) = (&self.ensemble, &self.options.request);
         match scope {
@@ -74,7 +74,7 @@ impl Runner {
         self.end = Some(tokio::spawn(async move {
             while progress.changed().await.is_ok() {
                 let now = progress.borrow_and_update().clone();
-                // Nobody looks any more, but the run goes on to its end.
+                // Nobody is watching any more, but the run continues to its end.
                 if results.send(Msg::Progress(now)).await.is_err() {
                     break;
                 }
@@ -84,7 +84,7 @@ impl Runner {
                 Err(error) => Err(RunError::Crashed(error.to_string())),
             };
             let wrong = end.as_ref().err().map(ToString::to_string);
-            // Told on the screen where there is one, and by whoever waits for the end otherwise.
+            // Reported on the screen if there is one, or else by whoever waits for the end.
             let told = results.send(Msg::Ended(end)).await.is_ok();
             wrong.filter(|_| !told)
         }));

@@ -1,4 +1,4 @@
-//! Storing the project's settings, which changes every query's numbers.
+//! Stores the project's settings, which changes every query's numbers.
 
 use super::Runner;
 use crate::app::error::AppError;
@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl Runner {
-    /// What a student counts for may have to be estimated from many queries first: that is done beside everything else.
+    /// Estimating the weight of a student may require fitting many queries, so it runs in the
+    /// background.
     pub(super) fn name_student(&mut self, choice: Option<(String, StudentWeight)>) {
         let (store, results) = (self.store.clone(), self.results.clone());
         let namings = Arc::clone(&self.namings);

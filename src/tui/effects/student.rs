@@ -1,4 +1,4 @@
-//! Working out what a student is worth, beside everything else.
+//! Computes a student's report in the background.
 
 use super::Runner;
 use crate::app::student::{StudentsFound, students_found};
@@ -7,7 +7,7 @@ use crate::tui::message::Msg;
 use crate::tui::model::report_request::ReportRequest;
 
 impl Runner {
-    /// Measures a student on the battles as they are judged now, for as long as somebody waits for it.
+    /// Evaluates a student on the currently judged battles, as long as someone waits for it.
     pub(super) fn report_student(
         &self,
         name: Option<String>,
@@ -34,7 +34,7 @@ impl Runner {
     }
 }
 
-/// The students of the project with the report of one, or why there is none.
+/// The students of the project with the report on one, or why there is none.
 pub(crate) fn found(store: &Store, name: Option<&str>) -> Result<Box<StudentsFound>, String> {
     let found = students_found(store, name);
     found.map(Box::new).map_err(|error| error.to_string())

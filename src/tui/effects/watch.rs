@@ -1,4 +1,4 @@
-//! Notices that another program has changed the project.
+//! Detects that another program has changed the project.
 
 use super::Runner;
 use crate::store::Store;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use tokio::sync::mpsc;
 
-/// How often the files' times are looked at.
+/// Interval between checks of the files' timestamps.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// Length and time of change of the project's file and of its log.
+/// Size and modification time of the project's file and of its log.
 type FileStamps = [Option<(u64, SystemTime)>; 2];
 
 fn stamps(files: &[PathBuf; 2]) -> FileStamps {
@@ -28,8 +28,8 @@ fn files(project: &Path) -> [PathBuf; 2] {
 }
 
 impl Runner {
-    /// Sends a message each time that another program has changed the project, until nobody
-    /// listens. A project that cannot be written is not watched.
+    /// Sends a message whenever another program has changed the project, until nobody receives. A
+    /// read-only project is not watched.
     pub(super) fn watch(&self) {
         let (store, results) = (self.store.clone(), self.results.clone());
         tokio::spawn(async move {
@@ -45,7 +45,7 @@ async fn watch(store: &Store, mut version: i64, results: &mpsc::Sender<Msg>, eve
     let mut seen = FileStamps::default();
     while !results.is_closed() {
         let now = stamps(&files);
-        // Fails while another program writes; the next look finds the change.
+        // Fails while another program writes; the next check detects the change.
         if now != seen
             && let Ok(found) = store.foreign_version().await
         {

@@ -4,13 +4,13 @@ use super::command::Command;
 use super::key_chord::KeyChord;
 use crossterm::event::KeyCode;
 
-/// Some keys that run one command where the binding's table holds.
+/// Keys that run a command in the scope of the binding's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Binding {
-    /// The one to show first.
+    /// The first one is shown.
     pub keys: &'static [KeyChord],
     pub command: Command,
-    /// The footer's label, at most twelve columns.
+    /// Label in the footer, at most twelve columns.
     pub hint: &'static str,
     pub footer: bool,
 }
@@ -32,7 +32,7 @@ pub(crate) const fn named(code: KeyCode) -> KeyChord {
     KeyChord::code(code)
 }
 
-/// A binding that the footer offers.
+/// A binding that the footer shows.
 pub(crate) const fn shown(
     keys: &'static [KeyChord],
     command: Command,
@@ -46,7 +46,7 @@ pub(crate) const fn shown(
     }
 }
 
-/// A binding that only help and palette tell.
+/// A binding that only help and palette show.
 pub(crate) const fn hidden(
     keys: &'static [KeyChord],
     command: Command,

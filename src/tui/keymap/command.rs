@@ -1,11 +1,11 @@
-//! What a key or the palette can run.
+//! Commands that a key or the palette can run.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
 
 macro_rules! commands {
     ($($variant:ident $name:literal $doc:literal;)+) => {
-        /// An act of the interface, named for the palette.
+        /// A command of the interface, named for the palette.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Command {
             $(#[doc = $doc] $variant,)+
@@ -181,7 +181,8 @@ impl Command {
         all.find(|command| command.name() == name)
     }
 
-    /// Whether it gives a verdict, a ruling or an answer in a duel: only its own key may, in the verdict state.
+    /// Whether it gives a verdict, a ruling or an answer in a duel. In the verdict state, such a
+    /// command runs only on its own key.
     pub(crate) fn decides(self) -> bool {
         matches!(
             self,

@@ -1,11 +1,11 @@
-//! One key as it is bound and printed.
+//! A key as it is bound and printed.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-/// A key with or without Ctrl. Shift is part of the character: `A` is not `a`.
+/// A key with or without Ctrl. Shift is part of the character: `A` is different from `a`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyChord {
     pub code: KeyCode,
@@ -28,10 +28,11 @@ impl KeyChord {
         Self { code, ctrl: false }
     }
 
-    /// The key of an event; `None` for a release and for chords with Alt or Super, which nothing is bound to.
+    /// The key of an event; `None` for a release, and for chords with Alt or Super, which are never
+    /// bound.
     ///
-    /// Terminals differ in what they report for Shift: `A`, `A` with Shift or `a` with Shift are one key here, as are
-    /// BackTab and Tab with Shift.
+    /// Terminals report Shift differently: `A`, `A` with Shift and `a` with Shift are the same key
+    /// here, as are BackTab and Tab with Shift.
     pub fn of(event: KeyEvent) -> Option<Self> {
         let foreign =
             KeyModifiers::ALT | KeyModifiers::SUPER | KeyModifiers::HYPER | KeyModifiers::META;
@@ -50,7 +51,7 @@ impl KeyChord {
     }
 }
 
-/// A name that is no key's.
+/// A name that is not a key.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "{0:?} is not a key; write a character, Ctrl- with one, or Enter, Esc, Tab, Space, Up, PgDn, F5 and so on"
@@ -72,7 +73,7 @@ impl FromStr for KeyChord {
             (Some('↓'), None) => KeyCode::Down,
             (Some('←'), None) => KeyCode::Left,
             (Some('→'), None) => KeyCode::Right,
-            // A chord has the small letter, whatever the terminal reports.
+            // Chords use the lowercase letter, whatever the terminal reports.
             (Some(c), None) if ctrl => KeyCode::Char(c.to_ascii_lowercase()),
             (Some(c), None) if !c.is_control() => KeyCode::Char(c),
             _ => named_code(rest).ok_or_else(unknown)?,

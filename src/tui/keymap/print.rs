@@ -1,4 +1,5 @@
-//! The table as text: Markdown for the manual, aligned columns for `overrule keys`, rows for `--json`.
+//! Prints the table: as Markdown for the manual, in aligned columns for `overrule keys`, as rows
+//! for `--json`.
 
 use super::{Command, Scope};
 use crate::tui::text::pad_right;
@@ -39,7 +40,7 @@ pub fn markdown() -> String {
     })
 }
 
-/// Aligned columns for a terminal.
+/// Prints aligned columns for a terminal.
 pub fn plain() -> String {
     tables(|page, scope| {
         let _ = writeln!(page, "{scope}");
@@ -53,7 +54,7 @@ pub fn plain() -> String {
     })
 }
 
-/// A table for each scope, with a blank line between two.
+/// A table for each scope, separated by blank lines.
 fn tables(table: impl Fn(&mut String, Scope)) -> String {
     let pages = Scope::all().map(|scope| {
         let mut page = String::new();

@@ -1,4 +1,5 @@
-//! The user's own keys, checked as a whole before any of them is used: a table without doubled and unreachable keys.
+//! Applies the user's key bindings after checking them as a whole for duplicate and unreachable
+//! keys.
 
 use super::binding::Binding;
 use super::command::Command;
@@ -12,7 +13,7 @@ use std::collections::HashMap;
 /// The scopes whose keys the user has changed.
 type Tables = HashMap<Scope, Vec<Binding>>;
 
-/// What the user's keys leave no sense in, and where.
+/// An invalid key binding, and where it is.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: [keymap.{screen}] {message}")]
 pub struct RemapError {
@@ -21,12 +22,12 @@ pub struct RemapError {
     message: String,
 }
 
-/// Uses the user's keys from now on, in the whole process; they are checked first.
+/// Checks the user's key bindings and then uses them for the rest of the process.
 pub fn install(wanted: &[BoundKeys]) -> Result<(), RemapError> {
     let tables = tables(wanted)?;
     if !tables.is_empty() {
         let tables = tables.into_iter();
-        // Kept until the process ends, as the table that is built in.
+        // Leaked, to live as long as the built-in tables.
         let kept = tables.map(|(scope, table)| (scope, &*Box::leak(table.into_boxed_slice())));
         Scope::remap(kept.collect());
     }
@@ -92,7 +93,8 @@ fn wrong(one: &BoundKeys, message: String) -> RemapError {
     }
 }
 
-/// That a command's keys are its own in its scope, and that they leave every command that works everywhere a key there.
+/// Checks that a command's keys are unique in its scope, and that they leave every global command a
+/// key there.
 fn check(one: &BoundKeys, tables: &Tables) -> Result<(), RemapError> {
     let (Some(scope), Some(command)) = (Scope::named(&one.screen), Command::named(&one.command))
     else {
@@ -145,7 +147,7 @@ fn check(one: &BoundKeys, tables: &Tables) -> Result<(), RemapError> {
     Ok(())
 }
 
-/// That there is no such command, and which one may be meant.
+/// The error for an unknown command, with a suggestion.
 fn unknown(name: &str) -> String {
     let names = Command::ALL.iter().map(|command| command.name());
     let close = rank(name, names)

@@ -1,4 +1,4 @@
-//! Where a binding holds.
+//! The scopes of key bindings.
 
 use super::binding::Binding;
 use super::key_chord::KeyChord;
@@ -17,26 +17,27 @@ static REMAPPED: OnceLock<HashMap<Scope, &'static [Binding]>> = OnceLock::new();
 pub enum Scope {
     Global,
     Screen(Screen),
-    /// A text in which words are lit; the screen's own keys rest.
+    /// A text with highlighted search results; the screen's own keys are disabled.
     Search,
-    /// Overlays that list things: help, confirmations.
+    /// Overlays with a list, such as help and confirmations.
     List,
-    /// Text inputs: only control keys leave them.
+    /// Text inputs, in which only control keys are commands.
     Input,
 }
 
-/// Keys that a scope takes from the global table for another command.
+/// Global keys that a scope uses for a different command.
 #[cfg(test)]
 pub(super) const SHADOWS: [(Scope, KeyChord); 10] = [
-    // `q` in an overlay closes the overlay: quitting the program from its help page would surprise.
+    // `q` in an overlay closes the overlay: quitting the program from its help page would be
+    // surprising.
     (Scope::List, KeyChord::char('q')),
-    // Tab goes to the next judge or student where those are gone through.
+    // On these screens, Tab moves to the next judge or student.
     (Scope::Screen(Screen::Run), super::binding::TAB),
     (Scope::Screen(Screen::Matrix), super::binding::TAB),
     (Scope::Screen(Screen::Battle), super::binding::TAB),
     (Scope::Screen(Screen::Review), super::binding::TAB),
     (Scope::Screen(Screen::Student), super::binding::TAB),
-    // Where a person's time counts, a pause is the person's.
+    // While a person's time is measured, a pause refers to the person.
     (Scope::Screen(Screen::Duel), KeyChord::char('p')),
     (Scope::Screen(Screen::Passage), KeyChord::char('p')),
     (Scope::Input, super::binding::ENTER),
@@ -44,12 +45,12 @@ pub(super) const SHADOWS: [(Scope, KeyChord); 10] = [
 ];
 
 impl Scope {
-    /// Uses other tables from now on, in the whole process; only once.
+    /// Replaces tables for the rest of the process; may be called only once.
     pub(super) fn remap(tables: HashMap<Self, &'static [Binding]>) {
         drop(REMAPPED.set(tables));
     }
 
-    /// Every scope, in the order of the printed tables.
+    /// All scopes, in the order of the printed tables.
     pub fn all() -> impl Iterator<Item = Self> {
         let screens = Screen::ALL.map(Self::Screen);
         [Self::Global]
@@ -82,7 +83,7 @@ impl Scope {
         Self::all().find(|scope| scope.name() == name)
     }
 
-    /// Its bindings, as the user has them.
+    /// Its bindings, including the user's changes.
     pub fn own(self) -> &'static [Binding] {
         let remapped = REMAPPED.get().and_then(|tables| tables.get(&self));
         remapped.copied().unwrap_or(self.built_in())
@@ -92,7 +93,7 @@ impl Scope {
         self.entry().2
     }
 
-    /// Whether a global binding's key works here too.
+    /// Whether the key of a global binding works here too.
     pub(super) fn passes(self, key: &KeyChord) -> bool {
         let leaves_input = key.ctrl && matches!(key.code, KeyCode::Char('c' | 'z' | 'l'));
         self != Self::Input || leaves_input

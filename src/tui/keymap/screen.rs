@@ -1,9 +1,9 @@
-//! The screens by name.
+//! The names of the screens.
 
 use super::binding::Binding;
 use super::screens;
 
-/// A screen by its name; `registry::spec` says what it does.
+/// The name of a screen; `registry::spec` defines its behavior.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Screen {
     #[default]
@@ -13,30 +13,30 @@ pub enum Screen {
     Document,
     /// Two documents side by side.
     Battle,
-    /// Which pairs to look at first.
+    /// The pairs to judge, in order of priority.
     Queue,
     /// A pair of the queue, judged blind first.
     Review,
     Judges,
-    /// Reranking methods beside each other.
+    /// Comparison of reranking methods.
     Methods,
     /// Two rankings of a query side by side.
     Rankings,
-    /// What a student of the ensemble is worth.
+    /// Evaluation of a student of the ensemble.
     Student,
-    /// The battles of a part of a student's figure.
+    /// The battles behind a part of a student's figure.
     StudentBattles,
-    /// Battles of a query that contradict each other.
+    /// Cycles: battles of a query that contradict each other.
     Cycles,
-    /// Why one document stands above another.
+    /// Why one document is ranked above another.
     Comparison,
-    /// Picks against labels.
+    /// Comparison of picks and labels.
     Adjudication,
     /// A document on which pick and label disagree, ruled on blind first.
     Ruling,
-    /// Two rankings before a person who does not know which is which.
+    /// Two rankings, for a person who does not know which is which.
     Duel,
-    /// A document of a duel in full, with a passage marked.
+    /// A document of a duel in full, with a marked passage.
     Passage,
 }
 

@@ -1,4 +1,4 @@
-//! The keys that work everywhere, in overlays that list something, and in text inputs.
+//! The keys that work everywhere, in overlays with a list, and in text inputs.
 
 use super::binding::{BACK_TAB, Binding, ENTER, ESC, TAB, ctrl, hidden, key, named, shown};
 use super::command::Command as Do;

@@ -48,7 +48,8 @@ fn a_scope_redefines_a_global_key_only_where_listed() {
     }
 }
 
-/// Keys that say the same in other words on some screens: the next one, the order of what is listed, the next judge.
+/// Commands that are equivalent on different screens, such as the next item, the sort order, or the
+/// next judge.
 const FAMILIES: [&[Command]; 20] = [
     &[
         Command::NextSurprise,
@@ -67,13 +68,14 @@ const FAMILIES: [&[Command]; 20] = [
         Command::PreviousTask,
     ],
     &[Command::ReverseSort, Command::PreviousPolicy],
-    // What a person puts in: a reason, or on the list of queries, where nothing is decided, a file.
+    // Input by a person: a reason or, on the list of queries, where there are no decisions, a file.
     &[Command::WriteNote, Command::Import],
-    // Another look at the same: a layer of the matrix, a truth, a figure; how much of it.
+    // Another view of the same data: a layer of the matrix, a truth, a figure; or a different
+    // amount of it.
     &[Command::NextLayer, Command::NextTruth, Command::NextFigure],
     &[Command::PreviousLayer, Command::PreviousFigure],
     &[Command::Zoom, Command::NextDepth],
-    // Why: the order of two documents, or a judge's reasoning in full.
+    // An explanation: the order of two documents, or a judge's full reasoning.
     &[Command::ExplainOrder, Command::ExpandReasoning],
     &[
         Command::SortQueries,
@@ -98,11 +100,11 @@ const FAMILIES: [&[Command]; 20] = [
     &[Command::JudgeB, Command::RuleNot, Command::PreferRight],
     &[Command::JudgeAStrongly, Command::PreferLeftStrongly],
     &[Command::JudgeBStrongly, Command::PreferRightStrongly],
-    // A pause: of the run, or of a person who is timed.
+    // A pause of the run, or of a person whose time is measured.
     &[Command::PauseRun, Command::PauseTask],
-    // Zero: the method that the others are measured from, or none of the documents.
+    // Zero: the baseline of the other methods, or none of the documents.
     &[Command::SetBaseline, Command::NoneServes],
-    // The list of queries and a duel have the letter for duels: no judge is chosen there.
+    // The list of queries and a duel use this letter for duels, as no judge is chosen there.
     &[
         Command::DropJudge,
         Command::WithoutJudge,
@@ -110,11 +112,11 @@ const FAMILIES: [&[Command]; 20] = [
         Command::NewDuel,
     ],
     &[Command::CannotTell, Command::RuleCannotTell],
-    // What a full screen and a typed line call accepting.
+    // Accepting, on a full screen and on an input line.
     &[Command::Open, Command::Submit],
 ];
 
-/// Causes have the digits from 4 on; those that both screens know have the same.
+/// Causes use the digits from 4 on; causes on both screens have the same digit.
 const CAUSES: [(char, Command, Command); 5] = [
     ('4', Command::CauseJudge, Command::FaultJudgeWrong),
     ('5', Command::CauseDefensible, Command::FaultBoth),
@@ -123,7 +125,7 @@ const CAUSES: [(char, Command, Command); 5] = [
     ('8', Command::CauseDocument, Command::FaultLabelMissing),
 ];
 
-/// In a duel, where nothing is explained, the digits are the places of the documents.
+/// In a duel, where nothing is explained, the digits are the positions of documents.
 const PLACES: [(char, Command, Command); 9] = [
     ('1', Command::Guess, Command::Place1),
     ('2', Command::FairlySure, Command::Place2),

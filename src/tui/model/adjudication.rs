@@ -1,4 +1,5 @@
-//! What picks, labels and rulings amount to, and what is to be ruled on.
+//! State of the adjudication screen: statistics on picks, labels and rulings, and the items to rule
+//! on.
 
 use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
 use crate::app::adjudication::document_evidence::DocumentEvidence;
@@ -12,35 +13,35 @@ use std::collections::HashMap;
 
 #[derive(Debug, Default)]
 pub struct AdjudicationScreen {
-    /// Figures about picks, labels and rulings, once it is computed.
+    /// The statistics, once they are computed.
     pub overview: Option<Box<AdjudicationOverview>>,
     pub order: DisagreementOrder,
-    /// What is to be ruled on, first things first.
+    /// The items to rule on, in order of priority.
     pub disagreements: Vec<AdjudicationItem>,
-    /// The disagreement under the cursor, among those shown.
+    /// Index of the disagreement under the cursor, among those shown.
     pub cursor: usize,
-    /// The ranking whose measures are shown.
+    /// Index of the ranking whose metrics are shown.
     pub ranking: usize,
     pub filter: String,
-    /// What was asked for last, so that an overtaken answer is dropped.
+    /// Number of the latest request, so that superseded answers are dropped.
     pub generation: u64,
     pub list: AdjudicationList,
-    /// Whether the overview is being worked out anew.
+    /// Whether the overview is being recomputed.
     pub waiting: bool,
-    /// What has been ruled on since the overview was asked for.
+    /// Documents ruled on since the overview was requested.
     pub ruled_since: Vec<(QueryKey, DocId)>,
-    /// The titles of documents on the pages that were looked at; empty ones are on their way.
+    /// Titles of documents on the visited pages; empty ones are pending.
     pub titles: HashMap<(QueryKey, DocId), String>,
-    /// Where each query stands in the list of queries.
+    /// Index of each query in the list of queries.
     pub places: HashMap<QueryKey, usize>,
-    /// Disagreements put off, which come after all others.
+    /// Postponed disagreements, which come after all others.
     pub put_off: Vec<(QueryKey, DocId)>,
-    /// What was ruled on in this session, to be returned to.
+    /// Items ruled on in this session, for going back.
     pub done: Vec<AdjudicationItem>,
-    /// The document to go to once the disagreements are listed.
+    /// The document to select once the disagreements are listed.
     pub wanted: Option<(QueryKey, DocId)>,
     pub current: Option<CurrentRuling>,
     pub prefetched: Option<Box<DocumentEvidence>>,
-    /// What was ruled on since the first document was opened.
+    /// Statistics on rulings since the first document was opened.
     pub session: RulingSession,
 }

@@ -1,4 +1,4 @@
-//! The pair that is shown, how it is scrolled, and what the last verdict changed.
+//! State of the battle screen: the pair, its scroll positions, and the effect of the last verdict.
 
 use crate::domain::battle::Pair;
 use crate::tui::model::open_query::OpenQuery;
@@ -7,25 +7,26 @@ use crate::tui::model::open_query::OpenQuery;
 pub struct BattleScreen {
     pub a: usize,
     pub b: usize,
-    /// First line shown of each text; where none was chosen, the one from which its best passage is in sight.
+    /// First visible line of each text; if `None`, scrolled to show its best passage.
     pub scroll: [Option<usize>; 2],
     /// Whether both texts scroll together.
     pub together: bool,
-    /// What scrolls: 0 for A, 1 for B (both where they scroll together), 2 for the reasoning.
+    /// What scrolls: 0 for A, 1 for B (both if they scroll together), 2 for the reasoning.
     pub side: usize,
-    /// The judge whose reasoning is shown, by its place among the pair's calls: battle by battle, in ensemble order.
+    /// Index of the judge whose reasoning is shown, among the pair's calls: battle by battle, in
+    /// ensemble order.
     pub judge: usize,
     pub judge_scroll: usize,
-    /// The reasoning as the judge wrote it, not re-labelled.
+    /// Whether the reasoning is shown as the judge wrote it, without renaming A and B.
     pub raw: bool,
     /// The ranking before the last verdict on this screen.
     pub before: Option<RankingBefore>,
-    /// Whether names and scores of the two are hidden.
+    /// Whether names and scores of the two documents are hidden.
     pub blind: bool,
 }
 
 impl BattleScreen {
-    /// Another pair, from its beginning; how the reader likes texts to scroll stays.
+    /// Another pair, shown from its beginning, with the same scroll preferences.
     pub fn on(&self, a: usize, b: usize) -> Self {
         Self {
             a,
@@ -35,17 +36,17 @@ impl BattleScreen {
         }
     }
 
-    /// The pair, unless both are one document.
+    /// The pair, unless both are the same document.
     pub fn pair(&self) -> Option<Pair> {
         Pair::new(self.a, self.b)
     }
 }
 
-/// The ranking before the last change, to show how far everyone moved.
+/// The ranking before the last change, used to show rank changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankingBefore {
     pub change: String,
-    /// Whether the change is that a verdict was taken back.
+    /// Whether the change was an undo.
     pub taken_back: bool,
     /// By pool index.
     pub ranks: Vec<Option<usize>>,

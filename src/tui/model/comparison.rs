@@ -1,4 +1,5 @@
-//! Why one of two documents stands above the other, and which piece of the evidence is under the cursor.
+//! State of the comparison screen: why one of two documents is ranked above the other, and the
+//! selected piece of evidence.
 
 use crate::app::annotate::pair_question::PricedQuestion;
 use crate::domain::ranking::OrderEvidence;
@@ -8,24 +9,25 @@ use crate::tui::model::open_query::OpenQuery;
 pub struct ComparisonScreen {
     pub a: usize,
     pub b: usize,
-    /// Among [`Self::entries`].
+    /// Index in [`Self::entries`].
     pub cursor: usize,
-    /// Whether an opponent's battle with B is meant, and not that with A.
+    /// Whether the opponent's battle with B is selected instead of that with A.
     pub right: bool,
     /// Computed when the pair or the query's votes change, not for every frame.
     pub evidence: Option<OrderEvidence>,
-    /// What asking the judges about the pair would cost, or why that cannot be done; `None` until it is known.
+    /// Cost of asking the judges about the pair, or why that is impossible; `None` until it is
+    /// known.
     pub price: Option<Result<Box<PricedQuestion>, String>>,
-    /// P(A truly stands above B) before the judges were asked.
+    /// P(A truly ranks above B) before the judges were asked.
     pub above_before: Option<f64>,
 }
 
 /// A line that can be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EvidenceEntry {
-    /// The battle between the two.
+    /// The battle between the two documents.
     Direct,
-    /// A link of the chain of wins.
+    /// A link in the chain of wins.
     Link(usize),
     /// A common opponent.
     Opponent(usize),
@@ -41,12 +43,12 @@ impl ComparisonScreen {
         }
     }
 
-    /// What can be opened, in the order in which it is shown.
+    /// The lines that can be opened, in display order.
     pub(crate) fn entries(&self) -> Vec<EvidenceEntry> {
         let Some(evidence) = &self.evidence else {
             return Vec::new();
         };
-        // A chain of one link is the battle between the two.
+        // A chain with one link is the battle between the two documents.
         let links = if evidence.chain.len() > 1 {
             evidence.chain.len()
         } else {

@@ -1,4 +1,4 @@
-//! The cycles of the open query, and the one under the cursor.
+//! State of the cycles screen: the cycles of the open query, and the selected one.
 
 use crate::domain::battle::Pair;
 use crate::domain::priority::{
@@ -13,11 +13,12 @@ pub struct CyclesScreen {
     pub cursor: usize,
 }
 
-/// A cycle, of the ensemble or of one judge.
+/// A cycle of the ensemble or of one judge.
 pub(crate) struct CycleRow {
     pub(crate) judge: Option<(usize, JudgeId)>,
     pub(crate) triad: CyclicTriad,
-    /// Its three pairs in the direction of the cycle, each loser the next one's winner; the weakest comes first.
+    /// Its three pairs in the direction of the cycle, where each loser is the winner of the next
+    /// pair; the weakest pair comes first.
     pub(crate) edges: Vec<DecidedPair>,
 }
 

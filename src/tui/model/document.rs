@@ -1,9 +1,9 @@
-//! The document that is shown, and the order of its battles.
+//! State of the document screen: the document, and the order of its battles.
 
 use crate::domain::battle::Pair;
 use crate::tui::model::open_query::OpenQuery;
 
-/// What a document's battles are sorted by.
+/// Sort order of a document's battles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BattleSort {
     #[default]
@@ -28,19 +28,19 @@ impl BattleSort {
 pub struct DocumentScreen {
     /// Pool index.
     pub document: usize,
-    /// The battle under the cursor, among those shown.
+    /// Index of the battle under the cursor, among those shown.
     pub cursor: usize,
     pub sort: BattleSort,
-    /// Whether the reasoning takes the whole screen.
+    /// Whether the reasoning fills the screen.
     pub expanded: bool,
-    /// Whether the text has the keys, and not the battles.
+    /// Whether keys scroll the text instead of moving through the battles.
     pub reading: bool,
-    /// First line shown of the text or the reasoning; the place of a search where none was chosen.
+    /// First visible line of the text or the reasoning; if `None`, that of the search result.
     pub scroll: Option<usize>,
 }
 
 impl DocumentScreen {
-    /// Indexes of the document's battles in the order in which they are shown.
+    /// Indices of the document's battles in display order.
     pub fn battles(&self, open: &OpenQuery) -> Vec<usize> {
         let mut battles = open.view.battles_with(self.document);
         match self.sort {

@@ -1,4 +1,4 @@
-//! A duel as one person has it: the tasks, what was answered, and what is on its way to the disk.
+//! State of a participant's duel: the tasks, the answers, and the events being written.
 
 mod cards;
 mod chooser;
@@ -17,17 +17,17 @@ use crate::domain::duel::{
 };
 use std::collections::{BTreeMap, HashSet};
 
-/// Columns and rows of a grid.
+/// Number of columns and rows of a grid.
 pub const GRID: usize = 3;
 
-/// Whether there is a duel.
+/// State of the duel screen.
 #[derive(Debug, Default)]
 pub enum DuelState {
     #[default]
     Loading,
-    /// One can be made.
+    /// A duel can be created.
     Choosing(DuelChooser),
-    /// It cannot be opened, and why.
+    /// It cannot be opened, with the reason.
     Failed(String),
     Open(Box<OpenDuel>),
 }
@@ -35,11 +35,11 @@ pub enum DuelState {
 #[derive(Debug, Default)]
 pub struct DuelScreen {
     pub state: DuelState,
-    /// Whether another duel is being chosen beside those there are.
+    /// Whether another duel is being created although there is one.
     pub another: bool,
-    /// What was asked for last, so that an overtaken answer is dropped.
+    /// Number of the latest request, so that superseded answers are dropped.
     pub generation: u64,
-    /// The number of the event that was sent to the disk last.
+    /// Number of the last event sent to the disk.
     pub serial: u64,
 }
 
@@ -64,36 +64,36 @@ type Answers = BTreeMap<TaskKey, Answer>;
 
 #[derive(Debug)]
 pub struct OpenDuel {
-    /// What is on disk.
+    /// The state on disk.
     pub session: DuelSession,
-    /// What is on its way there, each with its number, in the order in which it was done.
+    /// Events being written, each with its number, in order.
     pub pending: Vec<(u64, DuelEvent)>,
     /// The answers on disk.
     stored: Answers,
-    /// The same with what is on its way.
+    /// The answers including events being written.
     answers: Answers,
-    /// The task before the person, among those of the session.
+    /// Index of the current task among those of the session.
     pub task: usize,
-    /// The place under the cursor, from 0; in two lists, of the list on the cursor's side.
+    /// Position of the cursor, from 0; for two lists, within the list of the cursor's side.
     pub cursor: usize,
-    /// The list that the cursor is in: 0 left, 1 right.
+    /// The list with the cursor: 0 left, 1 right.
     pub side: usize,
-    /// The row under the cursor of the list of tasks; `None` while that is not shown.
+    /// Selected row in the list of tasks; `None` while the list is hidden.
     pub tasks_cursor: Option<usize>,
     pub paused: bool,
-    /// The texts of the tasks that were needed last.
+    /// The texts of recently used tasks.
     pub cards: BTreeMap<usize, TaskCards>,
     /// The document whose text is open.
     pub reading: Option<Reading>,
     pub clock: ActiveClock,
-    /// Undos that can be taken back, the latest last.
+    /// Undos that can be redone, latest last.
     pub undone: Vec<String>,
-    /// Events that were on disk when the duel was opened.
+    /// Number of events on disk when the duel was opened.
     pub before: usize,
 }
 
 impl OpenDuel {
-    /// A duel at its first task that is not done.
+    /// Starts at the first task that is not done.
     pub fn new(session: DuelSession) -> Self {
         let before = session.events.len();
         let mut open = Self {
@@ -122,7 +122,7 @@ impl OpenDuel {
         open
     }
 
-    /// Works the answers out anew.
+    /// Recomputes the answers.
     pub fn refresh(&mut self) {
         self.stored = answers_of(&self.session.events);
         self.answers = match self.pending.is_empty() {
@@ -144,17 +144,17 @@ impl OpenDuel {
         self.session.tasks.get(self.task)
     }
 
-    /// What was answered on the task before the person, stored or on its way.
+    /// The answer to the current task, whether stored or being written.
     pub fn answer(&self) -> Option<&Answer> {
         self.answers.get(&self.current()?.key)
     }
 
-    /// What is on disk of that.
+    /// The stored part of that answer.
     pub fn stored_answer(&self) -> Option<&Answer> {
         self.stored.get(&self.current()?.key)
     }
 
-    /// Whether a task is done as far as the disk knows.
+    /// Whether a task is done according to the disk.
     pub fn is_done(&self, task: &Task) -> bool {
         self.stored
             .get(&task.key)
@@ -168,7 +168,7 @@ impl OpenDuel {
             .is_some_and(|answer| !answer.finished && is_answer(answer))
     }
 
-    /// Tasks that are done as far as the disk knows.
+    /// Number of tasks that are done according to the disk.
     pub fn done(&self) -> usize {
         let tasks = self.session.tasks.iter();
         tasks.filter(|task| self.is_done(task)).count()
@@ -178,19 +178,20 @@ impl OpenDuel {
         !self.session.tasks.is_empty() && self.done() == self.session.tasks.len()
     }
 
-    /// Whether the person has seen the result, as far as this is stored or on its way.
+    /// Whether the person has seen the result, including events being written.
     pub fn has_seen_result(&self) -> bool {
         let pending = self.pending.iter().map(|(_, event)| event);
         let mut all = self.session.events.iter().chain(pending);
         all.any(|event| event.action == Action::Reveal)
     }
 
-    /// Whether there is something to finish: a choice, that none serves, or a preference.
+    /// Whether the task can be finished: there is a choice, a preference, or the answer that none
+    /// serves.
     pub fn is_answered(&self) -> bool {
         self.answer().is_some_and(is_answer)
     }
 
-    /// The next task that is not done, from the one before the person on; stored or not.
+    /// The next task that is not done, starting from the current one; whether or not it is stored.
     pub fn next_undone(&self) -> Option<usize> {
         let count = self.session.tasks.len();
         let done = |at: &usize| {
@@ -202,7 +203,7 @@ impl OpenDuel {
         others.find(|at| !done(at))
     }
 
-    /// Places of the grid or list that the cursor is in.
+    /// Number of positions in the grid or list with the cursor.
     pub fn places(&self) -> usize {
         match self.current().map(|task| &task.content) {
             None => 0,
@@ -211,7 +212,7 @@ impl OpenDuel {
         }
     }
 
-    /// The index of a place among the task's cards.
+    /// The index of a position among the task's cards.
     pub fn card_index(&self, side: usize, place: usize) -> usize {
         match self.current().map(|task| &task.content) {
             Some(Content::Lists { lists, .. }) if side > 0 => {
@@ -221,18 +222,18 @@ impl OpenDuel {
         }
     }
 
-    /// The texts of the task before the person, once they are loaded.
+    /// The texts of the current task, once they are loaded.
     pub fn task_cards(&self) -> Option<&TaskCards> {
         self.cards.get(&self.task)
     }
 
-    /// What lies under the cursor.
+    /// The card under the cursor.
     pub fn card(&self) -> Option<&Card> {
         let at = self.card_index(self.side, self.cursor);
         self.task_cards()?.cards.get(at)
     }
 
-    /// How a document is chosen: `None` where it is not.
+    /// The choice of a document; `None` if it is not chosen.
     pub fn choice(&self, document: &Option<DocId>) -> Option<Choice> {
         let now = self.answer()?.selected.get(document)?;
         let stored = self
@@ -244,7 +245,7 @@ impl OpenDuel {
         })
     }
 
-    /// The latest answer on disk that was not taken back, with its identifier.
+    /// The latest stored answer that was not undone, with its identifier.
     pub fn last_decision(&self) -> Option<&DuelEvent> {
         let mut taken: HashSet<&str> = HashSet::new();
         for event in self.session.events.iter().rev() {
@@ -261,10 +262,10 @@ impl OpenDuel {
     }
 }
 
-/// How a document is chosen.
+/// The choice of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// `None`: the whole text.
+    /// `None` for the whole text.
     pub passage: Option<crate::domain::duel::Passage>,
     /// Whether it is on disk.
     pub stored: bool,

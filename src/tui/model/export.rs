@@ -1,11 +1,11 @@
-//! An export that goes on, or waits for leave to write over a file.
+//! State of an export that is running, or waits for permission to overwrite a file.
 
 use crate::tui::widgets::export_dialog::ExportOrder;
 
 #[derive(Debug, Default)]
 pub struct ExportState {
-    /// The file that is being written.
+    /// The file being written.
     pub going: Option<String>,
-    /// An export whose file exists.
+    /// An export whose file already exists.
     pub refused: Option<ExportOrder>,
 }

@@ -1,12 +1,12 @@
-//! An import, and the dialog that begins one.
+//! State of an import and of its dialog.
 
 #[derive(Debug, Default)]
 pub struct ImportState {
-    /// What the dialog asked for last, so that an overtaken answer is dropped.
+    /// Number of the dialog's latest request, so that superseded answers are dropped.
     pub generation: u64,
-    /// The file that a new project is to be made of, while its name is asked for.
+    /// The file from which a new project is to be created, while its name is requested.
     pub source: Option<String>,
-    /// The file that is being imported.
+    /// The file being imported.
     pub going: Option<GoingImport>,
 }
 
@@ -14,6 +14,6 @@ pub struct ImportState {
 pub struct GoingImport {
     /// Its name without the folder.
     pub file: String,
-    /// How much of it has been read, 0..=1, where that is known.
+    /// The share read so far, in 0..=1, if known.
     pub share: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! What is known of the judges.
+//! State of the judges screen.
 
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
@@ -8,12 +8,12 @@ use crate::tui::model::report_request::ReportRequest;
 
 #[derive(Debug, Default)]
 pub struct JudgesScreen {
-    /// The report that was asked for last.
+    /// The latest report request.
     pub request: ReportRequest,
     pub report: Option<Box<RaterReport>>,
     /// The students of the project.
     pub students: Vec<StudentCard>,
-    /// The judge under the cursor; the ensemble comes after the judges, then the students.
+    /// Index of the card under the cursor: the judges, then the ensemble, then the students.
     pub cursor: usize,
     pub without: Option<(JudgeId, RankingShift)>,
 }

@@ -1,19 +1,19 @@
-//! What the matrix shows, and where the cursor is.
+//! State of the matrix: its content and its cursor.
 
 use crate::domain::ranking::DocumentOrder;
 use crate::tui::widgets::heatmap::HeatmapState;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layer {
-    /// Ensemble scores of the battles fought, with verdicts in force.
+    /// Ensemble scores of battles with votes, including effective verdicts.
     #[default]
     Observed,
     /// The fit's probability for every pair.
     Fitted,
     Residual,
-    /// One judge's votes, by its place in the ensemble.
+    /// One judge's votes, by its index in the ensemble.
     Judge(usize),
-    /// The score that a student expects, by its place among the students.
+    /// A student's expected scores, by its index among the students.
     Student(usize),
     Verdicts,
 }
@@ -22,18 +22,18 @@ pub enum Layer {
 pub struct MatrixScreen {
     pub layer: Layer,
     pub order: DocumentOrder,
-    /// Which surprise was jumped to last, 0 the greatest.
+    /// Index of the surprise that was last jumped to, with 0 for the largest.
     pub surprise: Option<usize>,
     /// Cursor, window and zoom, in display positions.
     pub heat: HeatmapState,
-    /// Identifiers instead of titles beside the rows.
+    /// Whether rows are labeled with identifiers instead of titles.
     pub ids: bool,
-    /// Whether the fit's expectation is left out where nobody voted.
+    /// Whether to hide the fit's expectation for pairs without votes.
     pub votes_only: bool,
 }
 
 impl MatrixScreen {
-    /// Whether cells without a battle hold what the fit expects.
+    /// Whether cells without a battle contain the fit's expectation.
     pub fn shows_expectations(&self) -> bool {
         self.layer == Layer::Observed && !self.votes_only
     }

@@ -1,4 +1,4 @@
-//! The comparison of reranking methods, and two rankings of one query side by side.
+//! State of the comparison of reranking methods, and of two rankings of one query side by side.
 
 use crate::app::methods::{MethodEntry, MethodsReport};
 use crate::app::truth::TruthSource;
@@ -6,22 +6,22 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::methods::QueryDelta;
 use std::collections::BTreeMap;
 
-/// Documents of each ranking that may be looked at.
+/// Available cutoffs, in documents per ranking.
 const DEPTHS: [usize; 6] = [1, 3, 5, 10, 20, 100];
 
-/// What methods are measured against.
+/// What methods are evaluated against.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TruthChoice {
-    /// The labels, or the judges where there are none.
+    /// The labels, or the judges if there are none.
     #[default]
     Usual,
     This(TruthSource),
-    /// The next one that the project has.
+    /// The next source that the project has.
     After(TruthSource),
 }
 
 impl TruthChoice {
-    /// The truth after one; the first one after the last.
+    /// The source after a given one; the first one after the last.
     pub(crate) fn next(source: TruthSource) -> TruthSource {
         match source {
             TruthSource::Qrels => TruthSource::Rulings,
@@ -31,13 +31,13 @@ impl TruthChoice {
     }
 }
 
-/// How methods are measured.
+/// Parameters of the comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MethodsChoice {
     pub truth: TruthChoice,
-    /// The first-stage order where there is none.
+    /// `None` for the first-stage order.
     pub baseline: Option<String>,
-    /// Documents of each ranking that are looked at.
+    /// Cutoff in documents per ranking.
     pub depth: usize,
 }
 
@@ -52,7 +52,8 @@ impl Default for MethodsChoice {
 }
 
 impl MethodsChoice {
-    /// The next larger depth; the smallest one after the first that takes in rankings of `longest` documents whole.
+    /// The next larger cutoff; after the first one that covers rankings of `longest` documents, the
+    /// smallest.
     pub(crate) fn next_depth(&self, longest: usize) -> usize {
         let larger = DEPTHS.into_iter().find(|depth| *depth > self.depth);
         let larger = larger.filter(|_| self.depth < longest);
@@ -62,18 +63,18 @@ impl MethodsChoice {
 
 #[derive(Debug, Default)]
 pub struct MethodsScreen {
-    /// How the report was measured.
+    /// Parameters of the current report.
     pub choice: MethodsChoice,
-    /// How it is being measured just now.
+    /// Parameters of the report being computed.
     pub asked: Option<MethodsChoice>,
-    /// What the comparison found, or why there is none; `None` while the first one is worked out.
+    /// The comparison, or why there is none; `None` while the first one is being computed.
     pub report: Option<Result<Box<MethodsReport>, String>>,
-    /// The method under the cursor.
+    /// Index of the method under the cursor.
     pub cursor: usize,
     /// Whether the cursor is in the list of queries that differ.
     pub in_queries: bool,
     pub query_cursor: usize,
-    /// The query whose rankings are side by side.
+    /// The query whose rankings are shown side by side.
     pub query: Option<QueryId>,
     pub rank_cursor: usize,
 }
@@ -88,19 +89,19 @@ impl MethodsScreen {
         methods.get(self.cursor.min(methods.len().saturating_sub(1)))
     }
 
-    /// Whether the method under the cursor is what the others are compared with.
+    /// Whether the method under the cursor is the baseline.
     pub(crate) fn is_baseline(&self) -> bool {
         let found = self.found().zip(self.method());
         found.is_some_and(|(report, method)| report.baseline == method.name)
     }
 
-    /// How many documents the longest ranking has.
+    /// Number of documents in the longest ranking.
     pub(crate) fn longest_ranking(&self) -> usize {
         self.found().map_or(0, MethodsReport::longest_ranking)
     }
 
-    /// The queries on which the method under the cursor and the baseline differ by the first metric, the one that hurts most
-    /// first.
+    /// The queries for which the method under the cursor and the baseline differ in the first
+    /// metric, largest loss first.
     pub(crate) fn deltas(&self) -> Vec<QueryDelta> {
         let found = self.found().and_then(|report| {
             let baseline = report.method(&report.baseline)?.values.first()?;
@@ -109,7 +110,7 @@ impl MethodsScreen {
         found.unwrap_or_default()
     }
 
-    /// The grades of the query's documents, where the truth has some.
+    /// The grades of the query's documents, if the truth has any.
     pub(crate) fn grades(&self) -> Option<&BTreeMap<DocId, i32>> {
         self.found()?.grades.get(self.query.as_ref()?)
     }

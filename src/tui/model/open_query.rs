@@ -1,4 +1,4 @@
-//! The query that is open, as its screens show it.
+//! The open query, as shown on its screens.
 
 use crate::domain::battle::{Battle, BattleId, Pair};
 use crate::domain::priority::effective_top;
@@ -13,7 +13,7 @@ use crate::store::vote_details::VoteDetail;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A query with all that its screens need.
+/// A query with the data of its screens.
 #[derive(Debug)]
 pub struct OpenQuery {
     pub info: QueryInfo,
@@ -21,23 +21,23 @@ pub struct OpenQuery {
     /// The judges that count.
     pub judges: Vec<(JudgeId, JudgeSpec)>,
     pub view: View,
-    /// What the students of the project predict of its pairs, by their names.
+    /// The students' predictions for its pairs, by name.
     pub students: Vec<(String, QueryPredictions)>,
-    /// What each person says of its pairs.
+    /// People's verdicts on its pairs.
     pub people: AnnotatorVerdicts,
-    /// Texts that have been asked for.
+    /// Texts that have been loaded.
     pub texts: HashMap<usize, Arc<str>>,
-    /// Votes with reasoning that have been asked for.
+    /// Votes with reasoning that have been loaded.
     pub votes: HashMap<BattleId, Vec<VoteDetail>>,
 }
 
 impl OpenQuery {
-    /// The judges' votes are lexical, at least in part.
+    /// Whether any of the judges' votes are lexical.
     pub fn offline(&self) -> bool {
         self.judges.iter().any(|(_, spec)| spec.is_offline())
     }
 
-    /// Votes with reasoning of the pair's battles, as far as they are loaded, in battle order.
+    /// Loaded votes with reasoning on the pair's battles, in battle order.
     pub fn votes_of(&self, pair: Pair) -> Vec<&VoteDetail> {
         let battles = self.view.battles_of(pair).iter();
         battles
@@ -46,13 +46,13 @@ impl OpenQuery {
             .collect()
     }
 
-    /// What a document is called on screen: its sanitised identifier.
+    /// The display name of a document: its sanitized identifier.
     pub fn name(&self, document: usize) -> String {
         let found = self.documents.get(document);
         found.map_or(String::new(), |document| line(document.id.as_str()))
     }
 
-    /// A document's sanitised title, or the beginning of its text.
+    /// A document's sanitized title, or the beginning of its text.
     pub fn headline(&self, document: usize) -> String {
         let found = self.documents.get(document);
         found.map_or(String::new(), |document| {
@@ -60,13 +60,13 @@ impl OpenQuery {
         })
     }
 
-    /// A judge's sanitised name, by its place in the ensemble.
+    /// A judge's sanitized name, by its index in the ensemble.
     pub fn judge_name(&self, index: usize) -> String {
         let found = self.judges.get(index);
         found.map_or(String::new(), |(_, spec)| line(&spec.name))
     }
 
-    /// A student's sanitised name, by its place.
+    /// A student's sanitized name, by its index.
     pub fn student_name(&self, index: usize) -> String {
         let found = self.students.get(index);
         found.map_or(String::new(), |(name, _)| line(name))
@@ -95,13 +95,13 @@ impl OpenQuery {
         Some(self.view.rows().battles.get(index)?.battle)
     }
 
-    /// A decision on a pair shown as A and B.
+    /// Describes a decision on a pair displayed as A and B.
     pub fn decision_text(&self, decision: Decision, a: usize, b: usize) -> String {
         let (a, b) = (self.name(a), self.name(b));
         decision.words(&format!("A {a}"), &format!("B {b}"))
     }
 
-    /// The ranks that count as the top.
+    /// Number of ranks that count as the top.
     pub fn top(&self) -> usize {
         effective_top(self.view.entered().len(), self.view.settings.top)
     }

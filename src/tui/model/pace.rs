@@ -1,22 +1,23 @@
-//! How long a person had for what there was to read before a decision.
+//! Compares a person's time before a decision with the amount of text to read.
 
 use crate::domain::numeric::median;
 use crate::tui::text;
 
-/// Words of a text that are taken to be read at most: who knows the answer from there stops.
+/// Maximum number of words that are assumed to be read: a person who knows the answer by then
+/// stops.
 const READ_WORDS: usize = 200;
-/// Words a minute above which a text can hardly have been read.
+/// Words per minute above which a text can hardly have been read.
 const MOST_WORDS_A_MINUTE: f64 = 1_000.0;
-/// Of so many decisions in a row, so many faster ones are said.
+/// Number of consecutive decisions to check, and the number of fast ones that triggers a warning.
 const LATEST: usize = 5;
 const FAST: usize = 3;
 
-/// The time of one decision and the words that were before the person.
+/// The time of one decision, and the number of words shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadingPace {
-    /// Active seconds until the first decision; `None` where no clock ran.
+    /// Active seconds until the first decision; `None` if they were not measured.
     pub seconds: Option<f64>,
-    /// Words of the texts, as far as they are taken to be read.
+    /// Number of words of the texts that are assumed to be read.
     pub words: usize,
 }
 
@@ -34,12 +35,13 @@ impl ReadingPace {
     }
 }
 
-/// The words of a text that are taken to be read.
+/// Number of words of a text that are assumed to be read.
 fn words_read(text: &str) -> usize {
     crate::domain::text::words(text).take(READ_WORDS).count()
 }
 
-/// That the latest decisions came faster than the texts can be read; decisions are given earliest first.
+/// A warning if the latest decisions came faster than the texts can be read; decisions are given
+/// earliest first.
 pub fn warning(decisions: impl DoubleEndedIterator<Item = ReadingPace>) -> Option<String> {
     let latest: Vec<ReadingPace> = decisions.rev().take(LATEST).collect();
     let fast = latest.iter().filter(|pace| pace.is_fast()).count();
@@ -52,7 +54,8 @@ pub fn warning(decisions: impl DoubleEndedIterator<Item = ReadingPace>) -> Optio
     })
 }
 
-/// The time of all decisions and of the median one, on a `noun` each; `None` where no clock ran.
+/// Describes the total and the median time of decisions, with a `noun` for each; `None` if they
+/// were not measured.
 pub fn time_words(decisions: impl Iterator<Item = ReadingPace>, noun: &str) -> Option<String> {
     let seconds: Vec<f64> = decisions.filter_map(|pace| pace.seconds).collect();
     let total = seconds.iter().sum::<f64>();

@@ -1,10 +1,11 @@
-//! The pair of documents that is on screen.
+//! The pair of documents on screen.
 
 use super::{Model, cycles};
 use crate::tui::screens::Screen;
 
 impl Model {
-    /// The two documents that the screen on top is about, A first; on the diagonal of the matrix they are the same.
+    /// The two documents that the topmost screen is about, A first; on the diagonal of the matrix,
+    /// they are the same.
     pub(crate) fn pair_on_screen(&self) -> Option<(usize, usize)> {
         let open = self.open.as_ref()?;
         match self.screen() {

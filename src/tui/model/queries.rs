@@ -1,29 +1,29 @@
-//! The list of queries: rows, filter, order.
+//! State of the list of queries: rows, filter and order.
 
 use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::summary_cache::QuerySummary;
 use crate::tui::fuzzy;
 use std::collections::HashSet;
 
-/// A query, with its summary where it is known and up to date.
+/// A query, with its summary if it is known and up to date.
 pub type QueryRow = (QueryInfo, Option<QuerySummary>);
 
 #[derive(Debug, Default)]
 pub struct QueriesScreen {
     pub rows: Vec<QueryRow>,
-    /// The row under the cursor, among those shown.
+    /// Index of the row under the cursor, among those shown.
     pub cursor: usize,
     pub filter: String,
     pub sort: QuerySort,
-    /// Whether the other end of the order comes first.
+    /// Whether the order is reversed.
     pub reversed: bool,
-    /// Whether a list has arrived yet.
+    /// Whether a list has been loaded.
     pub loaded: bool,
-    /// Queries whose summaries have been asked for since the list arrived, and are on their way.
+    /// Queries whose summaries have been requested since the list was loaded, and are pending.
     pub asked: HashSet<QueryKey>,
 }
 
-/// What the rows are sorted by, and which end comes first.
+/// Sort key of the rows, and its direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QuerySort {
     #[default]
@@ -49,12 +49,13 @@ impl QuerySort {
         Self::Verdicts,
     ];
 
-    /// Whether the largest comes first before the order is reversed: what needs a look is on top.
+    /// Whether the largest comes first in the unreversed order, so that what needs attention is on
+    /// top.
     pub fn largest_first(self) -> bool {
         matches!(self, Self::Widest | Self::Cycles | Self::Failed)
     }
 
-    /// The number to sort by; `None` where there is none.
+    /// The number to sort by; `None` if there is none.
     fn value(self, summary: &QuerySummary) -> Option<f64> {
         match self {
             Self::Import => None,
@@ -71,7 +72,7 @@ impl QuerySort {
     }
 }
 
-/// How many of the counted queries are settled, and what else is told of all of them.
+/// Totals over the listed queries, including the number of settled ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueryTotals {
     pub counted: usize,
@@ -83,7 +84,8 @@ pub struct QueryTotals {
 }
 
 impl QueriesScreen {
-    /// Rows that are shown, as indexes, filtered and sorted; rows without the number come last in either order.
+    /// Indices of the rows shown, filtered and sorted; rows without the number come last in either
+    /// order.
     pub fn shown(&self) -> Vec<usize> {
         let mut shown = self.matching();
         if self.sort == QuerySort::Import {
@@ -105,7 +107,7 @@ impl QueriesScreen {
         shown
     }
 
-    /// Whether the largest number is on top as the rows stand now.
+    /// Whether the largest number is currently on top.
     pub fn largest_first(&self) -> bool {
         self.sort.largest_first() != self.reversed
     }
@@ -122,7 +124,7 @@ impl QueriesScreen {
         totals
     }
 
-    /// Calls that failed and were not asked again, of one query or of all.
+    /// Failed calls that were not retried, for one query or all.
     pub fn failures(&self, query: Option<QueryKey>) -> usize {
         let rows = self.rows.iter();
         let rows = rows.filter(|(info, _)| query.is_none_or(|query| info.key == query));
@@ -130,7 +132,7 @@ impl QueriesScreen {
         summaries.map(|summary| summary.failures).sum()
     }
 
-    /// How many ranks count as the top, where that is the same for every query with a ranking.
+    /// Number of ranks that count as the top, if it is the same for every query with a ranking.
     pub fn top(&self) -> Option<usize> {
         let summaries = self.rows.iter().filter_map(|(_, summary)| summary.as_ref());
         let mut tops = summaries
@@ -151,7 +153,7 @@ impl QueriesScreen {
         fuzzy::kept(&self.filter, &names)
     }
 
-    /// The queries whose identifier or text a filter keeps, among `listed` or among all.
+    /// The queries whose identifier or text matches a filter, among `listed` or among all.
     pub fn matching_keys(
         &self,
         filter: &str,
@@ -169,7 +171,7 @@ impl QueriesScreen {
         kept.map(|at| among[at].key).collect()
     }
 
-    /// Puts the cursor on a query, if it is shown.
+    /// Moves the cursor to a query, if it is shown.
     pub fn select(&mut self, key: QueryKey) {
         let mut shown = self.shown().into_iter();
         if let Some(place) = shown.position(|row| self.rows[row].0.key == key) {
@@ -186,13 +188,13 @@ impl QueriesScreen {
         rows.find(|(info, _)| info.key == key).map(|(info, _)| info)
     }
 
-    /// What was kept of a query, where that is up to date.
+    /// The cached summary of a query, if it is up to date.
     pub(crate) fn summary(&self, key: QueryKey) -> Option<&QuerySummary> {
         let found = self.rows.iter().find(|(info, _)| info.key == key)?;
         found.1.as_ref()
     }
 
-    /// Replaces a query's summary; none where it is out of date.
+    /// Replaces a query's summary; `None` if it is stale.
     pub fn put_summary(&mut self, key: QueryKey, summary: Option<QuerySummary>) {
         let mut rows = self.rows.iter_mut();
         if let Some((_, slot)) = rows.find(|(info, _)| info.key == key) {

@@ -1,16 +1,16 @@
-//! Questions that judges are being asked beside a run: picks, anchors, links.
+//! State of questions that judges are asked outside a run: picks, anchors and links.
 
 use crate::app::question_set::{QuestionSet, QuestionSetProgress};
 use crate::tui::widgets::question_dialog::QuestionOrder;
 
 #[derive(Debug, Default)]
 pub struct QuestionState {
-    /// What the dialog asked for last, so that an overtaken answer is dropped.
+    /// Number of the dialog's latest request, so that superseded answers are dropped.
     pub generation: u64,
-    /// What is asked and how far it is, while judges are asked.
+    /// What is being asked and its progress, while judges are asked.
     pub going: Option<(QuestionSet, QuestionSetProgress)>,
-    /// What a person is asked about, as it costs money.
+    /// The order that a person must confirm because it costs money.
     pub asked: Option<QuestionOrder>,
-    /// What was asked last in this session, and how it ended.
+    /// What was last asked in this session, and its result.
     pub ended: Option<String>,
 }

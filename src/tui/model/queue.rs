@@ -1,4 +1,4 @@
-//! The queue: what it holds and how it is ordered.
+//! State of the queue screen: its items and their order.
 
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
 use crate::app::review::pair_description::{PairDescription, PairTitles};
@@ -15,30 +15,31 @@ pub struct QueueScreen {
     pub policy: Policy,
     /// One query, or the whole project.
     pub scope: Option<QueryKey>,
-    /// Only pairs on which people differ.
+    /// Only pairs on which people disagree.
     pub conflicts: bool,
-    /// Only battles on which this judge parts from the others.
+    /// Only battles on which this judge disagrees with the others.
     pub against: Option<JudgeId>,
-    /// What is to be judged, first things first.
+    /// The items to judge, in order of priority.
     pub items: Vec<QueueItem>,
-    /// The pair that was described last, for the lines under the cursor; `None` while it is on its way.
+    /// The latest described pair, for the lines about the selected item; `None` while it is
+    /// pending.
     pub described: Option<(QueryKey, Pair, Option<PairDescription>)>,
-    /// The titles of the documents of pairs on the pages that were looked at; `None` while they are on their way.
+    /// Titles of documents in pairs on the visited pages; `None` while they are pending.
     pub titles: HashMap<(QueryKey, Pair), Option<PairTitles>>,
-    /// The item under the cursor, among those shown.
+    /// Index of the item under the cursor, among those shown.
     pub cursor: usize,
     pub filter: String,
-    /// Whether the items are of the queries that match the filter alone.
+    /// Whether only queries that match the filter are included.
     pub narrowed: bool,
     pub loaded: bool,
-    /// How many queries are still to be looked at before it is.
+    /// Number of queries to be read before the queue is ready.
     pub waits_for: Option<usize>,
-    /// Why it cannot be worked out.
+    /// Why it cannot be computed.
     pub failed: Option<String>,
-    /// What was asked for last, so that an overtaken answer is dropped.
+    /// Number of the latest request, so that superseded answers are dropped.
     pub generation: u64,
     pub stats: AnnotatorStatistics,
-    /// What was judged in this session, to be returned to.
+    /// Items judged in this session, for going back.
     pub done: Vec<CurrentItem>,
     pub current: Option<CurrentItem>,
 }

@@ -1,11 +1,12 @@
-//! What the workbench remembers of a project for one person: how it looks to them, and where they were.
+//! What the workbench remembers about a project for one person: display preferences and positions.
 
 use super::Model;
 use crate::domain::ranking::DocumentOrder;
 use crate::tui::theme::{Ramp, ThemeChoice};
 use serde::{Deserialize, Serialize};
 
-/// Kept in the project under the person's name. What nobody has chosen is as configured.
+/// Stored in the project under the person's name. Preferences that were not chosen follow the
+/// configuration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Remembered {
@@ -15,19 +16,19 @@ pub struct Remembered {
     pub order: DocumentOrder,
     pub queue_blind: Option<bool>,
     pub battle_blind: Option<bool>,
-    /// The query that was open last, or under the cursor.
+    /// The query that was last open, or under the cursor.
     pub query: Option<String>,
     /// The cursor of its matrix, in display positions.
     pub cell: (usize, usize),
 }
 
 impl Remembered {
-    /// What a person's memory is called in the project.
+    /// The name under which a person's preferences are stored in the project.
     pub fn name(annotator: &str) -> String {
         format!("workbench {annotator}")
     }
 
-    /// What there is to remember now.
+    /// The current state to remember.
     pub(crate) fn of(model: &Model) -> Self {
         let chosen = |now: bool, configured: bool, before: Option<bool>| match now == configured {
             true => before.map(|_| now),
@@ -66,7 +67,7 @@ impl Remembered {
     }
 }
 
-/// What the configuration says, where a person may choose something else.
+/// The configured values that a person may override.
 #[derive(Clone, Copy, Debug)]
 pub struct Configured {
     pub ramp: Ramp,

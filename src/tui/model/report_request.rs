@@ -1,9 +1,9 @@
-//! Whether somebody still waits for a report that takes long.
+//! Whether someone still waits for a slow report.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether somebody waits for a report.
+/// Whether someone waits for a report.
 #[derive(Clone, Debug, Default)]
 pub struct ReportRequest(Arc<AtomicBool>);
 

@@ -1,4 +1,4 @@
-//! The pair under review.
+//! State of the pair under review.
 
 use crate::app::review::review_queue::QueueItem;
 use crate::domain::battle::Pair;
@@ -7,27 +7,28 @@ use crate::domain::verdict::{Confidence, Decision, ErrorCause};
 use crate::store::corpus::QueryKey;
 use std::time::Instant;
 
-/// A pair under review: blind first, then with everything in sight.
+/// A pair under review: blind first, then with everything visible.
 #[derive(Clone, Debug)]
 pub struct CurrentItem {
     pub item: QueueItem,
-    /// Whether it was the queue's own first item when it was begun.
+    /// Whether it was the first item of the queue when it was begun.
     pub first: bool,
-    /// Whether it comes from the queue, and not from a matrix or a document.
+    /// Whether it comes from the queue, as opposed to a matrix or a document.
     pub queued: bool,
-    /// Whether judges and people are in sight from the start: people differ on it, or it was judged and that taken back.
+    /// Whether judges' and people's votes are visible from the start, because people disagree on it
+    /// or its verdict was undone.
     pub in_sight: bool,
-    /// Since when the texts have been in sight.
+    /// When the texts became visible.
     pub since: Option<Instant>,
-    /// The first verdict, once given, from the screen's A and B.
+    /// The first verdict, once given, with the screen's A and B.
     pub first_decision: Option<Decision>,
-    /// The verdict as it stands, from the screen's A and B.
+    /// The current verdict, with the screen's A and B.
     pub decision: Option<Decision>,
     pub confidence: Option<Confidence>,
-    /// Why the person and the judges part.
+    /// Why the person and the judges disagree.
     pub cause: Option<ErrorCause>,
     pub note: Option<String>,
-    /// Whether the verdict after the reveal differs from what is stored.
+    /// Whether the verdict after the reveal differs from the stored one.
     pub unsaved: bool,
 }
 
@@ -48,7 +49,7 @@ impl CurrentItem {
         }
     }
 
-    /// Whether it is still to be decided.
+    /// Whether it still needs a decision.
     pub fn is_undecided(&self) -> bool {
         self.first_decision.is_none()
     }
@@ -58,7 +59,7 @@ impl CurrentItem {
         self.is_undecided() && !self.in_sight
     }
 
-    /// How it came to be drawn: one that was chosen from further down came by nobody's chance.
+    /// How it was drawn; an item chosen from further down was not drawn at random.
     pub fn draw(&self) -> DrawReason {
         match self.first {
             true => self.item.draw,
@@ -71,7 +72,7 @@ impl CurrentItem {
     }
 }
 
-/// The milliseconds since a clock was started, which starts again.
+/// The milliseconds since the clock was started; restarts the clock.
 pub fn active_ms(since: &mut Option<Instant>, now: Instant) -> Option<i64> {
     let since = since.replace(now)?;
     i64::try_from(now.duration_since(since).as_millis()).ok()

@@ -1,4 +1,4 @@
-//! The document being ruled on.
+//! State of the document being ruled on.
 
 use crate::app::adjudication::data::AdjudicationItem;
 use crate::app::adjudication::document_evidence::DocumentEvidence;
@@ -7,17 +7,17 @@ use crate::domain::corpus::DocId;
 use crate::store::corpus::QueryKey;
 use std::time::Instant;
 
-/// The document being ruled on: hidden label first, then with everything in sight.
+/// A document being ruled on: with hidden label first, then with everything visible.
 #[derive(Clone, Debug)]
 pub struct CurrentRuling {
     pub disagreement: AdjudicationItem,
-    /// Whether it was the list's own first disagreement when it was begun.
+    /// Whether it was the first disagreement of the list when it was begun.
     pub first: bool,
-    /// Since when the text has been in sight.
+    /// When the text became visible.
     pub since: Option<Instant>,
-    /// Text, label and what the judges said.
+    /// Text, label and the judges' answers.
     pub evidence: Option<Box<DocumentEvidence>>,
-    /// Whether label and picks are in sight.
+    /// Whether label and picks are visible.
     pub open: bool,
     /// The first ruling, once made.
     pub ruled: Option<Finding>,
@@ -25,9 +25,9 @@ pub struct CurrentRuling {
     /// Why pick and label differ.
     pub fault: Option<DisagreementCause>,
     pub note: Option<String>,
-    /// Whether the ruling differs from what is stored.
+    /// Whether the ruling differs from the stored one.
     pub unsaved: bool,
-    /// First line of the text that is shown; that of the passage nearest to the query where none was chosen.
+    /// First visible line of the text; if `None`, that of the passage most similar to the query.
     pub scroll: Option<usize>,
 }
 

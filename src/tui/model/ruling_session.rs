@@ -1,4 +1,5 @@
-//! What a person ruled on since the first document was opened: how many, how fast, and what that says of the labels.
+//! Statistics on a person's rulings since the first document was opened: number, pace, and what
+//! they say about the labels.
 
 use crate::app::adjudication::document_evidence::DocumentEvidence;
 use crate::domain::adjudication::Finding;
@@ -8,19 +9,19 @@ use crate::tui::model::pace::{self, ReadingPace};
 use crate::tui::text::counted;
 use std::cmp::Ordering;
 
-/// One document that was ruled on.
+/// A document that was ruled on.
 #[derive(Clone, Debug)]
 pub struct RuledDocument {
     query: QueryKey,
     document: DocId,
-    /// Active time until the first ruling, and what there was to read.
+    /// Active time until the first ruling, and the amount of text.
     pace: ReadingPace,
-    /// The first ruling, and the one that was kept.
+    /// The first ruling, and the final one.
     first: Finding,
     finding: Finding,
-    /// Whether the label says relevant; `None` without a label.
+    /// Whether the label is relevant; `None` without a label.
     label: Option<bool>,
-    /// Whether most judges picked it; `None` where none is proven or as many did as did not.
+    /// Whether most judges picked it; `None` on a tie or without valid evidence.
     picked: Option<bool>,
 }
 
@@ -43,7 +44,7 @@ impl RuledDocument {
         }
     }
 
-    /// Whether the ruling says the same as somebody else; `None` where one of them says nothing.
+    /// Whether the ruling agrees with another judgment; `None` if either states nothing.
     fn agrees(&self, other: Option<bool>) -> Option<bool> {
         Some(self.finding.side()? == other?)
     }
@@ -52,7 +53,7 @@ impl RuledDocument {
 #[derive(Debug, Default)]
 pub struct RulingSession {
     ruled: Vec<RuledDocument>,
-    /// What was taken back, the latest last.
+    /// Undone rulings, latest last.
     undone: Vec<RuledDocument>,
 }
 
@@ -67,7 +68,7 @@ impl RulingSession {
             .rposition(|one| one.query == query && one.document == *document)
     }
 
-    /// The ruling on a document as it was kept.
+    /// Records the ruling on a document as stored.
     pub fn kept(&mut self, query: QueryKey, document: &DocId, finding: Finding) {
         let at = Self::place(&self.ruled, query, document);
         if let Some(ruled) = at.and_then(|at| self.ruled.get_mut(at)) {
@@ -87,12 +88,12 @@ impl RulingSession {
         }
     }
 
-    /// That the latest rulings came faster than the texts can be read.
+    /// A warning if the latest rulings came faster than the texts can be read.
     pub fn warning(&self) -> Option<String> {
         pace::warning(self.ruled.iter().map(|ruled| ruled.pace))
     }
 
-    /// What was done, line by line; `None` where nothing was ruled on.
+    /// A summary of the session, line by line; `None` without rulings.
     pub fn summary(&self) -> Option<String> {
         if self.ruled.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! The run that goes on, or the last one.
+//! State of the current run, or of the last one.
 
 use crate::app::annotate::pair_question::PairQuestion;
 use crate::app::annotate::progress::RunProgress;
@@ -8,19 +8,20 @@ use crate::store::corpus::QueryKey;
 use crate::store::last_run::LastRun;
 use std::collections::VecDeque;
 
-/// What a run is about.
+/// Scope of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum RunScope {
     #[default]
     Project,
     Query(QueryKey),
-    /// The same over the project or one query, calls that failed too.
+    /// The project or one query, including failed calls.
     Retry(Option<QueryKey>),
     Pair(PairQuestion),
 }
 
 impl RunScope {
-    /// The same queries, calls that failed too; `None` where such calls are among what is asked already, or none is asked twice.
+    /// The same queries, including failed calls; `None` if they are already included, or if nothing
+    /// is asked twice.
     pub fn with_failed(&self) -> Option<Self> {
         match self {
             Self::Project => Some(Self::Retry(None)),
@@ -32,46 +33,48 @@ impl RunScope {
 
 #[derive(Debug, Default)]
 pub struct RunScreen {
-    /// The latest progress, of the last run where none is going on.
+    /// The latest progress; that of the last run if none is in progress.
     pub progress: Option<RunProgress>,
-    /// The progress of the run before the one that goes on.
+    /// The progress of the run before the current one.
     pub earlier: Option<RunProgress>,
-    /// What the latest run that asked something did, where this session has had none: `None` until it has been looked up, then `Some(None)`
-    /// where there was none.
+    /// Summary of the latest run that asked anything, if there was none in this session: `None`
+    /// until it has been read, and `Some(None)` if there was none.
     pub last: Option<Option<Box<LastRun>>>,
     pub running: bool,
-    /// What the run is about.
+    /// Scope of the run.
     pub scope: RunScope,
-    /// What is being priced, so that a run on it may begin.
+    /// The scope being priced, so that a run can start.
     pub wanted: RunScope,
-    /// The pair that is being priced because judges are to be asked about it.
+    /// The pair being priced because judges are to be asked about it.
     pub asking: Option<(QueryKey, Pair)>,
-    /// Judges of the whole ensemble that were dropped before a single pair was asked about.
+    /// Judges of the whole ensemble that were dropped before a single pair was asked about, as a
+    /// bit mask.
     pub dropped_before: u64,
     pub control: RunControl,
-    /// How many calls ended in each second.
+    /// Number of calls that ended in each second.
     pub pace: CallPace,
     pub ended: Option<String>,
-    /// The judge that is dropped or taken back on a key.
+    /// Index of the judge to drop or restore on a key press.
     pub chosen_judge: usize,
-    /// First line of the log that is shown, from the end.
+    /// First visible line of the log, counted from the end.
     pub log_scroll: usize,
 }
 
-/// Seconds of a run that are remembered.
+/// Number of seconds of a run to remember.
 const REMEMBERED: usize = 240;
 
-/// How many calls ended in each of the latest seconds of a run.
+/// Number of calls that ended in each of the latest seconds of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallPace {
     per_second: VecDeque<u64>,
-    /// The second that the last entry is of.
+    /// The second that the last entry belongs to.
     second: u64,
     done: usize,
 }
 
 impl CallPace {
-    /// Takes in that so many calls have ended so many seconds after the run began; fewer than before begin another run.
+    /// Records that `done` calls have ended `elapsed_s` seconds after the start of the run; a
+    /// smaller number than before starts a new run.
     pub fn add(&mut self, elapsed_s: f64, done: usize) {
         let second = elapsed_s.max(0.0) as u64;
         if done < self.done || second < self.second || self.per_second.is_empty() {
@@ -92,7 +95,7 @@ impl CallPace {
         (self.second, self.done) = (second, done);
     }
 
-    /// The latest seconds, oldest first, without the one that is going on.
+    /// The latest seconds, oldest first, without the current one.
     pub fn latest(&self, seconds: usize) -> Vec<u64> {
         let whole = self.per_second.len().saturating_sub(1);
         let all = self.per_second.iter().take(whole);

@@ -1,4 +1,4 @@
-//! The common scale of the queries, where anchors were graded.
+//! The common scale of the queries, if anchors were graded.
 
 use crate::app::one_scale::ProjectScale;
 use crate::domain::corpus::QueryId;
@@ -6,13 +6,13 @@ use crate::tui::text;
 
 #[derive(Debug, Default)]
 pub struct ScaleState {
-    /// How often it was asked for: an answer to an earlier question is dropped.
+    /// Number of requests so far; answers to earlier requests are dropped.
     asked: u64,
     pub found: Option<Box<ProjectScale>>,
 }
 
 impl ScaleState {
-    /// The number under which it is asked for anew.
+    /// The number of a new request.
     pub fn ask(&mut self) -> u64 {
         self.asked += 1;
         self.asked
@@ -24,8 +24,8 @@ impl ScaleState {
         }
     }
 
-    /// What it says of a document with this zELO and standard error, in words; `None` where nothing compares its query with
-    /// others.
+    /// Describes the calibrated score of a document with this zELO and standard error; `None` if
+    /// nothing compares its query with others.
     pub fn document_words(&self, query: &QueryId, zelo: f64, se: Option<f64>) -> Option<String> {
         let scale = self.found.as_ref()?;
         let linked = scale.linked(query, zelo, se)?;
@@ -43,7 +43,7 @@ impl ScaleState {
         ))
     }
 
-    /// What it says of a query.
+    /// Describes the offset of a query.
     pub fn query_words(&self, query: &QueryId) -> Option<String> {
         let relevant = self.found.as_ref()?.expected_relevant(query)?;
         Some(format!("expected relevant {relevant:.1}"))

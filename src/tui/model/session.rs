@@ -1,4 +1,5 @@
-//! What a person decided in review since it was opened: how many, how fast, and what that changed.
+//! Statistics on a person's decisions in review since it was opened: number, pace, and their
+//! effect.
 
 use crate::domain::battle::Pair;
 use crate::store::corpus::QueryKey;
@@ -6,16 +7,16 @@ use crate::tui::model::open_query::OpenQuery;
 use crate::tui::model::pace::{self, ReadingPace};
 use crate::tui::text::counted;
 
-/// One pair that was judged.
+/// A pair that was judged.
 #[derive(Clone, Debug)]
 pub struct JudgedPair {
     pub query: QueryKey,
     pub pair: Pair,
-    /// Active time until the first decision, and what there was to read of both texts.
+    /// Active time until the first decision, and the amount of text.
     pub pace: ReadingPace,
-    /// Whether the judges' majority says the same; `None` where there is none or the person cannot tell.
+    /// Whether the judges' majority agrees; `None` if there is none or the person cannot tell.
     pub agrees: Option<bool>,
-    /// Whether seeing the judges changed it.
+    /// Whether the decision changed after the reveal.
     pub changed: bool,
 }
 
@@ -24,7 +25,7 @@ pub struct JudgedPair {
 struct TopOfQuery {
     query: QueryKey,
     name: String,
-    /// How many ranks are the top, by the project's setting now.
+    /// Number of ranks that count as the top, by the project's current setting.
     top: usize,
     before: Vec<String>,
     now: Vec<String>,
@@ -33,7 +34,7 @@ struct TopOfQuery {
 #[derive(Debug, Default)]
 pub struct ReviewSession {
     judged: Vec<JudgedPair>,
-    /// What was taken back, the latest last.
+    /// Undone verdicts, latest last.
     undone: Vec<JudgedPair>,
     tops: Vec<TopOfQuery>,
 }
@@ -47,7 +48,7 @@ fn ranking(open: &OpenQuery) -> Vec<String> {
 }
 
 impl ReviewSession {
-    /// Remembers the top of a query before its first verdict of the session.
+    /// Records the top of a query before its first verdict of the session.
     pub fn begin(&mut self, open: &OpenQuery) {
         if self.tops.iter().all(|known| known.query != open.info.key) {
             self.tops.push(TopOfQuery {
@@ -65,7 +66,7 @@ impl ReviewSession {
         self.judged.push(judged);
     }
 
-    /// The verdict on a pair was kept, as it was given or changed.
+    /// The verdict on a pair was stored, unchanged or changed.
     pub fn kept(&mut self, query: QueryKey, pair: Pair, changed: bool) {
         let mut all = self.judged.iter_mut().rev();
         if let Some(judged) = all.find(|judged| (judged.query, judged.pair) == (query, pair)) {
@@ -73,7 +74,7 @@ impl ReviewSession {
         }
     }
 
-    /// The verdict on a pair was taken back.
+    /// The verdict on a pair was undone.
     pub fn undone(&mut self, query: QueryKey, pair: Pair) {
         let is = |judged: &JudgedPair| (judged.query, judged.pair) == (query, pair);
         if let Some(at) = self.judged.iter().rposition(is) {
@@ -81,7 +82,7 @@ impl ReviewSession {
         }
     }
 
-    /// The verdict on a pair was given again.
+    /// The verdict on a pair was redone.
     pub fn redone(&mut self, query: QueryKey, pair: Pair) {
         let is = |judged: &JudgedPair| (judged.query, judged.pair) == (query, pair);
         if let Some(at) = self.undone.iter().rposition(is) {
@@ -89,7 +90,7 @@ impl ReviewSession {
         }
     }
 
-    /// The ranking of a query as it is now.
+    /// Records the current ranking of a query.
     pub fn ranked(&mut self, open: &OpenQuery) {
         let mut tops = self.tops.iter_mut();
         if let Some(known) = tops.find(|known| known.query == open.info.key) {
@@ -97,12 +98,12 @@ impl ReviewSession {
         }
     }
 
-    /// That the latest decisions came faster than the texts can be read.
+    /// A warning if the latest decisions came faster than the texts can be read.
     pub fn warning(&self) -> Option<String> {
         pace::warning(self.judged.iter().map(|judged| judged.pace))
     }
 
-    /// What was done, line by line; `None` where nothing was judged.
+    /// A summary of the session, line by line; `None` without verdicts.
     pub fn summary(&self) -> Option<String> {
         if self.judged.is_empty() {
             return None;

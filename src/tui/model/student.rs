@@ -1,4 +1,5 @@
-//! The students of the project, the figure on screen, and the group of battles under the cursor.
+//! State of the student screen: the students, the current figure, and the selected group of
+//! battles.
 
 use crate::app::student::{ReportedBattle, StepReport, StudentReport, StudentsFound};
 use crate::domain::student::figure::{Figure, FigureGroup, groups};
@@ -6,19 +7,20 @@ use crate::tui::model::report_request::ReportRequest;
 
 #[derive(Debug, Default)]
 pub struct StudentScreen {
-    /// What was found, or why nothing was; `None` while it is worked out.
+    /// The result, or why there is none; `None` while it is being computed.
     pub found: Option<Result<Box<StudentsFound>, String>>,
-    /// What was asked for last, so that an overtaken answer is dropped.
+    /// Number of the latest request, so that superseded answers are dropped.
     pub generation: u64,
-    /// Whether that is still waited for.
+    /// Whether the request is still active.
     pub request: ReportRequest,
-    /// Which checkpoint.
+    /// Index of the checkpoint.
     pub step: usize,
     pub figure: Figure,
     /// The groups of the figure, and the one under the cursor.
     pub groups: Vec<FigureGroup>,
     pub cursor: usize,
-    /// The battles of that group by their rows, the farthest from what was expected first, and the one under the cursor.
+    /// The battles of that group by row, largest difference from the prediction first, and the one
+    /// under the cursor.
     pub battles: Vec<usize>,
     pub battle_cursor: usize,
 }
@@ -46,7 +48,7 @@ impl StudentScreen {
         self.step()?.battles.get(*self.battles.get(at)?)
     }
 
-    /// Works out the groups of the figure on screen; the cursor stays where that is possible.
+    /// Recomputes the groups of the current figure, keeping the cursor if possible.
     pub(crate) fn regroup(&mut self) {
         let groups = self
             .step()
@@ -56,7 +58,7 @@ impl StudentScreen {
         self.sort_battles();
     }
 
-    /// The battles of the group under the cursor, the farthest from what the student expected first.
+    /// The battles of the selected group, largest difference from the student's prediction first.
     pub(crate) fn sort_battles(&mut self) {
         let mut rows = self
             .group()

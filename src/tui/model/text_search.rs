@@ -1,21 +1,22 @@
-//! Words looked for in the texts on screen, and the place that is shown.
+//! A search in the texts on screen, and the current match.
 
 use crate::tui::widgets::document_text::PreparedText;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A search that is lit on screen. While there is one, the screen's own keys rest: what is typed moves among the places.
+/// An active search. While it is active, the screen's own keys are disabled, and typed keys move
+/// between the matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextSearch {
     pub words: String,
-    /// Each place where the words stand: which text, and its bytes there.
+    /// The matches: the index of the text, and the byte range in it.
     pub found: Vec<(usize, Range<usize>)>,
-    /// The place that is shown, among those found.
+    /// Index of the current match.
     pub at: usize,
 }
 
 impl TextSearch {
-    /// Looks for the words in these texts, those that are not loaded left out.
+    /// Searches these texts for the words, skipping texts that are not loaded.
     pub fn new(words: &str, texts: &[Option<Arc<PreparedText>>]) -> Self {
         let mut found = Vec::new();
         for (side, text) in texts.iter().enumerate() {
@@ -33,19 +34,19 @@ impl TextSearch {
         self.found.get(self.at)
     }
 
-    /// Goes to the next place or the one before, from the last on to the first.
+    /// Goes to the next or the previous match, wrapping around.
     pub fn step(&mut self, forward: bool) {
         let count = self.found.len().max(1);
         self.at = (self.at + if forward { 1 } else { count - 1 }) % count;
     }
 
-    /// The places in one text.
+    /// The matches in one text.
     pub fn in_text(&self, side: usize) -> Vec<Range<usize>> {
         let here = self.found.iter().filter(|(place, _)| *place == side);
         here.map(|(_, range)| range.clone()).collect()
     }
 
-    /// The place that is shown, where it is in this text.
+    /// The current match, if it is in this text.
     pub fn current_in(&self, side: usize) -> Option<Range<usize>> {
         let (place, range) = self.current()?;
         (*place == side).then(|| range.clone())

@@ -1,4 +1,5 @@
-//! Adjudication: judges' picks against the benchmark's labels, and what is to be ruled on.
+//! Adjudication screen: judges' picks compared with the benchmark's labels, and the items to rule
+//! on.
 
 mod tables;
 pub(crate) mod update;

@@ -1,4 +1,4 @@
-//! A battle: two documents side by side, what the judges wrote, and the person's verdict.
+//! Battle screen: two documents side by side, the judges' reasoning, and the person's verdict.
 
 pub(crate) mod calls;
 mod judges;

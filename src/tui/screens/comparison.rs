@@ -1,4 +1,4 @@
-//! Why one document stands above another.
+//! Comparison screen: why one document is ranked above another.
 
 pub(crate) mod update;
 mod view;

@@ -1,4 +1,4 @@
-//! The cycles of a query: A over B over C over A.
+//! Cycles screen: A beats B beats C beats A.
 
 pub(crate) mod update;
 mod view;

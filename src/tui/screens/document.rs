@@ -1,4 +1,4 @@
-//! One document: its text, where it stands, and its battles.
+//! Document screen: its text, its position, and its battles.
 
 pub(crate) mod head;
 mod reasons;

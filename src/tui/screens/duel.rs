@@ -1,4 +1,5 @@
-//! A duel: documents of two rankings, or both rankings, before a person who does not know which is which.
+//! Duel screen: documents of two rankings, or both rankings, for a person who does not know which
+//! is which.
 
 pub(crate) mod choice;
 pub(crate) mod chooser;

@@ -1,4 +1,4 @@
-//! The documents of a task, ready for the screen.
+//! The documents of a task, prepared for display.
 
 use crate::app::duel::TaskTexts;
 use crate::domain::corpus::DocId;
@@ -7,27 +7,28 @@ use crate::domain::sanitise;
 use crate::tui::widgets::document_text::PreparedText;
 use std::sync::Arc;
 
-/// What an attention task asks in the place of a document.
+/// The text shown in an attention task in place of a document.
 const REQUEST: &str = "Please choose this one, and no other.\nThis is not a document: it checks that the texts are read.";
 
-/// What lies in one place.
+/// The content of one position.
 #[derive(Clone, Debug)]
 pub struct Card {
-    /// `None`: the request of an attention task.
+    /// `None` for the request of an attention task.
     pub document: Option<DocId>,
-    /// Safe to draw; the first words of a text without a title.
+    /// Safe to draw; for a text without a title, its first words.
     pub title: String,
-    /// The text as the project has it; passages are counted in its characters.
+    /// The text as stored in the project; passages count its characters.
     pub source: Arc<str>,
     pub shown: Arc<PreparedText>,
-    /// Where the text begins after its title.
+    /// Start of the text after its title.
     pub body: usize,
 }
 
 #[derive(Clone, Debug)]
 pub struct TaskCards {
     pub query: String,
-    /// Grid and one list: by place. Two lists: those of the left one, then those of the right one.
+    /// For a grid or one list: by position. For two lists: those of the left list, then those of
+    /// the right one.
     pub cards: Vec<Card>,
 }
 
@@ -42,7 +43,7 @@ impl Card {
             let rest = first.get(title.len()..).unwrap_or_default();
             shown.text.len() - rest.trim_start().len()
         });
-        // A text that is nothing but its title is shown all the same.
+        // A text that consists only of its title is shown anyway.
         let body = if body < shown.text.trim_end().len() {
             body
         } else {

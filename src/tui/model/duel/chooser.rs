@@ -1,4 +1,4 @@
-//! Two rankings and a form that a person chooses for a new duel.
+//! The choice of two rankings and a form for a new duel.
 
 use crate::app::duel::{DuelRankings, DuelRequest};
 use crate::app::wording::counted;
@@ -8,21 +8,22 @@ use crate::domain::duel::DuelForm;
 pub struct DuelChooser {
     /// The project's rankings.
     pub rankings: DuelRankings,
-    /// Whether the project has a duel already.
+    /// Whether the project already has a duel.
     pub another: bool,
-    /// The ranking under the cursor.
+    /// Index of the ranking under the cursor.
     pub cursor: usize,
-    /// The rankings that are held against each other, A first; they differ.
+    /// The rankings to compare, A first; they differ.
     pub sides: [Option<usize>; 2],
     pub form: DuelForm,
-    /// Whether the duel is being made.
+    /// Whether the duel is being created.
     pub making: bool,
-    /// Why it could not be made.
+    /// Why it could not be created.
     pub failed: Option<String>,
 }
 
 impl DuelChooser {
-    /// With those two rankings chosen that are farthest apart: people see nothing of a duel of nearly the same lists.
+    /// Starts with the two rankings that differ most: people learn nothing from a duel of nearly
+    /// identical lists.
     pub fn new(rankings: DuelRankings, another: bool) -> Self {
         let farthest = rankings.farthest();
         let only = (rankings.names.len() == 1).then_some(0);
@@ -37,7 +38,8 @@ impl DuelChooser {
         }
     }
 
-    /// Takes the ranking under the cursor as one side; where it was the other one, they change places.
+    /// Selects the ranking under the cursor for one side; if it is on the other side, the two are
+    /// swapped.
     pub fn take(&mut self, side: usize) {
         let before = self.sides[side];
         if self.sides[1 - side] == Some(self.cursor) {
@@ -47,7 +49,7 @@ impl DuelChooser {
         self.failed = None;
     }
 
-    /// How far the tops of the two chosen rankings are apart, in words.
+    /// Describes the difference between the tops of the two chosen rankings.
     pub fn difference_words(&self) -> Option<String> {
         let [a, b] = self.sides;
         let (a, b) = (a?, b?);
@@ -61,7 +63,7 @@ impl DuelChooser {
         })
     }
 
-    /// The next form, or the one before.
+    /// Selects the next or the previous form.
     pub fn turn_form(&mut self, forward: bool) {
         let all = DuelForm::ALL;
         let here = all.iter().position(|form| *form == self.form).unwrap_or(0);
@@ -69,7 +71,7 @@ impl DuelChooser {
         self.form = all[(here + step) % all.len()];
     }
 
-    /// The duel that was chosen; `None` where one ranking is missing.
+    /// The request for the chosen duel; `None` if a ranking is missing.
     pub fn request(&self, seed: u64) -> Option<DuelRequest> {
         let [a, b] = self.sides.map(|side| self.rankings.names.get(side?));
         Some(DuelRequest::new([a?.clone(), b?.clone()], self.form, seed))

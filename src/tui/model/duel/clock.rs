@@ -1,22 +1,23 @@
-//! How long a person was at a task: time without a key counts up to a point.
+//! Measures a person's active time on a task: pauses without a key press count only up to a limit.
 
 use std::time::{Duration, Instant};
 
-/// Time since the last event that was stored.
+/// Active time since the last stored event.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ActiveClock {
-    /// The last key, or when the texts came into sight; `None` while the task is not in sight.
+    /// Time of the last key press, or when the texts became visible; `None` while the task is
+    /// hidden.
     since: Option<Instant>,
     active: Duration,
 }
 
 impl ActiveClock {
-    /// The task is in sight from now on.
+    /// The task becomes visible.
     pub fn start(&mut self, now: Instant) {
         self.since.get_or_insert(now);
     }
 
-    /// A key was pressed with the task in sight. Of a pause, `idle` counts at most.
+    /// A key was pressed while the task is visible. A pause counts for at most `idle`.
     pub fn touch(&mut self, now: Instant, idle: Duration) {
         if let Some(since) = self.since.replace(now) {
             self.active += now.saturating_duration_since(since).min(idle);
@@ -25,12 +26,12 @@ impl ActiveClock {
         }
     }
 
-    /// The task goes out of sight; what was not counted by a key is not counted.
+    /// The task is hidden. Time since the last key press is not counted.
     pub fn stop(&mut self) {
         self.since = None;
     }
 
-    /// The active time in milliseconds, which starts again.
+    /// The active time in milliseconds, which is reset.
     pub fn take(&mut self) -> i64 {
         let active = std::mem::take(&mut self.active);
         i64::try_from(active.as_millis()).unwrap_or(i64::MAX)

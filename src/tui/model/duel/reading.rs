@@ -1,4 +1,4 @@
-//! The text that is open, and the passage that is being marked: by sentence, then word by word at either end.
+//! The open text and the passage being marked: by sentence, then word by word at either end.
 
 use super::Card;
 use crate::domain::corpus::DocId;
@@ -8,25 +8,25 @@ use crate::tui::widgets::document_text::SHOWN_BYTES;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Sentences that a page moves by.
+/// Number of sentences per page.
 const PAGE: usize = 8;
 
 #[derive(Clone, Debug)]
 pub struct Reading {
     pub document: Option<DocId>,
-    /// Bytes of the text as it is shown.
+    /// Byte ranges in the displayed text.
     sentences: Vec<Range<usize>>,
     words: Vec<Range<usize>>,
-    /// The sentence under the cursor.
+    /// Index of the sentence under the cursor.
     cursor: usize,
-    /// The passage that is marked now, in bytes of the text as it is shown.
+    /// The marked passage as a byte range in the displayed text.
     pub mark: Range<usize>,
-    /// Whether the cursor has been moved since the text was opened.
+    /// Whether the cursor has moved since the text was opened.
     pub moved: bool,
     source: Arc<str>,
 }
 
-/// The characters of a document that a stored passage has, in bytes of the text as it is shown.
+/// Converts a stored passage, in characters, to a byte range in the displayed text.
 pub fn shown_passage(source: &str, passage: Passage) -> Range<usize> {
     let at = |characters: usize| {
         let byte = source.char_indices().nth(characters);
@@ -36,17 +36,18 @@ pub fn shown_passage(source: &str, passage: Passage) -> Range<usize> {
     at(passage.start)..at(passage.end)
 }
 
-/// Where a byte of the source is in the text as it is shown: sanitising goes from left to right, so that what it makes of a
-/// beginning is the beginning of what it makes of the whole.
+/// Maps a byte position in the source to the displayed text. Sanitizing works from left to right,
+/// so the sanitized prefix is a prefix of the sanitized text.
 fn shown_at(source: &str, byte: usize) -> usize {
     sanitise::block(source.get(..byte).unwrap_or(source)).len()
 }
 
-/// A passage of the text as it is shown, in characters of the source.
+/// Converts a passage of the displayed text to characters of the source.
 fn source_passage(source: &str, shown: &Range<usize>) -> Passage {
     let mut bytes: Vec<usize> = source.char_indices().map(|(byte, _)| byte).collect();
     bytes.push(source.len());
-    // The last character that begins at the start or before it, and the first that ends at the end or after it.
+    // The last character that begins at or before the start, and the first one that ends at or
+    // after the end.
     let start = bytes.partition_point(|byte| shown_at(source, *byte) <= shown.start);
     let end = bytes.partition_point(|byte| shown_at(source, *byte) < shown.end);
     Passage {
@@ -56,7 +57,7 @@ fn source_passage(source: &str, shown: &Range<usize>) -> Passage {
 }
 
 impl Reading {
-    /// A text with its best sentence marked, or the passage that was chosen.
+    /// A text with its best sentence marked, or with the chosen passage.
     pub fn new(card: &Card, chosen: Option<Passage>) -> Self {
         let shown = &card.shown.text;
         let sentences = text::sentences(shown);
@@ -86,17 +87,17 @@ impl Reading {
         reading
     }
 
-    /// Whether there is anything to mark.
+    /// Whether there is nothing to mark.
     pub fn is_empty(&self) -> bool {
         self.mark.is_empty()
     }
 
-    /// The marked passage, in characters of the document's text; `None` where there is no text.
+    /// The marked passage in characters of the document's text; `None` if there is no text.
     pub fn passage(&self) -> Option<Passage> {
         if self.is_empty() {
             return None;
         }
-        // What is shown of a long text is its beginning.
+        // Only the beginning of a long text is shown.
         let mut end = self.source.len().min(SHOWN_BYTES);
         while !self.source.is_char_boundary(end) {
             end -= 1;
@@ -105,7 +106,7 @@ impl Reading {
         Some(source_passage(source, &self.mark))
     }
 
-    /// Words in the marked passage.
+    /// Number of words in the marked passage.
     pub fn marked_words(&self) -> usize {
         let inside =
             |word: &&Range<usize>| word.start >= self.mark.start && word.end <= self.mark.end;
@@ -117,7 +118,7 @@ impl Reading {
         self.mark = self.sentences.get(self.cursor).cloned().unwrap_or(0..0);
     }
 
-    /// Marks the sentence that holds a byte of the text, or the one after it.
+    /// Marks the sentence that contains a byte of the text, or the next one.
     pub fn point(&mut self, byte: usize) {
         self.moved = true;
         self.put(
@@ -126,7 +127,7 @@ impl Reading {
         );
     }
 
-    /// Extends the mark to the sentence that holds a byte.
+    /// Extends the mark to the sentence that contains a byte.
     pub fn stretch(&mut self, byte: usize) {
         self.moved = true;
         let to = self
@@ -141,7 +142,7 @@ impl Reading {
         }
     }
 
-    /// Marks the next sentence or the one before.
+    /// Marks the next or the previous sentence.
     pub fn step(&mut self, forward: bool) {
         self.moved = true;
         let to = match forward {
@@ -165,7 +166,7 @@ impl Reading {
         self.put(if last { usize::MAX } else { 0 });
     }
 
-    /// Lets the mark end a sentence later, or a sentence earlier.
+    /// Moves the end of the mark by one sentence.
     pub fn sentence(&mut self, more: bool) {
         self.moved = true;
         let ends = self.sentences.iter().map(|sentence| sentence.end);
@@ -178,12 +179,12 @@ impl Reading {
         self.mark.end = end.unwrap_or(self.mark.end);
     }
 
-    /// Lets the mark end a word later, or a word earlier.
+    /// Moves the end of the mark by one word.
     pub fn word(&mut self, more: bool) {
         self.moved = true;
         let end = match more {
             true => self.words.iter().find(|word| word.start >= self.mark.end),
-            // Without its last word; the first one stays.
+            // Drop its last word, but keep the first one.
             false => {
                 let inside = |word: &&Range<usize>| word.start < self.mark.end;
                 let mut before = self.words.iter().rev().filter(inside).skip(1);
@@ -193,7 +194,7 @@ impl Reading {
         self.mark.end = end.map_or(self.mark.end, |word| word.end);
     }
 
-    /// Lets the mark begin a word earlier, or a word later.
+    /// Moves the start of the mark by one word.
     pub fn start(&mut self, earlier: bool) {
         self.moved = true;
         let start = match earlier {

@@ -1,4 +1,4 @@
-//! The four boxes of each judge, and each ranking before and after.
+//! The confusion counts of each judge, and each ranking before and after.
 
 use crate::app::adjudication::overview::{AdjudicationOverview, PickRow};
 use crate::domain::adjudication::{PickCounts, Remeasured};
@@ -12,7 +12,8 @@ use crate::tui::theme::Theme;
 use ratatui::text::{Line, Span};
 use std::ops::Range;
 
-/// A column of the judges: its header, its width, and the widths of a screen that shows it.
+/// A column of the judges' table: its header, its width, and the screen widths at which it is
+/// shown.
 const COLUMNS: [(&str, usize, Range<usize>); 10] = [
     ("answers", 7, 66..usize::MAX),
     ("invalid", 7, 90..usize::MAX),
@@ -26,10 +27,10 @@ const COLUMNS: [(&str, usize, Range<usize>); 10] = [
     ("κ (95 %)", 18, KAPPA_INTERVAL..usize::MAX),
 ];
 
-/// The narrowest screen on which κ has its interval.
+/// Minimum screen width for showing the interval of κ.
 const KAPPA_INTERVAL: usize = 74;
 
-/// One row a judge and order, under a header.
+/// One row per judge and order, below a header.
 pub(super) fn judges(
     overview: &AdjudicationOverview,
     theme: &Theme,
@@ -45,7 +46,7 @@ pub(super) fn judges(
         let fixed: usize = offered.iter().map(|(_, width, _)| width + gap).sum();
         columns.saturating_sub(fixed)
     };
-    // Heads are set wide apart where the names have room all the same.
+    // Put more space between headings if the names still fit.
     let gap = match room(2) >= longest.min(30) {
         true => 2,
         false => 1,
@@ -96,8 +97,8 @@ fn cell(row: &PickRow, head: &str) -> String {
     }
 }
 
-/// The rankings before and after, and every judge's picks by source and by slot, to read in lines of so many columns; narrow
-/// ones leave the sum of documents out.
+/// The rankings before and after, and every judge's picks by source and by slot, as text wrapped to
+/// `columns`; narrow screens omit the sum of documents.
 pub(super) fn details(model: &Model, overview: &AdjudicationOverview, columns: usize) -> String {
     const NAME: usize = 14;
     const CELL: usize = 11;
@@ -189,7 +190,7 @@ pub(super) fn details(model: &Model, overview: &AdjudicationOverview, columns: u
     details
 }
 
-/// The measures of the ranking chosen, before and after.
+/// The metrics of the chosen ranking, before and after.
 pub(super) fn effect(
     model: &Model,
     overview: &AdjudicationOverview,

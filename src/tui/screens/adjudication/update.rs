@@ -1,4 +1,4 @@
-//! Walking the disagreements, choosing the list, and taking in what was worked out.
+//! Moves through the disagreements, chooses the list, and receives computed results.
 
 use super::tables;
 use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
@@ -19,7 +19,8 @@ use crate::tui::screens::{Screen, ruling};
 use crate::tui::widgets::page::Page;
 use crate::tui::widgets::toast::Level;
 
-/// Rows about the cursor whose titles are read, where the screen is smaller or was not drawn yet.
+/// Number of rows around the cursor whose titles are read if the screen is smaller or was not drawn
+/// yet.
 const PAGE: usize = 20;
 
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
@@ -29,7 +30,7 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     requests::disagreements(model)
 }
 
-/// Lists, tables and rulings are there once judges have picked.
+/// Lists, tables and rulings are available once judges have picked.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let overview = model.adjudication.overview.as_ref();
     let picked = overview.is_some_and(|overview| !overview.judges.is_empty());
@@ -97,7 +98,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Asks for the titles of the rows about the cursor, where a page of them was not asked for yet.
+/// Requests the titles of the rows around the cursor, one page at a time.
 pub(crate) fn read_titles(model: &mut Model) -> Vec<Effect> {
     let shown = model.shown_disagreements();
     let screen = &mut model.adjudication;
@@ -119,15 +120,15 @@ pub(super) fn copy(model: &Model) -> Copied {
     item.map_or(Copied::Nothing, ruling::update::identifiers)
 }
 
-/// Asks for another list; the one that is there is not what its heading would say.
+/// Requests another list; the current one no longer matches its heading.
 fn ask_anew(model: &mut Model) -> Vec<Effect> {
     model.adjudication.cursor = 0;
     model.adjudication.disagreements.clear();
     requests::disagreements(model)
 }
 
-/// Takes the overview in, unless it has been overtaken. What was ruled on meanwhile is not called again, and what was
-/// put off comes last.
+/// Receives the overview, unless it is superseded. Documents ruled on meanwhile are removed, and
+/// postponed ones come last.
 pub(crate) fn overviewed(
     model: &mut Model,
     generation: u64,
@@ -178,7 +179,7 @@ pub(crate) fn overviewed(
     }
 }
 
-/// Goes to a document whose ruling was taken back, if it is among those that are listed.
+/// Goes to the document of an undone ruling, if it is listed.
 fn go_to(model: &mut Model, query: QueryKey, document: &DocId) -> Vec<Effect> {
     if model.screen() == Screen::Ruling {
         return ruling::update::take_up(model, query, document).unwrap_or_default();
@@ -190,7 +191,7 @@ fn go_to(model: &mut Model, query: QueryKey, document: &DocId) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Takes back what the screen shows of a ruling that could not be stored.
+/// Reverts the display of a ruling that could not be stored.
 pub(crate) fn not_stored(model: &mut Model) -> Vec<Effect> {
     if let Some(current) = &mut model.adjudication.current {
         (current.ruled, current.finding) = (None, None);
@@ -198,8 +199,8 @@ pub(crate) fn not_stored(model: &mut Model) -> Vec<Effect> {
     requests::disagreements(model)
 }
 
-/// Tells what an undo took back. A document that lies before the person is to be ruled on again, with what has been seen in
-/// sight.
+/// Reports what an undo removed. If its document is on screen, it must be ruled on again, with
+/// everything that has been seen still visible.
 pub(crate) fn undone(model: &mut Model, undone: Undo<Box<StoredRuling>>) -> Vec<Effect> {
     let undone = match undone {
         Undo::Nothing => {
@@ -226,7 +227,7 @@ pub(crate) fn undone(model: &mut Model, undone: Undo<Box<StoredRuling>>) -> Vec<
             _ => None,
         };
         if taken.is_none() {
-            // It is among the open ones again, once these are listed.
+            // It will be among the open ones again once they are listed.
             model.adjudication.list = AdjudicationList::Open;
             model.adjudication.wanted = Some((undone.query, ruling.document.clone()));
         }
@@ -248,7 +249,7 @@ pub(crate) fn undone(model: &mut Model, undone: Undo<Box<StoredRuling>>) -> Vec<
     effects
 }
 
-/// Tells what was ruled again, and shows it.
+/// Reports what was redone, and shows it.
 pub(crate) fn redone(model: &mut Model, redone: Option<Box<StoredRuling>>) -> Vec<Effect> {
     let Some(redone) = redone else {
         model.inform("this ruling cannot be redone");

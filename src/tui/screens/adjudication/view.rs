@@ -1,4 +1,5 @@
-//! Picks against labels, what rulings make of the rankings, and what is to be ruled on.
+//! Draws the comparison of picks with labels, the effect of rulings on rankings, and the items to
+//! rule on.
 
 use super::tables;
 use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
@@ -18,13 +19,15 @@ use ratatui::layout::{Constraint, Layout};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
-/// From so many columns on, a command and what it does stand on one line.
+/// Minimum number of columns for showing a command and its description on one line.
 const STEPS: usize = 100;
 
-/// Rows below which the measures are left out: a head, two of them, and how many there are more.
+/// Minimum number of rows for showing the metrics: a heading, two metrics, and the number of
+/// further ones.
 const MEASURES: u16 = 4;
 
-/// From so many columns beside the identifiers on, a row has the document's title and the text of the query.
+/// Minimum number of columns next to the identifiers for showing both the document's title and the
+/// query text.
 const BOTH: usize = 60;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
@@ -46,7 +49,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let room = area.height.saturating_sub(7) * 2 / 3;
     let judge_rows = (judges.len() as u16).min(room.saturating_sub(4).max(3));
     let effect_rows = (effect.len() as u16).min(room.saturating_sub(judge_rows));
-    // A table of a row or two says nothing: the key that shows all stands below the judges.
+    // A table of one or two rows is useless; the key that shows all is given below the judges.
     let effect_rows = match effect_rows < MEASURES {
         true => 0,
         false => effect_rows,
@@ -116,7 +119,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         true => "who said what",
         false => "text of the query",
     };
-    // Who said what has the room first, a title before a query's text, which is the same for several rows.
+    // People's findings get space first, then a title before a query's text, which is the same for
+    // several rows.
     let title = match (room >= BOTH, contested) {
         (true, _) => room / 2,
         (false, true) => 0,

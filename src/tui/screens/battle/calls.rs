@@ -1,4 +1,4 @@
-//! What each judge said on a battle, turned so that the screen's A is A.
+//! The judges' answers on a battle, converted to the screen's A and B.
 
 use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::domain::battle::{Battle, Pair};
@@ -17,18 +17,18 @@ use ratatui::text::{Line, Span};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How much of a reasoning is shown, in bytes.
+/// Maximum number of bytes of a reasoning shown.
 const SHOWN_BYTES: usize = 20_000;
-/// Quotes of one reasoning that are looked up at most.
+/// Maximum number of quotes of one reasoning to look up.
 const LOOKED_UP: usize = 24;
-/// What follows a quote that is in neither text.
+/// Marks a quote that is in neither text.
 const NOT_IN_TEXT: &str = " [not in text]";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum CallResult {
-    /// A vote, negative for the screen's A.
+    /// A vote, negative if it prefers the screen's A.
     Prefers(Margin),
-    /// The call failed and has not been made good.
+    /// The call failed and is unresolved.
     Failed,
     NotRun,
     /// A round chose other judges for this battle.
@@ -42,16 +42,16 @@ pub(crate) struct JudgeCall<'a> {
     /// 0 for the pair's first battle.
     pub game: u32,
     pub result: CallResult,
-    /// What it says where it saw the screen's A first and where it saw B first, and what the order does, where it was asked in
-    /// both.
+    /// The margins with the screen's A first and with B first, and the effect of the order, if the
+    /// judge was asked in both.
     pub by_order: Option<([Margin; 2], OrderEffect)>,
-    /// Whether the judge was shown the screen's B first, where that is known.
+    /// Whether the judge was shown the screen's B first, if known.
     pub b_first: Option<bool>,
     pub loaded: bool,
     pub detail: Option<&'a VoteDetail>,
 }
 
-/// Every judge's call on a battle, in ensemble order, seen with document `a` as A.
+/// Each judge's call on a battle, in ensemble order, with document `a` as A.
 pub(crate) fn of_battle(open: &OpenQuery, index: usize, a: usize) -> Vec<JudgeCall<'_>> {
     let Some(record) = open.view.rows().battles.get(index) else {
         return Vec::new();
@@ -98,7 +98,7 @@ fn by_order(
     Some(([a_first?, b_first?], effect))
 }
 
-/// Every call on the pair's battles, battle by battle.
+/// All calls on the pair's battles, battle by battle.
 pub(crate) fn of_pair(open: &OpenQuery, a: usize, b: usize) -> Vec<JudgeCall<'_>> {
     let battles = Pair::new(a, b).map_or(&[][..], |pair| open.view.battles_of(pair));
     battles
@@ -107,7 +107,7 @@ pub(crate) fn of_pair(open: &OpenQuery, a: usize, b: usize) -> Vec<JudgeCall<'_>
         .collect()
 }
 
-/// A margin's size to two decimals; a small one is not called 0.
+/// The size of a margin with two decimals; a small one is not rounded to 0.
 fn size(margin: Margin) -> String {
     match margin.get().abs() {
         size if size < 0.005 => "<0.01".to_owned(),
@@ -142,12 +142,12 @@ impl JudgeCall<'_> {
         format!("{}{game} {said}{flip}", self.name)
     }
 
-    /// Whether the judge names the other document in the other order.
+    /// Whether the judge names the other document when the order is swapped.
     pub(crate) fn flips(&self) -> bool {
         matches!(self.by_order, Some((_, OrderEffect::Flip)))
     }
 
-    /// What the judge says in either order, where it was asked in both.
+    /// The judge's answer in each order, if it was asked in both.
     pub(crate) fn order_note(&self) -> Option<String> {
         let ([a_first, b_first], effect) = self.by_order?;
         let effect = match effect {
@@ -162,7 +162,7 @@ impl JudgeCall<'_> {
         ))
     }
 
-    /// How the judge was shown the pair, where that is not as on screen.
+    /// How the judge was shown the pair, if it differs from the screen.
     pub(crate) fn presentation_note(&self, raw: bool) -> Option<&'static str> {
         match (self.b_first, raw) {
             (Some(true), true) => Some("saw B first; shown as sent: its “Document A” is B here"),
@@ -173,7 +173,7 @@ impl JudgeCall<'_> {
         }
     }
 
-    /// Model, tokens, time and price of the call, as far as they are known.
+    /// Model, tokens, latency and price of the call, if known.
     pub(crate) fn cost_note(&self, offline: bool) -> Option<String> {
         let detail = self.detail?;
         let mut parts: Vec<String> = detail
@@ -195,9 +195,9 @@ impl JudgeCall<'_> {
     }
 }
 
-/// The texts in which a quote may stand.
+/// The texts in which a quote may occur.
 pub(crate) struct QuoteTexts<'a> {
-    /// The screen's A and B; `None` where one is not loaded.
+    /// The screen's A and B; `None` if one is not loaded.
     documents: [Option<Arc<PreparedText>>; 2],
     query: &'a str,
 }
@@ -219,11 +219,12 @@ impl<'a> QuoteTexts<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Reasoning {
     pub lines: Vec<Line<'static>>,
-    /// Where its quotes stand in A and in B.
+    /// Where its quotes occur in A and in B.
     pub found: [Vec<Range<usize>>; 2],
 }
 
-/// A call's reasoning in the screen's labels, or as it was sent, with each quote marked as found or not.
+/// A call's reasoning with the screen's labels, or as received, with each quote marked as found or
+/// not.
 pub(crate) fn reasoning_of(
     call: &JudgeCall<'_>,
     texts: &QuoteTexts<'_>,
@@ -281,7 +282,7 @@ pub(crate) fn reasoning_of(
     if labelled.trim().is_empty() {
         return plain("no reasoning was given", theme.missing());
     }
-    // Quotation marks of a raw reply are those of JSON, too: only the reasoning is searched for quotes.
+    // Quotation marks in a raw reply may belong to JSON, so search only the reasoning for quotes.
     let (words, marks, found) = if raw {
         (
             labelled.into_owned(),
@@ -303,7 +304,7 @@ pub(crate) fn reasoning_of(
     Reasoning { lines, found }
 }
 
-/// What a judge quotes from the screen's A and B.
+/// The passages of the screen's A and B that a judge quotes.
 pub(crate) fn quoted(call: &JudgeCall<'_>, texts: &QuoteTexts<'_>) -> [Vec<Range<usize>>; 2] {
     let voted = call.detail.filter(|detail| detail.result.is_ok());
     let sent = voted.map_or("", |detail| detail.reasoning.text());
@@ -336,7 +337,7 @@ fn with_quotes(
     let (mut words, mut marks, mut found) =
         (String::new(), StyledRanges::new(), [Vec::new(), Vec::new()]);
     let mut copied = 0;
-    // A text that is not loaded or not whole may hold what is not found in the other.
+    // A quote that is not found in one text may be in the other if that is not fully loaded.
     let whole = |text: &Arc<PreparedText>| text.clipped_of.is_none();
     let complete = texts
         .documents

@@ -1,4 +1,4 @@
-//! The judges' reasoning in tabs.
+//! Draws the judges' reasoning in tabs.
 
 use super::calls::{CallResult, JudgeCall, Reasoning};
 use crate::judge::OFFLINE_LABEL;
@@ -15,7 +15,7 @@ use ratatui::widgets::{Paragraph, Widget};
 
 const TAB_ROWS: usize = 3;
 
-/// Draws tabs and reasoning; returns the lines there are and how many fit.
+/// Draws tabs and reasoning; returns the number of lines and the number that fits.
 pub(super) fn render(
     model: &Model,
     open: &OpenQuery,
@@ -87,7 +87,7 @@ pub(super) fn render(
     )
 }
 
-/// The tabs in as many rows as they need, those around the chosen one where there are too many.
+/// The tabs in as many rows as they need, or those around the chosen one if there are too many.
 fn tabs(
     calls: &[JudgeCall<'_>],
     chosen: usize,

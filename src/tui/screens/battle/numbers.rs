@@ -1,4 +1,4 @@
-//! What the judges and the fit say about the pair, in figures with words.
+//! The judges' votes and the fit for the pair, as numbers with words.
 
 use super::calls::{self, CallResult};
 use crate::domain::battle::Pair;
@@ -10,7 +10,7 @@ use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-/// Columns of the bar beside the votes.
+/// Columns of the bar next to the votes.
 const BAR: usize = 12;
 
 pub(super) fn lines(
@@ -32,7 +32,7 @@ pub(super) fn lines(
     lines
 }
 
-/// What each student predicts, a line each.
+/// Each student's prediction, one per line.
 pub(crate) fn students(open: &OpenQuery, a: usize, b: usize) -> Vec<String> {
     let students = open.students.iter().enumerate();
     students
@@ -49,7 +49,7 @@ pub(crate) fn students(open: &OpenQuery, a: usize, b: usize) -> Vec<String> {
         .collect()
 }
 
-/// The votes in words and as a bar, with the calls that gave none.
+/// The votes as words and as a bar, with the calls that gave none.
 fn ensemble(open: &OpenQuery, a: usize, b: usize) -> String {
     let pair = Pair::new(a, b);
     if pair.is_some_and(|pair| {
@@ -85,7 +85,8 @@ fn ensemble(open: &OpenQuery, a: usize, b: usize) -> String {
     }
 }
 
-/// `A 3 : 0 B ━━━━━━━━━━━━`: how the votes fall; with A's share where it is not what the votes say one by one.
+/// `A 3 : 0 B ━━━━━━━━━━━━`: the distribution of votes, and A's share if it does not follow from
+/// counting them.
 pub(crate) fn votes_text(open: &OpenQuery, a: usize, b: usize) -> Option<String> {
     let count = open.view.vote_count(a, b);
     let share = open.view.cell(a, b).observed?;
@@ -97,7 +98,7 @@ pub(crate) fn votes_text(open: &OpenQuery, a: usize, b: usize) -> Option<String>
     Some(format!("{count} {for_a}{for_b}{counted}"))
 }
 
-/// What the fit expects, how sure it is of the order, and how the votes sit with that.
+/// The fit's expectation, the certainty of the order, and how the votes compare with it.
 fn expectation(open: &OpenQuery, a: usize, b: usize) -> String {
     let Some(expected) = open.view.expected(a, b) else {
         return match &open.view.fit {

@@ -1,4 +1,4 @@
-//! The verdict panel: the keys, the verdict in force, and what counts how much.
+//! The verdict panel: the keys, the effective verdict, and its weight.
 
 use crate::domain::battle::Pair;
 use crate::domain::ranking::{verdict_kinds_words, verdict_rule_words};
@@ -49,7 +49,7 @@ pub(super) fn lines(
     lines
 }
 
-/// How a verdict on this pair would count, before there is one.
+/// How much a verdict on this pair would count, before there is one.
 fn counts(open: &OpenQuery, pair: Pair, votes: usize) -> String {
     let settings = &open.view.settings;
     let counting = if votes == 0 {
@@ -68,7 +68,7 @@ fn counts(open: &OpenQuery, pair: Pair, votes: usize) -> String {
     format!("{counting} Cannot tell changes no score.")
 }
 
-/// The verdict in force as the screen's A and B see it.
+/// The effective verdict with the screen's A and B.
 fn in_force(open: &OpenQuery, verdict: &Verdict, a: usize, b: usize, votes: usize) -> String {
     let words = open.decision_text(verdict.seen_from(a), a, b);
     let who = sanitise::line(&verdict.annotator);

@@ -1,4 +1,4 @@
-//! What the last verdict moved: new ranks with the ghosts of the old ones.
+//! The rank changes after the last verdict, with the old ranks.
 
 use crate::tui::canvas::Canvas;
 use crate::tui::keymap::{Command, key_on};
@@ -13,7 +13,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 use std::cmp::Ordering;
 
-/// The pair first, then every other document whose rank changed, by its new rank.
+/// The pair first, then all other documents whose rank changed, by new rank.
 fn listed(open: &OpenQuery, before: &RankingBefore, a: usize, b: usize) -> Vec<usize> {
     let ranks = open.ranks();
     let rank_before = |document: usize| before.ranks.get(document).copied().flatten();
@@ -25,7 +25,8 @@ fn listed(open: &OpenQuery, before: &RankingBefore, a: usize, b: usize) -> Vec<u
     [a, b].into_iter().chain(others).collect()
 }
 
-/// Rows of `most` that heading and list take; where nothing moved and there is no room for the pair, one sentence.
+/// Number of rows for heading and list, at most `most`; a single sentence if nothing moved and the
+/// pair does not fit.
 pub(super) fn rows(
     open: &OpenQuery,
     before: &RankingBefore,
@@ -65,7 +66,7 @@ pub(super) fn render(
         ),
     };
     if area.height == 1 {
-        // A heading over nothing says nothing.
+        // A heading without rows would be useless.
         let moved = match listed(open, before, a, b).len().saturating_sub(2) {
             _ if !any(open, before) => "no document changed its rank".to_owned(),
             0 => "only this pair changed its ranks".to_owned(),
@@ -103,7 +104,7 @@ pub(super) fn render(
         lines.push(row(open, before, *document, role, ids, theme));
     }
     if lines.len() > room && !any(open, before) {
-        // The pair has moved as little as the others.
+        // The ranks of the pair have not changed either.
         lines.truncate(1);
     } else if lines.len() > room && room > 0 {
         let more = lines.len() - (room - 1);

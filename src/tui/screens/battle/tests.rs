@@ -201,7 +201,7 @@ fn a_verdict_moves_the_ranking_in_the_same_frame_and_is_stored() {
             "{page}"
         );
     }
-    // One line is left for it.
+    // There is one line left for it.
     assert!(flat(&mut model, (60, 16)).contains(" · u undoes it"));
     model.battle.before.as_mut().unwrap().taken_back = true;
     assert!(flat(&mut model, (60, 16)).contains(" · U redoes it"));

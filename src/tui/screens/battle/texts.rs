@@ -1,4 +1,4 @@
-//! The two texts side by side.
+//! Draws the two texts side by side.
 
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
@@ -14,16 +14,16 @@ use ratatui::text::Line;
 use ratatui::widgets::Widget;
 use std::ops::Range;
 
-/// Columns that the beginning of a title needs to be worth showing, with the dot before it.
+/// Minimum number of columns for the beginning of a title, including the dot before it.
 const TITLE: usize = 15;
 
-/// What judges quote from A and from B: the one whose reasoning is shown, and the others.
+/// The judges' quotes from A and from B: of the judge whose reasoning is shown, and of the others.
 pub(crate) struct Quotes<'a> {
     pub chosen: &'a [Vec<Range<usize>>; 2],
     pub others: &'a [Vec<Range<usize>>; 2],
 }
 
-/// Columns of each text in so many of the pair.
+/// Splits the area of the pair into the columns of each text.
 pub(super) fn split(area: Rect) -> [Rect; 3] {
     Layout::horizontal([
         Constraint::Fill(1),
@@ -33,13 +33,13 @@ pub(super) fn split(area: Rect) -> [Rect; 3] {
     .areas(area)
 }
 
-/// The document's title as one line; `None` without one.
+/// The document's title on one line; `None` without one.
 pub(super) fn title(open: &OpenQuery, document: usize) -> Option<String> {
     let title = open.documents.get(document)?.title.as_deref()?.trim();
     (!title.is_empty()).then(|| sanitise::line(title).into_owned())
 }
 
-/// Rows that would show both texts to their ends.
+/// Number of rows that both texts need in full.
 pub(super) fn rows(model: &Model, open: &OpenQuery, columns: u16) -> usize {
     let [left, _, right] = split(Rect::new(0, 0, columns, 1));
     let documents = [(model.battle.a, left), (model.battle.b, right)];
@@ -54,8 +54,9 @@ pub(super) fn rows(model: &Model, open: &OpenQuery, columns: u16) -> usize {
     wanted[0].max(wanted[1]).max(3)
 }
 
-/// Draws both, each below its name and rank, and its title if that is not `titled` above already; where the pair is judged blind,
-/// below its letter and title alone. Says how many lines each has, how many fit, and where they begin.
+/// Draws both texts, each below its name and rank, and its title unless it is already shown above
+/// (`titled`); if the pair is judged blind, below only its letter and title. Stores the number of
+/// lines, the number that fits, and the first visible line of each in `areas`.
 pub(crate) fn render(
     model: &Model,
     open: &OpenQuery,

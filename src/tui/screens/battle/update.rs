@@ -1,4 +1,4 @@
-//! Verdicts on a battle, and walking through battles and texts.
+//! Verdicts on a battle, and movement through battles and texts.
 
 use super::{calls, verdict};
 use crate::domain::battle::Pair;
@@ -79,7 +79,7 @@ fn ask_why(model: &mut Model) {
     model.ask_reason(&note.unwrap_or_default());
 }
 
-/// Goes to the next pair: of the document one came from, or of all by surprise.
+/// Goes to the next pair: of the document that the user came from, or of all by surprise.
 fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     let Some(open) = &model.open else {
         return Vec::new();
@@ -123,7 +123,7 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     requests::pair(model)
 }
 
-/// Goes to a pair of documents, fought or not: A is the row of the matrix, B the column.
+/// Goes to a pair of documents, with or without a battle: A is the row of the matrix, B the column.
 pub(crate) fn open_pair(model: &mut Model, a: usize, b: usize) -> Vec<Effect> {
     model.look_at(a, b);
     model.battle = model.battle.on(a, b);
@@ -162,7 +162,7 @@ fn scroll(model: &mut Model, command: Command) {
     }
 }
 
-/// Both texts, as far as they are loaded.
+/// Both texts, if they are loaded.
 pub(crate) fn texts(model: &Model) -> Vec<Option<Arc<PreparedText>>> {
     let Some(open) = &model.open else {
         return Vec::new();
@@ -174,7 +174,7 @@ pub(crate) fn texts(model: &Model) -> Vec<Option<Arc<PreparedText>>> {
     vec![text(model.battle.a), text(model.battle.b)]
 }
 
-/// Lets one text go to the place of the search; the other stays.
+/// Scrolls one text to the search match; the other one stays.
 pub(crate) fn reveal(model: &mut Model, side: usize) {
     model.battle.scroll = model.areas.firsts.map(Some);
     if let Some(scroll) = model.battle.scroll.get_mut(side) {
@@ -182,7 +182,7 @@ pub(crate) fn reveal(model: &mut Model, side: usize) {
     }
 }
 
-/// Why no verdict can be given on the pair: not before both texts are in sight.
+/// Why no verdict can be given on the pair, for example before both texts are visible.
 pub(crate) fn obstacle(model: &Model) -> Option<&'static str> {
     let (a, b) = (model.battle.a, model.battle.b);
     let open = model
@@ -195,7 +195,7 @@ pub(crate) fn obstacle(model: &Model) -> Option<&'static str> {
     (!shown).then_some("no verdict yet: the texts are still loading")
 }
 
-/// What can be done on the pair now.
+/// Which commands are available for the pair now.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     match command {
         Command::ToggleFullText => model.areas.lines > model.areas.page,

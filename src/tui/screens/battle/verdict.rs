@@ -1,4 +1,4 @@
-//! Giving a verdict, which counts at once.
+//! Giving a verdict, which counts immediately.
 
 use crate::domain::ranking::View;
 use crate::domain::verdict::{Decision, Verdict};
@@ -9,7 +9,7 @@ use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::model::battle::RankingBefore;
 
-/// The commands that decide, what they decide, and what their keys say.
+/// The commands that decide, their decisions, and the labels of their keys.
 pub(super) const DECISIONS: [(Command, Decision, &str); 6] = [
     (Command::JudgeA, Decision::A, "A better"),
     (Command::JudgeAStrongly, Decision::MuchA, "A by far"),
@@ -25,7 +25,8 @@ pub(crate) fn decision_of(command: Command) -> Option<Decision> {
         .map(|(_, decision, _)| decision)
 }
 
-/// Gives a verdict on the pair on screen: the ranking changes at once, and the verdict is stored.
+/// Gives a verdict on the pair on screen: the ranking changes immediately, and the verdict is
+/// stored.
 pub(super) fn give_verdict(model: &mut Model, decision: Decision) -> Vec<Effect> {
     let Some(open) = &model.open else {
         return Vec::new();
@@ -50,14 +51,14 @@ pub(super) fn give_verdict(model: &mut Model, decision: Decision) -> Vec<Effect>
     effects
 }
 
-/// Remembers the ranking as it is, to show what a verdict moves.
+/// Remembers the current ranking, to show the rank changes after a verdict.
 pub(crate) fn remember_ranking(model: &mut Model, words: String) {
     if let Some(open) = &model.open {
         model.battle.before = Some(RankingBefore::of(open, words));
     }
 }
 
-/// Gives one's verdict on the pair again, with a reason; an empty one takes the reason away.
+/// Gives the person's verdict on the pair again with a reason; an empty one removes the reason.
 pub(super) fn explain(model: &mut Model, reason: &str) -> Vec<Effect> {
     let pair = model.battle.pair();
     let open = model.open.as_ref();
@@ -85,7 +86,8 @@ fn save(model: &mut Model, decision: Decision, note: Option<String>) -> Vec<Effe
     })]
 }
 
-/// Lets a verdict on the pair on screen count at once, before anything is stored; returns the query.
+/// Applies a verdict to the pair on screen immediately, before anything is stored; returns the
+/// query.
 pub(crate) fn apply(
     model: &mut Model,
     decision: Decision,

@@ -1,4 +1,4 @@
-//! Two documents side by side, what the judges wrote, and the person's verdict.
+//! Draws two documents side by side, the judges' reasoning, and the person's verdict.
 
 use super::calls::{self, QuoteTexts, Reasoning};
 use super::{judges, numbers, panel, rank_changes, texts};
@@ -17,11 +17,11 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 use std::ops::Range;
 
-/// From this width on the judges stand beside the texts instead of below.
+/// Minimum width for showing the judges next to the texts instead of below.
 const WIDE: u16 = 150;
-/// Calls whose quotes are looked up for a frame at most.
+/// Maximum number of calls whose quotes are looked up per frame.
 const QUOTING: usize = 12;
-/// Below this height the texts come before everything else.
+/// Below this height, the texts have priority over everything else.
 const SMALL: u16 = 18;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
@@ -32,7 +32,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     })
 }
 
-/// Draws the screen with another panel for the verdict, of so many columns, and another line below the query.
+/// Draws the screen with a different verdict panel, which receives the number of columns, and a
+/// different line below the query.
 pub(crate) fn view_with(
     model: &Model,
     canvas: Canvas<'_>,
@@ -80,13 +81,14 @@ pub(crate) fn view_with(
     let (figures_rows, panel_rows) = if wide {
         (figures.len() as u16, panel.len() as u16 + 1)
     } else {
-        // After a blind verdict the panel says what can still be done.
+        // After a blind verdict, the panel lists the available actions.
         let share = match model.screen() {
             Screen::Review => 3,
             _ => 5,
         };
         match height < SMALL {
-            // The texts have half of the rows; the footer has the keys. After a blind verdict there is more to say.
+            // The texts get half of the rows, and the footer shows the keys. After a blind verdict,
+            // the panel needs more space.
             true => (1, 1 + u16::from(model.screen() == Screen::Review)),
             false => (most(&figures, 6), most(&panel, share)),
         }
@@ -107,7 +109,7 @@ pub(crate) fn view_with(
     if let Some(before) = &model.battle.before {
         let screen = model.screen();
         let most = match (wide, height < SMALL && screen == Screen::Review) {
-            // The line below the query says how far the pair moved.
+            // The line below the query shows the pair's rank changes.
             (false, true) => 0,
             (false, false) => side.height * 3 / 5,
             (true, _) => side.height / 2,
@@ -149,7 +151,8 @@ pub(crate) fn view_with(
     areas
 }
 
-/// The reasoning of the judge that is chosen, looked up in both texts, and all calls on the pair.
+/// The reasoning of the chosen judge, with quotes looked up in both texts, and all calls on the
+/// pair.
 fn chosen_reasoning<'a>(
     model: &Model,
     open: &'a OpenQuery,
@@ -166,7 +169,7 @@ fn chosen_reasoning<'a>(
     (reasoning, shown)
 }
 
-/// What the judges whose reasoning is not shown quote from A and from B.
+/// Quotes from A and from B by the judges whose reasoning is not shown.
 fn quoted_by_others(
     model: &Model,
     open: &OpenQuery,
@@ -185,8 +188,8 @@ fn quoted_by_others(
     found
 }
 
-/// The query, and below it what the reader has to know first: `headline`, else both titles, above the texts,
-/// which have so many columns together; else the names.
+/// Draws the query and, below it, the most important information: `headline`, or both titles above
+/// the texts, which have `pair` columns together, or else the names.
 fn head(model: &Model, open: &OpenQuery, headline: Option<String>, pair: u16, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
     let columns = usize::from(area.width);

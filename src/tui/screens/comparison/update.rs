@@ -1,4 +1,4 @@
-//! Opening the comparison of two documents and walking through its evidence.
+//! Opens the comparison of two documents and moves through its evidence.
 
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;

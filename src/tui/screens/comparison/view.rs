@@ -1,4 +1,4 @@
-//! The two documents, how sure their order is, and the battles that speak for it or against it.
+//! Draws the two documents, the certainty of their order, and the battles for and against it.
 
 use crate::domain::battle::Pair;
 use crate::domain::priority::separation;
@@ -21,12 +21,12 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
-/// The probability from which on two documents count as told apart.
+/// Probability from which the order of two documents counts as certain.
 const SURE: f64 = 0.95;
 /// Columns of the bar of a probability, and of one side against an opponent.
 const BAR: usize = 20;
 const SIDE_BAR: usize = 6;
-/// Columns of `A 3 : 0` and its bar.
+/// Columns of `A 3 : 0` with its bar.
 const SIDE: usize = 8 + SIDE_BAR;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
@@ -60,7 +60,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
 }
 
-/// Query, both documents, and how sure their order is.
+/// Query, both documents, and the certainty of their order.
 fn head(
     model: &Model,
     open: &OpenQuery,
@@ -246,7 +246,7 @@ fn body(
     (lines, places)
 }
 
-/// What asking the judges about the pair would cost, or why they cannot be asked; nothing until that is known.
+/// Cost of asking the judges about the pair, or why they cannot be asked; empty until it is known.
 fn asking(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let key = key_on(Command::AskJudges, Screen::Comparison);
     let words = match &model.comparison.price {
@@ -263,7 +263,7 @@ fn asking(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     indented.collect()
 }
 
-/// How the higher of the two is led to by wins.
+/// Describes the chain of wins that leads to the higher-ranked document.
 fn chain_words(open: &OpenQuery, evidence: &OrderEvidence) -> String {
     let zelo = |document| open.standing(document).map(|standing| standing.zelo);
     let (upper, lower) = match zelo(evidence.a) < zelo(evidence.b) {
@@ -290,7 +290,7 @@ fn called(open: &OpenQuery, evidence: &OrderEvidence, document: usize) -> String
     format!("{letter}{}{rank}", open.name(document))
 }
 
-/// `3 : 0 ━━━━━━`, from the first document's side; `◆ ━━━━━━` where a verdict decides.
+/// `3 : 0 ━━━━━━` from the first document's side, or `◆ ━━━━━━` if a verdict decides.
 fn against(open: &OpenQuery, document: usize, other: usize, share: f64) -> String {
     let count = open.view.vote_count(document, other);
     let (heavy, light) = share_bar(share, SIDE_BAR);

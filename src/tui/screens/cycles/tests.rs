@@ -8,7 +8,7 @@ use crate::tui::screens::Screen;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, flat, model};
 use crate::tui::theme::ColourDepth;
 
-/// A person puts 0 over 1 over 2, by far, and 2 over 0.
+/// A person ranks 0 far above 1 and 1 far above 2, and 2 above 0.
 fn circle() -> Model {
     let mut model = model(Screen::Matrix);
     let open = model.open.as_mut().unwrap();

@@ -1,4 +1,4 @@
-//! Walking the cycles.
+//! Moves through the cycles.
 
 use crate::domain::battle::Pair;
 use crate::tui::keymap::Command;
@@ -31,7 +31,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     load(model)
 }
 
-/// A battle is opened, and an order explained, where there is a cycle.
+/// If there is a cycle, its battles can be opened and its orders explained.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let none = || model.open.as_ref().is_none_or(|open| rows(open).is_empty());
     !(matches!(command, Command::Open | Command::ExplainOrder) && none())

@@ -1,4 +1,4 @@
-//! Three battles that cannot all be right, side by side.
+//! Draws three battles that cannot all be right, side by side.
 
 use crate::domain::battle::Pair;
 use crate::domain::priority::DecidedPair;
@@ -18,9 +18,9 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
-/// Lines of each title at most, and where there is room for more.
+/// Maximum number of lines per title, normally and on tall screens.
 const TITLE_LINES: (usize, usize) = (2, 4);
-/// Rows from which on there is.
+/// Minimum number of rows of a tall screen.
 const TALL: u16 = 18;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
@@ -82,7 +82,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     areas
 }
 
-/// How many cycles the ensemble has, as on the matrix, and how many single judges have.
+/// Number of cycles of the ensemble, as on the matrix, and of single judges.
 fn counts(open: &OpenQuery, rows: &[CycleRow]) -> String {
     let (cyclic, _) = open.view.triads;
     let ensemble = format!("{} of the ensemble", text::counted(cyclic, "cycle"));
@@ -92,7 +92,7 @@ fn counts(open: &OpenQuery, rows: &[CycleRow]) -> String {
     }
 }
 
-/// `A ⇢ B → C → A` by titles, the weakest win first; by identifiers where there is little room.
+/// `A ⇢ B → C → A` with titles, weakest win first; with identifiers if there is little space.
 fn arrows(open: &OpenQuery, row: &CycleRow, columns: usize) -> String {
     let each = columns.saturating_sub(9) / 4;
     let called = |document: usize| match each {

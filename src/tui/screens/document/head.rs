@@ -1,4 +1,4 @@
-//! Who the document is and where it stands.
+//! Draws the document's name and position.
 
 use crate::domain::ranking::ScoreWarning;
 use crate::domain::sanitise;
@@ -10,7 +10,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 
-/// Metadata longer than this is not read for a label.
+/// Metadata longer than this is not searched for a label.
 const METADATA_BYTES: usize = 64_000;
 const BAR: usize = 24;
 
@@ -57,7 +57,7 @@ pub(super) fn lines(
     lines
 }
 
-/// Rank and score with what is known of their error; the interval over all ranks at once only where there is room for it.
+/// Rank and score with their known errors; the simultaneous interval only if there is room for it.
 fn place(open: &OpenQuery, document: usize, columns: usize) -> String {
     let whole = standing_words(open, document, true);
     if text::width(&whole) <= columns {
@@ -105,7 +105,8 @@ fn standing_words(open: &OpenQuery, document: usize, at_once: bool) -> String {
     )
 }
 
-/// The score on the query's scale, its standard error as a thick stretch: `  worst ┄┄┄━●━┄┄ best`.
+/// The score on the query's scale, with its standard error as a thick line:
+/// `  worst ┄┄┄━●━┄┄ best`.
 fn bar(open: &OpenQuery, document: usize, theme: &Theme) -> Vec<Span<'static>> {
     let Some(here) = open.standing(document) else {
         return Vec::new();
@@ -139,7 +140,7 @@ fn bar(open: &OpenQuery, document: usize, theme: &Theme) -> Vec<Span<'static>> {
     ]
 }
 
-/// What people said of the document, from the metadata's `grade` and `label`.
+/// People's judgment of the document, from the metadata's `grade` and `label`.
 fn label(open: &OpenQuery, document: usize) -> String {
     let Some(document) = open.documents.get(document) else {
         return String::new();
@@ -175,7 +176,7 @@ fn label(open: &OpenQuery, document: usize) -> String {
     }
 }
 
-/// The view's warnings that are about this document.
+/// The view's warnings about this document.
 fn warnings(open: &OpenQuery, document: usize) -> impl Iterator<Item = String> {
     open.view.warnings.iter().filter_map(move |warning| {
         let own = |documents: &Vec<usize>| documents.contains(&document).then(|| vec![document]);

@@ -1,4 +1,4 @@
-//! What the judges wrote about the selected battle.
+//! Draws the judges' reasoning on the selected battle.
 
 use crate::domain::battle::Pair;
 use crate::domain::sanitise;
@@ -15,7 +15,8 @@ use crate::tui::theme::Theme;
 use crate::tui::widgets::{folded_page, heading};
 use ratatui::text::{Line, Span};
 
-/// Draws the reasoning of a battle, one judge after the other; returns the lines there are and how many fit.
+/// Draws the reasoning on a battle, one judge after the other; returns the number of lines and the
+/// number that fits.
 pub(super) fn render(
     model: &Model,
     open: &OpenQuery,

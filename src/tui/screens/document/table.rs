@@ -1,4 +1,4 @@
-//! The document's battles as a table, every number from this document's side.
+//! The document's battles as a table, with every number from this document's point of view.
 
 use crate::domain::battle::Pair;
 use crate::domain::ranking::VoteCount;
@@ -19,13 +19,14 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
-/// Rows around the list: the heading, the legend, the columns' names.
+/// Rows around the list: the heading, the legend and the column names.
 pub(super) const FRAME: u16 = 3;
-/// Columns of a judge's margin under its name: at least, and at most where the titles have room too.
+/// Minimum columns for a judge's margin under its name, and the maximum if the titles also have
+/// room.
 const MARGIN: (usize, usize) = (7, 13);
-/// Columns that a title has before the judges' names get more.
+/// Minimum columns for a title before the judges' names get more.
 const TITLE: usize = 36;
-/// Columns of score, fit, surprise.
+/// Columns of score, fit and surprise.
 const FIGURES: usize = 6 + 6 + 8;
 
 struct ColumnWidths {
@@ -65,7 +66,7 @@ impl ColumnWidths {
     }
 }
 
-/// Draws the table; returns where its rows are and the first of them.
+/// Draws the table; returns the area of its rows and the first one shown.
 pub(super) fn render(
     model: &Model,
     open: &OpenQuery,
@@ -109,7 +110,7 @@ pub(super) fn render(
     (bottom, first)
 }
 
-/// Votes that are not there, and why.
+/// Missing votes, and why they are missing.
 fn gaps(open: &OpenQuery, shown: &[usize]) -> String {
     let records = &open.view.rows().battles;
     let failed: usize = shown
@@ -132,7 +133,7 @@ fn gaps(open: &OpenQuery, shown: &[usize]) -> String {
     words
 }
 
-/// What the signs mean, and whose votes these are.
+/// The meaning of the symbols, and whose votes these are.
 fn legend(open: &OpenQuery, document: usize, theme: &Theme, columns: usize) -> Line<'static> {
     let mut parts = vec![("+ for this document (A)".to_owned(), theme.muted())];
     if open.offline() {
@@ -227,7 +228,7 @@ fn line(
             theme.muted(),
         ));
     }
-    // Seen with the opponent as A, so that + is for this document.
+    // Seen with the opponent as A, so that + favors this document.
     for call in calls::of_battle(open, index, other)
         .iter()
         .take(widths.judges)
@@ -302,7 +303,7 @@ fn line(
             theme.missing(),
         ));
     } else {
-        // What nobody has decided and whose votes go by the order.
+        // Nobody has decided this pair, and its votes depend on the order.
         let words = match open.view.flips(other, document).count() {
             0 => String::new(),
             1 => " flip".to_owned(),
@@ -313,10 +314,10 @@ fn line(
     Line::from(spans)
 }
 
-/// The verdict in force from this document's side.
+/// The effective verdict from this document's point of view.
 fn verdict(open: &OpenQuery, other: usize, document: usize) -> Option<String> {
     let verdict = open.view.verdict(Pair::new(other, document)?)?;
-    // Seen with the other as A.
+    // Seen with the other document as A.
     let words = match verdict.seen_from(other) {
         Decision::MuchA => "far worse",
         Decision::A => "worse",

@@ -252,7 +252,7 @@ fn a_linked_score_is_shown_where_the_query_is_on_a_scale_and_nowhere_else() {
         Msg::ScaleRead(now, Some(Box::new(scale))),
         instant,
     );
-    // An answer to an earlier question changes nothing.
+    // An answer to an earlier request changes nothing.
     apply(&mut model, Msg::ScaleRead(late, None), instant);
     let zelo = model.open.as_ref().unwrap().standing(0).unwrap().zelo;
     let words = format!(

@@ -1,4 +1,4 @@
-//! Walking through a document's battles and through the documents.
+//! Moves through a document's battles and through the documents.
 
 use crate::domain::battle::Pair;
 use crate::tui::keymap::Command;
@@ -12,7 +12,7 @@ use crate::tui::screens::spec::Copied;
 use crate::tui::widgets::document_text::PreparedText;
 use std::sync::Arc;
 
-/// Battles whose votes are asked for on entering, so that walking through them does not wait.
+/// Number of battles whose votes are requested on entry, so that moving through them does not wait.
 const AHEAD: usize = 32;
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
@@ -56,7 +56,7 @@ pub(super) fn texts(model: &Model) -> Vec<Option<Arc<PreparedText>>> {
     vec![text]
 }
 
-/// Lets the text go to the place of the search, and gives it the keys.
+/// Scrolls the text to the search match and gives it the focus.
 pub(super) fn reveal(model: &mut Model, _: usize) {
     let screen = &mut model.document;
     (screen.expanded, screen.reading, screen.scroll) = (false, true, None);
@@ -77,7 +77,7 @@ fn open_battle(model: &mut Model) -> Vec<Effect> {
     other.map_or(Vec::new(), |other| model.open_battle(own, other))
 }
 
-/// Sorts the battles the next way; the cursor stays on its battle.
+/// Switches to the next sort order, keeping the cursor on its battle.
 fn sort(model: &mut Model) {
     let chosen = model.document_battles().get(model.document.cursor).copied();
     model.document.sort = cycled(&BattleSort::ALL, model.document.sort, true);
@@ -115,8 +115,8 @@ pub(crate) fn load(model: &mut Model) -> Vec<Effect> {
     load_from(model, AHEAD)
 }
 
-/// What is not loaded: this document's text, the text of the opponent under the cursor, and the votes of the next
-/// `ahead` battles from the cursor on.
+/// Effects that load missing data: this document's text, the text of the opponent under the cursor,
+/// and the votes of the next `ahead` battles from the cursor on.
 fn load_from(model: &Model, ahead: usize) -> Vec<Effect> {
     let Some(open) = &model.open else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The text, where it stands, its battles, and the reasoning behind the one selected.
+//! Draws the text, the document's position, its battles, and the reasoning on the selected one.
 
 use super::{head, reasons, table};
 use crate::tui::canvas::Canvas;
@@ -14,7 +14,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
 
-/// From this width on the text stands beside the battles instead of above.
+/// Minimum width for showing the text next to the battles instead of above.
 const WIDE: u16 = 150;
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
@@ -89,7 +89,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     areas
 }
 
-/// Draws the document's text; returns its lines, how many fit, and the first that is shown.
+/// Draws the document's text; returns the number of lines, the number that fits, and the first
+/// visible one.
 fn read_pane(
     model: &Model,
     open: &OpenQuery,

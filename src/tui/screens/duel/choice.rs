@@ -28,7 +28,7 @@ pub(super) fn preference_words(step: i8) -> &'static str {
     }
 }
 
-/// Chooses a document, or another passage of it; the same again is not stored twice.
+/// Chooses a document, or another passage of it; an identical choice is not stored again.
 pub(crate) fn select(
     model: &mut Model,
     document: Option<DocId>,
@@ -44,7 +44,7 @@ pub(crate) fn select(
     record(model, Action::Select { document, passage })
 }
 
-/// Takes the choice of a document away.
+/// Removes the choice of a document.
 pub(crate) fn remove(model: &mut Model, document: Option<DocId>) -> Vec<Effect> {
     let open = model.duel.open();
     if open.is_none_or(|open| open.choice(&document).is_none()) {
@@ -54,7 +54,7 @@ pub(crate) fn remove(model: &mut Model, document: Option<DocId>) -> Vec<Effect> 
     record(model, Action::Unselect { document })
 }
 
-/// Chooses what lies under the cursor as a whole.
+/// Chooses the whole document under the cursor.
 pub(super) fn choose_whole(model: &mut Model) -> Vec<Effect> {
     match under_cursor(model) {
         Some(document) => select(model, document, None),
@@ -92,7 +92,7 @@ pub(super) fn prefer(model: &mut Model, step: i8) -> Vec<Effect> {
     record(model, Action::Prefer { step })
 }
 
-/// Says that the task is done and goes to the next one that is not.
+/// Marks the task as done and goes to the next unfinished one.
 pub(super) fn finish(model: &mut Model) -> Vec<Effect> {
     let Some(open) = model.duel.open() else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! A new duel: two rankings of the project and a form are chosen for it.
+//! Creating a duel: choosing two rankings of the project and a form.
 
 use super::moving::load;
 use crate::domain::duel::DuelForm;
@@ -21,7 +21,7 @@ use crate::tui::widgets::scroll_to;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
-/// Rankings that are to be seen at once, where there are so many.
+/// Minimum number of visible rankings, if there are that many.
 const LISTED: usize = 5;
 
 const NONE_YET: &str = "This project has no duel yet.";
@@ -88,7 +88,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     Vec::new()
 }
 
-/// The duel is in the project, or is not, and why.
+/// The duel was created, or failed with a reason.
 pub(crate) fn made(
     model: &mut Model,
     generation: u64,
@@ -100,7 +100,7 @@ pub(crate) fn made(
     match made {
         Ok((key, notes)) => {
             let line = notes.join("; ");
-            // More than a line is to be read at leisure.
+            // More than one line is shown as a page.
             if text::width(&line) + 4 > usize::from(model.size.0) {
                 let page = Page::new("About this duel", &notes.join("\n\n"));
                 model.overlays.push(Overlay::Page(page));
@@ -119,7 +119,7 @@ pub(crate) fn made(
     }
 }
 
-/// A click goes to a ranking.
+/// A click selects a ranking.
 pub(super) fn click(chooser: &mut DuelChooser, areas: Areas, row: u16) -> Click {
     let clicked = areas.first + usize::from(row.saturating_sub(areas.list.y));
     if clicked < chooser.rankings.names.len() {
@@ -170,7 +170,7 @@ pub(super) fn view(model: &Model, chooser: &DuelChooser, canvas: Canvas<'_>) -> 
         head.extend(text::lines(&words, columns, theme.error()));
     }
     head.push(Line::default());
-    // The rankings come before what a duel is.
+    // Showing the rankings has priority over explaining duels.
     let listed = chooser.rankings.names.len().min(LISTED);
     if about.len() + head.len() + listed <= usize::from(area.height) {
         head.splice(0..0, about);

@@ -1,4 +1,5 @@
-//! Nine documents, three by three: as cards with excerpts where there is room, else as titles with a pane to read in.
+//! Nine documents in a 3×3 grid: as cards with excerpts if there is room, or else as titles with a
+//! reading pane.
 
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
@@ -15,10 +16,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Widget};
 use std::ops::Range;
 
-/// A card smaller than this holds no excerpt worth reading.
+/// Minimum size of a card with a useful excerpt.
 const CARD: (u16, u16) = (30, 6);
 
-/// The cells of a grid of so many places, row by row.
+/// The cells of a grid with this many places, row by row.
 pub(super) fn cells(area: Rect, places: usize) -> Vec<Rect> {
     let rows = places.div_ceil(GRID);
     let rows = Layout::vertical(vec![Constraint::Fill(1); rows]).split(area);
@@ -63,7 +64,7 @@ pub(super) fn view(open: &OpenDuel, cards: &TaskCards, canvas: Canvas<'_>) -> Ar
     }
 }
 
-/// `●` chosen, `◌` chosen and on its way to the disk.
+/// `●` if chosen, `◌` if the choice is being written.
 pub(super) fn mark(choice: Option<Choice>) -> &'static str {
     match choice {
         None => " ",
@@ -87,7 +88,7 @@ pub(super) fn chosen_style(choice: Option<Choice>, theme: &Theme) -> Style {
     }
 }
 
-/// A card with its title in the border and an excerpt.
+/// Draws a card with its title in the border and an excerpt.
 fn full(open: &OpenDuel, card: &Card, place: usize, cursor: bool, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
     let choice = open.choice(&card.document);
@@ -103,7 +104,7 @@ fn full(open: &OpenDuel, card: &Card, place: usize, cursor: bool, canvas: Canvas
             false => theme.muted(),
         },
     );
-    // The border's colour is not the title's.
+    // The border's color must not apply to the title.
     let own = Style::reset().patch(theme.title());
     let name = text::truncate(&card.title, room).into_owned();
     let name = Span::styled(format!("{name} "), own.patch(chosen_style(choice, theme)));
@@ -123,7 +124,7 @@ fn full(open: &OpenDuel, card: &Card, place: usize, cursor: bool, canvas: Canvas
     excerpt(card, choice, Canvas::new(theme, inside, buf));
 }
 
-/// A cell with a title, in as many lines as it has.
+/// Draws a cell with a title, on as many lines as it has.
 fn title(open: &OpenDuel, card: &Card, place: usize, cursor: bool, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
     let choice = open.choice(&card.document);

@@ -29,7 +29,7 @@ fn card(text: &str) -> Card {
     TaskCards::new(&task, &texts).cards.remove(0)
 }
 
-/// The characters of the document that are marked.
+/// The marked characters of the document.
 fn marked(reading: &Reading, text: &str) -> String {
     let passage = reading.passage().unwrap();
     let all = text.chars().skip(passage.start);

@@ -7,7 +7,7 @@ use ratatui::buffer::{Buffer, CellWidth};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
-/// What one cell's style looks like in a snapshot; empty for the terminal's own.
+/// The description of one cell's style in a snapshot; empty for the terminal's default.
 fn label(buffer: &Buffer, x: u16, y: u16) -> String {
     let cell = &buffer[(x, y)];
     let mut label = String::new();
@@ -23,7 +23,7 @@ fn label(buffer: &Buffer, x: u16, y: u16) -> String {
     label
 }
 
-/// The characters of `buffer`, one line a row, without trailing blanks.
+/// The characters of `buffer`, one line per row, without trailing blanks.
 pub(crate) fn text(buffer: &Buffer) -> String {
     let area = buffer.area;
     let mut page = String::new();
@@ -41,7 +41,8 @@ pub(crate) fn text(buffer: &Buffer) -> String {
     page
 }
 
-/// [`text`], then a `styles:` block with row, columns and style of every run that is not the terminal's own.
+/// [`text`], then a `styles:` block with row, columns and style of every run with a non-default
+/// style.
 pub(crate) fn styled(buffer: &Buffer) -> String {
     let area = buffer.area;
     let mut page = text(buffer);
@@ -73,7 +74,7 @@ pub(crate) fn key(code: KeyCode) -> KeyEvent {
     KeyEvent::new(code, KeyModifiers::NONE)
 }
 
-/// The presses that type `text`.
+/// The key presses that type `text`.
 pub(crate) fn typed(text: &str) -> impl Iterator<Item = KeyEvent> {
     text.chars().map(|c| key(KeyCode::Char(c)))
 }

@@ -1,7 +1,8 @@
 //! Text on a grid of cells: display width, truncation, padding, wrapping and styled slices.
 //!
-//! A width is the sum over grapheme clusters of what ratatui gives each cluster, so a line that fits here fits on
-//! the screen. Input is expected to be sanitised; control characters count as nothing and never panic.
+//! A width is the sum over grapheme clusters of the width that ratatui gives each cluster, so a
+//! line that fits here fits on the screen. Input should be sanitized; control characters have no
+//! width and never cause a panic.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,7 +15,7 @@ use unicode_segmentation::UnicodeSegmentation;
 pub use crate::domain::number_words::{count, counted, duration, fixed, probability, signed, usd};
 
 const ELLIPSIS: &str = "…";
-/// What stands between two parts.
+/// The separator between two parts.
 const DOT: &str = " · ";
 
 fn cluster_width(cluster: &str) -> usize {
@@ -29,7 +30,7 @@ fn is_plain_ascii(text: &str) -> bool {
     text.bytes().all(|byte| (0x20..0x7f).contains(&byte))
 }
 
-/// Columns that `text` takes on the screen.
+/// Number of columns that `text` takes on the screen.
 pub fn width(text: &str) -> usize {
     if is_plain_ascii(text) {
         return text.len();
@@ -37,7 +38,7 @@ pub fn width(text: &str) -> usize {
     text.graphemes(true).map(cluster_width).sum()
 }
 
-/// The longest prefix of whole grapheme clusters that fits into `limit` columns, and its width.
+/// The longest prefix of whole grapheme clusters that fits in `limit` columns, and its width.
 pub fn fit(text: &str, limit: usize) -> (&str, usize) {
     let mut used = 0;
     for (at, cluster) in text.grapheme_indices(true) {
@@ -50,7 +51,7 @@ pub fn fit(text: &str, limit: usize) -> (&str, usize) {
     (text, used)
 }
 
-/// `text` in at most `limit` columns; what is cut is shown by a final `…`.
+/// `text` in at most `limit` columns; truncation is indicated by a final `…`.
 pub fn truncate(text: &str, limit: usize) -> Cow<'_, str> {
     let (head, _) = fit(text, limit);
     if head.len() == text.len() {
@@ -63,14 +64,14 @@ pub fn truncate(text: &str, limit: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{head}{ELLIPSIS}"))
 }
 
-/// `text` against the left edge of exactly `columns` columns, truncated when it is longer.
+/// `text`, left-aligned in exactly `columns` columns, and truncated if it is longer.
 pub fn pad_right(text: &str, columns: usize) -> String {
     let text = truncate(text, columns);
     let gap = columns.saturating_sub(width(&text));
     format!("{text}{:gap$}", "")
 }
 
-/// `text` against the right edge of exactly `columns` columns, truncated when it is longer.
+/// `text`, right-aligned in exactly `columns` columns, and truncated if it is longer.
 pub fn pad_left(text: &str, columns: usize) -> String {
     let text = truncate(text, columns);
     let gap = columns.saturating_sub(width(&text));
@@ -83,7 +84,7 @@ struct Wrapper<'a> {
     lines: Vec<Range<usize>>,
     start: usize,
     columns: usize,
-    /// Where the line may end, and the columns used up to there.
+    /// A possible end of the line, and the columns used up to there.
     gap: Option<(usize, usize)>,
     inked: bool,
     after_wide: bool,
@@ -104,7 +105,7 @@ impl Wrapper<'_> {
 
     fn push(&mut self, at: usize, len: usize, columns: usize, blank: bool) {
         if blank {
-            // Blanks at the end of a full line hang over the edge and are trimmed.
+            // Blanks at the end of a full line extend past the edge and are trimmed.
             self.columns += columns;
             if self.inked {
                 self.gap = Some((at + len, self.columns));
@@ -138,8 +139,8 @@ impl Wrapper<'_> {
     }
 }
 
-/// Whether the blank at a place stands between a number and what belongs to it: `94 %`, `1.0 σ`, `4.45 ± 1.26`, `≤ 5 %`,
-/// `P(A) 61 %`, `(95 %: −1.00`.
+/// Whether the blank at a position is between a number and something that belongs to it: `94 %`,
+/// `1.0 σ`, `4.45 ± 1.26`, `≤ 5 %`, `P(A) 61 %`, `(95 %: −1.00`.
 fn binds(line: &str, at: usize) -> bool {
     let before = line[..at].chars().next_back();
     let after = line[at..].chars().nth(1);
@@ -151,10 +152,11 @@ fn binds(line: &str, at: usize) -> bool {
     }
 }
 
-/// Byte ranges of the lines of `text` wrapped into `columns` columns.
+/// Byte ranges of the lines of `text` wrapped to `columns` columns.
 ///
-/// Words stay whole unless one is wider than the line, newlines are kept, indentation survives, blanks at a break
-/// are dropped. A cluster wider than the line stands alone. Takes linear time.
+/// Words stay whole unless one is wider than the line, newlines and indentation are kept, and
+/// blanks at a break are dropped. A cluster wider than the line gets its own line. Takes linear
+/// time.
 pub fn wrap(text: &str, columns: usize) -> Vec<Range<usize>> {
     let mut wrapper = Wrapper {
         text,
@@ -190,7 +192,8 @@ pub fn wrap(text: &str, columns: usize) -> Vec<Range<usize>> {
     wrapper.lines
 }
 
-/// Words of the program in lines: short parts between two `·` stay whole, and no `·` begins a line or ends it.
+/// Wraps text of the program: short parts between two `·` stay whole, and no line begins or ends
+/// with `·`.
 pub fn lines(text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
     let laid = parts_on_lines(text, columns);
     let ranges = wrap(&laid, columns).into_iter().enumerate();
@@ -207,7 +210,8 @@ pub fn lines(text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
         .collect()
 }
 
-/// A text with a new line before each part that is short and would be broken: up to three fifths of a line.
+/// A text with a line break before each short part (up to three fifths of a line) that would be
+/// broken.
 fn parts_on_lines(text: &str, columns: usize) -> Cow<'_, str> {
     if text.contains('\n') {
         let lines = text.split('\n').map(|line| parts_on_lines(line, columns));
@@ -233,12 +237,12 @@ fn parts_on_lines(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(laid)
 }
 
-/// One line of a text that is cut where there is no more room.
+/// A text on one line, truncated if there is no more room.
 pub fn line(text: &str, columns: usize, style: Style) -> Line<'static> {
     Line::styled(truncate(text, columns).into_owned(), style)
 }
 
-/// A text in `rows` lines at the most; the last one ends in `…` where more would follow.
+/// A text on at most `rows` lines; the last one ends in `…` if text is omitted.
 pub fn first_lines(text: &str, columns: usize, rows: usize, style: Style) -> Vec<Line<'static>> {
     let mut all = lines(text, columns, style);
     if all.len() > rows && rows > 0 {
@@ -248,7 +252,7 @@ pub fn first_lines(text: &str, columns: usize, rows: usize, style: Style) -> Vec
     all
 }
 
-/// As many lines as `rows`; the last one ends in `…` where more would follow.
+/// At most `rows` lines; the last one ends in `…` if lines are omitted.
 pub fn clipped(mut all: Vec<Line<'static>>, columns: usize, rows: usize) -> Vec<Line<'static>> {
     if all.len() > rows && rows > 0 {
         all.truncate(rows);
@@ -261,7 +265,7 @@ pub fn clipped(mut all: Vec<Line<'static>>, columns: usize, rows: usize) -> Vec<
     all
 }
 
-/// A line with `…` at its end, within `columns`: more followed, for which there is no room.
+/// A line within `columns` with `…` at its end, to indicate omitted text.
 pub fn ended(line: &Line<'_>, columns: usize) -> Line<'static> {
     let mut room = columns.saturating_sub(1);
     let mut spans: Vec<Span<'static>> = Vec::new();
@@ -284,7 +288,8 @@ pub fn ended(line: &Line<'_>, columns: usize) -> Line<'static> {
     Line::from(spans).style(line.style)
 }
 
-/// As many of the first parts, joined by ` · `, as fit into `rows` lines; none is cut but a first one that does not fit alone.
+/// As many of the first parts, joined by ` · `, as fit on `rows` lines; only a first part that does
+/// not fit alone is truncated.
 pub fn parts(parts: &[String], columns: usize, rows: usize, style: Style) -> Vec<Line<'static>> {
     let mut shown = Vec::new();
     for count in 1..=parts.len() {
@@ -317,7 +322,8 @@ fn boundary(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// One wrapped line of `text` with the byte ranges in `marks` styled; where marks overlap the later one is patched on.
+/// One wrapped line of `text` with the byte ranges in `marks` styled; if marks overlap, the later
+/// one is patched on top.
 ///
 /// Marks are ranges of the whole text, so the same list serves every line.
 pub fn highlight<'a>(

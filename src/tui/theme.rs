@@ -1,7 +1,8 @@
-//! Roles instead of colours: the only place of the interface that names a colour.
+//! Roles instead of colors: the only module of the interface that names colors.
 //!
-//! Text keeps the terminal's own foreground; a role adds what sets it apart, hand-picked for light and dark
-//! backgrounds at each depth. Without colour every role that carries meaning is told by a modifier.
+//! Text keeps the terminal's own foreground; a role adds its distinguishing style, hand-picked for
+//! light and dark backgrounds at each depth. Without color, every role that carries meaning is
+//! shown by a modifier.
 
 mod choice;
 mod colour_depth;
@@ -21,7 +22,7 @@ fn rgb(hex: u32) -> Color {
     Color::Rgb(red, green, blue)
 }
 
-/// What the screens are painted with: the depth, the background's kind and the heat ramp.
+/// The color depth, the kind of background and the heat ramp of the screens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Theme {
     pub depth: ColourDepth,
@@ -59,7 +60,7 @@ impl Theme {
             .map_or_else(Style::new, |colour| Style::new().fg(colour))
     }
 
-    /// `swatch` as foreground, or `without` where there is no colour.
+    /// `swatch` as foreground, or `without` if there is no color.
     fn ink_or(&self, swatch: &Swatch, without: Modifier) -> Style {
         match self.depth {
             ColourDepth::None => Style::new().add_modifier(without),
@@ -74,7 +75,7 @@ impl Theme {
         }
     }
 
-    /// A background tint, or `without` where the depth has no quiet tints.
+    /// A background tint, or `without` if the depth has no subtle tints.
     fn tint(&self, dark: (u32, u8), light: (u32, u8), without: Modifier) -> Style {
         let (full, cube) = if self.light { light } else { dark };
         match self.depth {
@@ -84,17 +85,17 @@ impl Theme {
         }
     }
 
-    /// Running text: the terminal's own colours.
+    /// Running text in the terminal's own colors.
     pub fn text(&self) -> Style {
         Style::new()
     }
 
-    /// Text that matters most on its line.
+    /// The most important text on its line.
     pub fn strong(&self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// Text of second rank: units, counts, explanations.
+    /// Less important text: units, counts, explanations.
     pub fn muted(&self) -> Style {
         self.grey(&MUTED)
     }
@@ -104,7 +105,7 @@ impl Theme {
         self.grey(&FAINT)
     }
 
-    /// What is active: a focused border, a link, the current item's mark.
+    /// Something active: a focused border, a link, the mark of the current item.
     pub fn accent(&self) -> Style {
         self.ink_or(&ACCENT, Modifier::BOLD)
     }
@@ -118,7 +119,7 @@ impl Theme {
         self.faint()
     }
 
-    /// The border of the pane that gets the keys.
+    /// The border of the focused pane.
     pub fn border_focus(&self) -> Style {
         self.accent()
     }
@@ -126,7 +127,7 @@ impl Theme {
     /// The row under the cursor; patched over the row's own styles.
     pub fn selection(&self) -> Style {
         if self.depth == ColourDepth::Ansi16 {
-            // Reversed words in colours would be patches of them.
+            // Reversed colored words would become patches of color.
             return Style::new()
                 .fg(Color::Reset)
                 .add_modifier(Modifier::REVERSED);
@@ -147,7 +148,7 @@ impl Theme {
         self.muted()
     }
 
-    /// A key's name beside what it does.
+    /// The name of a key, next to its action.
     pub fn key_hint(&self) -> Style {
         self.ink(&ACCENT).add_modifier(Modifier::BOLD)
     }
@@ -162,7 +163,7 @@ impl Theme {
         self.ink_or(&BAD, Modifier::UNDERLINED)
     }
 
-    /// Deserves a look.
+    /// Needs attention.
     pub fn warn(&self) -> Style {
         self.ink_or(&WARN, Modifier::UNDERLINED)
     }
@@ -178,7 +179,7 @@ impl Theme {
             .add_modifier(Modifier::BOLD)
     }
 
-    /// A value that is not there: no vote, no label.
+    /// A missing value: no vote, no label.
     pub fn missing(&self) -> Style {
         self.faint()
     }
@@ -189,17 +190,17 @@ impl Theme {
             .add_modifier(Modifier::BOLD)
     }
 
-    /// A place where the words of a search stand.
+    /// A search match.
     pub fn found(&self) -> Style {
         match self.depth {
-            // The place that is shown is reversed; where a selection is too, the others are not.
+            // The current match is reversed; if a selection is too, the other matches are not.
             ColourDepth::None => Style::new().add_modifier(Modifier::UNDERLINED | Modifier::ITALIC),
             ColourDepth::Ansi16 => self.match_term(),
             _ => self.selection().add_modifier(Modifier::BOLD),
         }
     }
 
-    /// The place of a search that is shown.
+    /// The current search match.
     pub fn found_current(&self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD | Modifier::UNDERLINED)
     }
@@ -209,7 +210,7 @@ impl Theme {
         self.ink(&ACCENT).add_modifier(Modifier::UNDERLINED)
     }
 
-    /// The same of a judge whose reasoning is not shown.
+    /// The same for a judge whose reasoning is not shown.
     pub fn quote_of_others(&self) -> Style {
         Style::new().add_modifier(Modifier::UNDERLINED)
     }
@@ -220,7 +221,7 @@ impl Theme {
             .add_modifier(Modifier::CROSSED_OUT)
     }
 
-    /// What is hidden or not yet known: a blind judge, a pending value.
+    /// Something hidden or unknown: a blind judge, a pending value.
     pub fn ghost(&self) -> Style {
         self.faint().add_modifier(Modifier::ITALIC)
     }
@@ -242,7 +243,7 @@ impl Theme {
         self.muted()
     }
 
-    /// The `n`th judge of an ensemble; six hues that differ for colour-blind readers too.
+    /// The `n`th judge of an ensemble; six hues that color-blind readers can distinguish too.
     pub fn judge(&self, n: usize) -> Style {
         JUDGES
             .get(n % JUDGES.len())
@@ -254,15 +255,17 @@ impl Theme {
         self.ramp.heat(self.depth, self.light, value)
     }
 
-    /// Two rows of a grid in one line of half blocks; a missing half stays the terminal's background.
+    /// Two rows of a grid on one line of half blocks; a missing half keeps the terminal's
+    /// background.
     ///
-    /// Without colour `█ ▀ ▄` mark the halves that are better and `: ' ,` those that are worse; `·` is even.
+    /// Without color, `█ ▀ ▄` mark the halves that are better and `: ' ,` those that are worse; `·`
+    /// is even.
     pub fn heat_pair(&self, upper: Option<f64>, lower: Option<f64>) -> (char, Style) {
         self.ramp.pair(self.depth, self.light, upper, lower)
     }
 
-    /// The same for dots and areas by score on the terminal's background: what is even is grey, where a grid's even cells fade
-    /// into it.
+    /// The same for dots and areas by score on the terminal's background: even values are gray
+    /// here, whereas even cells of a grid fade into the background.
     pub fn score_pair(&self, upper: Option<f64>, lower: Option<f64>) -> (char, Style) {
         let (glyph, mut style) = self.heat_pair(upper, lower);
         let grey = self.faint().fg.filter(|_| self.depth != ColourDepth::None);
@@ -278,7 +281,7 @@ impl Theme {
     }
 }
 
-/// How far from one half a score of the even kind is at most: half a step of six.
+/// Maximum distance from one half of a score that counts as even: half a step of six.
 const EVEN_SCORE: f64 = 1.0 / 12.0;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Messages change the model and ask for effects. Nothing here waits, reads a clock or draws.
+//! Messages change the model and request effects. Nothing here waits, reads a clock or draws.
 
 pub(crate) mod commands;
 mod export;
@@ -208,7 +208,8 @@ mod tests;
 #[cfg(test)]
 mod verdict_law;
 
-/// Shows a text that was asked for, unless something else was opened since: it would lie on what a person types.
+/// Shows a requested text, unless something else was opened since: the text would cover what the
+/// person is typing.
 fn show_page(model: &mut Model, title: &'static str, text: &str) {
     if model.overlays.is_empty() {
         model.overlays.push(Overlay::Page(Page::new(title, text)));

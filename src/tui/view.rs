@@ -1,4 +1,4 @@
-//! The frame: header, screen, footer, and what lies over them.
+//! Draws the frame: header, screen, footer, and overlays.
 
 use super::canvas::Canvas;
 use super::drawing::{Areas, Caches};
@@ -59,13 +59,13 @@ pub fn view(
     if model.run.running && model.run.control.paused {
         footer = footer.relabel("pause", "resume");
     }
-    // Under a box its own keys work, and it names them.
+    // An open box shows its own keys.
     let boxed = |overlay: &Overlay| !matches!(overlay, Overlay::Prompt(..));
     if !model.overlays.iter().any(boxed) {
         footer.render(theme, bottom, buf);
     }
     if let Some(toast) = &model.toast {
-        // Above the keys, where there is room: who reads what went wrong wants to know what to press.
+        // Above the keys if there is room: a reader of an error wants to know which key to press.
         let up = u16::from(area.height >= 10);
         let line = Rect {
             y: bottom.y.saturating_sub(up),
@@ -105,7 +105,7 @@ pub fn view(
 fn crumbs(model: &Model) -> Vec<String> {
     let project = sanitise::line(&model.options.project).into_owned();
     let program = "overrule".to_owned();
-    // A project in the file of the usual name is not named twice.
+    // Do not repeat the name of a project with the default file name.
     let mut crumbs = match project == program {
         true => vec![program],
         false => vec![program, project],
@@ -126,7 +126,7 @@ fn crumbs(model: &Model) -> Vec<String> {
     crumbs
 }
 
-/// What goes on, in a few words: import, export and questions, then the run.
+/// The current activity in a few words: import, export and questions, then the run.
 fn status(model: &Model) -> String {
     let mut parts: Vec<String> = Vec::new();
     if let Some(going) = &model.import.going {
@@ -147,7 +147,7 @@ fn status(model: &Model) -> String {
     parts.join(" · ")
 }
 
-/// The run in a few words: what it does, how far it is, how fast, how long, what it costs.
+/// The run in a few words: phase, progress, rate, remaining time and cost.
 fn run_status(model: &Model) -> String {
     let Some(progress) = &model.run.progress else {
         return String::new();

@@ -1,4 +1,4 @@
-//! Parts of a screen: plain state, keys in, an [`KeyOutcome`] out, drawing into a buffer.
+//! Widgets: plain state that takes keys, returns a [`KeyOutcome`], and draws to a buffer.
 
 pub mod confirm;
 pub(crate) mod document_text;
@@ -27,15 +27,15 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Paragraph, Widget};
 
-/// What a widget made of a key.
+/// How a widget handled a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyOutcome<T = ()> {
     Consumed,
-    /// Not the widget's: the screen below or the global table may use it.
+    /// Not handled: the screen below or the global table may use it.
     Pass,
     /// Accepted, with the result; close the widget.
     Submitted(T),
-    /// Given up; close the widget.
+    /// Canceled; close the widget.
     Cancelled,
 }
 
@@ -50,7 +50,8 @@ impl<T> KeyOutcome<T> {
     }
 }
 
-/// Clears `area`, draws a titled border and returns what is inside, one blank column left and right.
+/// Clears `area`, draws a titled border and returns the inner area with one blank column on each
+/// side.
 pub fn boxed(title: &str, theme: &Theme, area: Rect, buf: &mut Buffer) -> Rect {
     let area = area.intersection(buf.area);
     Clear.render(area, buf);
@@ -69,7 +70,7 @@ pub fn boxed(title: &str, theme: &Theme, area: Rect, buf: &mut Buffer) -> Rect {
     }
 }
 
-/// A pane's heading: words, then a rule to the right edge.
+/// Draws a pane's heading: text, then a line to the right edge.
 pub(crate) fn heading(words: &str, focus: bool, theme: &Theme, area: Rect, buf: &mut Buffer) {
     let columns = usize::from(area.width);
     let mark = if focus { "▸ " } else { "" };
@@ -89,13 +90,14 @@ pub(crate) fn heading(words: &str, focus: bool, theme: &Theme, area: Rect, buf: 
     .render(area, buf);
 }
 
-/// Words in place of what is not there yet, or not at all.
+/// Draws a text in place of missing or pending content.
 pub(crate) fn notice(words: &str, theme: &Theme, area: Rect, buf: &mut Buffer) {
     let lines = text::lines(words, usize::from(area.width), theme.muted());
     Paragraph::new(lines).render(area, buf);
 }
 
-/// A page of lines from `first` on; where more follow, the last row says how many and how to see them.
+/// Draws lines from `first` on; if more follow, the last row gives their number and how to see
+/// them.
 pub(crate) fn folded_page(
     lines: Vec<Line<'static>>,
     first: usize,
@@ -120,7 +122,7 @@ pub(crate) fn folded_page(
     (total, page)
 }
 
-/// As many lines as there is room for; the last one says how many there are more, and what shows them.
+/// As many lines as fit; the last one gives the number of hidden lines and the key that shows them.
 pub(crate) fn folded_rows(
     mut lines: Vec<Line<'static>>,
     room: u16,
@@ -137,12 +139,12 @@ pub(crate) fn folded_rows(
     lines
 }
 
-/// Which key shows, on a page of their own, the rows of a screen that do not fit.
+/// Describes the key that shows the hidden rows of a screen on a separate page.
 pub(crate) fn page_hint(screen: Screen) -> String {
     format!("{} shows all", key_on(Command::ShowTables, screen))
 }
 
-/// Keys with what they say, in as many rows as they need; a chosen one is marked.
+/// Keys with their labels, in as many rows as they need; the chosen one is marked.
 pub(crate) fn key_rows(
     keys: &[(Command, &'static str, bool)],
     scope: Scope,
@@ -173,7 +175,7 @@ pub(crate) fn key_rows(
     rows.into_iter().map(Line::from).collect()
 }
 
-/// Keys with what they do, in one line.
+/// Keys with their labels on one line.
 pub(crate) fn key_line(keys: &[(&str, &str)], theme: &Theme, area: Rect, buf: &mut Buffer) {
     let mut spans = Vec::new();
     for (key, does) in keys {
@@ -183,7 +185,7 @@ pub(crate) fn key_line(keys: &[(&str, &str)], theme: &Theme, area: Rect, buf: &m
     Line::from(spans).render(area, buf);
 }
 
-/// Commands that choose among answers, each with what it chooses.
+/// Commands that select answers, each with its answer.
 pub(crate) struct Choice<T: 'static>(pub(crate) &'static [(Command, T)]);
 
 impl<T: Copy + PartialEq> Choice<T> {
@@ -193,7 +195,7 @@ impl<T: Copy + PartialEq> Choice<T> {
             .map(|(_, answer)| *answer)
     }
 
-    /// The keys with what they say; the answer that is chosen is marked.
+    /// The keys with their labels; the chosen answer is marked.
     pub(crate) fn rows(
         &self,
         chosen: Option<T>,
@@ -208,7 +210,8 @@ impl<T: Copy + PartialEq> Choice<T> {
     }
 }
 
-/// The first row to show so that `selected` is among `rows` visible ones, moving `top` no more than needed.
+/// The first visible row such that `selected` is among `rows` visible ones, moving `top` no more
+/// than needed.
 pub fn scroll_to(top: usize, selected: usize, rows: usize) -> usize {
     if selected < top {
         selected

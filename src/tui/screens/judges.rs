@@ -1,4 +1,4 @@
-//! The judges: how good each is, and who agrees with whom.
+//! Judges screen: the quality of each judge, and the agreement between them.
 
 mod details;
 mod kappas;

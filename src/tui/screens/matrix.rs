@@ -1,4 +1,4 @@
-//! The battles of a query as a matrix.
+//! Matrix screen: the battles of a query.
 
 mod cell_details;
 mod cells;

@@ -1,4 +1,5 @@
-//! Reranking methods beside each other: what each is worth and takes, and where it wins and loses.
+//! Methods screen: compares the quality and cost of reranking methods, and where each wins and
+//! loses.
 
 mod plane;
 mod table;

@@ -1,4 +1,4 @@
-//! A document of a duel in full, with a passage marked by sentence and by word.
+//! Passage screen: a document of a duel in full, with a passage marked by sentence and by word.
 
 mod update;
 mod view;

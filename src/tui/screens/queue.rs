@@ -1,4 +1,4 @@
-//! The queue: which pairs to look at, first things first.
+//! Queue screen: the pairs to judge, in order of priority.
 
 pub(crate) mod update;
 pub(crate) mod view;

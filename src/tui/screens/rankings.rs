@@ -1,4 +1,4 @@
-//! Two rankings of one query side by side: the baseline's and a method's.
+//! Rankings screen: the baseline's and a method's ranking of one query side by side.
 
 pub(crate) mod update;
 mod view;

@@ -1,4 +1,4 @@
-//! What each screen does.
+//! The registry that maps each screen to its behavior.
 
 use super::spec::ScreenSpec;
 use super::{

@@ -1,4 +1,4 @@
-//! Review: a pair is judged blind first, then again with everything in sight.
+//! Review screen: a pair is judged blind first, then again with everything visible.
 
 pub(crate) mod panel;
 mod session;

@@ -1,4 +1,5 @@
-//! Ruling: a document on which pick and label disagree, blind first, then again with label and picks in sight.
+//! Ruling screen: a document on which pick and label disagree, blind first, then with label and
+//! picks visible.
 
 mod panel;
 pub(crate) mod update;

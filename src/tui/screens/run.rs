@@ -1,4 +1,4 @@
-//! The run that goes on: what it does, what it costs, how it is steered.
+//! Run screen: progress, cost and controls of the current run.
 
 pub(crate) mod ask_pair;
 pub(crate) mod begin;

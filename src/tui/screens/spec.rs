@@ -1,4 +1,4 @@
-//! What the workbench needs of a screen.
+//! The interface between the workbench and a screen.
 
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
@@ -14,46 +14,47 @@ pub(crate) type View = fn(&Model, Canvas<'_>, &mut Caches) -> Areas;
 type Update = fn(&mut Model) -> Vec<Effect>;
 type Answer = fn(&mut Model, Command) -> Vec<Effect>;
 
-/// Only [`Self::view`] and [`Self::update`] differ on every screen; see [`ScreenSpec::new`] for the rest.
+/// Only [`Self::view`] and [`Self::update`] differ on every screen; see [`ScreenSpec::new`] for the
+/// rest.
 pub(crate) struct ScreenSpec {
     pub(crate) view: View,
-    /// Answers a command that is not the same everywhere.
+    /// Handles a command that is not the same on all screens.
     pub(crate) update: Answer,
-    /// The manual's chapter about it, by its topic.
+    /// The topic of the manual's chapter about it.
     pub(crate) chapter: &'static str,
-    /// What the header says while a query is open; otherwise the screen's name.
+    /// Text of the header while a query is open; by default, the screen's name.
     pub(crate) crumb: Option<fn(&Model, &OpenQuery) -> String>,
-    /// The open query has arrived or changed.
+    /// The open query was loaded or has changed.
     pub(crate) loaded: Update,
     /// The screen is on top again.
     pub(crate) returned: Update,
-    /// The screen is being left: what was changed and not kept is stored.
+    /// The screen is being left; stores unconfirmed changes.
     pub(crate) leave: Update,
     /// The screen has been left.
     pub(crate) closed: fn(&mut Model),
     pub(crate) find: Find,
-    /// The words that rows are kept by have changed.
+    /// The filter has changed.
     pub(crate) filtered: Update,
-    /// Brings the place of the search into view, in the text of this side.
+    /// Scrolls to the current search match in the text of this side.
     pub(crate) reveal: fn(&mut Model, usize),
-    /// Why no verdict can be given now; `None` where one can.
+    /// Why no verdict can be given now; `None` if one can.
     pub(crate) obstacle: fn(&Model) -> Option<&'static str>,
-    /// Whether one of the screen's own commands can do something now; the others are not offered.
+    /// Whether one of the screen's own commands is available now; others are hidden.
     pub(crate) offers: fn(&Model, Command) -> bool,
     pub(crate) reason: fn(&mut Model, &str) -> Vec<Effect>,
-    /// What undo takes back and redo gives again.
+    /// What undo and redo refer to.
     pub(crate) undoes: Undoable,
-    /// What it shows, which an export offers first.
+    /// The data that it shows, which the export offers first.
     pub(crate) exports: ExportSubject,
-    /// What is under the cursor, for the clipboard; the selected query where there is nothing else.
+    /// What is under the cursor, for the clipboard; by default, the selected query.
     pub(crate) copy: fn(&Model) -> Copied,
-    /// A click into [`Areas::list`], at a column and a row of the terminal.
+    /// A click in [`Areas::list`], at a column and a row of the terminal.
     pub(crate) click: fn(&mut Model, u16, u16) -> Click,
-    /// The pointer is dragged from there to a column and a row of the terminal.
+    /// A drag from there to a column and a row of the terminal.
     pub(crate) drag: fn(&mut Model, u16, u16),
-    /// Closes something of the screen's own; false where there is nothing, and the screen itself is left.
+    /// Closes a part of the screen; returns false if there is none, and the screen itself is left.
     pub(crate) closes: fn(&mut Model) -> bool,
-    /// Hints that have a better word in the state at hand, each with that word.
+    /// Hints with a more specific label in the current state, each with that label.
     pub(crate) labels: fn(&Model) -> &'static [(&'static str, &'static str)],
 }
 
@@ -62,17 +63,17 @@ pub(crate) struct ScreenSpec {
 pub(crate) enum Undoable {
     Verdict,
     Ruling,
-    /// What was answered in a duel.
+    /// Answers in a duel.
     Duel,
 }
 
 pub(crate) enum Find {
-    /// It keeps rows; gives the cursor and the filter.
+    /// It filters rows; gives access to the cursor and the filter.
     Rows(fn(&mut Model) -> (&mut usize, &mut String)),
     Document,
-    /// It shows texts; gives those that are loaded, by side.
+    /// It shows texts; gives access to the loaded ones, by side.
     Texts(fn(&Model) -> Vec<Option<Arc<PreparedText>>>),
-    /// There is nothing to find: `/` does nothing.
+    /// There is nothing to search: `/` does nothing.
     Nothing,
 }
 

@@ -1,4 +1,5 @@
-//! How far a student of the ensemble can be believed: ten figures, each with the battles that it is made of.
+//! Student screen: the reliability of a student of the ensemble, as ten figures with the battles
+//! behind each.
 
 mod numbers;
 mod plot;

@@ -1,4 +1,4 @@
-//! The battles of a group of a student's figure, the farthest from what was expected first.
+//! Student battles screen: the battles in a group of a student's figure, largest difference first.
 
 mod update;
 mod view;

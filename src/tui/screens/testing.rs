@@ -1,4 +1,5 @@
-//! A small query made by hand: six documents, three judges, swapped presentations, a failure, a verdict, hostile text.
+//! A small handmade query: six documents, three judges, swapped presentations, a failure, a
+//! verdict, and hostile text.
 
 use crate::domain::battle::{Battle, BattleId};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
@@ -48,7 +49,7 @@ const DOCUMENTS: [(&str, &str, &str); 6] = [
     ("22544171", "", "not json"),
 ];
 
-/// Stored A and B, then each judge's margin and whether it saw B first; `None` where it has no vote.
+/// Stored A and B, then each judge's margin and whether it saw B first; `None` if it has no vote.
 type BattleFixture = (usize, usize, [Option<(f64, bool)>; 3]);
 
 #[rustfmt::skip]
@@ -170,7 +171,7 @@ fn details(rows: &QueryRows) -> HashMap<BattleId, Vec<VoteDetail>> {
     rows.battles.iter().map(all).collect()
 }
 
-/// A model on `screen` with everything loaded and a verdict by somebody else on documents 2 and 3.
+/// A model on `screen` with everything loaded, and someone else's verdict on documents 2 and 3.
 pub(crate) fn model(screen: Screen) -> Model {
     let mut model = sized(screen, 6, 3);
     let verdict = Verdict {
@@ -191,7 +192,7 @@ pub(crate) fn model(screen: Screen) -> Model {
     model
 }
 
-/// A model of the first documents and judges only, without a verdict.
+/// A model with only the first documents and judges, without a verdict.
 pub(crate) fn sized(screen: Screen, documents: usize, judges: usize) -> Model {
     let options = TuiOptions {
         annotator: "ann".to_owned(),
@@ -243,7 +244,7 @@ pub(crate) fn sized(screen: Screen, documents: usize, judges: usize) -> Model {
     model
 }
 
-/// Draws the screen on top, keeps where things went, and returns it as text.
+/// Draws the topmost screen, stores its areas in the model, and returns it as text.
 pub(crate) fn drawn(model: &mut Model, depth: ColourDepth, (width, height): (u16, u16)) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
@@ -253,16 +254,16 @@ pub(crate) fn drawn(model: &mut Model, depth: ColourDepth, (width, height): (u16
     crate::tui::testing::text(&buffer)
 }
 
-/// The screen without colours, line breaks and runs of blanks, for sentences that may be wrapped.
+/// The screen without colors, line breaks and repeated blanks, for sentences that may be wrapped.
 pub(crate) fn flat(model: &mut Model, size: (u16, u16)) -> String {
     let page = drawn(model, ColourDepth::None, size);
     page.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The sizes that every screen is looked at in.
+/// The sizes at which every screen is tested.
 pub(crate) const SIZES: [(u16, u16); 3] = [(80, 22), (120, 38), (200, 58)];
 
-/// Sizes at which nothing sensible can be shown and nothing may break.
+/// Sizes that are too small to show anything useful, but must not cause errors.
 pub(crate) const TINY: [(u16, u16); 8] = [
     (0, 0),
     (1, 1),

@@ -1,4 +1,5 @@
-//! Changed cells as bytes for the terminal, few of them: only what differs from what the terminal is set to is said.
+//! Writes changed cells to the terminal with few bytes, by sending only differences from its
+//! current state.
 
 use crossterm::cursor::{MoveRight, MoveTo};
 use crossterm::queue;
@@ -11,7 +12,7 @@ use ratatui::layout::{Position, Size};
 use ratatui::style::{Color, Modifier};
 use std::io::{self, Write};
 
-/// Ratatui's own backend for everything but cells.
+/// Uses ratatui's own backend for everything except cells.
 #[derive(Debug)]
 pub(super) struct FrugalBackend<W: Write>(CrosstermBackend<W>);
 
@@ -21,21 +22,21 @@ impl<W: Write> FrugalBackend<W> {
     }
 }
 
-/// The upper and the lower half of a cell in the foreground: either says the same as the other with both colours exchanged.
+/// The upper and the lower half block; each looks like the other with swapped colors.
 const HALVES: [&str; 2] = ["▀", "▄"];
 
-/// What the terminal is set to.
+/// The current state of the terminal.
 struct Pen {
     foreground: Color,
     background: Color,
     underline: Color,
     modifier: Modifier,
-    /// Where the next cell goes, if that is sure.
+    /// The position of the next cell, if it is certain.
     at: Option<Position>,
 }
 
 impl Pen {
-    /// As every frame begins and ends.
+    /// The state at the beginning and at the end of every frame.
     const LIFTED: Self = Self {
         foreground: Color::Reset,
         background: Color::Reset,
@@ -47,7 +48,8 @@ impl Pen {
     fn draw(&mut self, out: &mut impl Write, to: Position, cell: &Cell) -> io::Result<()> {
         match self.at {
             Some(at) if at == to => {}
-            // Only from a place that is sure: how wide a terminal draws what is not ASCII it alone knows.
+            // Only from a certain position: the width of a non-ASCII character depends on the
+            // terminal.
             Some(at) if at.y == to.y && at.x < to.x => queue!(out, MoveRight(to.x - at.x))?,
             _ => queue!(out, MoveTo(to.x, to.y))?,
         }
@@ -73,14 +75,14 @@ impl Pen {
         Ok(())
     }
 
-    /// Symbol and colours that look as the cell is to look, with few changes of colour.
+    /// A symbol and colors that look like the cell, with as few color changes as possible.
     fn painted<'a>(&self, cell: &'a Cell) -> (&'a str, Color, Color) {
         let (symbol, foreground, background) = (cell.symbol(), cell.fg, cell.bg);
         if !cell.modifier.is_empty() || cell.underline_color != Color::Reset {
             return (symbol, foreground, background);
         }
         if symbol == " " {
-            // Nobody sees its foreground.
+            // Its foreground is invisible.
             return (symbol, self.foreground, background);
         }
         let own = [foreground, background].contains(&Color::Reset);
@@ -150,7 +152,7 @@ impl Pen {
     }
 }
 
-/// Where the cursor is after a symbol at a place, where that is sure.
+/// The position of the cursor after a symbol at `at`, if it is certain.
 fn after(at: Position, symbol: &str) -> Option<Position> {
     let sure = symbol.len() == 1 || HALVES.contains(&symbol);
     sure.then(|| Position {
@@ -170,7 +172,7 @@ impl<W: Write> Backend for FrugalBackend<W> {
         let mut last: Option<Position> = None;
         for (x, y, cell) in content {
             let to = Position { x, y };
-            // The cell beside the last one follows it, however wide that was drawn.
+            // The next cell follows the previous one, however wide that was drawn.
             let beside = last.filter(|last| last.y == y && last.x.saturating_add(1) == x);
             if beside.is_some() {
                 pen.at = Some(to);
@@ -247,7 +249,7 @@ mod tests {
 
     const AREA: Rect = Rect::new(0, 0, 90, 30);
 
-    /// A screen of halves, letters and blanks in some colours and attributes.
+    /// A screen of half blocks, letters and blanks with some colors and attributes.
     fn screen(rng: &mut SeededRng, colours: usize) -> Buffer {
         let mut buffer = Buffer::empty(AREA);
         let symbols = ["▀", "▄", " ", " ", "x", "é", "│", "▀"];
@@ -284,7 +286,7 @@ mod tests {
         (frugal, plain)
     }
 
-    /// What each half of a cell looks like.
+    /// The appearance of each half of a cell.
     fn looks(screen: &vt100::Screen) -> Vec<String> {
         let cells = (0..AREA.height).flat_map(|y| (0..AREA.width).map(move |x| (y, x)));
         cells

@@ -1,4 +1,5 @@
-//! Whether the terminal's background is light, asked once before raw mode, without costing a keystroke.
+//! Detects whether the terminal's background is light, once before raw mode and without losing a
+//! key press.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -9,18 +10,18 @@ use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
 
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// What the screens are drawn on.
+/// The kind of background.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Background {
-    /// Light text on a dark ground; also the answer when the terminal does not say.
+    /// Light text on a dark background; also the result if the terminal does not report it.
     #[default]
     Dark,
-    /// Dark text on a light ground.
+    /// Dark text on a light background.
     Light,
 }
 
-/// Typed-ahead keys would be read as the terminal's answer and lost. Raw mode makes a part of a line visible to `poll`,
-/// which keeps what it reads for the event stream.
+/// Whether there is type-ahead, which would be read as the terminal's answer and lost. Raw mode
+/// makes an incomplete line visible to `poll`, which keeps what it reads for the event stream.
 fn typed_ahead() -> io::Result<bool> {
     enable_raw_mode()?;
     let typed = event::poll(Duration::ZERO);
@@ -28,9 +29,10 @@ fn typed_ahead() -> io::Result<bool> {
     typed
 }
 
-/// The background that `flag` names, or else the one that the terminal reports within a tenth of a second.
+/// The background named by `flag`, or else the one that the terminal reports within a tenth of a
+/// second.
 ///
-/// Call it before the terminal is taken, and pass key events through a [`ReplyFilter`] afterwards.
+/// Call it before the terminal is set up, and pass key events through a [`ReplyFilter`] afterwards.
 pub fn detect_background(flag: Option<Background>) -> Background {
     if let Some(background) = flag {
         return background;
@@ -46,7 +48,8 @@ pub fn detect_background(flag: Option<Background>) -> Background {
     }
 }
 
-/// Swallows the terminal's colour report when it comes too late and would be read as keys, `b` and `a` among them.
+/// Drops the terminal's color report if it arrives too late and would be read as keys, including
+/// `b` and `a`.
 ///
 /// The report arrives as Alt-`]`, then `11;rgb:1e1e/1e1e/2e2e`, then Ctrl-`g` or Alt-`\`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,7 +59,7 @@ pub struct ReplyFilter {
 }
 
 impl ReplyFilter {
-    /// Longest report: `11;rgba:` and four channels of four digits.
+    /// Length of the longest report: `11;rgba:` and four channels of four digits.
     const LONGEST: u8 = 32;
 
     /// Whether `key` belongs to a late report and must be dropped.

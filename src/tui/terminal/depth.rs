@@ -1,13 +1,13 @@
-//! How many colours the terminal has: flag, then `NO_COLOR`, `COLORTERM`, `TERM`.
+//! Determines the color depth of the terminal: from the flag, then `NO_COLOR`, `COLORTERM`, `TERM`.
 
 use std::env;
 
 use crate::tui::theme::ColourDepth;
 
-/// Values of `TERM` whose terminals show every colour and lose `COLORTERM` over ssh.
+/// Values of `TERM` whose terminals support truecolor but lose `COLORTERM` over ssh.
 const TRUE_TERMS: [&str; 6] = ["direct", "kitty", "ghostty", "alacritty", "wezterm", "foot"];
 
-/// The depth that a flag or else the environment asks for.
+/// The depth requested by the flag, or else by the environment.
 pub fn depth_from(
     flag: Option<ColourDepth>,
     lookup: impl Fn(&str) -> Option<String>,
@@ -31,7 +31,7 @@ pub fn depth_from(
     }
 }
 
-/// [`depth_from`] of the process's environment.
+/// [`depth_from`] with the process's environment.
 pub fn detect_depth(flag: Option<ColourDepth>) -> ColourDepth {
     depth_from(flag, |name| env::var(name).ok())
 }

@@ -1,5 +1,5 @@
-//! The panic hook: the interface's thread gives the terminal back before it speaks; other threads report and let the
-//! interface stay up.
+//! The panic hook: on the interface's thread, it restores the terminal before printing; on other
+//! threads, it reports the panic and leaves the interface running.
 
 use std::any::Any;
 use std::panic::{self, PanicHookInfo};
@@ -17,9 +17,9 @@ pub struct WorkerPanic {
 enum Route {
     /// Restore the terminal, then print.
     Restore,
-    /// Tell the interface; the screen stays.
+    /// Report to the interface; the screen stays.
     Report,
-    /// Nobody holds the terminal: print as usual.
+    /// The terminal is not in use: print as usual.
     Print,
 }
 
@@ -45,9 +45,10 @@ fn describe(info: &PanicHookInfo<'_>) -> WorkerPanic {
     }
 }
 
-/// Installs the hook; call it on the interface's thread, before the terminal is taken.
+/// Installs the hook; call it on the interface's thread before the terminal is set up.
 ///
-/// `report` runs on the panicking thread and must not block: send on a channel with room, or drop.
+/// `report` runs on the panicking thread and must not block: send on a channel with free capacity,
+/// or drop the report.
 pub fn install_panic_hook(report: impl Fn(WorkerPanic) + Send + Sync + 'static) {
     let ui = thread::current().id();
     let print = panic::take_hook();

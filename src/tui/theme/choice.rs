@@ -1,12 +1,12 @@
-//! Whether colours are for a dark or a light ground.
+//! The choice between colors for a dark and for a light background.
 
 use serde::{Deserialize, Serialize};
 
-/// Whose ground the colours are made for.
+/// The background that colors are chosen for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ThemeChoice {
-    /// As the configuration says, which may be to ask the terminal.
+    /// As configured, which may mean asking the terminal.
     #[default]
     Configured,
     Dark,
@@ -24,7 +24,7 @@ impl ThemeChoice {
         }
     }
 
-    /// Whether the ground is light; `None` leaves it as it was at the start.
+    /// Whether the background is light; `None` keeps the initial one.
     pub fn light(self) -> Option<bool> {
         match self {
             Self::Configured => None,

@@ -1,15 +1,15 @@
-//! How many colours there are to paint with.
+//! The available color depths.
 
 use std::str::FromStr;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ColourDepth {
-    /// Modifiers and glyphs only.
+    /// Only modifiers and glyphs.
     None,
-    /// The terminal's own sixteen colours.
+    /// The terminal's own sixteen colors.
     #[default]
     Ansi16,
-    /// The fixed cube of 256 colours.
+    /// The fixed cube of 256 colors.
     Ansi256,
     True,
 }

@@ -1,7 +1,8 @@
-//! The heat ramps: value 0 (row worse) to 1 (row better), picked by hand for each depth and background.
+//! The heat ramps: values from 0 (row worse) to 1 (row better), hand-picked for each depth and
+//! background.
 //!
-//! On the coloured ramps lightness moves away from the background monotonically from the middle to both ends, so the
-//! size of a margin survives greyscale; which side it lies on is repeated by the sign.
+//! On the colored ramps, lightness moves away from the background monotonically from the middle to
+//! both ends, so the size of a margin survives grayscale; the sign also shows the side.
 
 mod stops;
 
@@ -22,20 +23,20 @@ pub enum Ramp {
     /// Red is worse, green is better, as in the zELO figures.
     #[default]
     RedGreen,
-    /// Orange is worse, blue is better: safe for colour-blind readers.
+    /// Orange is worse, blue is better: safe for color-blind readers.
     BlueOrange,
     /// Dark is worse, light is better.
     Grey,
 }
 
-/// One painted heat cell.
+/// A painted heat cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heat {
     /// Style of the cell and of any text in it.
     pub style: Style,
-    /// How far from even, without colour: `· ░ ▒ ▓ █`.
+    /// The distance from even, without color: `· ░ ▒ ▓ █`.
     pub glyph: char,
-    /// Which side: `-` row worse, `+` row better, blank even.
+    /// The side: `-` row worse, `+` row better, blank even.
     pub sign: char,
 }
 
@@ -43,7 +44,7 @@ pub struct Heat {
 #[error("unknown ramp {0:?}: expected red-green, blue-orange or grey")]
 pub struct UnknownRamp(pub String);
 
-/// Text colours of the fixed cube: its darkest and its lightest, which no palette redefines.
+/// Text colors of the fixed cube: its darkest and its lightest, which no palette redefines.
 const CUBE_DARK: u8 = 16;
 const CUBE_LIGHT: u8 = 231;
 const EVEN: f64 = 0.1;
@@ -132,7 +133,7 @@ fn cube_rgb(index: u8) -> Rgb {
 }
 
 impl Ramp {
-    /// Every ramp, in the order of the key that cycles them.
+    /// All ramps, in the order in which the key cycles through them.
     pub const ALL: [Self; 3] = [Self::RedGreen, Self::BlueOrange, Self::Grey];
 
     pub fn next(self) -> Self {
@@ -174,8 +175,8 @@ impl Ramp {
         }
     }
 
-    /// Sixteen colours are the reader's own palette: legible on its background, so text is coloured and a strong margin
-    /// is reversed rather than trusting one of them under another.
+    /// The sixteen colors are the user's own palette, which is legible on its background. Text is
+    /// therefore colored, and a strong margin reversed, instead of combining two of these colors.
     fn own_style(self, light: bool, value: f64) -> Style {
         let plain = match sign(value) {
             ' ' => return Style::new().add_modifier(Modifier::DIM),

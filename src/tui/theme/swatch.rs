@@ -1,8 +1,8 @@
-//! The colours of the roles.
+//! The colors of the roles.
 
 use ratatui::style::Color;
 
-/// One role's colour on a dark and on a light background: truecolour, 256, 16.
+/// One role's color on a dark and on a light background: truecolor, 256, 16.
 pub(super) struct Swatch {
     pub(super) dark: (u32, u8, Color),
     pub(super) light: (u32, u8, Color),

@@ -1,4 +1,4 @@
-//! What a key or the palette asks for, on every screen.
+//! Executes the commands of keys and the palette that work on every screen.
 
 use super::leaving::{leave_all, quit};
 use super::{export, import, offers, question_set, redo, text_search, verdict_state};
@@ -122,7 +122,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Opens the chapter on the screen, over whatever is there.
+/// Opens the manual's chapter on the current screen, on top of everything.
 fn read_manual(model: &mut Model) {
     let chapter = Chapter::find(spec(model.screen()).chapter);
     let reading = matches!(model.overlays.last(), Some(Overlay::Page(_)));
@@ -134,8 +134,8 @@ fn read_manual(model: &mut Model) {
     }
 }
 
-/// What the palette offers: everything that works in a scope but moving about and closing the palette, and what concerns
-/// the project as a whole.
+/// The commands in the palette: everything that works in a scope, except moving and closing the
+/// palette, and commands for the whole project.
 fn offered(scope: Scope) -> Vec<Command> {
     let mut left_out = vec![
         Command::Palette,

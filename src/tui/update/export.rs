@@ -1,4 +1,4 @@
-//! The export: its dialog, the question before a file is written over, and its end.
+//! The export: its dialog, the question before a file is overwritten, and its result.
 
 use crate::store::contents::ProjectContents;
 use crate::tui::message::Effect;
@@ -19,7 +19,7 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
     Vec::new()
 }
 
-/// What the project holds is known: an export without a row is told before it is written.
+/// The project's content is known, so that an empty export is reported before it is written.
 pub(super) fn looked_up(model: &mut Model, held: ProjectContents) {
     for overlay in &mut model.overlays {
         if let Overlay::Export(dialog) = overlay {

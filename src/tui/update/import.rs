@@ -1,4 +1,4 @@
-//! The import: its dialog, and what it brought.
+//! The import: its dialog and its result.
 
 use super::leaving;
 use crate::tui::message::Effect;
@@ -8,7 +8,7 @@ use crate::tui::widgets::import_dialog::{ImportDialog, ImportPurpose, Wanted};
 use crate::tui::widgets::page::Page;
 use crate::tui::widgets::toast::Level;
 
-/// Opens the dialog, on the files of the working folder.
+/// Opens the dialog with the files of the working directory.
 pub(super) fn open(model: &mut Model, purpose: ImportPurpose) -> Vec<Effect> {
     if model.import.going.is_some() {
         model.inform("an import is in progress; wait until it ends");
@@ -27,7 +27,7 @@ pub(super) fn open(model: &mut Model, purpose: ImportPurpose) -> Vec<Effect> {
     look(model, Some(Wanted::Folder(String::new())))
 }
 
-/// Asks the disk for what the dialog needs.
+/// Requests what the dialog needs from the disk.
 pub(super) fn look(model: &mut Model, wanted: Option<Wanted>) -> Vec<Effect> {
     let Some(wanted) = wanted else {
         return Vec::new();
@@ -47,7 +47,8 @@ pub(super) fn dialog(model: &mut Model, generation: u64) -> Option<&mut ImportDi
     dialog.filter(|_| wanted)
 }
 
-/// A file has been looked into and accepted. On the sample it makes a project of its own, whose name is asked for.
+/// A file was checked and accepted. In the sample, it becomes a separate project, for which a name
+/// is requested.
 pub(super) fn accepted(model: &mut Model, path: String, is_project: bool) -> Vec<Effect> {
     match (model.options.sample, is_project) {
         (false, _) => {
@@ -65,7 +66,7 @@ pub(super) fn accepted(model: &mut Model, path: String, is_project: bool) -> Vec
     }
 }
 
-/// A new project has its name.
+/// The name of a new project was entered.
 pub(super) fn make(model: &mut Model, project: &str) -> Vec<Effect> {
     let project = project.trim().to_owned();
     let Some(source) = model.import.source.take() else {
@@ -80,7 +81,7 @@ fn going(model: &mut Model, path: &str) {
     model.import.going = Some(GoingImport { file, share: None });
 }
 
-/// A project has been made of a file: it is opened in place of the sample.
+/// A project was created from a file: opens it in place of the sample.
 pub(super) fn made(model: &mut Model, result: Result<String, Vec<String>>) -> Vec<Effect> {
     model.import.going = None;
     match result {
@@ -93,7 +94,7 @@ pub(super) fn made(model: &mut Model, result: Result<String, Vec<String>>) -> Ve
     }
 }
 
-/// Ends the workbench on this project, to begin again on another.
+/// Ends the workbench on this project, and starts it again on another.
 fn leave_for(model: &mut Model, project: &str) -> Vec<Effect> {
     model.next_project = Some(project.to_owned());
     leaving::quit(model)

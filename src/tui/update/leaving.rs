@@ -1,4 +1,4 @@
-//! Leaving a screen, or the workbench: what is still to be stored then.
+//! Leaving a screen or the workbench, and storing what is pending then.
 
 use super::settings;
 use crate::tui::message::Effect;
@@ -6,7 +6,7 @@ use crate::tui::model::{Model, Overlay, PromptFor};
 use crate::tui::screens::registry::spec;
 use crate::tui::screens::run;
 
-/// Stores what was changed and not kept, on any screen: another one may lie over it.
+/// Stores unconfirmed changes on all screens, since another screen may be on top.
 pub(super) fn leave_all(model: &mut Model) -> Vec<Effect> {
     let screens = model.stack.clone().into_iter();
     screens
@@ -14,7 +14,8 @@ pub(super) fn leave_all(model: &mut Model) -> Vec<Effect> {
         .collect()
 }
 
-/// What is still to be stored when the workbench ends, for whatever reason: a reason that is being typed counts as typed.
+/// Stores everything pending when the workbench ends for any reason; a reason that is being typed
+/// counts as entered.
 pub(crate) fn keep_all(model: &mut Model) -> Vec<Effect> {
     model.touch(model.now);
     let mut effects = Vec::new();

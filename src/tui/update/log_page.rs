@@ -1,4 +1,4 @@
-//! The log as a page of text, the latest first.
+//! The log as a page of text, latest first.
 
 use crate::app::log::rows::LogRow;
 use crate::domain::adjudication::Finding;
@@ -6,7 +6,7 @@ use crate::domain::sanitise;
 use crate::domain::verdict::Decision;
 use crate::tui::effects::LOGGED;
 
-/// When, who and what in one line; what it is about, and what changed, in the next.
+/// When, who and what on one line; the subject and the change on the next.
 pub(super) fn words(rows: &[LogRow]) -> String {
     let mut text = match rows.len() {
         0 => "Nothing was decided, imported or run in this project yet.\n".to_owned(),
@@ -18,7 +18,7 @@ pub(super) fn words(rows: &[LogRow]) -> String {
             .who
             .as_ref()
             .map_or(String::new(), |who| format!(" by {who}"));
-        // An entry is two lines whatever is in it: no note makes another one.
+        // An entry always has two lines: a note must not add another one.
         let first = format!("{when}  {}{who}", row.event);
         text.push_str(&format!("\n{}\n", sanitise::line(&first)));
         let about = about(row);
@@ -57,7 +57,7 @@ fn about(row: &LogRow) -> String {
     parts.join(" · ")
 }
 
-/// A verdict or a ruling in words, by its name.
+/// Describes a verdict or a ruling, given its name.
 fn said(name: &str) -> String {
     match (name.parse::<Decision>(), name.parse::<Finding>()) {
         (Ok(decision), _) => decision.words("A", "B"),

@@ -1,4 +1,4 @@
-//! Clicks and the wheel, where the mouse is captured.
+//! Clicks and the wheel, if the mouse is captured.
 
 use super::commands::on_command;
 use crate::tui::keymap::Command;

@@ -1,4 +1,4 @@
-//! What can be done now: footer and palette offer nothing else.
+//! Determines the available commands; footer and palette show no others.
 
 use super::verdict_state;
 use crate::tui::keymap::Command;
@@ -29,7 +29,7 @@ pub(crate) fn offers(model: &Model, command: Command) -> bool {
     }
 }
 
-/// Whether something is in sight that is to be judged without knowing what others say of it.
+/// Whether something on screen is to be judged without knowing other opinions of it.
 pub(super) fn judges_blind(model: &Model) -> bool {
     model.stack.iter().any(|screen| match screen {
         Screen::Review => {
@@ -48,7 +48,8 @@ pub(super) fn judges_blind(model: &Model) -> bool {
     })
 }
 
-/// Whether the project may hold something that an undo on this screen can take back; a query that is not counted yet may.
+/// Whether the project may contain something that an undo on this screen can remove; also true for
+/// a query without counts yet.
 fn undoable(model: &Model) -> bool {
     let decided = match spec(model.screen()).undoes {
         Undoable::Verdict => {
@@ -68,7 +69,7 @@ fn undoable(model: &Model) -> bool {
     decided || model.saving > 0
 }
 
-/// Whether rows are kept by some words.
+/// Whether rows are filtered.
 fn filtered(model: &Model) -> bool {
     match model.screen() {
         Screen::Queries => !model.queries.filter.is_empty(),

@@ -1,4 +1,4 @@
-//! Picks, anchors and links: their dialogs, the question before money is spent, and their end.
+//! Picks, anchors and links: their dialogs, the question before money is spent, and their result.
 
 use crate::app::one_scale::{ANCHORS, LINKS};
 use crate::app::question_set::{
@@ -16,7 +16,7 @@ use crate::tui::text::{self, counted};
 use crate::tui::widgets::question_dialog::{QuestionDialog, QuestionOrder, QuestionWay};
 use crate::tui::widgets::toast::Level;
 
-/// The ways to pick, each with its name and what a judge is asked.
+/// The modes of picking, each with its name and the question to a judge.
 const PICKS: [(PickMode, &str, &str); 3] = [
     (
         PickMode::Exactly,
@@ -44,7 +44,7 @@ pub(super) fn open_picks(model: &mut Model) -> Vec<Effect> {
     open(model, "Picks", ways.to_vec())
 }
 
-/// One judge grades all anchors, so that each is a way.
+/// One judge grades all anchors, so each judge is an option.
 pub(super) fn open_anchors(model: &mut Model) -> Vec<Effect> {
     let judges = model.options.judges.iter();
     let ways = judges.map(|judge| QuestionWay {
@@ -56,7 +56,7 @@ pub(super) fn open_anchors(model: &mut Model) -> Vec<Effect> {
     open(model, "Anchors: one scale over queries", ways)
 }
 
-/// All judges together, or one of them.
+/// The options are all judges together, or one of them.
 pub(super) fn open_links(model: &mut Model) -> Vec<Effect> {
     let judges = &model.options.judges;
     let together = (judges.len() > 1).then(|| QuestionWay {
@@ -73,7 +73,7 @@ pub(super) fn open_links(model: &mut Model) -> Vec<Effect> {
     open(model, "Links: one scale over queries", ways)
 }
 
-/// Opens the dialog; while judges are asked, asks whether to stop that.
+/// Opens the dialog; while judges are being asked, asks whether to stop that.
 fn open(model: &mut Model, title: &'static str, ways: Vec<QuestionWay>) -> Vec<Effect> {
     if model.questions.going.is_some() {
         requests::stop_questions(model);
@@ -104,7 +104,7 @@ fn dialog(model: &mut Model) -> Option<&mut QuestionDialog> {
     })
 }
 
-/// Asks what the chosen way would take, where that was not asked yet.
+/// Requests the price of the chosen option, if it was not requested yet.
 pub(super) fn look(model: &mut Model) -> Vec<Effect> {
     let generation = model.questions.generation;
     let set = dialog(model).and_then(QuestionDialog::ask);
@@ -126,7 +126,7 @@ pub(super) fn priced(
     }
 }
 
-/// Begins what was chosen; where it costs money, a person is asked first.
+/// Starts the chosen option; if it costs money, the person is asked first.
 pub(super) fn chosen(model: &mut Model, order: QuestionOrder) -> Vec<Effect> {
     let free = !order.price.paid || order.price.worst_usd == Some(0.0);
     if free {
@@ -150,7 +150,7 @@ pub(super) fn chosen(model: &mut Model, order: QuestionOrder) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Money may be spent on what was asked about.
+/// The person has confirmed the cost.
 pub(super) fn confirmed(model: &mut Model) -> Vec<Effect> {
     match model.questions.asked.take() {
         Some(order) => begin(model, &order),
@@ -190,7 +190,7 @@ pub(super) fn ended(model: &mut Model, result: Result<QuestionSetOutcome, String
     match (set, model.screen()) {
         (QuestionSet::Picks(_), Screen::Adjudication) => requests::disagreements(model),
         (QuestionSet::Picks(_), _) => Vec::new(),
-        // What was learned is a scale, which the list and the documents show.
+        // The result is a scale, which the list and the documents show.
         (QuestionSet::Anchors(_) | QuestionSet::Links(_), _) => {
             vec![Effect::ReadScale(model.scale.ask())]
         }
@@ -265,7 +265,7 @@ mod tests {
         Msg::Key(key(code))
     }
 
-    /// The model after the dialog was opened, its way was priced, and Enter was pressed.
+    /// Opens the dialog, delivers the price of its option, and presses Enter.
     fn accepted(paid: bool) -> (Model, Vec<Effect>) {
         let mut model = model(Screen::Queries);
         let now = Instant::now();

@@ -1,4 +1,4 @@
-//! What was decided last is taken back; what was taken back can be given again, until something else is decided.
+//! Undo and redo of decisions; a new decision ends the possibility of redo.
 
 use crate::app::review::undo::UndoLimit;
 use crate::tui::message::Effect;
@@ -7,7 +7,7 @@ use crate::tui::screens::duel;
 use crate::tui::screens::registry::spec;
 use crate::tui::screens::spec::Undoable;
 
-/// Takes back what the person decided last, of what the screen is about.
+/// Undoes the person's latest decision of the kind that the screen shows.
 pub(super) fn undo(model: &mut Model) -> Vec<Effect> {
     match spec(model.screen()).undoes {
         Undoable::Verdict => vec![Effect::Undo(limit(model))],
@@ -16,7 +16,8 @@ pub(super) fn undo(model: &mut Model) -> Vec<Effect> {
     }
 }
 
-/// What was given since the workbench was opened, and what was named when the key was pressed.
+/// Limits undo to decisions made since the workbench was opened, plus one that was named at the
+/// previous key press.
 fn limit(model: &mut Model) -> UndoLimit {
     UndoLimit {
         since_ms: model.options.opened_ms,
@@ -24,7 +25,7 @@ fn limit(model: &mut Model) -> UndoLimit {
     }
 }
 
-/// What was taken back, the latest last, of what the screen is about.
+/// Undone decisions of the kind that the screen shows, latest last.
 pub(super) fn stack(model: &Model) -> &[String] {
     match spec(model.screen()).undoes {
         Undoable::Verdict => &model.undone_verdicts,
@@ -48,7 +49,7 @@ pub(super) fn redo(model: &mut Model) -> Vec<Effect> {
     }
 }
 
-/// A new decision ends what could be given again.
+/// A new decision clears what could be redone.
 pub(super) fn forget(model: &mut Model, effects: &[Effect]) {
     if effects
         .iter()

@@ -1,4 +1,4 @@
-//! What the model asks the project for, and the way to a document or a pair.
+//! Requests of the model to the project, and opening a document or a pair.
 
 use super::results;
 use crate::domain::battle::Pair;
@@ -8,7 +8,7 @@ use crate::tui::model::Model;
 use crate::tui::screens::{Screen, battle, document, review};
 
 impl Model {
-    /// Asks for a query and forgets what was open.
+    /// Requests a query and closes the open one.
     pub(crate) fn open_query(&mut self, key: QueryKey) -> Vec<Effect> {
         if self.open.as_ref().is_none_or(|open| open.info.key != key) {
             self.open = None;
@@ -31,7 +31,7 @@ impl Model {
         }
     }
 
-    /// A verdict was given: an answer on its way was computed without it, and is not to be shown.
+    /// A verdict was given: pending answers were computed without it and must not be shown.
     pub(crate) fn overtake(&mut self) {
         self.generation += 1;
         self.loading = false;
@@ -48,7 +48,8 @@ impl Model {
         document::update::open_document(self, document)
     }
 
-    /// Goes to a pair of documents, fought or not; to its review where judges are to stay hidden.
+    /// Opens a pair of documents, with or without a battle; opens its review if judges are to stay
+    /// hidden.
     pub(crate) fn open_battle(&mut self, a: usize, b: usize) -> Vec<Effect> {
         let blind = self.options.judging.battle_blind && self.screen() != Screen::Queue;
         match Pair::new(a, b) {

@@ -1,4 +1,4 @@
-//! A query has arrived; a verdict is on disk or taken back.
+//! Handles results: loaded queries, and stored or undone verdicts.
 
 use crate::app::review::undo::Undo;
 use crate::domain::battle::Pair;
@@ -49,7 +49,7 @@ pub(super) fn opened(model: &mut Model, generation: u64, mut open: OpenQuery) ->
     (spec(model.screen()).loaded)(model)
 }
 
-/// Shows what another program has brought into the project. A pair under review stays as it is.
+/// Shows the changes made by another program. A pair under review stays unchanged.
 pub(super) fn changed_elsewhere(model: &mut Model) -> Vec<Effect> {
     let mut effects = vec![Effect::List];
     if model.screen() != Screen::Review {
@@ -63,13 +63,14 @@ pub(super) fn saved(model: &mut Model, key: QueryKey) -> Vec<Effect> {
     let mut effects = queries::update::summarise_anew(model, key);
     effects.extend(reload_when_all_is_stored(model));
     if model.screen() == Screen::Review {
-        // What has been judged is counted where it is shown.
+        // Update the counts of judged items where they are shown.
         effects.extend(requests::queue(model));
     }
     effects
 }
 
-/// A verdict is not on disk: one that is under review is stored again when the person goes on.
+/// A verdict could not be stored: one that is under review is stored again when the person
+/// continues.
 pub(super) fn not_saved(model: &mut Model, error: &str) -> Vec<Effect> {
     model.saving = model.saving.saturating_sub(1);
     let words = format!("the verdict was not stored: {error}");
@@ -81,7 +82,8 @@ pub(super) fn not_saved(model: &mut Model, error: &str) -> Vec<Effect> {
     reload_when_all_is_stored(model)
 }
 
-/// An answer while a verdict is on its way would be without it.
+/// Reloads only when everything is stored, since an answer before that would lack the pending
+/// verdict.
 fn reload_when_all_is_stored(model: &mut Model) -> Vec<Effect> {
     match model.saving {
         0 => model.reload(),
@@ -138,7 +140,7 @@ pub(super) fn redone(model: &mut Model, redone: Again) -> Vec<Effect> {
     effects
 }
 
-/// Shows the pair on which a verdict was taken back or given again, and what that changed.
+/// Shows the pair whose verdict was undone or redone, and the effect.
 fn show_again(
     model: &mut Model,
     stored: &StoredVerdict,

@@ -1,4 +1,5 @@
-//! The settings: those of the screen, which follow while they are chosen, and those of the project.
+//! The settings: those of the screen, which are previewed while they are chosen, and those of the
+//! project.
 
 use crate::app::settings::ProjectSettings;
 use crate::app::student::naming::StudentChoice;
@@ -13,10 +14,10 @@ use crate::tui::widgets::settings_dialog::{Setting, SettingKind, SettingsDialog}
 use crate::tui::widgets::toast::Level;
 
 const ORDERS: [DocumentOrder; 2] = [DocumentOrder::Hybrid, DocumentOrder::Zelo];
-/// Numbers of ranks that can count as the top; another one that is set stands among them.
+/// Options for the number of ranks in the top; a different current value is added to them.
 const TOPS: [usize; 6] = [1, 3, 5, 10, 20, 50];
 
-/// What a student counts for that was just named: nothing, so that naming one changes no score.
+/// The initial weight of a newly chosen student: zero, so that choosing one changes no score.
 const NO_WEIGHT: StudentWeight = StudentWeight::Set(0.0);
 const NO_STUDENT: &str = "none";
 
@@ -33,7 +34,7 @@ fn tops(now: usize) -> Vec<usize> {
     tops
 }
 
-/// The override modes to choose from: a legacy mode only where the project uses it.
+/// The override modes to choose from; a legacy mode is included only if the project uses it.
 fn modes(now: OverrideMode) -> Vec<OverrideMode> {
     let mut modes = vec![OverrideMode::Alongside, OverrideMode::Replace];
     if now.is_legacy() {
@@ -51,7 +52,7 @@ fn mode_name(mode: OverrideMode) -> String {
     .to_owned()
 }
 
-/// Whose verdict may count: an adjudicator is who was named, or the person who asks.
+/// The rules for whose verdict counts; the adjudicator is the current one, or the person who asks.
 fn rules(model: &Model, now: &FinalRule) -> [FinalRule; 3] {
     let adjudicator = match now {
         FinalRule::Adjudicator(name) => name.clone(),
@@ -71,7 +72,7 @@ fn rule_name(rule: &FinalRule) -> String {
     }
 }
 
-/// Opens the dialog with what is in force now, unless something was opened since it was asked for.
+/// Opens the dialog with the current settings, unless something was opened since the request.
 pub(super) fn open(model: &mut Model, project: ProjectSettings, student: StudentChoice) {
     if !model.overlays.is_empty() {
         return;
@@ -144,7 +145,7 @@ pub(super) fn open(model: &mut Model, project: ProjectSettings, student: Student
     model.overlays.push(Overlay::Settings(dialog));
 }
 
-/// Which student counts, and for what; the weight only where there is a student.
+/// Which student counts, and its weight if there is one.
 fn student_rows(student: &StudentChoice) -> Vec<Setting> {
     let names = student.names.iter();
     let names = names.map(|name| sanitise::line(name).into_owned());
@@ -182,7 +183,7 @@ fn student_rows(student: &StudentChoice) -> Vec<Setting> {
     rows
 }
 
-/// The weights to choose from; another one that is set stands among them.
+/// The weights to choose from; a different current value is added to them.
 fn weights(student: &StudentChoice) -> Vec<StudentWeight> {
     let mut weights: Vec<StudentWeight> = [StudentWeight::Auto]
         .into_iter()
@@ -204,7 +205,7 @@ fn weight_name(weight: &StudentWeight) -> String {
     }
 }
 
-/// The student that was chosen, where that is another one than before or counts for something else.
+/// The chosen student, if the student or its weight differs from before.
 fn chosen_student(dialog: &SettingsDialog) -> Option<Option<(String, StudentWeight)>> {
     let known = &dialog.student;
     let at = dialog.chosen(SettingKind::Student)?;
@@ -215,7 +216,7 @@ fn chosen_student(dialog: &SettingsDialog) -> Option<Option<(String, StudentWeig
     (chosen != known.named).then_some(chosen)
 }
 
-/// Whether a weight was chosen and no student that could have it.
+/// Whether a weight was chosen without a student.
 fn is_weight_of_nobody(dialog: &SettingsDialog) -> bool {
     let known = &dialog.student;
     let now = known
@@ -227,7 +228,7 @@ fn is_weight_of_nobody(dialog: &SettingsDialog) -> bool {
     dialog.chosen(SettingKind::Student) == Some(0) && weight.is_some_and(|weight| weight != now)
 }
 
-/// The screen follows while its colours are chosen.
+/// Applies the colors while they are being chosen.
 pub(super) fn preview(model: &mut Model) {
     let Some(Overlay::Settings(dialog)) = model.overlays.last() else {
         return;
@@ -238,12 +239,12 @@ pub(super) fn preview(model: &mut Model) {
     model.theme = theme.map_or(model.theme, |at| ThemeChoice::ALL[at]);
 }
 
-/// Puts the colours back that were before the dialog.
+/// Restores the colors from before the dialog.
 pub(super) fn give_up(model: &mut Model, dialog: &SettingsDialog) {
     (model.ramp, model.theme) = dialog.looks;
 }
 
-/// Takes what was chosen; the project's part is stored.
+/// Applies the choices and stores the project's part.
 pub(super) fn keep(model: &mut Model, dialog: &SettingsDialog) -> Vec<Effect> {
     let hidden = |kind| dialog.chosen(kind).map(|at| at == 0);
     if let Some(hidden) = hidden(SettingKind::QueueBlind) {
@@ -282,7 +283,7 @@ pub(super) fn keep(model: &mut Model, dialog: &SettingsDialog) -> Vec<Effect> {
     effects
 }
 
-/// Keeps how the workbench looks and where the person is, where that has changed.
+/// Stores display preferences and positions if they have changed.
 pub(crate) fn remember(model: &mut Model) -> Vec<Effect> {
     let now = Remembered::of(model);
     if now == model.remembered {

@@ -81,7 +81,7 @@ fn what_is_kept_is_remembered_and_the_projects_part_stored() {
     let stored = Effect::StoreSettings(Box::new(project()), Box::new(after));
     assert!(effects.contains(&stored), "{effects:?}");
 
-    // Another session begins as this one ended.
+    // Another session starts where this one ended.
     let options = TuiOptions {
         remembered: kept.clone(),
         ..TuiOptions::default()
@@ -139,7 +139,7 @@ fn the_projects_student_and_its_weight_are_chosen_and_named() {
     };
     let read = Msg::SettingsRead(Box::new(project()), student.clone());
     update(&mut model, read, now);
-    // The last two rows: the weight, and above it the student.
+    // The last two rows: the weight, and the student above it.
     let downs = [KeyCode::Down; 9];
     press(&mut model, &downs);
     let effects = press(&mut model, &[Right, Up, Right, Enter]);

@@ -1,4 +1,4 @@
-//! Searching the texts on screen: typing, going from place to place, ending.
+//! Searching the texts on screen: typing, moving between matches, ending.
 
 use crate::tui::keymap::Command;
 use crate::tui::model::text_search::TextSearch;
@@ -6,7 +6,7 @@ use crate::tui::model::{Model, PromptFor};
 use crate::tui::screens::registry::spec;
 use crate::tui::screens::spec::Find;
 
-/// Asks for words to look for in the texts on screen.
+/// Asks for words to search for in the texts on screen.
 pub(super) fn ask(model: &mut Model) {
     let words = model.search.as_ref().map(|search| search.words.clone());
     let placeholder = "words to find in the text";
@@ -18,7 +18,7 @@ pub(super) fn ask(model: &mut Model) {
     );
 }
 
-/// Lights the words where they stand; without words nothing is searched.
+/// Highlights the matches; without words, nothing is searched.
 pub(super) fn look_for(model: &mut Model, words: &str) {
     let Find::Texts(texts) = spec(model.screen()).find else {
         return;
@@ -35,14 +35,14 @@ pub(super) fn look_for(model: &mut Model, words: &str) {
     show(model);
 }
 
-/// Looks again, where texts have arrived since.
+/// Repeats the search after texts have been loaded.
 pub(super) fn refresh(model: &mut Model) {
     if let Some(words) = model.search.as_ref().map(|search| search.words.clone()) {
         look_for(model, &words);
     }
 }
 
-/// Answers a command while a search is lit; false where it is not about the search.
+/// Handles a command during a search; returns false if it is unrelated to the search.
 pub(super) fn on_command(model: &mut Model, command: Command) -> bool {
     let Some(search) = &mut model.search else {
         return false;
@@ -58,7 +58,7 @@ pub(super) fn on_command(model: &mut Model, command: Command) -> bool {
     true
 }
 
-/// Brings the place that is meant into view.
+/// Scrolls to the current match.
 fn show(model: &mut Model) {
     let side = model.search.as_ref().and_then(TextSearch::current);
     if let Some(side) = side.map(|(side, _)| *side)

@@ -1,4 +1,5 @@
-//! The law of verdicts: none without a verdict key pressed in the verdict state, and none on another pair or document.
+//! The invariant of verdicts: none is given without a verdict key pressed in the verdict state, and
+//! none on another pair or document.
 
 use super::update;
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
@@ -17,11 +18,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Sequences of keys that are tried, from each screen.
+/// Number of key sequences to try from each screen.
 const SEQUENCES: usize = 500;
-/// Keys, pastes and answers in a sequence.
+/// Number of keys, pastes and answers in a sequence.
 const LENGTH: usize = 12;
-/// A model is made anew after so many sequences; it costs more than they do.
+/// Number of sequences per model, since creating a model costs more than running them.
 const REUSED: usize = 50;
 
 #[derive(Clone, Debug)]
@@ -31,7 +32,7 @@ enum Event {
     /// A verdict is on disk.
     Stored,
     NotStored,
-    /// The queue has been worked out anew, or texts arrive.
+    /// The queue has been recomputed, or texts arrive.
     Queued,
     Texts,
     Evidence,
@@ -105,7 +106,7 @@ fn start(which: usize) -> Model {
         3 => testing::sized(Screen::Document, 3, 1),
         4 => testing::sized(Screen::Matrix, 3, 1),
         _ => {
-            // Texts that have not arrived.
+            // Texts that have not been loaded.
             let mut model = testing::sized(Screen::Battle, 3, 1);
             if let Some(open) = &mut model.open {
                 open.texts.clear();
@@ -115,7 +116,7 @@ fn start(which: usize) -> Model {
     }
 }
 
-/// What a verdict key says, independent of how the screens understand it.
+/// The decision of a verdict key, independent of the screens' code.
 fn decision(command: Command) -> Option<Decision> {
     Some(match command {
         Command::JudgeA => Decision::A,
@@ -138,7 +139,7 @@ fn finding(command: Command) -> Option<Finding> {
     })
 }
 
-/// A decision as the pair's first document sees it.
+/// A decision from the point of view of the pair's first document.
 fn oriented(pair: Pair, a: usize, decision: Decision) -> Decision {
     match a == pair.low() {
         true => decision,
@@ -150,12 +151,13 @@ fn oriented(pair: Pair, a: usize, decision: Decision) -> Decision {
 struct Pressed {
     verdicts: HashMap<(QueryKey, Pair), Decision>,
     rulings: HashMap<(QueryKey, String), Finding>,
-    /// When a line was last accepted: keys that follow at once belong to it.
+    /// When a line was last accepted: keys that follow immediately belong to it.
     accepted: Option<Instant>,
 }
 
 impl Pressed {
-    /// Notes a verdict key that is pressed in the verdict state: nothing lies over the screen, nothing is searched.
+    /// Records a verdict key pressed in the verdict state, when no overlay is open and no search is
+    /// active.
     fn note(&mut self, model: &Model, key: KeyEvent) {
         let (code, now) = (key.code, model.now);
         if matches!(model.overlays.last(), Some(Overlay::Prompt(..))) && code == KeyCode::Enter {
@@ -199,7 +201,7 @@ impl Pressed {
     }
 }
 
-/// Plays a sequence.
+/// Runs a sequence.
 fn obeys(model: &mut Model, pressed: &mut Pressed, events: &[(Event, u64)]) {
     for (at, (event, wait)) in events.iter().enumerate() {
         let now = model.now + Duration::from_millis(*wait);
@@ -255,7 +257,7 @@ fn no_verdict_without_a_verdict_key_in_the_verdict_state() {
     tried(SEQUENCES);
 }
 
-/// The same on 10⁵ sequences: `cargo test --lib verdict_law -- --ignored`.
+/// The same with 10⁵ sequences: `cargo test --lib verdict_law -- --ignored`.
 #[test]
 #[ignore = "takes a minute or two"]
 fn no_verdict_without_a_verdict_key_in_a_hundred_thousand_sequences() {
@@ -286,7 +288,8 @@ fn words_that_are_searched_are_no_verdict_while_typed_and_while_lit() {
         assert!(!decides(&effects), "{effects:?}");
         let search = model.search.as_ref().unwrap();
         assert!(search.found.len() > 1 || which == 2, "{search:?}");
-        // Without a match the search stays until it is ended: what is typed goes on being no verdict.
+        // Without a match, the search stays active until it is ended, so typed keys still give no
+        // verdict.
         let effects = press(&mut model, "/zzz\nab131");
         assert!(!decides(&effects) && model.search.is_some());
         let effects = press(&mut model, "\u{1b}");
@@ -308,7 +311,7 @@ fn a_reason_may_be_written_first_and_goes_with_the_verdict() {
     for which in 0..3 {
         let mut model = start(which);
         assert!(!decides(&press(&mut model, "ibad dose\n")));
-        // A second pasted line is no verdict.
+        // A second pasted line gives no verdict.
         assert!(!decides(&press(&mut model, "ab")));
         model.now += Duration::from_secs(1);
         let key = match which {

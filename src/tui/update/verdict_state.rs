@@ -1,4 +1,5 @@
-//! When a verdict or a ruling may be given: with its texts in sight, and with nothing that is typed into.
+//! Determines when a verdict or a ruling may be given: with its texts visible, and with no text
+//! input open.
 
 use crate::tui::keymap::Command;
 use crate::tui::model::Model;
@@ -6,10 +7,12 @@ use crate::tui::screens::Screen;
 use crate::tui::screens::registry::spec;
 use std::time::Duration;
 
-/// Keys that follow the end of a prompt this closely were meant for it: a pasted line that the terminal sent as keys.
+/// Keys that follow the end of a prompt this closely were meant for it: a pasted line that the
+/// terminal sent as keys.
 pub(crate) const AFTER_TYPING: Duration = Duration::from_millis(150);
 
-/// Whether a command decides something on a screen: a key that opens on all others chooses a passage where one is marked.
+/// Whether a command decides something on a screen: the key that opens an item elsewhere chooses
+/// the passage on the passage screen.
 pub(crate) fn decides(screen: Screen, command: Command) -> bool {
     command.decides() || screen == Screen::Passage && command == Command::Open
 }

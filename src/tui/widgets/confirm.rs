@@ -1,4 +1,4 @@
-//! A small box that asks before something that cannot be taken back.
+//! A small box that asks for confirmation before an irreversible action.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -11,7 +11,7 @@ use crate::tui::theme::Theme;
 
 const WIDTH: u16 = 56;
 
-/// A question with two answers; *no* is chosen at first.
+/// A question with two answers; *no* is selected initially.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confirm {
     title: String,
@@ -28,7 +28,8 @@ impl Confirm {
         }
     }
 
-    /// `y` submits, `n`, Esc and `q` cancel, Enter takes the chosen answer, arrows and Tab choose.
+    /// `y` submits; `n`, Esc and `q` cancel; Enter accepts the selected answer; arrows and Tab
+    /// select.
     pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome {
         if event.kind == KeyEventKind::Release || event.modifiers.contains(KeyModifiers::CONTROL) {
             return KeyOutcome::Pass;

@@ -1,4 +1,5 @@
-//! Documents' texts made ready for the screen: sanitised, clipped, wrapped, with the query's terms marked.
+//! Documents' texts prepared for display: sanitized, truncated, wrapped, with query terms
+//! highlighted.
 
 use crate::domain::reasoning::FoldedText;
 use crate::domain::{sanitise, text as words};
@@ -12,10 +13,10 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How much of a text is shown, in bytes; the rest is announced and left out.
+/// Maximum number of bytes of a text shown; the omission of the rest is announced.
 pub const SHOWN_BYTES: usize = 120_000;
 
-/// Texts kept ready; a battle shows two.
+/// Number of texts in the cache; a battle shows two.
 const KEPT: usize = 6;
 
 #[derive(Debug)]
@@ -24,7 +25,7 @@ pub struct PreparedText {
     pub terms: Vec<Range<usize>>,
     pub passage: Range<usize>,
     pub folded: FoldedText,
-    /// Bytes of the whole text, where only its beginning is shown.
+    /// Size of the whole text in bytes, if only its beginning is shown.
     pub clipped_of: Option<usize>,
 }
 
@@ -45,7 +46,7 @@ impl PreparedText {
         }
     }
 
-    /// That only the beginning is shown, where the text is longer than what is.
+    /// A note that only the beginning is shown, if the text is longer.
     pub fn note(&self) -> Option<String> {
         self.clipped_of.map(|bytes| {
             format!(
@@ -56,8 +57,9 @@ impl PreparedText {
         })
     }
 
-    /// The line to begin with: the first where everything fits or the top is wanted, else the one from which the passage
-    /// nearest to the query is in sight, with a little of what stands before it.
+    /// The first line to show: the first of the text if everything fits or `from_top` is set, or
+    /// else the one that shows the passage most similar to the query with a little context before
+    /// it.
     pub fn first_line(&self, lines: &[Range<usize>], page: usize, from_top: bool) -> usize {
         if from_top || lines.len() <= page {
             return 0;
@@ -65,7 +67,7 @@ impl PreparedText {
         self.line_in_view(lines, page, &self.passage)
     }
 
-    /// The line to begin with so that a place is in sight, with a little of what stands before it.
+    /// The first line to show so that a range is visible, with a little context before it.
     pub fn line_in_view(&self, lines: &[Range<usize>], page: usize, place: &Range<usize>) -> usize {
         let line = lines.partition_point(|line| line.end <= place.start);
         let before = page / 6;
@@ -74,16 +76,16 @@ impl PreparedText {
     }
 }
 
-/// What is marked in a text beside the query's terms.
+/// The marks in a text besides the query's terms.
 #[derive(Clone, Debug, Default)]
 pub struct TextMarks {
-    /// Underlined: what judges quoted, or what a label rests on.
+    /// Underlined: quotes of judges, or the evidence of a label.
     pub quotes: Vec<Range<usize>>,
-    /// Underlined without colour: what the judges quoted whose reasoning is not shown.
+    /// Underlined without color: quotes of judges whose reasoning is not shown.
     pub others: Vec<Range<usize>>,
-    /// Places where the words of a search stand.
+    /// The matches of a search.
     pub found: Vec<Range<usize>>,
-    /// The one that is shown.
+    /// The current match.
     pub current: Option<Range<usize>>,
 }
 
@@ -92,12 +94,12 @@ type WrappedLines = Arc<[Range<usize>]>;
 struct CachedLayout {
     source: Arc<str>,
     prepared: Arc<PreparedText>,
-    /// By columns.
+    /// By number of columns.
     wraps: Vec<(usize, WrappedLines)>,
 }
 
-/// Texts prepared for the screen lately, so that no frame prepares one twice. It holds nothing that cannot be computed
-/// again from the texts themselves.
+/// Cache of texts prepared for display, so that no frame prepares one again. Its content can always
+/// be recomputed from the texts.
 #[derive(Default)]
 pub struct LayoutCache(RefCell<Vec<CachedLayout>>);
 
@@ -158,7 +160,7 @@ impl LayoutCache {
     }
 }
 
-/// ` · 3–12/40`: which lines are shown, where not all are.
+/// ` · 3–12/40`: the visible lines, if not all are visible.
 pub fn place(first: usize, page: usize, lines: usize) -> String {
     let last = (first + page).min(lines);
     let cut = lines > page && page > 0;
@@ -169,8 +171,8 @@ pub fn place(first: usize, page: usize, lines: usize) -> String {
     }
 }
 
-/// Draws the lines from `scroll` on, as far down as there is text, with the query's terms lit and the marks drawn;
-/// returns how many lines there are in all.
+/// Draws the lines from `scroll` on to the end of the area, with query terms highlighted and marks
+/// drawn; returns the total number of lines.
 pub fn render(
     prepared: &PreparedText,
     lines: &[Range<usize>],

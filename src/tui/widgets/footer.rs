@@ -1,4 +1,4 @@
-//! The bottom line: the keys that work here, as many as fit, `? help` always among them.
+//! The bottom line: as many of the available keys as fit, always including `? help`.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -37,13 +37,13 @@ impl Footer {
         }
     }
 
-    /// Leaves out what cannot be done now.
+    /// Hides commands that are not available now.
     pub fn only(mut self, offered: impl Fn(Command) -> bool) -> Self {
         self.hints.retain(|(command, ..)| offered(*command));
         self
     }
 
-    /// Replaces a label, where the state knows a better word: `resume` for `start`.
+    /// Replaces a label by a more specific one: `resume` for `start`.
     pub fn relabel(mut self, from: &str, to: &'static str) -> Self {
         for (_, _, hint) in &mut self.hints {
             if *hint == from {
@@ -53,7 +53,7 @@ impl Footer {
         self
     }
 
-    /// Says something before the hints, which have what room is left.
+    /// Shows a text before the hints, which get the remaining space.
     pub fn led_by(mut self, words: String) -> Self {
         self.lead = words;
         self

@@ -1,10 +1,10 @@
-//! A share as a short bar.
+//! A share drawn as a short bar.
 
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-/// A bar of so many cells for a share in 0..=1.
+/// A bar of `cells` cells for a share in 0..=1.
 pub(crate) fn gauge(share: f64, cells: usize, fill: Style, theme: &Theme) -> [Span<'static>; 2] {
     let filled = ((cells as f64 * share.clamp(0.0, 1.0)) as usize).min(cells);
     [

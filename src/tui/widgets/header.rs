@@ -1,4 +1,4 @@
-//! The top line: where I am on the left, what is running on the right.
+//! The top line: the location on the left, and what is running on the right.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,14 +11,14 @@ const ARROW: &str = " › ";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// From the project to what is open; the last one is kept longest.
+    /// From the project to the open item; the last one is kept longest.
     pub crumbs: Vec<String>,
-    /// Progress, pace and spend, empty when nothing runs.
+    /// Progress, rate and spending; empty if nothing is running.
     pub status: String,
 }
 
 impl Header {
-    /// The crumbs in `columns` columns: outer ones give way first.
+    /// The location in `columns` columns; outer parts are omitted first.
     fn trail(&self, columns: usize) -> (String, String) {
         let Some((last, outer)) = self.crumbs.split_last() else {
             return (String::new(), String::new());

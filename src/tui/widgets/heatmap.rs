@@ -1,9 +1,9 @@
-//! The K×K heatmap: every battle of a query in one picture, at seven zooms.
+//! The K×K heatmap: all battles of a query in one picture, at seven zoom levels.
 //!
-//! Rows and columns are display positions; the caller maps them to documents, so that reordering is a matter of
-//! handing over another source. A cell is read from the row's side: 0 the row's document is worse, 1 it is better.
-//! Only what is on the screen is read and painted, except for the overview, which averages all cells once a
-//! [`CellSource::generation`].
+//! Rows and columns are display positions, which the caller maps to documents; to reorder them,
+//! pass another source. A cell is seen from its row: 0 means that the row's document is worse, 1
+//! that it is better. Only visible cells are read and painted, except in the overview, which
+//! averages all cells once per [`CellSource::generation`].
 
 mod cache;
 mod frame;
@@ -29,7 +29,8 @@ pub use frame::{Viewport, columns_wanted, fit};
 pub use source::{CellScale, CellSource, HeatCell, HeatmapOptions, MarginRow};
 pub use state::{HeatmapState, Zoom};
 
-/// Draws the heatmap and says which part of the matrix it shows; `cache` keeps the scroll position and the averages.
+/// Draws the heatmap and returns the visible part of the matrix; `cache` keeps the scroll position
+/// and the averages.
 pub fn render(
     area: Rect,
     buf: &mut Buffer,

@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 const WIDTH: u16 = 78;
-/// Columns that keys have at least.
+/// Minimum columns for keys.
 const KEYS: usize = 14;
 
 #[derive(Clone, Debug)]
@@ -60,7 +60,8 @@ impl Help {
         lines
     }
 
-    /// The keys of a binding that work here. A command of both tables stands in the first one, with the keys of both.
+    /// The keys of a binding that work here. A command in both tables is listed in the first one,
+    /// with the keys of both.
     fn keys(&self, scope: Scope, binding: &Binding) -> Vec<String> {
         let here = self.scope.own();
         let same = |other: &&Binding| other.command == binding.command;
@@ -87,7 +88,7 @@ impl Help {
     }
 }
 
-/// A command with its keys in the first `room` columns, in as many lines as its words take.
+/// A command with its keys in the first `room` columns, on as many lines as its description needs.
 fn entry(keys: &str, doc: &str, room: usize, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let ranges = wrap(doc, columns.saturating_sub(room));
     let lines = ranges.into_iter().enumerate();

@@ -1,4 +1,4 @@
-//! What every list has around its rows: a line of totals with the place of the cursor, and a scrollbar.
+//! The frame of every list: a line of totals with the cursor position, and a scrollbar.
 
 use crate::tui::canvas::Canvas;
 use crate::tui::text;
@@ -6,7 +6,8 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Scrollbar, ScrollbarOrientation, ScrollbarState, StatefulWidget, Widget};
 
-/// Words on the left; on the right the row under the cursor, of how many that are shown, of how many there are.
+/// Text on the left; on the right, the row under the cursor, the number of rows shown, and the
+/// total number.
 pub(crate) fn list_head(words: &str, place: (usize, usize, usize), canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
     let (cursor, shown, all) = place;
@@ -27,7 +28,7 @@ pub(crate) fn list_head(words: &str, place: (usize, usize, usize), canvas: Canva
     .render(area, buf);
 }
 
-/// A scrollbar in the blank column right of a list that does not fit.
+/// Draws a scrollbar in the blank column to the right of a list that does not fit.
 pub(crate) fn scrollbar(first: usize, rows: usize, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
     let page = usize::from(area.height);

@@ -1,4 +1,4 @@
-//! A page of text over the screen.
+//! A page of text on top of the screen.
 
 use super::KeyOutcome;
 use super::scroll_box::ScrollBox;
@@ -20,7 +20,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page; what could steer a terminal in `text` is shown as symbols.
+    /// Creates a page; control characters in `text` are shown as symbols.
     pub fn new(title: &'static str, text: &str) -> Self {
         Self {
             text: sanitise::block(text).into_owned(),
@@ -29,7 +29,7 @@ impl Page {
         }
     }
 
-    /// A command of the screen below that closes the page and is carried out.
+    /// A command of the screen below that closes the page and is executed.
     pub fn passing(mut self, command: Command) -> Self {
         self.passes = Some(command);
         self
@@ -39,7 +39,7 @@ impl Page {
         self.passes == Some(command)
     }
 
-    /// Columns for its text in a terminal of `columns`.
+    /// Columns for its text in a terminal with `columns` columns.
     pub(crate) fn columns(columns: u16) -> usize {
         ScrollBox::new("", WIDTH).columns(Rect::new(0, 0, columns, 1))
     }

@@ -1,4 +1,4 @@
-//! The `:` overlay: find a command by its name or its sentence, see its key, run it.
+//! The `:` overlay: finds a command by its name or description, shows its key, and runs it.
 
 use std::cell::Cell;
 
@@ -23,7 +23,7 @@ pub struct Palette {
     scope: Scope,
     commands: Vec<Command>,
     prompt: LinePrompt,
-    /// Position in `commands` and the matched characters of the name.
+    /// Index in `commands`, and the matched characters of the name.
     found: Vec<(usize, Vec<usize>)>,
     selected: usize,
     top: Cell<usize>,
@@ -50,7 +50,8 @@ impl Palette {
         let words = self.prompt.text().trim().to_lowercase();
         let names = self.commands.iter().map(|command| command.name());
         let mut named = rank(&words, names);
-        // The beginning of the name, then of one of its words, then letters anywhere in it.
+        // The beginning of the name comes first, then that of one of its words, then letters
+        // anywhere in it.
         named.sort_by_key(|one| {
             let name = self.commands[one.index].name();
             let begins = name.split('-').any(|part| part.starts_with(&words));
@@ -88,7 +89,7 @@ impl Palette {
         KeyOutcome::Consumed
     }
 
-    /// Edits the words, moves with arrows, Tab or Ctrl-n and Ctrl-p; Enter runs.
+    /// Edits the text; arrows, Tab, Ctrl-n and Ctrl-p move; Enter runs.
     pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome<Command> {
         let page = isize::try_from(self.rows.get()).unwrap_or(1);
         let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
@@ -130,7 +131,8 @@ impl Palette {
             .iter()
             .filter_map(|command| self.key(*command));
         let key = keys.map(|key| width(&key)).max().unwrap_or(0) as u16 + 1;
-        // Where the longest descriptions are cut, that of the chosen command stands in full below the list.
+        // If the longest descriptions are truncated, that of the selected command is shown in full
+        // below the list.
         let longest = self.commands.iter().map(|command| width(command.doc()));
         let space = usize::from(list.width.saturating_sub(NAME + key));
         if longest.max().is_some_and(|longest| longest > space) && list.height > 2 {
@@ -164,7 +166,8 @@ impl Palette {
         caret
     }
 
-    /// The key of a command, where it has one here: that of another screen would do something else, or nothing.
+    /// The key of a command if it has one here: the key on another screen would do something else,
+    /// or nothing.
     fn key(&self, command: Command) -> Option<String> {
         let works = active(self.scope).iter().any(|one| one.command == command);
         let key = key_of(command, self.scope).filter(|_| works)?;
@@ -275,7 +278,7 @@ mod tests {
         }
         let names = found("judge");
         let place = |wanted: &str| names.iter().position(|name| *name == wanted);
-        // In the name, and in the sentence alone.
+        // In the name, and only in the description.
         assert!(place("judge-a") < place("next-judge"), "{names:?}");
         assert!(place("next-judge") < place("expand-reasoning"), "{names:?}");
         assert!(place("expand-reasoning").is_some());

@@ -1,4 +1,4 @@
-//! Choosing what judges are asked beside a run and by whom, with what that would take.
+//! A dialog for choosing questions to ask outside a run and the judges to ask, with their price.
 
 use super::{KeyOutcome, boxed, key_line};
 use crate::app::question_set::{QuestionSet, QuestionSetPrice};
@@ -16,10 +16,10 @@ use ratatui::widgets::{Paragraph, Widget};
 const WIDTH: u16 = 78;
 const HEIGHT: u16 = 17;
 const NAME: usize = 19;
-/// Rows of the list; where there are more, it scrolls.
+/// Rows of the list; if there are more options, it scrolls.
 const ROWS: usize = 5;
 
-/// Something that can be asked, its name in the list, and what a judge is asked.
+/// An option: a question set, its name in the list, and the question to a judge.
 #[derive(Clone, Debug)]
 pub struct QuestionWay {
     pub set: QuestionSet,
@@ -27,14 +27,14 @@ pub struct QuestionWay {
     pub doc: String,
 }
 
-/// What is known of the price of a way.
+/// The known price of an option.
 #[derive(Clone, Debug, Default)]
 enum Priced {
     #[default]
     Unknown,
-    /// It is being worked out.
+    /// It is being computed.
     Asked,
-    /// What it would take, or why it cannot be had.
+    /// The price, or why it cannot be computed.
     Known(Result<QuestionSetPrice, String>),
 }
 
@@ -43,11 +43,11 @@ pub struct QuestionDialog {
     title: &'static str,
     ways: Vec<(QuestionWay, Priced)>,
     selected: usize,
-    /// What money may be spent, in words.
+    /// Describes the spending limit.
     budget: String,
 }
 
-/// What a person chose.
+/// The chosen option.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuestionOrder {
     pub set: QuestionSet,
@@ -55,7 +55,7 @@ pub struct QuestionOrder {
 }
 
 impl QuestionDialog {
-    /// Of at least one way.
+    /// Creates the dialog; needs at least one option.
     pub fn new(title: &'static str, ways: Vec<QuestionWay>, budget: String) -> Self {
         Self {
             title,
@@ -65,8 +65,9 @@ impl QuestionDialog {
         }
     }
 
-    /// The way under the cursor, where its price is still to be asked for. It counts as asked for from now on: a price is
-    /// worked out from the whole project, and one at a time is enough for a way.
+    /// The option under the cursor, if its price has not been requested. It counts as requested
+    /// from now on: a price is computed from the whole project, and one request per option is
+    /// enough.
     pub fn ask(&mut self) -> Option<QuestionSet> {
         let (way, price) = self.ways.get_mut(self.selected)?;
         let unknown = matches!(price, Priced::Unknown);
@@ -83,7 +84,7 @@ impl QuestionDialog {
         }
     }
 
-    /// What is chosen, where its price is known and there is something to ask.
+    /// The chosen option, if its price is known and there is something to ask.
     fn order(&self) -> Option<QuestionOrder> {
         match self.ways.get(self.selected)? {
             (way, Priced::Known(Ok(price))) if price.calls > 0 => Some(QuestionOrder {
@@ -94,7 +95,7 @@ impl QuestionDialog {
         }
     }
 
-    /// Moves in the list; Enter accepts a way that there is something to ask in.
+    /// Moves in the list; Enter accepts an option with something to ask.
     pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome<QuestionOrder> {
         match event.code {
             KeyCode::Enter => {
@@ -163,7 +164,7 @@ impl QuestionDialog {
     }
 }
 
-/// What asking would take, a sentence a line.
+/// Describes the price, one sentence per line.
 fn words(price: &QuestionSetPrice, budget: &str) -> Vec<String> {
     let judges = first_names(&price.judges);
     let mut words = Vec::new();

@@ -1,4 +1,4 @@
-//! A box of lines in the middle of the screen, scrolled by the keys of a list.
+//! A centered box of lines that scrolls with the keys of a list.
 
 use super::{KeyOutcome, boxed};
 use crate::tui::keymap::{Command, Scope, key_name, resolve};
@@ -17,7 +17,7 @@ pub(super) struct ScrollBox {
     title: &'static str,
     width: u16,
     top: usize,
-    /// Lines and rows of the last drawing: what a page is, and where the end is.
+    /// Numbers of lines and rows when last drawn, which determine the page size and the end.
     shown: Cell<(usize, usize)>,
 }
 

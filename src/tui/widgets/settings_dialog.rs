@@ -1,4 +1,4 @@
-//! Settings in a list: a row a setting, with the value that is chosen.
+//! A list of settings, with one row per setting and its chosen value.
 
 use super::{KeyOutcome, boxed, key_line};
 use crate::app::settings::ProjectSettings;
@@ -16,7 +16,7 @@ use ratatui::widgets::Widget;
 const WIDTH: u16 = 76;
 const NAME: usize = 20;
 const VALUE: usize = 26;
-/// Rows for the sentence about the chosen setting.
+/// Rows for the description of the selected setting.
 const SENTENCE: u16 = 3;
 
 /// What a row sets.
@@ -47,10 +47,10 @@ pub struct Setting {
 pub struct SettingsDialog {
     rows: Vec<Setting>,
     selected: usize,
-    /// What the project said when the dialog was opened.
+    /// The project's settings when the dialog was opened.
     pub project: Box<ProjectSettings>,
     pub student: StudentChoice,
-    /// What the screen looked like then.
+    /// The display settings at that time.
     pub looks: (Ramp, ThemeChoice),
 }
 
@@ -70,7 +70,7 @@ impl SettingsDialog {
         }
     }
 
-    /// The place of the value that is chosen.
+    /// The index of the chosen value.
     pub fn chosen(&self, kind: SettingKind) -> Option<usize> {
         let row = self.rows.iter().find(|row| row.kind == kind)?;
         Some(row.chosen)
@@ -83,7 +83,7 @@ impl SettingsDialog {
         }
     }
 
-    /// ↑ and ↓ choose a setting, ← and → its value; Enter keeps all, Esc none.
+    /// ↑ and ↓ select a setting, ← and → its value; Enter applies all, Esc none.
     pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome {
         if event.kind == KeyEventKind::Release || event.modifiers.contains(KeyModifiers::CONTROL) {
             return KeyOutcome::Pass;
@@ -130,7 +130,7 @@ impl SettingsDialog {
                 buf.set_style(area, theme.selection());
             }
             let value = row.values.get(row.chosen).map_or("", String::as_str);
-            // The ramp itself stands beside its name.
+            // The ramp is shown next to its name.
             let columns = match row.kind {
                 SettingKind::Ramp => row.values.iter().map(|value| width(value)).max(),
                 _ => None,
@@ -145,7 +145,7 @@ impl SettingsDialog {
                 Span::styled(if selected { " ▸ " } else { "   " }, theme.key_hint()),
             ];
             if row.kind == SettingKind::Ramp {
-                // As many cells as fit, both ends among them.
+                // As many cells as fit, including both ends.
                 let used: usize = spans.iter().map(Span::width).sum();
                 let room = usize::from(area.width).saturating_sub(used) / 2;
                 let last = room.clamp(2, 9) - 1;

@@ -1,4 +1,4 @@
-//! A transient message that says how something went.
+//! A transient message that reports a result.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::tui::theme::Theme;
 pub enum Level {
     Info,
     Good,
-    /// Done, but look.
+    /// Done, but needs attention.
     Warn,
     /// Not done.
     Error,
@@ -25,15 +25,15 @@ pub struct Toast {
     pub level: Level,
     pub text: String,
     pub until: Instant,
-    /// The decision, by its identifier, that undo takes back while this is in sight.
+    /// The identifier of the decision that undo removes while this is visible.
     pub asks: Option<String>,
 }
 
-/// Lines of a message at most.
+/// Maximum number of lines of a message.
 const MOST_LINES: usize = 4;
 
 impl Toast {
-    /// A message shown from `now`: three seconds, or ten where something is wrong.
+    /// A message shown from `now` on for three seconds, or for ten if something is wrong.
     pub fn new(level: Level, text: impl Into<String>, now: Instant) -> Self {
         let seconds = match level {
             Level::Info | Level::Good => 3,
@@ -69,7 +69,7 @@ impl Toast {
         }
     }
 
-    /// Draws the message on the line of `area`; a longer one also takes up to three lines above it.
+    /// Draws the message on the line of `area`; a longer one also uses up to three lines above it.
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let line = first_row(area, buf.area);
         if line.is_empty() {
@@ -82,7 +82,8 @@ impl Toast {
         let mut rows: Vec<&str> = ranges.iter().map(|range| &text[range.clone()]).collect();
         if rows.len() > room {
             rows.truncate(room);
-            // Cut where the last row begins, with a sign that it is cut.
+            // The last row gets all of the remaining text, so that its truncation marks the
+            // omission.
             rows[room - 1] = &text[ranges[room - 1].start..];
         }
         let top = line.y - (rows.len() - 1) as u16;

@@ -184,7 +184,7 @@ pub(super) fn pane(open: &OpenDuel, card: &Card, canvas: Canvas<'_>) {
     excerpt(card, choice, Canvas::new(theme, area, buf));
 }
 
-/// The lines of a text around a place, in bytes of it: its beginning where the place is in sight from there.
+/// The lines of a text around a byte range; the beginning of the text if that shows the range.
 fn lines_around(
     card: &Card,
     place: &Range<usize>,
@@ -193,7 +193,7 @@ fn lines_around(
 ) -> Vec<Range<usize>> {
     let whole = &card.shown.text;
     let window = |from: usize| -> Vec<Range<usize>> {
-        // Enough for the rows whatever the width of the characters.
+        // Enough for all rows, whatever the width of the characters.
         let mut end = (from + (columns + 1) * rows * 4).min(whole.len());
         while !whole.is_char_boundary(end) {
             end += 1;
@@ -213,7 +213,7 @@ fn lines_around(
     if lines.len() >= rows {
         return lines;
     }
-    // The text ends before the rows do: they hold its last lines.
+    // The text ends before the rows are full, so show its last lines.
     let mut from = place.start.saturating_sub(columns * rows).max(card.body);
     while !whole.is_char_boundary(from) {
         from += 1;
@@ -232,7 +232,7 @@ fn lines_around(
         .collect()
 }
 
-/// The passage that was marked, or the one nearest to the query, with what follows it.
+/// Draws the marked passage, or the one most similar to the query, with the text that follows.
 pub(super) fn excerpt(card: &Card, choice: Option<Choice>, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
     let marked = choice.and_then(|choice| choice.passage);
@@ -242,7 +242,7 @@ pub(super) fn excerpt(card: &Card, choice: Option<Choice>, canvas: Canvas<'_>) {
     let mut body = area;
     let mut lines = lines_around(card, &place, columns, rows);
     if lines.first().is_some_and(|line| line.start > card.body) && columns > 12 {
-        // What stands before it is left out.
+        // The text before it is omitted.
         lines = lines_around(card, &place, columns - 2, rows);
         cut_mark(area, theme, buf);
         body = Rect {
@@ -277,7 +277,7 @@ fn cut_mark(area: Rect, theme: &Theme, buf: &mut Buffer) {
     Span::styled("…", theme.muted()).render(area, buf);
 }
 
-/// A document's number and title in one line, for lists.
+/// A document's number and title on one line, for lists.
 pub(super) fn entry_line(
     open: &OpenDuel,
     card: &Card,

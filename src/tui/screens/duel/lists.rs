@@ -1,4 +1,4 @@
-//! Lists of documents: one that is made of both rankings, or both side by side.
+//! Lists of documents: one list merged from both rankings, or two lists side by side.
 
 use super::choice::{PREFERENCES, preference_words};
 use super::grid;
@@ -14,20 +14,20 @@ use crate::tui::widgets::{heading, scroll_to};
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::widgets::{Paragraph, Widget};
 
-/// From this width on, the text stands beside the list and not below it.
+/// Minimum width for showing the text next to the list instead of below.
 const WIDE: u16 = 100;
-/// Rows that a pane to read in has at least.
+/// Minimum number of rows of a reading pane.
 const PANE: u16 = 5;
-/// Rows of an entry at most: its title and an excerpt.
+/// Maximum number of rows of an entry: its title and an excerpt.
 const ENTRY: u16 = 3;
 
-/// Rows of an entry where a list of so many has this height.
+/// Number of rows per entry in a list of `count` entries with this height.
 fn entry_rows(height: u16, count: usize) -> u16 {
     let count = u16::try_from(count.max(1)).unwrap_or(u16::MAX);
     (height / count).clamp(1, ENTRY)
 }
 
-/// Draws the documents of one list; returns the first that is shown.
+/// Draws the documents of one list; returns the first visible one.
 fn entries(
     model: &Model,
     open: &OpenDuel,
@@ -91,7 +91,7 @@ fn entries(
     first
 }
 
-/// One list with the text of the document under the cursor.
+/// Draws one list with the text of the document under the cursor.
 pub(super) fn interleaved(
     model: &Model,
     open: &OpenDuel,
@@ -144,7 +144,7 @@ fn columns(area: Rect) -> [Rect; 2] {
     [left, right]
 }
 
-/// Two lists side by side, the five answers, and where there is room the text under the cursor.
+/// Draws two lists side by side, the five answers and, if there is room, the text under the cursor.
 pub(super) fn two(model: &Model, open: &OpenDuel, cards: &TaskCards, canvas: Canvas<'_>) -> Areas {
     let Canvas {
         theme,
@@ -209,7 +209,7 @@ pub(super) fn two(model: &Model, open: &OpenDuel, cards: &TaskCards, canvas: Can
     }
 }
 
-/// The side and the place that a click was on.
+/// The side and the position of a click.
 pub(super) fn place_at(
     open: &OpenDuel,
     areas: Areas,

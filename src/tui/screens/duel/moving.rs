@@ -1,4 +1,4 @@
-//! To a duel and from task to task, with the texts of the next one loaded before they are wanted.
+//! Opens a duel and moves between tasks, loading the texts of the next task ahead.
 
 use super::record::record;
 use crate::domain::duel::{Action, TaskKey};
@@ -8,7 +8,7 @@ use crate::tui::model::Model;
 use crate::tui::model::duel::DuelState;
 use crate::tui::screens::Screen;
 
-/// Asks for a duel, the latest one where none is named.
+/// Requests a duel, by default the latest one.
 pub(super) fn load(model: &mut Model, key: Option<DuelKey>) -> Vec<Effect> {
     model.duel.generation += 1;
     model.duel.another = false;
@@ -16,7 +16,7 @@ pub(super) fn load(model: &mut Model, key: Option<DuelKey>) -> Vec<Effect> {
     vec![Effect::OpenDuel(key, model.duel.generation)]
 }
 
-/// Asks for the texts of the task before the person and of the next one, and lets go of the others.
+/// Requests the texts of the current and the next task, and drops those of other tasks.
 pub(super) fn look_ahead(model: &mut Model) -> Vec<Effect> {
     let generation = model.duel.generation;
     let now = model.now;
@@ -41,7 +41,7 @@ pub(super) fn look_ahead(model: &mut Model) -> Vec<Effect> {
     missing.collect()
 }
 
-/// Goes to a task: the one before is left.
+/// Goes to a task and leaves the current one.
 pub(crate) fn go(model: &mut Model, at: usize) -> Vec<Effect> {
     let Some(open) = model.duel.open() else {
         return Vec::new();
@@ -55,7 +55,7 @@ pub(crate) fn go(model: &mut Model, at: usize) -> Vec<Effect> {
         .tasks
         .get(open.task)
         .map(|task| task.key.clone());
-    // Who has just finished a task has left it.
+    // A person who has just finished a task has left it.
     let mut effects = match finished
         && open
             .pending
@@ -73,7 +73,7 @@ pub(crate) fn go(model: &mut Model, at: usize) -> Vec<Effect> {
     effects
 }
 
-/// Closes the text that is open and the list of tasks, and goes to a task.
+/// Closes the open text and the list of tasks, and goes to a task.
 pub(super) fn show_task(model: &mut Model, task: &TaskKey) -> Vec<Effect> {
     let mut effects = Vec::new();
     if model.screen() == Screen::Passage {

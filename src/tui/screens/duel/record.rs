@@ -1,4 +1,4 @@
-//! What a person did goes to the disk at once, and is shown as stored when it is there.
+//! Writes a person's actions to disk immediately, and shows them as stored once they are.
 
 use super::summary;
 use crate::domain::duel::{Action, DuelEvent, TaskKey};
@@ -7,7 +7,7 @@ use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::widgets::toast::Level;
 
-/// Sends what was done in the task before the person to the disk.
+/// Sends an action in the current task to the disk.
 pub(crate) fn record(model: &mut Model, action: Action) -> Vec<Effect> {
     let annotator = model.options.annotator.clone();
     let serial = model.duel.serial + 1;
@@ -31,7 +31,7 @@ pub(crate) fn record(model: &mut Model, action: Action) -> Vec<Effect> {
     open.pending.push((
         serial,
         DuelEvent {
-            // Above every identifier that the store gives.
+            // Greater than all identifiers assigned by the store.
             uid: format!("~{serial:020}"),
             participant: new.annotator.clone(),
             kind: new.kind,
@@ -74,7 +74,7 @@ pub(crate) fn recorded(model: &mut Model, serial: u64, event: DuelEvent) {
     }
 }
 
-/// An event is not on disk: it is not shown any more.
+/// An event could not be stored, so it is no longer shown.
 pub(crate) fn not_recorded(model: &mut Model, serial: u64, error: &str) {
     if let Some(open) = model.duel.open_mut() {
         open.pending.retain(|(known, _)| *known != serial);

@@ -1,4 +1,4 @@
-//! What a person did in a duel since it was opened.
+//! Summary of a person's work on a duel since it was opened.
 
 use crate::app::duel::control_words;
 use crate::domain::duel::{Action, Participant, TaskKind, answers_of, controls_of};
@@ -11,10 +11,10 @@ use crate::tui::text::counted;
 use crate::tui::widgets::page::Page;
 use std::collections::BTreeMap;
 
-/// A session shorter than this, in milliseconds, without a task done, is not summed up.
+/// A session shorter than this, in milliseconds, without a finished task gets no summary.
 const SHORT: i64 = 60_000;
 
-/// Shows what was done, where anything was.
+/// Shows the summary, if anything was done.
 pub(super) fn show(model: &mut Model) {
     let summary = model.duel.open().and_then(of_session);
     if let Some(summary) = summary {
@@ -28,7 +28,7 @@ pub(super) fn show(model: &mut Model) {
     }
 }
 
-/// Tasks, time and, when all tasks are done, the person's own controls; `None` where nothing was done.
+/// Tasks, time and, when all tasks are done, the person's own controls; `None` if nothing was done.
 fn of_session(open: &OpenDuel) -> Option<String> {
     let pending = open.pending.iter().map(|(_, event)| event);
     let events = open.session.events.iter().skip(open.before).chain(pending);

@@ -1,4 +1,4 @@
-//! The list of tasks: which are done, begun and still to do. What a task is for is not said.
+//! The list of tasks: done, begun and open ones. It does not reveal the purpose of a task.
 
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;

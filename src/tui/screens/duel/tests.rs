@@ -1,4 +1,5 @@
-//! The law of a duel: no answer without its own key in the right state, whatever is pressed, clicked or stored meanwhile.
+//! The invariant of a duel: no answer is given without its own key in the right state, whatever is
+//! pressed, clicked or stored meanwhile.
 
 use crate::app::duel::{DuelSession, TaskTexts};
 use crate::domain::corpus::{DocId, QueryId};
@@ -75,7 +76,7 @@ fn texts(task: &Task) -> TaskTexts {
     }
 }
 
-/// The store, as far as the screen sees it.
+/// The store, as seen by the screen.
 #[derive(Default)]
 struct Disk {
     waiting: Vec<(u64, NewDuelEvent)>,
@@ -83,7 +84,7 @@ struct Disk {
 }
 
 impl Disk {
-    /// Stores the event that has waited longest, or does not.
+    /// Stores the oldest pending event, or fails to.
     fn answer(&mut self, fails: bool) -> Option<Msg> {
         if self.waiting.is_empty() {
             return None;
@@ -140,7 +141,7 @@ impl Bench {
         bench
     }
 
-    /// Lets something happen; returns what was sent to the disk.
+    /// Delivers a message; returns what was sent to the disk.
     fn tell(&mut self, msg: Msg, now: Instant) -> Vec<NewDuelEvent> {
         let mut recorded = Vec::new();
         for effect in update(&mut self.model, msg, now) {
@@ -182,7 +183,8 @@ impl Bench {
     }
 }
 
-/// The answer that a key may give in the state at hand, from what is on screen, independent of how the screen understands it.
+/// The answer that a key may give in the current state, derived from what is on screen and
+/// independently of the screen's code.
 fn allowed(model: &Model, key: KeyEvent) -> Option<Action> {
     let open = model.duel.open()?;
     let screen = model.screen();
@@ -288,7 +290,7 @@ fn no_answer_without_its_key_in_the_right_state() {
             }
         }
     }
-    // A law that nothing was tried under says nothing.
+    // An invariant that was never exercised proves nothing.
     for action in ["select", "passage", "unselect", "none", "prefer", "finish"] {
         assert!(given.contains_key(action), "{action}: {given:?}");
     }
@@ -311,7 +313,7 @@ fn typed_words_choose_nothing() {
     let mut bench = Bench::new(DuelForm::Grid);
     for command in ["choose-whole", "none-serves", "finish-task"] {
         assert_eq!(bench.press(&format!(":{command}\n")), [], "{command}");
-        // A command that is not offered now leaves the palette open.
+        // A command that is not available now leaves the palette open.
         bench.model.overlays.clear();
     }
     bench.press("\n");
@@ -354,7 +356,7 @@ fn a_pause_hides_everything_and_stops_the_clock() {
     bench.press("p \u{1b}");
     let events = &bench.model.duel.open().unwrap().session.events;
     let active: i64 = events.iter().map(|event| event.active_ms).sum();
-    // Three seconds before the pause; after it the key that goes on starts the clock again.
+    // Three seconds before the pause; after it, the key that resumes restarts the clock.
     assert_eq!(active, 5_000, "{events:?}");
 }
 

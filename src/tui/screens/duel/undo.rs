@@ -1,4 +1,4 @@
-//! Answers are taken back one after the other, and given again.
+//! Undo and redo of answers, one at a time.
 
 use super::moving::show_task;
 use super::record::record;
@@ -7,7 +7,8 @@ use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::widgets::toast::Level;
 
-/// Whether nothing can be taken back now: the duel is paused, or something is on its way to the disk. It is said.
+/// Whether nothing can be undone now because the duel is paused or something is being written;
+/// reports that.
 fn waits(model: &mut Model) -> bool {
     let open = model.duel.open();
     if open.is_some_and(|open| open.paused) {
@@ -21,7 +22,7 @@ fn waits(model: &mut Model) -> bool {
     waits
 }
 
-/// Takes the latest answer back and shows its task.
+/// Undoes the latest answer and shows its task.
 pub(crate) fn undo(model: &mut Model) -> Vec<Effect> {
     if waits(model) {
         return Vec::new();
@@ -42,7 +43,7 @@ pub(crate) fn undo(model: &mut Model) -> Vec<Effect> {
     effects
 }
 
-/// Gives the answer again that was taken back last.
+/// Redoes the answer that was undone last.
 pub(crate) fn redo(model: &mut Model) -> Vec<Effect> {
     if waits(model) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Opening a duel, moving about in it, pausing and leaving it.
+//! Opening a duel, navigating it, pausing and leaving it.
 
 use super::choice::{PREFERENCES, choose_whole, finish, none_serves, prefer, remove_choice};
 use super::moving::{go, load, look_ahead};
@@ -17,7 +17,7 @@ use crate::tui::screens::Screen;
 use crate::tui::screens::spec::Click;
 use std::time::Duration;
 
-/// The commands of the digits, in their order.
+/// The commands of the digits, in order.
 const PLACES: [Command; 9] = [
     Command::Place1,
     Command::Place2,
@@ -30,7 +30,7 @@ const PLACES: [Command; 9] = [
     Command::Place9,
 ];
 
-/// Opens a duel, the latest one where none is named.
+/// Opens a duel, by default the latest one.
 pub(crate) fn show(model: &mut Model, key: Option<DuelKey>) -> Vec<Effect> {
     if model.screen() != Screen::Duel {
         model.stack.push(Screen::Duel);
@@ -72,7 +72,7 @@ pub(crate) fn texts(model: &mut Model, at: usize, generation: u64, texts: &TaskT
     }
 }
 
-/// Counts active time: a key was pressed, on a screen of the duel or elsewhere.
+/// Counts active time after a key press, on a screen of the duel or elsewhere.
 pub(crate) fn touched(model: &mut Model) {
     let (here, now) = (
         matches!(model.screen(), Screen::Duel | Screen::Passage),
@@ -105,7 +105,7 @@ pub(crate) fn obstacle(model: &Model) -> Option<&'static str> {
     }
 }
 
-/// What can be done now.
+/// Which commands are available now.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let own = |binding: &Binding| binding.command == command;
     if !Scope::Screen(Screen::Duel).own().iter().any(own) {
@@ -141,7 +141,7 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
     }
 }
 
-/// What a key is called in the state at hand.
+/// The labels of keys in the current state.
 pub(super) fn labels(model: &Model) -> &'static [(&'static str, &'static str)] {
     if let DuelState::Choosing(_) = model.duel.state {
         return chooser::LABELS;
@@ -231,7 +231,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     }
 }
 
-/// Leaves the duel for the choice of another one.
+/// Leaves the duel to create another one.
 fn choose_another(model: &mut Model) -> Vec<Effect> {
     let mut effects = leave(model);
     closed(model);
@@ -242,7 +242,7 @@ fn choose_another(model: &mut Model) -> Vec<Effect> {
     effects
 }
 
-/// Moves the cursor over the grid or the lists.
+/// Moves the cursor in the grid or the lists.
 fn walk(open: &mut OpenDuel, command: Command, page: usize) {
     let count = open.places();
     let last = count.saturating_sub(1);
@@ -316,7 +316,7 @@ fn read(model: &mut Model) -> Vec<Effect> {
     )
 }
 
-/// Hides the task and stops its clock, or goes on.
+/// Hides the task and stops its clock, or resumes.
 pub(crate) fn pause(model: &mut Model) -> Vec<Effect> {
     let now = model.now;
     let Some(open) = model.duel.open_mut() else {
@@ -343,7 +343,7 @@ pub(super) fn closes(model: &mut Model) -> bool {
     ends_pause(model) || model.duel.open_mut().is_some_and(tasks)
 }
 
-/// Ends a pause; false where there is none.
+/// Ends a pause; returns false if there is none.
 pub(crate) fn ends_pause(model: &mut Model) -> bool {
     let paused = model.duel.open().is_some_and(|open| open.paused);
     if paused {
@@ -359,7 +359,7 @@ pub(crate) fn pause_label(model: &Model) -> &'static [(&'static str, &'static st
     }
 }
 
-/// The duel is in sight again.
+/// The duel is visible again.
 pub(super) fn returned(model: &mut Model) -> Vec<Effect> {
     let now = model.now;
     if let Some(open) = model.duel.open_mut()
@@ -370,7 +370,7 @@ pub(super) fn returned(model: &mut Model) -> Vec<Effect> {
     Vec::new()
 }
 
-/// The person leaves the duel, or a text of it where the program ends.
+/// The person leaves the duel, or one of its texts if the program ends.
 pub(super) fn leave(model: &mut Model) -> Vec<Effect> {
     let paused = model.duel.open().is_none_or(|open| open.paused);
     match model.screen() == Screen::Duel && !paused {
@@ -379,7 +379,7 @@ pub(super) fn leave(model: &mut Model) -> Vec<Effect> {
     }
 }
 
-/// Sums up what was done since the duel was opened.
+/// Shows a summary of the work since the duel was opened.
 pub(super) fn closed(model: &mut Model) {
     summary::show(model);
     if let Some(open) = model.duel.open_mut() {
@@ -387,7 +387,7 @@ pub(super) fn closed(model: &mut Model) {
     }
 }
 
-/// Shows the result; who has tasks left is asked first, for it ends blindness.
+/// Shows the result. A person with open tasks is asked first, since it ends their blindness.
 fn ask_for_result(model: &mut Model) -> Vec<Effect> {
     let Some(open) = model.duel.open() else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The task before the person. Nothing of a ranking is drawn: no name, no rank, no score, no source.
+//! Draws the current task. It reveals nothing about the rankings: no name, rank, score or source.
 
 use super::{chooser, grid, lists, tasks};
 use crate::domain::duel::{Answer, DuelForm};
@@ -18,7 +18,7 @@ use crate::tui::widgets::notice;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
-/// Below this height the documents come before everything else.
+/// Below this height, the documents have priority over everything else.
 const SMALL: u16 = 18;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
@@ -75,7 +75,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
 }
 
-/// The side and the place that a click was on, for the areas of the last frame.
+/// The side and the position of a click, based on the areas of the last frame.
 pub(super) fn place_at(open: &OpenDuel, areas: Areas, at: (u16, u16)) -> Option<(usize, usize)> {
     match open.form() {
         DuelForm::Grid => {
@@ -100,7 +100,7 @@ fn question(form: DuelForm) -> String {
     }
 }
 
-/// The question in one line; the keys are in the footer.
+/// The question on one line; the keys are in the footer.
 fn short_question(form: DuelForm) -> &'static str {
     match form {
         DuelForm::Grid | DuelForm::Interleaved => {
@@ -137,7 +137,7 @@ fn status(open: &OpenDuel, theme: &Theme, columns: usize) -> Line<'static> {
     ])
 }
 
-/// What was answered, as far as it is stored.
+/// The stored part of an answer.
 pub(super) fn answer_words(answer: &Answer) -> Option<String> {
     if answer.none_serves {
         return Some("none of them serves".to_owned());

@@ -1,4 +1,4 @@
-//! What is told in words about the judge under the cursor.
+//! Text about the judge under the cursor.
 
 use super::table::{rows, share};
 use crate::app::annotate::progress::replaced_weights;
@@ -15,7 +15,7 @@ use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::text::Line;
 
-/// What is told below the table about the judge under the cursor.
+/// The text below the table about the judge under the cursor.
 pub(super) fn detail_lines(
     model: &Model,
     report: &RaterReport,
@@ -117,7 +117,8 @@ pub(super) fn detail_lines(
     words.iter().flat_map(lines).collect()
 }
 
-/// Agreement with what people say since they saw the votes, where that is something else than what they said blind.
+/// Agreement with people's verdicts after the reveal, if it differs from that with their blind
+/// verdicts.
 fn revealed(report: &RaterReport, card: &JudgeReport) -> Option<String> {
     let (changed, all) = (
         report.changed_since_reveal(),
@@ -159,7 +160,7 @@ fn sentences(name: &str, card: &JudgeReport) -> Vec<String> {
     words
 }
 
-/// The position bias towards its side; where the interval holds 0, none was found.
+/// The position bias toward its side; none was found if the interval contains 0.
 fn position_bias(name: &str, bias: &PositionShift) -> String {
     let (side, sign) = match bias.value < 0.0 {
         true => ("second", -1.0),

@@ -1,4 +1,4 @@
-//! Who agrees with whom, as a grid of Cohen's κ; people stand after the judges.
+//! Pairwise agreement as a grid of Cohen's κ, with people after the judges.
 
 use crate::app::judge_report::report::RaterReport;
 use crate::domain::sanitise;
@@ -8,10 +8,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
 const CELL: usize = 6;
-/// Fewer pairs than these say little: their κ has no colour.
+/// Below this number of pairs, a κ is unreliable and has no color.
 const FEW: usize = 20;
 const NAME: usize = 14;
-/// More raters than these are told in words alone.
+/// Above this number of raters, agreement is described only in words.
 const MOST: usize = 10;
 
 fn raters(report: &RaterReport) -> Vec<String> {
@@ -23,7 +23,7 @@ fn raters(report: &RaterReport) -> Vec<String> {
         .collect()
 }
 
-/// Columns and rows that the grid takes; `None` where nothing can be compared.
+/// Columns and rows of the grid; `None` if nothing can be compared.
 pub(super) fn size(report: &RaterReport) -> Option<(u16, u16)> {
     let raters = raters(report).len();
     let known = report.pairs.iter().any(|(.., pair)| pair.kappa.is_some());

@@ -1,4 +1,4 @@
-//! The students of the project below its judges: they do not vote, and their columns are others.
+//! The students below the judges: they do not vote, and have other columns.
 
 use crate::app::student::StudentCard;
 use crate::app::wording::counted;
@@ -10,12 +10,12 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-/// Columns of a cell at least, by its place in a card; 0 for cells that a narrow screen leaves out.
+/// Minimum columns of each cell of a card; 0 for cells that a narrow screen omits.
 const WIDTHS: [usize; 8] = [0, 13, 22, 6, 6, 14, 14, 20];
-/// Columns of the screen from which on a cell is shown.
+/// Minimum screen width at which each cell is shown.
 const FROM: [u16; 8] = [0, 110, 0, 60, 60, 125, 125, 74];
 
-/// Draws a header and a row a student; `selected` is the row under the cursor.
+/// Draws a header and one row per student; `selected` is the row under the cursor.
 pub(super) fn render(cards: &[StudentCard], selected: Option<usize>, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
     let shown: Vec<usize> = (1..WIDTHS.len())
@@ -63,7 +63,7 @@ pub(super) fn render(cards: &[StudentCard], selected: Option<usize>, canvas: Can
     }
 }
 
-/// What is told of a student in words.
+/// Text about a student.
 pub(super) fn lines(card: &StudentCard, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let name = sanitise::line(&card.student).into_owned();
     let mut words = match card.pairs {

@@ -1,4 +1,4 @@
-//! The table of judges: what each column holds, in figures and as a point with its interval.
+//! The table of judges, with columns as numbers and as points with their intervals.
 
 use crate::app::judge_report::report::RaterReport;
 use crate::domain::agreement::{Interval, Share};
@@ -18,7 +18,7 @@ use ratatui::widgets::Widget;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     NamesFirst,
-    /// The same as a point between 0 and 100 %, with its interval.
+    /// The same as a point between 0 and 100 % with its interval.
     NamesFirstTrack,
     Flips,
     FlipsRange,
@@ -34,7 +34,8 @@ enum Column {
     Price,
 }
 
-/// A column, its header, its width, the narrowest screen that shows it and the widest.
+/// Each column with its header, its width, and the minimum and maximum screen width at which it is
+/// shown.
 const COLUMNS: [(Column, &str, usize, u16, u16); 14] = [
     (Column::NamesFirst, "names 1st", 9, 0, u16::MAX),
     (
@@ -58,7 +59,7 @@ const COLUMNS: [(Column, &str, usize, u16, u16); 14] = [
     (Column::Price, "$/1,000", 8, 130, u16::MAX),
 ];
 
-/// Draws the table; `area` has a row more than there are judges.
+/// Draws the table; `area` has one row more than there are judges.
 pub(super) fn table(model: &Model, report: &RaterReport, canvas: Canvas<'_>) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let rows = rows(report);
@@ -109,7 +110,7 @@ pub(super) fn table(model: &Model, report: &RaterReport, canvas: Canvas<'_>) -> 
     }
 }
 
-/// The width of a column whose counts may be long: no digit of a count is cut.
+/// The width of a column with possibly long counts, so that no digit is truncated.
 fn wide_enough(column: Column, width: usize, rows: &[JudgeRow<'_>]) -> usize {
     let longest = match column {
         Column::Votes | Column::Failed | Column::Cycles => {
@@ -121,13 +122,13 @@ fn wide_enough(column: Column, width: usize, rows: &[JudgeRow<'_>]) -> usize {
     width.max(longest)
 }
 
-/// A column's words for a judge, without blanks around them.
+/// The text of a column for a judge, without surrounding blanks.
 fn figure_of(column: Column, row: &JudgeRow<'_>) -> String {
     let cell = cell(column, usize::from(u8::MAX), row, &Theme::default());
     Line::from(cell).to_string().trim().to_owned()
 }
 
-/// Every figure of a judge, a line each, for a page of its own.
+/// All numbers of a judge, one per line, for a separate page.
 pub(super) fn figures(row: &JudgeRow<'_>) -> String {
     let tracks = [Column::NamesFirstTrack, Column::PeopleTrack, Column::Flips];
     let columns = COLUMNS
@@ -140,21 +141,21 @@ pub(super) fn figures(row: &JudgeRow<'_>) -> String {
     lines.collect()
 }
 
-/// A judge, or the ensemble, and what is known of it.
+/// A judge or the ensemble, with its statistics.
 pub(super) struct JudgeRow<'a> {
     pub(super) name: String,
     pub(super) card: Option<&'a JudgeReport>,
-    /// Its place among the judges; `None` for the ensemble.
+    /// Its index among the judges; `None` for the ensemble.
     pub(super) place: Option<usize>,
     named: Option<PositionCounts>,
-    /// The share of pairs, of those seen in both orders, with another answer in the other one.
+    /// Among pairs seen in both orders, the share with different answers.
     flips: Option<(f64, Interval)>,
     failed: Option<usize>,
     latency_ms: Option<f64>,
     usd_per_1000: Option<f64>,
 }
 
-/// Every judge, and the ensemble last.
+/// All judges, with the ensemble last.
 pub(super) fn rows(report: &RaterReport) -> Vec<JudgeRow<'_>> {
     let judges = report.rater_data.judges.iter().enumerate();
     let mut rows: Vec<_> = judges
@@ -255,7 +256,7 @@ fn first_interval(named: PositionCounts) -> Option<(f64, Interval)> {
     Some((named.first_share()?, Interval { low, high }))
 }
 
-/// A point with its interval between 0 and 100 %; a half is marked.
+/// A point with its interval between 0 and 100 %, with 50 % marked.
 fn track(
     value: f64,
     interval: Interval,

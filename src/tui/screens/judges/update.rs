@@ -1,4 +1,4 @@
-//! Choosing a judge, and what to do about it.
+//! Selecting a judge, and the actions on it.
 
 use super::table::rows;
 use super::view;
@@ -18,12 +18,12 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     vec![Effect::ReportJudges(model.judges.request.clone())]
 }
 
-/// Nobody waits any more for a report that is not there yet.
+/// Nobody waits for a pending report any more.
 pub(super) fn closed(model: &mut Model) {
     model.judges.request.take_back();
 }
 
-/// A judge is opened or left out once the report is there; the ensemble and the students are neither.
+/// Once the report is ready, a judge can be opened or left out; the ensemble and students cannot.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let Some(report) = &model.judges.report else {
         return !matches!(

@@ -1,4 +1,4 @@
-//! Which judge is the worst, one row a judge, who agrees with whom, and what is known of the one under the cursor.
+//! Draws the worst judge, one row per judge, pairwise agreement, and details on the selected judge.
 
 use super::details::detail_lines;
 use super::kappas;
@@ -19,7 +19,7 @@ use ratatui::layout::{Constraint, Layout};
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
 
-/// Columns that the sentences need beside the table of κ.
+/// Minimum columns for text next to the table of κ.
 const DETAILS: u16 = 60;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
@@ -80,7 +80,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     areas
 }
 
-/// All that is known of the judge or student under the cursor, for a page of its own.
+/// All details on the selected judge or student, for a separate page.
 pub(super) fn page_text(model: &Model, report: &RaterReport, columns: usize) -> String {
     let theme = Theme::default();
     let rows = rows(report);
@@ -102,7 +102,7 @@ pub(super) fn page_text(model: &Model, report: &RaterReport, columns: usize) -> 
     figures.into_iter().chain(words).collect()
 }
 
-/// The judge that stands out, or that none does, and how far all agree.
+/// The judge that stands out, or that none does, and the overall agreement.
 fn headline(report: &RaterReport, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let mut lines = match report.weakest_words() {
         Some(words) => text::lines(&format!("worst: {words}"), columns, theme.bad()),

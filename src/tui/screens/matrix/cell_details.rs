@@ -1,4 +1,4 @@
-//! The cell under the cursor, in sentences.
+//! Describes the cell under the cursor.
 
 use crate::domain::battle::Pair;
 use crate::domain::ranking::PairCell;
@@ -19,7 +19,7 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
 
-/// Draws the sentences; on a wide screen with each document's title and standing.
+/// Draws the description; on a wide screen, with each document's title and standing.
 pub(super) fn render(
     model: &Model,
     open: &OpenQuery,
@@ -102,7 +102,7 @@ fn standing_text(open: &OpenQuery, document: usize) -> String {
     format!("{rank} · zELO {}{se}", text::signed(standing.zelo, 2))
 }
 
-/// What happened between the two documents, and how it sits with the rest.
+/// Describes the battle between the two documents, and how it fits the other results.
 pub(super) fn sentences(
     open: &OpenQuery,
     row: usize,

@@ -15,16 +15,16 @@ pub(super) struct MatrixCells<'a> {
     order: &'a [usize],
     layer: Layer,
     ghost: Option<&'a RankingBefore>,
-    /// The cells laid out flat, unless there are too many documents.
+    /// All cells in a flat array, unless there are too many documents.
     grid: Option<&'a MatrixGrid>,
-    /// Whether unfought cells have the fit's expectation.
+    /// Whether cells without a battle show the fit's expectation.
     expectations: bool,
-    /// The judge of the layer, by its place among the judges whose votes count.
+    /// The judge of the layer, by its index among the judges whose votes count.
     judge: Option<usize>,
     generation: u64,
 }
 
-/// The colours of the residual layer end here, in standard deviations.
+/// Limit of the residual layer's color scale, in standard deviations.
 const SIGMAS: f64 = 3.0;
 
 impl<'a> MatrixCells<'a> {
@@ -95,7 +95,7 @@ impl<'a> MatrixCells<'a> {
                 signed.map(|signed| (0.5 + signed / (2.0 * reach)).clamp(0.0, 1.0))
             }
             Layer::Verdicts => cell.verdict,
-            // What nobody has voted on is an expectation, and drawn as one.
+            // Pairs without votes are expectations, and are drawn as such.
             Layer::Student(_) => self
                 .student(*row, *column)
                 .filter(|_| cell.observed.is_some()),
@@ -115,7 +115,7 @@ impl<'a> MatrixCells<'a> {
         }
     }
 
-    /// The score that the layer's student expects of the row's document, in 0..=1.
+    /// The score in 0..=1 that the layer's student expects for the row's document.
     fn student(&self, row: usize, column: usize) -> Option<f64> {
         let Layer::Student(index) = self.layer else {
             return None;
@@ -124,7 +124,7 @@ impl<'a> MatrixCells<'a> {
         Some(prediction_of(predictions, column, row)?.score())
     }
 
-    /// What is known of a cell.
+    /// The data of a cell.
     fn known(&self, row: usize, column: usize) -> KnownCell {
         let view = &self.open.view;
         let wants_fit = self.layer == Layer::Fitted;
@@ -154,14 +154,14 @@ impl<'a> MatrixCells<'a> {
     }
 }
 
-/// What layers are drawn from, seen from the row.
+/// The data from which layers are drawn, from the row's point of view.
 struct KnownCell {
     observed: Option<f64>,
     fitted: Option<f64>,
     /// In standard deviations.
     surprise: Option<f64>,
     verdict: Option<f64>,
-    /// The mean margin of the layer's judge.
+    /// Mean margin of the layer's judge.
     margin: Option<f64>,
     planned: bool,
     missing: bool,

@@ -1,10 +1,10 @@
-//! What the scores and intervals of a query rest on, in words.
+//! Describes what a query's scores and intervals are based on.
 
 use crate::app::wording::counted;
 use crate::domain::ranking::{ScoreWarning, verdict_rule_words};
 use crate::tui::model::open_query::OpenQuery;
 
-/// How often intervals hold, or why they do not.
+/// The coverage of the intervals, or why it is unknown.
 fn reliability(open: &OpenQuery) -> String {
     let mut warnings = open.view.warnings.iter();
     match warnings.find(|warning| matches!(warning, ScoreWarning::ManyTies { .. })) {
@@ -13,7 +13,7 @@ fn reliability(open: &OpenQuery) -> String {
     }
 }
 
-/// A line a fact.
+/// One line per fact.
 pub(super) fn text_of(open: &OpenQuery) -> String {
     let (view, settings) = (&open.view, open.view.settings);
     let (fought, battles) = view.progress();

@@ -1,5 +1,5 @@
-//! The query as a whole, beside its matrix: whether its top is settled, cycles, the distribution of its scores, and the
-//! battles that surprise most.
+//! The overview of the query next to its matrix: whether its top is settled, cycles, the
+//! distribution of its scores, and the most surprising battles.
 
 use crate::domain::priority::{Certainty, certainty};
 use crate::store::summary_cache::QuerySummary;
@@ -17,16 +17,16 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// Documents up to which the draws behind a probability are a matter of milliseconds.
+/// Maximum number of documents for which sampling a probability takes only milliseconds.
 const DRAWN_AT_ONCE: usize = 120;
-/// Lines of the histogram, without its axis.
+/// Rows of the histogram without its axis.
 const HIGH: u16 = 3;
-/// Lines of the block about scores.
+/// Rows of the block about scores.
 pub(super) const BLOCK: u16 = 5 + HIGH + 2;
-/// Surprising battles that are listed.
+/// Number of surprising battles listed.
 const LISTED: usize = 6;
 
-/// How sure the top of the query is; `None` where that is not known at once.
+/// The certainty of the query's top; `None` if it cannot be computed immediately.
 fn top_certainty<'a>(known: &'a mut TopCertainty, open: &OpenQuery) -> Option<&'a Certainty> {
     if open.view.entered().len() > DRAWN_AT_ONCE {
         return None;
@@ -46,11 +46,11 @@ fn top_certainty<'a>(known: &'a mut TopCertainty, open: &OpenQuery) -> Option<&'
     known.certainty.as_ref()
 }
 
-/// The level at which a top counts as settled.
+/// Confidence level at which a top counts as settled.
 const SURE: f64 = 0.95;
 
-/// Probability that the top is right and whether it is settled: drawn anew in small pools, in large ones as it was last kept for
-/// the list of queries.
+/// The probability that the top is right, and whether it is settled: computed for small pools, and
+/// cached with the list of queries for large ones.
 fn top_standing(
     open: &OpenQuery,
     known: &mut TopCertainty,
@@ -118,7 +118,7 @@ pub(super) fn render(
     );
 }
 
-/// The scores as a histogram over their range.
+/// Draws the scores as a histogram over their range.
 fn distribution(open: &OpenQuery, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
     let scores: Vec<f64> = open.scores().into_iter().flatten().collect();
@@ -182,7 +182,7 @@ fn histogram(
     }
 }
 
-/// The battles that the fit did not expect, most surprising first.
+/// Draws the battles that the fit did not expect, most surprising first.
 fn surprises(open: &OpenQuery, key: &str, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
     let surprising = open.view.most_surprising();
@@ -198,7 +198,7 @@ fn surprises(open: &OpenQuery, key: &str, canvas: Canvas<'_>) {
             continue;
         };
         let surprise = open.view.battles[*index].surprise.unwrap_or(0.0);
-        // The side that did better than expected is named first.
+        // The side that did better than expected comes first.
         let (better, other) = match surprise > 0.0 {
             true => (battle.b, battle.a),
             false => (battle.a, battle.b),

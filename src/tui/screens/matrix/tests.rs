@@ -17,7 +17,7 @@ use crate::tui::screens::testing::{SIZES, TINY, flat, model, sized};
 use crate::tui::widgets::heatmap::CellSource as _;
 use proptest::prelude::*;
 
-/// Every verdict key, and the key that says the same with the two documents exchanged.
+/// All verdict keys, each with the key for the same verdict when the two documents are swapped.
 const KEYS: [(Command, Command); 6] = [
     (Command::JudgeA, Command::JudgeB),
     (Command::JudgeB, Command::JudgeA),
@@ -27,7 +27,8 @@ const KEYS: [(Command, Command); 6] = [
     (Command::CannotTell, Command::CannotTell),
 ];
 
-/// The model after the cell of two documents was opened and a verdict key pressed, and what is stored.
+/// Opens the cell of two documents and presses a verdict key; returns the model and the stored
+/// verdict.
 fn judged(row: usize, column: usize, key: Command) -> (Model, NewVerdict) {
     let mut model = model(Screen::Matrix);
     model.look_at(row, column);
@@ -213,7 +214,7 @@ fn no_size_breaks_the_matrix() {
     }
 }
 
-/// A student that knows two pairs, and nothing of the others.
+/// A student with predictions for only two pairs.
 fn with_student(model: &mut Model) {
     let p = |a, b| PairPrediction::in_order(OutcomeProbabilities::new(a, b).unwrap());
     let open = model.open.as_mut().unwrap();

@@ -1,4 +1,4 @@
-//! Walking the matrix, its layers and its orders.
+//! Navigating the matrix, its layers and its orders.
 
 use super::{numbers, view};
 use crate::domain::ranking::DocumentOrder;
@@ -81,7 +81,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Turns the order and keeps the cursor on the same pair of documents.
+/// Reverses the order, keeping the cursor on the same pair of documents.
 fn flip(matrix: &mut MatrixScreen, open: &OpenQuery, order: &[usize]) {
     matrix.order = match matrix.order {
         DocumentOrder::Hybrid => DocumentOrder::Zelo,
@@ -90,7 +90,7 @@ fn flip(matrix: &mut MatrixScreen, open: &OpenQuery, order: &[usize]) {
     follow(matrix, open, order);
 }
 
-/// Keeps the cursor on the pair of documents that it was on in the order `before`.
+/// Keeps the cursor on the pair that it was on in the order `before`.
 pub(crate) fn follow(matrix: &mut MatrixScreen, open: &OpenQuery, before: &[usize]) {
     let (row, column) = matrix.heat.cursor;
     let pair = (before.get(row).copied(), before.get(column).copied());
@@ -114,7 +114,8 @@ fn next_layer(layer: Layer, open: &OpenQuery, forward: bool) -> Layer {
     navigation::cycled(&layers, layer, forward)
 }
 
-/// Puts the cursor on the first battle of the first row, so that there is something to read from the start.
+/// Moves the cursor to the first battle in the first row, so that there is something to read
+/// initially.
 pub(crate) fn look_at_first(model: &mut Model) {
     let order = model.matrix_order();
     let Some(open) = &model.open else {
@@ -130,7 +131,7 @@ pub(crate) fn look_at_first(model: &mut Model) {
     model.matrix.heat.move_to(0, column, order.len());
 }
 
-/// Closer step by step, and from the closest back to what fits.
+/// Zooms in step by step, and from the closest level back to the one that fits.
 fn next_zoom(zoom: Option<Zoom>, shown: Option<Zoom>) -> Option<Zoom> {
     match (zoom, shown) {
         (Some(Zoom::Huge), _) | (None, Some(Zoom::Huge)) => {
@@ -141,7 +142,8 @@ fn next_zoom(zoom: Option<Zoom>, shown: Option<Zoom>) -> Option<Zoom> {
     }
 }
 
-/// Moves the cursor through the pairs, most surprising first, and says which of them this is.
+/// Moves the cursor through the pairs, most surprising first, and reports the position in that
+/// order.
 fn jump(model: &mut Model, forward: bool) {
     let Some(open) = &model.open else {
         return;
@@ -167,7 +169,8 @@ fn jump(model: &mut Model, forward: bool) {
     model.inform(&format!("surprise {} of {count}: {size:.1} σ", next + 1));
 }
 
-/// What there are votes for: surprises and expectations come from the fit. A run is offered for votes that are still to come.
+/// Surprises and expectations need a fit, and therefore votes. A run is available if votes are
+/// missing.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let open = model.open.as_ref();
     match command {

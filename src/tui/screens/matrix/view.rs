@@ -1,4 +1,4 @@
-//! The K×K heatmap, its margin, and the cell under the cursor in words.
+//! Draws the K×K heatmap, its margins, and a description of the cell under the cursor.
 
 use super::cell_details;
 use super::cells::MatrixCells;
@@ -40,7 +40,7 @@ fn layer_text(open: &OpenQuery, layer: Layer) -> String {
     }
 }
 
-/// The layer in a word or two.
+/// The name of the layer.
 fn layer_name(open: &OpenQuery, layer: Layer) -> String {
     match layer {
         Layer::Observed => "observed".to_owned(),
@@ -59,15 +59,16 @@ fn order_text(order: DocumentOrder) -> &'static str {
     }
 }
 
-/// From this width on the words stand beside the matrix instead of below.
+/// Minimum width for showing text next to the matrix instead of below.
 const WIDE: u16 = 112;
-/// Columns of the words at least.
+/// Minimum columns for the text.
 const SIDE_MIN: u16 = 38;
 const SIDE_MAX: u16 = 76;
-/// Lines of the words about the cell, where the query as a whole stands below them.
+/// Maximum rows of text about the cell, if the overview of the query is below it.
 const CELL_LINES: u16 = 24;
 
-/// Columns of the words beside the matrix: what the largest cells leave that fit with the least of them.
+/// Columns for the text next to the matrix: the space left by the largest cells that fit with the
+/// minimum.
 fn side_columns(model: &Model, documents: usize, area: Rect) -> u16 {
     let most = Rect {
         width: area.width.saturating_sub(SIDE_MIN),
@@ -82,7 +83,7 @@ fn side_columns(model: &Model, documents: usize, area: Rect) -> u16 {
     (area.width - wanted as u16).clamp(SIDE_MIN, SIDE_MAX)
 }
 
-/// The ranks that a line is drawn below, where rows stand in the order of their ranks.
+/// Number of ranks above the cutoff line, if rows are ordered by rank.
 fn cut(model: &Model, open: &OpenQuery) -> Option<usize> {
     (scored(open) && model.matrix.order == DocumentOrder::Zelo).then(|| open.top())
 }
@@ -92,7 +93,7 @@ pub(super) fn scored(open: &OpenQuery) -> bool {
     open.view.fit.is_ok() && !open.view.entered().is_empty()
 }
 
-/// Whether the votes hardly tell the documents apart.
+/// Whether the votes hardly distinguish the documents.
 fn has_weak_signal(open: &OpenQuery) -> bool {
     let is_weak = |warning: &ScoreWarning| matches!(warning, ScoreWarning::WeakSignal { .. });
     open.view.warnings.iter().any(is_weak)

@@ -1,4 +1,4 @@
-//! Quality against cost: a letter a method, the Pareto front marked.
+//! Plot of quality against cost: one letter per method, with the Pareto front marked.
 
 use super::table::span;
 use crate::app::methods::MethodsReport;
@@ -9,12 +9,13 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Columns of the scale at the left.
+/// Columns of the scale on the left.
 const SCALE: u16 = 6;
 /// Columns of the letter and the marks before a method's name in the legend.
 const MARKS: usize = 4;
 
-/// Draws the plane, with the legend to its right where there is room; the cost on a scale of square roots.
+/// Draws the plot, with the legend on its right if there is room; the cost axis has a square-root
+/// scale.
 pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
     if area.height < 5 || area.width < 24 {
@@ -57,7 +58,7 @@ pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
         (..10.0, false) => format!("{cost:.1}"),
         (_, false) => format!("{cost:.0}"),
     };
-    // A quarter of the most is half way across.
+    // A quarter of the maximum is halfway across.
     let ticks: &[f64] = match most > 0.0 {
         true if columns >= 30.0 => &[0.0, 0.5, 1.0],
         true => &[0.0, 1.0],
@@ -107,7 +108,8 @@ pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
         let up = ((quality.mean - low) / (high - low)).clamp(0.0, 1.0);
         let column = left + (across * columns).round() as u16;
         let row = bottom - 1 - (up * rows).round() as u16;
-        // A place that is taken is looked for to the right, so that methods alike are all seen.
+        // If a position is taken, search to the right, so that methods with equal values are all
+        // visible.
         let blank = |at: u16| buf.cell((at, row)).is_some_and(|cell| cell.symbol() == " ");
         let wide = u16::from(method.on_front && column + 1 < right);
         let free = |at: &u16| blank(*at) && blank(*at + wide);

@@ -1,4 +1,4 @@
-//! The table of methods: figures, and the first metric as a point with its interval.
+//! The table of methods: numbers, and the first metric as a point with its interval.
 
 use crate::app::methods::{MethodEntry, MethodsReport};
 use crate::app::wording::{duration, p_value};
@@ -14,13 +14,13 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-/// The narrowest screens that show a whisker, the tests, and the other metrics.
+/// Minimum screen widths for showing a whisker, the tests, and the other metrics.
 const WHISKER_FROM: u16 = 108;
 const TESTS_FROM: u16 = 90;
 const METRICS_FROM: u16 = 150;
-/// The narrowest screen that shows failures and dollars: the names come first.
+/// Minimum screen width for showing failures and dollars, since names have priority.
 const EFFORT_FROM: u16 = 74;
-/// The narrowest screen that shows the time of a query.
+/// Minimum screen width for showing the latency of a query.
 const TIME_FROM: u16 = 90;
 const TRACK: usize = 20;
 
@@ -73,7 +73,7 @@ pub(super) fn table(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -
     }
 }
 
-/// The columns' heads and widths.
+/// The column headings and widths.
 fn columns(report: &MethodsReport, width: u16) -> Vec<(String, usize)> {
     let first = report
         .metrics
@@ -180,13 +180,13 @@ fn cells(
     cells
 }
 
-/// The median time of a query, where it was measured.
+/// The median latency of a query, if it was measured.
 fn time_words(method: &MethodEntry) -> Option<String> {
     let ms = method.effort.wall_p50_ms?;
     Some(duration(ms as f64 / 1000.0))
 }
 
-/// From where to where the first metric and its intervals reach, in twentieths.
+/// The range of the first metric and its intervals, rounded to twentieths.
 pub(super) fn span(report: &MethodsReport) -> (f64, f64) {
     let found = report
         .methods

@@ -1,4 +1,4 @@
-//! Choosing a method, and a query on which it differs from the baseline.
+//! Selecting a method, and a query on which it differs from the baseline.
 
 use crate::app::methods::MethodsReport;
 use crate::app::truth::TruthSource;
@@ -19,7 +19,7 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     measure(model, choice)
 }
 
-/// Has the methods measured; what was found before is shown meanwhile.
+/// Starts the comparison; the previous result stays visible meanwhile.
 fn measure(model: &mut Model, choice: MethodsChoice) -> Vec<Effect> {
     model.methods.asked = Some(choice.clone());
     vec![Effect::CompareMethods(choice)]
@@ -37,10 +37,10 @@ pub(crate) fn compared(
     }
     screen.asked = None;
     match report {
-        // What was asked for is not there; what is shown stays.
+        // What was requested does not exist, so keep what is shown.
         Err(why) if screen.found().is_some() => model.inform(&why),
         Err(why) => {
-            // Whatever was wrong with it, the next time begins anew.
+            // Whatever was wrong, start again from the defaults next time.
             screen.choice = MethodsChoice::default();
             screen.report = Some(Err(why));
         }
@@ -66,7 +66,7 @@ pub(crate) fn compared(
     }
 }
 
-/// How the methods are to be measured instead.
+/// The changed parameters of the comparison.
 fn chosen(model: &mut Model, command: Command) -> Option<MethodsChoice> {
     let choice = model.methods.choice.clone();
     Some(match command {
@@ -105,7 +105,7 @@ fn say_that_no_query_differs(model: &mut Model) {
     });
 }
 
-/// What there are methods for.
+/// Which commands are available, given the methods.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let own = matches!(
         command,
@@ -123,7 +123,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         command,
         Command::NextTruth | Command::NextDepth | Command::SetBaseline
     ) {
-        // One change at a time: answers of two could come in any order.
+        // Allow one change at a time, since two answers could arrive in any order.
         if model.methods.asked.is_some() {
             return Vec::new();
         }

@@ -1,4 +1,5 @@
-//! The table of methods, the plane of quality and cost, and the queries that a method wins and loses.
+//! Draws the table of methods, the plot of quality against cost, and the queries that a method wins
+//! and loses.
 
 use super::plane::plane;
 use super::table::table;
@@ -17,7 +18,7 @@ use ratatui::layout::{Constraint, Layout};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-/// Columns from which plane and queries stand beside each other.
+/// Minimum columns for showing the plot and the queries side by side.
 const BESIDE: u16 = 100;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -78,7 +79,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
 }
 
-/// What is measured against what, and what a reader should know of it, in `most` lines at the most.
+/// Describes the comparison, with notes to the reader, in at most `most` lines.
 fn heading(
     model: &Model,
     report: &MethodsReport,
@@ -122,7 +123,7 @@ fn heading(
         lines.extend(whole);
         return lines;
     }
-    // A line each; what does not fit is for the command to print.
+    // One line each; the command prints those that do not fit.
     lines.extend(
         notes
             .iter()
@@ -136,7 +137,7 @@ fn heading(
     lines
 }
 
-/// The queries on which the method under the cursor and the baseline differ, the one that hurts most first.
+/// Draws the queries on which the selected method and the baseline differ, largest loss first.
 fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
     let Canvas {
         theme,
@@ -197,7 +198,7 @@ fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
     }
 }
 
-/// What a query brings, its identifier, and as much of its text as there is room for.
+/// The gain on a query, its identifier, and as much of its text as fits.
 fn delta_line(
     (query, words): (&str, &str),
     delta: f64,
@@ -221,7 +222,7 @@ fn delta_line(
     ])
 }
 
-/// Counts as bars; a tenth without a query is a space.
+/// Counts as bars; an empty tenth is a space.
 fn bars(counts: &[usize; 10]) -> String {
     let most = counts.iter().copied().max().unwrap_or(0).max(1);
     let bar = |count: &usize| match count {

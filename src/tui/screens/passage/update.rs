@@ -1,4 +1,4 @@
-//! Marking a passage, and choosing the document with it or as a whole.
+//! Marking a passage, and choosing the document with the passage or as a whole.
 
 use super::view::byte_at;
 use crate::domain::duel::DuelForm;
@@ -15,7 +15,7 @@ fn reading(model: &mut Model) -> Option<&mut Reading> {
     model.duel.open_mut()?.reading.as_mut()
 }
 
-/// Two lists are compared as a whole: their texts are read and nothing in them is chosen.
+/// Two lists are compared as a whole: their texts can be read, but nothing in them is chosen.
 fn only_read(model: &Model) -> bool {
     let open = model.duel.open();
     open.is_none_or(|open| open.form() == DuelForm::Lists)
@@ -103,7 +103,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Chooses the document with the marked passage or as a whole, and goes back to the others.
+/// Chooses the document, with the marked passage or as a whole, and returns to the other documents.
 fn choose(model: &mut Model, marked: bool) -> Vec<Effect> {
     let Some(reading) = reading(model) else {
         return Vec::new();
@@ -118,7 +118,7 @@ fn choose(model: &mut Model, marked: bool) -> Vec<Effect> {
     shut(model, effects)
 }
 
-/// Closes the text after something was decided in it; what decides nothing leaves it open.
+/// Closes the text after a decision; without one, the text stays open.
 fn shut(model: &mut Model, effects: Vec<Effect>) -> Vec<Effect> {
     if !effects.is_empty() {
         if let Some(open) = model.duel.open_mut() {

@@ -1,4 +1,4 @@
-//! The text with the query's terms lit, the marked passage, and what was chosen before.
+//! Draws the text with highlighted query terms, the marked passage, and the earlier choice.
 
 use crate::domain::duel::DuelForm;
 use crate::tui::canvas::Canvas;
@@ -19,9 +19,9 @@ use ratatui::widgets::{Paragraph, Widget};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Below this height the text comes before everything else.
+/// Below this height, the text has priority over everything else.
 const SMALL: u16 = 18;
-/// Longer lines are hard to read.
+/// Maximum line length, since longer lines are hard to read.
 const COLUMNS: u16 = 110;
 
 fn open_card(open: &OpenDuel) -> Option<(&Reading, &Card)> {
@@ -88,7 +88,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
 }
 
-/// The first line that is shown: the marked passage stays in sight, and the text moves no more than needed.
+/// The first visible line: scrolls no more than needed to keep the marked passage visible.
 fn first_line(
     model: &Model,
     reading: &Reading,
@@ -106,7 +106,7 @@ fn first_line(
     scroll_to(first, from, page).min(last)
 }
 
-/// What is marked and what was chosen.
+/// Describes the mark and the earlier choice.
 fn status(open: &OpenDuel, reading: &Reading, theme: &Theme, columns: usize) -> Line<'static> {
     if open.form() == DuelForm::Lists {
         let back = key_on(Command::Back, Screen::Passage);
@@ -134,7 +134,7 @@ fn status(open: &OpenDuel, reading: &Reading, theme: &Theme, columns: usize) -> 
     ])
 }
 
-/// The byte of the text that is drawn at a place of the terminal.
+/// The byte of the text that is drawn at a position of the terminal.
 pub(super) fn byte_at(model: &Model, (column, row): (u16, u16)) -> Option<usize> {
     let open = model.duel.open()?;
     let (_, card) = open_card(open)?;

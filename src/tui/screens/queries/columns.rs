@@ -1,4 +1,4 @@
-//! The columns of the list of queries: what stands in each and how it is headed.
+//! The columns of the list of queries, with their headers.
 
 use crate::store::summary_cache::QuerySummary;
 use crate::tui::model::queries::{QueriesScreen, QuerySort};
@@ -11,7 +11,7 @@ use ratatui::text::Span;
 /// Cells of the bars for progress and for the widest interval.
 const BAR: usize = 6;
 
-/// Columns of the screen from which on a header is written out.
+/// Minimum screen width for showing headers in full.
 const WIDE: u16 = 80;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Column {
         Self::Verdicts,
     ];
 
-    /// Its header, its width, and the narrowest screen that shows it.
+    /// Its header, its width, and the minimum screen width at which it is shown.
     fn shape(self) -> (&'static str, usize, u16) {
         match self {
             Self::Documents => ("docs", 5, 70),
@@ -68,14 +68,14 @@ impl Column {
         }
     }
 
-    /// The columns that a screen so wide shows; what the rows are sorted by is always among them.
+    /// The columns shown at this width; the sort key is always among them.
     pub(super) fn shown(width: u16, sort: QuerySort) -> Vec<Self> {
         let all = Self::ALL.into_iter();
         all.filter(|column| width >= column.shape().2 || column.sort() == Some(sort))
             .collect()
     }
 
-    /// Its width on a screen so wide.
+    /// Its width on a screen of this width.
     pub(super) fn width(self, screen: u16) -> usize {
         match self {
             Self::TopRight if screen < WIDE => 11,
@@ -83,8 +83,8 @@ impl Column {
         }
     }
 
-    /// The header, with an arrow where the rows are sorted by it: `▼` where the largest is on top. The top of every query has
-    /// its k, which is smaller in small pools: the header names it where it is one.
+    /// The header, with an arrow if the rows are sorted by it: `▼` if the largest is on top. The
+    /// header names k of the top if it is the same for all queries; small pools have a smaller one.
     pub(super) fn header(
         self,
         queries: &QueriesScreen,

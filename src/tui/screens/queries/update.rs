@@ -1,4 +1,4 @@
-//! The list's commands, and summaries that are counted when they are wanted.
+//! Commands of the list, and on-demand computation of summaries.
 
 use crate::store::corpus::QueryKey;
 use crate::store::summary_cache::QuerySummary;
@@ -71,7 +71,7 @@ pub(crate) fn listed(model: &mut Model, rows: Vec<QueryRow>) -> Vec<Effect> {
         model.queries.cursor = place.unwrap_or(model.queries.cursor);
     }
     if let Some(key) = selected {
-        // Rows that others have added may stand above it.
+        // Rows added by other programs may come before it.
         let mut keys = shown.iter().map(|row| model.queries.rows[*row].0.key);
         let place = keys.position(|shown| shown == key);
         model.queries.cursor = place.unwrap_or(model.queries.cursor);
@@ -99,20 +99,20 @@ pub(crate) fn summarised(
     }
 }
 
-/// Asks for a query's summary, which is out of date.
+/// Requests a query's summary, which is stale.
 pub(crate) fn summarise_anew(model: &mut Model, key: QueryKey) -> Vec<Effect> {
     model.queries.put_summary(key, None);
     vec![Effect::Summarise(vec![key])]
 }
 
-/// Asks for the summaries of visible rows that are out of date and have not been asked for.
+/// Requests the summaries of visible rows that are stale and have not been requested.
 fn stale_summaries(model: &mut Model) -> Vec<Effect> {
     let page = model.areas.page.max(SUMMARIES);
     let queries = &mut model.queries;
     let first = queries.cursor.saturating_sub(page);
     let shown = queries.shown();
     let near = shown.iter().skip(first).take(2 * page);
-    // Rows can be sorted by a number only where it is known.
+    // Rows can be sorted by a number only if it is known.
     let others = match queries.sort {
         QuerySort::Import => [].iter(),
         _ => shown.iter(),

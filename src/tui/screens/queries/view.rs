@@ -1,4 +1,4 @@
-//! One row a query, with what there is to doubt about it.
+//! Draws one row per query, with its doubtful points.
 
 use super::columns::Column;
 use super::welcome;
@@ -122,7 +122,7 @@ fn name(model: &Model, index: usize) -> String {
     sanitise::line(model.queries.rows[index].0.id.as_str()).into_owned()
 }
 
-/// What is known of all queries in a line: whether the tops are settled comes first.
+/// Totals over all queries on one line, starting with the number of settled tops.
 fn totals_text(model: &Model) -> String {
     let queries = &model.queries;
     let totals = queries.totals();
@@ -183,7 +183,7 @@ fn render_detail(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
     Paragraph::new(lines).render(area, buf);
 }
 
-/// What is known of a query, what matters most first.
+/// The details of a query, most important first.
 fn summary_parts(summary: &QuerySummary) -> Vec<String> {
     let mut parts = vec![format!(
         "{} of {} battles fought",

@@ -1,4 +1,5 @@
-//! What a person sees who has decided nothing yet: what this is, who judges, and what to do next.
+//! The introduction for a person without any decisions: what the program is, who judges, and the
+//! next steps.
 
 use crate::domain::sanitise;
 use crate::tui::keymap::{Command, Scope, key_name};
@@ -34,8 +35,8 @@ pub(super) fn empty_project(model: &Model, theme: &Theme) -> Vec<Line<'static>> 
     lines
 }
 
-/// What to do next, in at most so many rows and for as long as no verdict has been given: what this is and who judges stand above
-/// the steps where there is room for them; nothing where there is none for the steps.
+/// The next steps in at most `rows` rows, as long as no verdict has been given. What the program is
+/// and who judges come first if there is room for them; empty if there is no room for the steps.
 pub(super) fn next_steps(model: &Model, theme: &Theme, rows: usize) -> Vec<Line<'static>> {
     let sample = "The bundled sample: scientific claims, and abstracts found for each.";
     let sample = model.options.sample.then_some(sample);
@@ -122,7 +123,8 @@ mod tests {
     use crate::tui::screens::testing;
     use crate::tui::theme::ColourDepth;
 
-    /// The keys of what is proposed on the sample, with so many battles fought of each query, in so many rows.
+    /// The keys of the suggested actions on the sample in at most `rows` rows, given the number of
+    /// battles with votes in each query.
     fn keys(fought: &[usize], rows: usize) -> (usize, String) {
         let mut model = testing::model(Screen::Matrix);
         model.options.sample = true;

@@ -24,7 +24,7 @@ fn item(low: usize) -> QueueItem {
     }
 }
 
-/// A queue of four pairs under a policy, and what was asked of the project when it came.
+/// A queue of four pairs under a policy, and the requests to the project when it arrived.
 fn queue(policy: Policy) -> (Model, Vec<Effect>) {
     let mut model = model(Screen::Queue);
     model.queue.policy = policy;
@@ -106,6 +106,6 @@ fn the_parts_of_a_value_are_shown_where_their_product_is_the_value() {
         shown.contains("P(judges wrong) 40 % × P(A or B in the top 3) 50 % = 0.200"),
         "{shown}"
     );
-    // The votes came in after the list was made.
+    // The votes arrived after the list was made.
     assert!(!page(0.3).contains("P(judges wrong)"));
 }

@@ -1,4 +1,4 @@
-//! Walking the queue and choosing what it holds.
+//! Navigating the queue and choosing its content.
 
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
 use crate::app::review::pair_description::{PairDescription, PairQuestion};
@@ -17,7 +17,7 @@ use crate::tui::screens::{Screen, review};
 /// Rows of a page before one was drawn.
 const PAGE: usize = 50;
 
-/// Goes to the queue, over the project or over the query that is open in a matrix.
+/// Opens the queue of the project, or of the query that is open in a matrix.
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.queue.scope = match model.screen() {
         Screen::Matrix | Screen::Cycles => model.open.as_ref().map(|open| open.info.key),
@@ -29,7 +29,7 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     show_against(model, None)
 }
 
-/// Goes to the queue of battles on which a judge parts from the others, or of all.
+/// Opens the queue of battles on which a judge disagrees with the others, or of all.
 pub(crate) fn show_against(model: &mut Model, judge: Option<JudgeId>) -> Vec<Effect> {
     model.queue.against = judge;
     model.queue.current = None;
@@ -37,7 +37,7 @@ pub(crate) fn show_against(model: &mut Model, judge: Option<JudgeId>) -> Vec<Eff
     ask_anew(model)
 }
 
-/// The queue has arrived; one that has been overtaken is dropped.
+/// The queue has arrived; a superseded one is dropped.
 pub(crate) fn queued(
     model: &mut Model,
     generation: u64,
@@ -61,7 +61,7 @@ pub(crate) fn queued(
     describe(model)
 }
 
-/// A list that does not hold everything is asked for anew, of the queries that match.
+/// Requests an incomplete list again, for the queries that match the filter.
 pub(super) fn filtered(model: &mut Model) -> Vec<Effect> {
     if model.queue.items.len() < LISTED && !model.queue.narrowed {
         return describe(model);
@@ -69,7 +69,7 @@ pub(super) fn filtered(model: &mut Model) -> Vec<Effect> {
     requests::queue(model)
 }
 
-/// Asks for more about the pair under the cursor.
+/// Requests a description of the pair under the cursor.
 pub(crate) fn describe(model: &mut Model) -> Vec<Effect> {
     let shown = model.shown_items();
     let at = shown.get(model.queue.cursor).copied();
@@ -93,7 +93,7 @@ pub(crate) fn describe(model: &mut Model) -> Vec<Effect> {
     effects
 }
 
-/// Asks for the titles of the rows about the cursor, where a page of them was not asked for yet.
+/// Requests the titles of the rows around the cursor, one page at a time.
 fn read_titles(model: &mut Model, shown: &[usize]) -> Option<Effect> {
     let rows = shown.iter().filter_map(|at| model.queue.items.get(*at));
     let rows = rows.map(|item| (item.query, item.pair));
@@ -109,7 +109,7 @@ fn read_titles(model: &mut Model, shown: &[usize]) -> Option<Effect> {
     Some(Effect::ReadPairTitles(wanted))
 }
 
-/// Only the pair that was asked for last is shown.
+/// Only the latest requested pair is shown.
 pub(crate) fn described(
     model: &mut Model,
     query: QueryKey,
@@ -168,7 +168,7 @@ pub(super) fn returned(model: &mut Model) -> Vec<Effect> {
     requests::queue(model)
 }
 
-/// Asks for another queue; the one that is there is not what its heading would say.
+/// Requests another queue; the current one no longer matches its heading.
 fn ask_anew(model: &mut Model) -> Vec<Effect> {
     model.queue.cursor = 0;
     model.queue.loaded = false;

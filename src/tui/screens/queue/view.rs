@@ -1,4 +1,4 @@
-//! Which pairs to look at, first things first.
+//! Draws the pairs to judge, in order of priority.
 
 use crate::app::review::pair_description::{PairDescription, PairTitles};
 use crate::app::review::review_queue::{QueueItem, QueueItemState};
@@ -20,7 +20,7 @@ use ratatui::layout::{Constraint, Layout};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
-/// Columns beside number, query and value from which on a row has the titles of both documents.
+/// Columns besides number, query and value from which a row shows the titles of both documents.
 const WITH_TITLES: usize = 84;
 
 /// Below this P(a verdict corrects something in the top), a verdict hardly matters.
@@ -29,7 +29,7 @@ const CUT: f64 = 0.05;
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let area = inset(area);
-    // Both titles; where people differ, who said what.
+    // Both titles and, if people disagree, who said what.
     let (details, foot) = match area.height >= 20 {
         true => (4, 3),
         false => (2 + u16::from(model.queue.conflicts), 2),
@@ -71,7 +71,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let page = usize::from(list.height);
     let cut = cut_place(model, &shown);
     let mut first = (model.queue.cursor + 1).saturating_sub(page);
-    // The cut takes a line of the page.
+    // The cutoff takes one line of the page.
     if first > 0 && cut.is_some_and(|cut| (first..=model.queue.cursor).contains(&cut)) {
         first += 1;
     }
@@ -157,14 +157,14 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     areas
 }
 
-/// Columns for the query's text and for the title of each document; 0 for what is not shown.
+/// Columns for the query's text and for the title of each document; 0 for hidden ones.
 struct Widths {
     text: usize,
     title: usize,
 }
 
 impl Widths {
-    /// The queue of one query has its text in no row: it would be the same in each.
+    /// The queue of one query omits its text, which would be the same in every row.
     fn new(room: usize, one_query: bool) -> Self {
         let (text, titles) = match one_query {
             true => (0, room),
@@ -195,7 +195,7 @@ fn sides<'a>(model: &Model, item: &QueueItem, titles: &'a PairTitles) -> [&'a st
     }
 }
 
-/// The first row of those whose value is under the cut, where some are above.
+/// The first row with a value below the cutoff, if there are rows above it.
 fn cut_place(model: &Model, shown: &[usize]) -> Option<usize> {
     if model.queue.policy != Policy::Value {
         return None;
@@ -209,7 +209,7 @@ fn cut_place(model: &Model, shown: &[usize]) -> Option<usize> {
     shown.iter().position(under).filter(|place| *place > 0)
 }
 
-/// The two documents of the pair under the cursor as they will be shown, and why the pair comes so early.
+/// The two documents of the selected pair as they will be shown, and the reason for its priority.
 fn description(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let queue = &model.queue;
@@ -239,9 +239,9 @@ fn description(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static
             let said = said.collect::<Vec<_>>().join(" · ");
             lines.push(text::line(&said, columns, theme.override_mark()));
         }
-        // Controls and repeats look like the rest.
+        // Controls and repeats look like other items.
         Some(PairDescription::Value(Some(parts))) => {
-            // Another program may have computed the numbers anew since the list was made.
+            // Another program may have recomputed the numbers since the list was made.
             let value = item
                 .priority
                 .filter(|value| (value - parts.value()).abs() < 1e-9);
@@ -268,7 +268,7 @@ fn description(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static
     lines
 }
 
-/// What the last column holds.
+/// The unit of the last column.
 fn unit(policy: Policy) -> &'static str {
     match policy {
         Policy::Value => "value",
@@ -283,7 +283,8 @@ fn unit(policy: Policy) -> &'static str {
     }
 }
 
-/// Why an item comes so early. Controls and repeats look like the rest: knowing them would change how they are judged.
+/// The reason for an item's priority. Controls and repeats look like other items, since knowing
+/// them would change how they are judged.
 fn priority_text(policy: Policy, item: &QueueItem) -> String {
     match (item.standing, policy, item.priority) {
         (QueueItemState::Again, ..) => "undone".to_owned(),
@@ -324,7 +325,8 @@ fn headline(model: &Model) -> String {
     parts.join(" · ")
 }
 
-/// The stopping rule: where the top is settled, further judgments are not expected to change it; and which queries the queue is about.
+/// The stopping rule (if the top is settled, further judgments are not expected to change it), and
+/// the queries of the queue.
 fn about(model: &Model) -> Vec<String> {
     let scope = model.queue.scope;
     let about = match scope {

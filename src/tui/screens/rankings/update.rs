@@ -1,4 +1,4 @@
-//! Walking the ranks, and the battle of the two documents on one of them.
+//! Moving through the ranks, and opening the battle between the two documents at a rank.
 
 use crate::domain::corpus::{DocId, QueryId};
 use crate::tui::keymap::Command;
@@ -7,7 +7,8 @@ use crate::tui::model::Model;
 use crate::tui::navigation::moved;
 use crate::tui::screens::Screen;
 
-/// Puts the rankings of a query side by side, the cursor on the first rank on which they differ.
+/// Shows the rankings of a query side by side, with the cursor on the first rank at which they
+/// differ.
 pub(crate) fn show(model: &mut Model, query: QueryId) -> Vec<Effect> {
     let known = model.queries.rows.iter().find(|(info, _)| info.id == query);
     let Some(key) = known.map(|(info, _)| info.key) else {

@@ -1,4 +1,4 @@
-//! Two columns of documents, rank by rank.
+//! Draws two columns of documents, rank by rank.
 
 use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// Columns of the cursor, the rank and the sign between the rankings.
 const FIXED: usize = 12;
-/// From so many columns on, documents have their zELO and identifier before the title.
+/// Minimum columns for showing a document's zELO and identifier before the title.
 const WHOLE: usize = 76;
 const SIGNS: &str = "≠ another document here · ▲ ▼ higher or lower than in the left ranking";
 
@@ -106,7 +106,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
 }
 
-/// A document by its identifier and title, with its zELO and its grade where it has them; by grade and title where it is not `whole`.
+/// A document with its identifier and title, and its zELO and grade if it has them; with only grade
+/// and title unless `whole`.
 fn cell(
     open: &OpenQuery,
     grades: Option<&BTreeMap<DocId, i32>>,

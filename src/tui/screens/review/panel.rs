@@ -1,4 +1,4 @@
-//! The lines below the texts: keys, what has been decided, how it goes.
+//! The lines below the texts: keys, decisions and statistics.
 
 use crate::app::review::annotator_statistics::{AnnotatorStatistics, Fraction};
 use crate::app::wording::moment_words;
@@ -50,7 +50,7 @@ pub(super) fn blind(
     lines
 }
 
-/// The reason that was written before the decision.
+/// The reason that was drafted before the decision.
 pub(crate) fn draft(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     model.draft().map_or_else(Vec::new, |note| {
         let words = format!("reason, kept for your decision: {}", sanitise::line(note));
@@ -58,7 +58,7 @@ pub(crate) fn draft(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'s
     })
 }
 
-/// Where people differ: who said what and why, before the verdict that weighs it.
+/// If people disagree: who said what and why, shown before the verdict that resolves it.
 pub(super) fn contested(
     model: &Model,
     current: &CurrentItem,
@@ -73,7 +73,8 @@ pub(super) fn contested(
     lines
 }
 
-/// `You: A · judges A 2 : 1 B · bea B · rank of A 6 → 4`: what was decided and what everybody else says, in a line.
+/// `You: A · judges A 2 : 1 B · bea B · rank of A 6 → 4`: the decision and everyone else's, on one
+/// line.
 pub(super) fn headline(model: &Model, current: &CurrentItem) -> Option<String> {
     let open = model.open.as_ref()?;
     let (a, b) = (model.battle.a, model.battle.b);
@@ -124,7 +125,7 @@ fn letter(decision: Decision) -> &'static str {
     }
 }
 
-/// What other people say of the pair.
+/// Other people's verdicts on the pair.
 fn others<'a>(model: &'a Model, open: &'a OpenQuery) -> impl Iterator<Item = &'a Verdict> {
     let pair = model.battle.pair();
     let said = pair
@@ -133,7 +134,7 @@ fn others<'a>(model: &'a Model, open: &'a OpenQuery) -> impl Iterator<Item = &'a
     said.filter(|verdict| verdict.annotator != model.options.annotator)
 }
 
-/// Who said what, when and why, a person a line; the person who is here `too`, or only the others.
+/// Who said what, when and why, one person per line; includes the current person with `too`.
 fn people(model: &Model, too: bool, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let (Some(open), Some(pair)) = (&model.open, model.battle.pair()) else {
         return Vec::new();
@@ -197,7 +198,7 @@ pub(super) fn open(
     lines
 }
 
-/// How it goes; first that it goes too fast.
+/// The statistics, starting with a warning if the pace is too fast.
 fn account(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let warning = model.session.warning();
     let warning = warning.iter();
@@ -210,7 +211,7 @@ fn confidences(current: &CurrentItem, theme: &Theme, columns: usize) -> Vec<Line
     CONFIDENCES.rows(current.confidence, Confidence::words, SCOPE, theme, columns)
 }
 
-/// How much has been judged, how fast, how far one agrees with the ensemble and with oneself.
+/// Number of judgments, pace, and agreement with the ensemble and with one's own repeats.
 pub(crate) fn statistics_lines(
     stats: &AnnotatorStatistics,
     theme: &Theme,

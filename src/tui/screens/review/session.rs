@@ -1,4 +1,4 @@
-//! What a session of review keeps of each decision.
+//! Records each decision in the statistics of a review session.
 
 use crate::domain::battle::Pair;
 use crate::domain::verdict::Decision;
@@ -10,7 +10,7 @@ use crate::tui::model::session::JudgedPair;
 use crate::tui::screens::battle;
 use std::cmp::Ordering;
 
-/// Takes a blind decision into the account of the session, before it moves the ranking.
+/// Records a blind decision in the session's statistics before it changes the ranking.
 pub(super) fn note_session(
     model: &mut Model,
     (query, pair): (QueryKey, Pair),

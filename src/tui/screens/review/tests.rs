@@ -23,7 +23,7 @@ fn item(a: usize, b: usize) -> QueueItem {
     }
 }
 
-/// The query of the tests with three items in the queue, the first under review.
+/// The test query with three items in the queue, the first one under review.
 pub(crate) fn reviewing() -> Model {
     let mut model = model(Screen::Review);
     model.stack = vec![Screen::Queries, Screen::Queue, Screen::Review];
@@ -34,13 +34,13 @@ pub(crate) fn reviewing() -> Model {
     model
 }
 
-/// The last message's time, a while later.
+/// The time of the last message, plus some seconds.
 fn later(model: &mut Model, seconds: u64) -> Instant {
     model.now += Duration::from_secs(seconds);
     model.now
 }
 
-/// Everything that the judges, the fit or the files say about the pair.
+/// Everything that the judges, the fit or the files reveal about the pair.
 const SECRETS: [&str; 8] = [
     "bm25", "votes", "zELO", "rank", "5912283", "13497630", "surprise", "fit",
 ];

@@ -1,4 +1,4 @@
-//! A pair is decided blind, then again with everything in sight.
+//! Deciding on a pair, blind first, then again with everything visible.
 
 use super::panel::{CAUSES, CONFIDENCES};
 use super::session::note_session;
@@ -52,7 +52,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     }
 }
 
-/// Why no verdict can be given on the pair under review: not before both its texts are in sight.
+/// Why no verdict can be given on the pair under review, for example before both texts are visible.
 pub(super) fn obstacle(model: &Model) -> Option<&'static str> {
     let current = model.queue.current.as_ref();
     let ready = current.is_some_and(|current| {
@@ -65,7 +65,7 @@ pub(super) fn obstacle(model: &Model) -> Option<&'static str> {
     }
 }
 
-/// What can be done with the pair now.
+/// Which commands are available for the pair now.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let current = model.queue.current.as_ref();
     let queued = current.is_some_and(|current| current.queued);
@@ -116,7 +116,7 @@ pub(crate) fn review_item(model: &mut Model, at: usize) -> Vec<Effect> {
     effects
 }
 
-/// Shows an item's pair: blind, unless what others said is to be weighed.
+/// Shows an item's pair: blind, unless other people's verdicts are to be weighed.
 fn show_pair(model: &mut Model, item: &QueueItem) {
     let blind = model.queue.current.as_ref();
     let blind = blind.is_none_or(CurrentItem::is_hidden);
@@ -127,7 +127,7 @@ fn show_pair(model: &mut Model, item: &QueueItem) {
     };
 }
 
-/// Loads the next item before it is wanted.
+/// Loads the next item ahead.
 fn look_ahead(model: &Model, at: usize) -> Vec<Effect> {
     let Some(next) = model.queue.items.get(at) else {
         return Vec::new();
@@ -141,7 +141,7 @@ fn look_ahead(model: &Model, at: usize) -> Vec<Effect> {
     }
 }
 
-/// Starts the clock once both texts are in sight.
+/// Starts the clock once both texts are visible.
 pub(crate) fn ready(model: &mut Model) {
     let (a, b, now) = (model.battle.a, model.battle.b, model.now);
     let Some(open) = &model.open else { return };
@@ -155,7 +155,8 @@ pub(crate) fn ready(model: &mut Model) {
     }
 }
 
-/// Takes a decision in: the blind one is stored and lifts the veil; a later one waits until it is kept.
+/// Records a decision: a blind one is stored and reveals everything; a later one is pending until
+/// it is confirmed.
 fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
     let now = model.now;
     let policy = model.queue.policy;
@@ -272,7 +273,7 @@ fn final_verdict(model: &mut Model) -> Option<Effect> {
     Some(Effect::Save(new))
 }
 
-/// Keeps the verdict and takes up the next item.
+/// Confirms the verdict and starts the next item.
 fn keep(model: &mut Model) -> Vec<Effect> {
     let Some(effect) = final_verdict(model) else {
         if model.queue.current.is_some() {
@@ -288,7 +289,7 @@ fn keep(model: &mut Model) -> Vec<Effect> {
     effects
 }
 
-/// Takes the item off the list and begins the next one.
+/// Removes the item from the list and starts the next one.
 fn finish_item(model: &mut Model) -> Vec<Effect> {
     let Some(done) = model.queue.current.take() else {
         return Vec::new();
@@ -304,7 +305,7 @@ fn finish_item(model: &mut Model) -> Vec<Effect> {
     remove(model, named);
     let mut effects = requests::queue(model);
     if model.queue.items.is_empty() {
-        // The list was short of what is left, or nothing is: the answer tells.
+        // Either the list was incomplete or nothing is left: the answer will tell.
         model.queue.loaded = false;
         return effects;
     }
@@ -314,7 +315,7 @@ fn finish_item(model: &mut Model) -> Vec<Effect> {
     effects
 }
 
-/// Puts the pair off until all others are done.
+/// Postpones the pair until all others are done.
 fn put_off(model: &mut Model) -> Vec<Effect> {
     let policy = model.queue.policy;
     match &model.queue.current {
@@ -339,7 +340,7 @@ fn put_off(model: &mut Model) -> Vec<Effect> {
     }
 }
 
-/// Begins the review of a pair of the open query, blind, from wherever it was chosen.
+/// Starts a blind review of a pair of the open query, wherever it was chosen.
 pub(crate) fn review_pair(model: &mut Model, pair: Pair) -> Vec<Effect> {
     let Some(query) = model.open.as_ref().map(|open| open.info.key) else {
         return Vec::new();
@@ -356,7 +357,7 @@ pub(crate) fn review_pair(model: &mut Model, pair: Pair) -> Vec<Effect> {
     requests::pair(model)
 }
 
-/// Begins the review of a pair that does not come from the queue.
+/// Starts the review of a pair that is not from the queue.
 fn begin_chosen(model: &mut Model, item: QueueItem) {
     model.queue.current = Some(CurrentItem {
         queued: false,
@@ -366,8 +367,8 @@ fn begin_chosen(model: &mut Model, item: QueueItem) {
     ready(model);
 }
 
-/// Takes up a pair whose verdict was taken back. What the judges say has been seen: it stays in sight, and the next verdict is
-/// not blind.
+/// Resumes a pair whose verdict was undone. The judges' votes have been seen, so they stay visible,
+/// and the next verdict is not blind.
 pub(crate) fn take_up(model: &mut Model, query: QueryKey, pair: Pair, queued: bool) -> Vec<Effect> {
     let at = model
         .queue
@@ -411,7 +412,7 @@ pub(crate) fn take_up(model: &mut Model, query: QueryKey, pair: Pair, queued: bo
     effects
 }
 
-/// The verdict on the pair under review was given again: it is done.
+/// The verdict on the pair under review was redone, so the item is done.
 pub(crate) fn done_again(model: &mut Model) -> Vec<Effect> {
     match model.screen() {
         Screen::Review => finish_item(model),
@@ -419,7 +420,7 @@ pub(crate) fn done_again(model: &mut Model) -> Vec<Effect> {
     }
 }
 
-/// Nothing is under review any more; what was done is summed up.
+/// Ends the review and shows a summary.
 pub(crate) fn close(model: &mut Model) {
     let session = std::mem::take(&mut model.session);
     if let Some(summary) = session
@@ -434,7 +435,7 @@ pub(crate) fn close(model: &mut Model) {
     model.battle.blind = false;
 }
 
-/// Goes to the next or the previous item; nothing is written but a verdict that was changed and not kept.
+/// Goes to the next or the previous item. Only a changed, unconfirmed verdict is stored.
 fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     let current = model.queue.current.as_ref();
     if current.is_some_and(|current| !current.queued) {
@@ -458,7 +459,7 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     };
     let mut effects = leave(model);
     if let (Some(judged), Some(here)) = (judged, here) {
-        // It is done: coming back would show it blind to somebody who has seen everything.
+        // The item is done: returning would show it blind to someone who has seen everything.
         model.queue.done.extend(model.queue.current.clone());
         remove(model, judged);
         next -= usize::from(next > here);
@@ -473,7 +474,7 @@ fn remove(model: &mut Model, done: (QueryKey, Pair)) {
     items.retain(|item| (item.query, item.pair) != done);
 }
 
-/// Stores what was changed after the reveal and not kept.
+/// Stores an unconfirmed change made after the reveal.
 pub(crate) fn leave(model: &mut Model) -> Vec<Effect> {
     let current = model.queue.current.as_ref();
     match current.is_some_and(|current| current.unsaved) {
@@ -482,7 +483,7 @@ pub(crate) fn leave(model: &mut Model) -> Vec<Effect> {
     }
 }
 
-/// Lets a verdict that was changed and not kept count again after the query has been loaded anew.
+/// Applies an unconfirmed changed verdict again after the query has been reloaded.
 pub(crate) fn reapply(model: &mut Model) {
     if let Some(current) = &model.queue.current
         && current.unsaved

@@ -1,4 +1,4 @@
-//! The pair under review: nothing of the judges, no score and no name is drawn before the person has decided.
+//! Draws the pair under review; judges, scores and names are hidden until the person has decided.
 
 use super::panel;
 use crate::domain::sanitise;
@@ -56,7 +56,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     Paragraph::new(head).render(cut(&mut rest, rows), buf);
     let room = spare.saturating_sub(usize::from(rows));
     if lines.len() > room {
-        // The rule above the keys is what can be missed most easily.
+        // The line above the keys is the least important one.
         lines.remove(0);
         lines.truncate(room);
     }
@@ -72,14 +72,14 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     areas
 }
 
-/// Rows of a screen of this height that may hold something else than the texts: these have half of the terminal's rows,
-/// which are two more.
+/// Number of rows that may show anything but the texts, which get half of the terminal's rows; the
+/// terminal has two rows more than the screen.
 pub(crate) fn beside_texts(height: u16) -> usize {
     let texts = (height + 2).div_ceil(2);
     usize::from(height.saturating_sub(texts))
 }
 
-/// Lines that a query has where there is room.
+/// Maximum number of lines of the query if there is room.
 pub(crate) const QUERY_LINES: usize = 3;
 
 pub(crate) fn query_lines(

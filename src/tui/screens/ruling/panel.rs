@@ -1,4 +1,4 @@
-//! The lines below the text: keys, what has been ruled, the label and what the judges picked.
+//! The lines below the text: keys, the ruling, the label and the judges' picks.
 
 use crate::app::adjudication::data::AdjudicationList;
 use crate::app::adjudication::document_evidence::DocumentEvidence;
@@ -34,10 +34,10 @@ pub(super) const CAUSES: Choice<DisagreementCause> = Choice(&[
     (Command::FaultLabelMissing, DisagreementCause::LabelMissing),
 ]);
 
-/// Lines of a judge's reason at most.
+/// Maximum number of lines of a judge's reason.
 const REASON: usize = 3;
 
-/// What a benchmark says of a document besides its grade.
+/// The benchmark's metadata of a document other than its grade.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct BenchmarkMetadata {
@@ -53,7 +53,7 @@ impl BenchmarkMetadata {
     }
 }
 
-/// The lines below the text; what people and judges say is left out where it stands aside.
+/// The lines below the text, without people's and judges' findings if they are shown `aside`.
 pub(super) fn lines(
     model: &Model,
     current: &CurrentRuling,
@@ -101,7 +101,7 @@ pub(super) fn lines(
     lines
 }
 
-/// What the person said, and what keeps it.
+/// The person's ruling, and the key that confirms it.
 fn ruled(current: &CurrentRuling, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let text_of = |finding: Option<Finding>| finding.map_or("", Finding::words);
     let mut words = format!("you ruled: {}", text_of(current.ruled));
@@ -121,7 +121,8 @@ fn ruled(current: &CurrentRuling, theme: &Theme, columns: usize) -> Vec<Line<'st
     lines
 }
 
-/// `You: not relevant · label: grade 1 · picked by 1 of 3 · bea relevant`: what was ruled and what everybody else says.
+/// `You: not relevant · label: grade 1 · picked by 1 of 3 · bea relevant`: the ruling, and everyone
+/// else's findings.
 pub(super) fn headline(
     model: &Model,
     current: &CurrentRuling,
@@ -148,7 +149,7 @@ pub(super) fn headline(
     Some(parts.join(" · "))
 }
 
-/// The benchmark's label, and what it rests on.
+/// The benchmark's label, and its evidence.
 fn label(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let metadata = BenchmarkMetadata::of(evidence);
     let mut words = match evidence.label {
@@ -174,7 +175,7 @@ fn label(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Line
     text::lines(&words, columns, theme.strong())
 }
 
-/// What each person ruled, when and why.
+/// Each person's ruling, its time and its reason.
 fn people(
     model: &Model,
     evidence: &DocumentEvidence,
@@ -203,7 +204,7 @@ fn people(
     lines.flatten().collect()
 }
 
-/// What people and judges say, for a column beside the text.
+/// People's and judges' findings, for a column next to the text.
 pub(super) fn aside(
     model: &Model,
     evidence: &DocumentEvidence,
@@ -216,7 +217,8 @@ pub(super) fn aside(
     lines
 }
 
-/// All that is in sight of a document, for a page of its own: keys first, then who said what; nothing while it is blind.
+/// Everything visible about a document, for a separate page: keys first, then who said what; `None`
+/// while it is blind.
 pub(super) fn page_text(model: &Model, columns: usize) -> Option<String> {
     let current = model.adjudication.current.as_ref()?;
     let evidence = current.evidence.as_ref().filter(|_| current.open)?;
@@ -261,7 +263,8 @@ fn judges(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Lin
     lines
 }
 
-/// The sentences that the label rests on, in the text as it is shown; `None` where the data does not say.
+/// The sentences that the label is based on, as ranges of the displayed text; `None` if the data
+/// does not contain them.
 pub(super) fn evidence_ranges(
     evidence: &DocumentEvidence,
     shown: &str,
@@ -270,7 +273,7 @@ pub(super) fn evidence_ranges(
     if metadata.evidence_sentences.is_empty() {
         return None;
     }
-    // The title stands before the text and is not counted.
+    // The title comes before the text and is not counted.
     let title = evidence.title.as_deref().map(str::trim);
     let start = title
         .filter(|title| shown.starts_with(*title))

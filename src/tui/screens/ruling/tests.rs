@@ -41,7 +41,7 @@ pub(crate) fn evidence(document: &str) -> DocumentEvidence {
     }
 }
 
-/// The first of two disagreements before the person, with its text.
+/// The first of two disagreements on screen, with its text.
 pub(crate) fn current() -> Model {
     let mut model = adjudicating();
     let effects = on_command(&mut model, Command::Open);
@@ -64,7 +64,7 @@ pub(crate) fn current() -> Model {
     model
 }
 
-/// Everything that benchmark and judges say.
+/// Everything that the benchmark and the judges reveal.
 const SECRETS: [&str; 7] = [
     "grade",
     "SUPPORT",
@@ -366,7 +366,7 @@ fn what_was_ruled_on_while_the_list_was_read_is_not_called_again() {
     );
 }
 
-/// A document on which two others differ, opened from the list of conflicts.
+/// A document on which two other people disagree, opened from the list of conflicts.
 fn contested() -> Model {
     let mut model = adjudicating();
     on_command(&mut model, Command::Conflicts);

@@ -1,4 +1,4 @@
-//! A document is ruled on blind, then again with everything in sight.
+//! Ruling on a document, blind first, then again with everything visible.
 
 use super::panel;
 use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
@@ -72,21 +72,21 @@ pub(super) fn texts(model: &Model) -> Vec<Option<Arc<PreparedText>>> {
     vec![text]
 }
 
-/// Lets the text go to the place of the search.
+/// Scrolls the text to the search match.
 pub(super) fn reveal(model: &mut Model, _: usize) {
     if let Some(current) = &mut model.adjudication.current {
         current.scroll = None;
     }
 }
 
-/// Why nothing can be ruled: not before the text is in sight.
+/// Why no ruling can be made, for example before the text is visible.
 pub(super) fn obstacle(model: &Model) -> Option<&'static str> {
     let current = model.adjudication.current.as_ref();
     let shown = current.is_some_and(|current| current.evidence.is_some());
     (!shown).then_some("no ruling yet: the document is still loading")
 }
 
-/// What can be done with the document now.
+/// Which commands are available for the document now.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let current = model.adjudication.current.as_ref();
     let ruled = current.is_some_and(|current| current.ruled.is_some());
@@ -96,7 +96,7 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
         Command::PutOff => current.is_some() && !ruled,
         Command::NextDocument | Command::PreviousDocument => several,
         Command::WriteNote => current.is_some(),
-        // Before the person has ruled, nobody else is in sight.
+        // Before the person has ruled, other people's findings are hidden.
         Command::ShowTables => current.is_some_and(|current| current.open),
         Command::ToggleFullText => model.areas.lines > model.areas.page,
         command if panel::CAUSES.of(command).is_some() => ruled,
@@ -104,14 +104,14 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
     }
 }
 
-/// Calls a disagreement, by its index, and loads the next one before it is wanted.
+/// Starts a disagreement, by its index, and loads the next one ahead.
 pub(crate) fn begin_ruling(model: &mut Model, at: usize) -> Vec<Effect> {
     let Some(disagreement) = model.adjudication.disagreements.get(at).cloned() else {
         model.adjudication.current = None;
         return Vec::new();
     };
     let (query, document) = (disagreement.query, disagreement.document.clone());
-    // Where people differ, who said what and why is what is to be weighed.
+    // If people disagree, their findings and reasons are to be weighed.
     let contested = model.adjudication.list == AdjudicationList::Contested;
     let open = contested || !model.options.judging.queue_blind;
     model.adjudication.current = Some(CurrentRuling::new(disagreement, at == 0, open));
@@ -125,7 +125,7 @@ pub(crate) fn begin_ruling(model: &mut Model, at: usize) -> Vec<Effect> {
     effects
 }
 
-/// Takes a document in: the one that is ruled on, whose clock starts, or one that will be wanted.
+/// Receives a document: either the current one, whose clock starts, or one loaded ahead.
 pub(crate) fn loaded(model: &mut Model, evidence: Box<DocumentEvidence>) -> Vec<Effect> {
     let now = model.now;
     let annotator = &model.options.annotator;
@@ -136,7 +136,7 @@ pub(crate) fn loaded(model: &mut Model, evidence: Box<DocumentEvidence>) -> Vec<
             if let Some(ruling) = evidence.rulings.iter().rev().find(own)
                 && current.ruled.is_none()
             {
-                // It has been ruled on before, and is looked at again.
+                // It has been ruled on before and is viewed again.
                 current.open = true;
                 (current.ruled, current.finding) = (Some(ruling.finding), Some(ruling.finding));
                 (current.fault, current.note) = (ruling.fault, ruling.note.clone());
@@ -148,7 +148,8 @@ pub(crate) fn loaded(model: &mut Model, evidence: Box<DocumentEvidence>) -> Vec<
     Vec::new()
 }
 
-/// Takes a ruling in: the first one is stored and lifts the veil; a later one waits until it is kept.
+/// Records a ruling: the first one is stored and reveals everything; a later one is pending until
+/// it is confirmed.
 fn rule(model: &mut Model, finding: Finding) -> Vec<Effect> {
     let now = model.now;
     let undecided = |current: &CurrentRuling| current.ruled.is_none() && current.evidence.is_some();
@@ -170,7 +171,7 @@ fn rule(model: &mut Model, finding: Finding) -> Vec<Effect> {
     current.note = note;
     let blind = !current.open;
     let since = current.since;
-    // One that was chosen from further down came by nobody's chance.
+    // An item chosen from further down was not drawn at random.
     let control_of = current.first.then_some(current.disagreement.control_of);
     (current.ruled, current.finding) = (Some(finding), Some(finding));
     current.open = true;
@@ -238,7 +239,7 @@ pub(crate) fn note(model: &mut Model, text: &str) -> Vec<Effect> {
     }
 }
 
-/// The ruling as it stands, with label and picks in sight.
+/// The current ruling, made with label and picks visible.
 fn to_store(current: &mut CurrentRuling, annotator: &str, now: Instant) -> Option<NewRuling> {
     let (finding, evidence) = (current.finding?, current.evidence.as_ref()?);
     let (grade, disagreement) = (evidence.label, &current.disagreement);
@@ -262,7 +263,7 @@ fn to_store(current: &mut CurrentRuling, annotator: &str, now: Instant) -> Optio
     })
 }
 
-/// Stores what was changed after the reveal and not kept.
+/// Stores an unconfirmed change made after the reveal.
 pub(crate) fn leave(model: &mut Model) -> Vec<Effect> {
     let current = model.adjudication.current.as_mut();
     let Some(current) = current.filter(|current| current.unsaved) else {
@@ -278,7 +279,7 @@ pub(crate) fn leave(model: &mut Model) -> Vec<Effect> {
     vec![Effect::Rule(new)]
 }
 
-/// Keeps the ruling and calls the next disagreement.
+/// Confirms the ruling and starts the next disagreement.
 fn keep(model: &mut Model) -> Vec<Effect> {
     let ruled = |current: &CurrentRuling| current.ruled.is_some();
     if !model.adjudication.current.as_ref().is_some_and(ruled) {
@@ -291,8 +292,8 @@ fn keep(model: &mut Model) -> Vec<Effect> {
     next(model)
 }
 
-/// Takes up a document whose ruling was taken back or made again, with what has been seen in sight; `None` where it is
-/// not known here.
+/// Resumes a document whose ruling was undone or redone, with everything that has been seen still
+/// visible; `None` if it is unknown here.
 pub(crate) fn take_up(model: &mut Model, query: QueryKey, document: &DocId) -> Option<Vec<Effect>> {
     let named = |item: &AdjudicationItem| item.query == query && item.document == *document;
     let adjudication = &mut model.adjudication;
@@ -313,7 +314,7 @@ pub(crate) fn take_up(model: &mut Model, query: QueryKey, document: &DocId) -> O
     Some(effects)
 }
 
-/// Where the disagreement stands among all, and whether it has been ruled on.
+/// The index of the current disagreement, and whether it has been ruled on.
 fn here(model: &Model) -> Option<(usize, bool)> {
     let current = model.adjudication.current.as_ref()?;
     let mut disagreements = model.adjudication.disagreements.iter();
@@ -321,7 +322,7 @@ fn here(model: &Model) -> Option<(usize, bool)> {
     Some((at, current.ruled.is_some()))
 }
 
-/// Leaves the disagreement, which is done with, and calls the one after it.
+/// Leaves the finished disagreement and starts the next one.
 fn next(model: &mut Model) -> Vec<Effect> {
     let mut effects = leave(model);
     let at = here(model);
@@ -347,7 +348,7 @@ fn next(model: &mut Model) -> Vec<Effect> {
     effects
 }
 
-/// Nothing is ruled on any more; what was done is summed up.
+/// Ends ruling and shows a summary.
 pub(crate) fn close(model: &mut Model) {
     let session = std::mem::take(&mut model.adjudication.session);
     if let Some(summary) = session
@@ -373,7 +374,7 @@ fn go(model: &mut Model, at: usize) -> Vec<Effect> {
     begin_ruling(model, at)
 }
 
-/// Puts the disagreement off until all others are done.
+/// Postpones the disagreement until all others are done.
 fn put_off(model: &mut Model) -> Vec<Effect> {
     match here(model) {
         Some((_, true)) => keep(model),
@@ -390,10 +391,10 @@ fn put_off(model: &mut Model) -> Vec<Effect> {
     }
 }
 
-/// Goes to the next or the previous disagreement; nothing is written but a ruling that was changed and not kept.
+/// Goes to the next or the previous disagreement. Only a changed, unconfirmed ruling is stored.
 fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     let Some((at, ruled)) = here(model) else {
-        // The list has been loaded anew since the ruling.
+        // The list has been reloaded since the ruling.
         return next(model);
     };
     let count = model.adjudication.disagreements.len();
@@ -404,7 +405,7 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     };
     let mut effects = leave(model);
     if ruled && model.adjudication.list == AdjudicationList::Open {
-        // It is done: coming back would hide what the person has seen.
+        // It is done: returning would hide what the person has seen.
         let done = model.adjudication.disagreements.remove(at);
         model.adjudication.done.push(done);
         to -= usize::from(to > at);
@@ -413,7 +414,7 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     effects
 }
 
-/// The identifiers of the document being ruled on, or of the one under the cursor of the list.
+/// The identifiers of the document being ruled on, or of the one under the cursor in the list.
 pub(super) fn copy(model: &Model) -> Copied {
     let current = model.adjudication.current.as_ref();
     let item = current.map(|current| &current.disagreement);

@@ -1,4 +1,4 @@
-//! The document being ruled on: nothing of the label and nothing of the judges is drawn before the person has ruled.
+//! Draws the document being ruled on; label and picks are hidden until the person has ruled.
 
 use super::panel;
 use crate::app::adjudication::data::AdjudicationList;
@@ -20,9 +20,9 @@ use ratatui::layout::{Constraint, Layout};
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
 
-/// Below this height the text comes before everything else.
+/// Below this height, the text has priority over everything else.
 const SMALL: u16 = 18;
-/// From this width on, what people said of a contested document stands beside its text.
+/// Minimum width for showing people's findings on a contested document next to its text.
 const WIDE: u16 = 100;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
@@ -51,7 +51,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let mut head = head(model, current, evidence, theme, columns);
     let small = area.height < SMALL;
     if small {
-        // The query's first line, and what was ruled.
+        // The query's first line, and the ruling.
         let last = head
             .pop()
             .filter(|_| current.open && current.finding.is_some());
@@ -63,7 +63,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let contested = model.adjudication.list == AdjudicationList::Contested;
     let aside = contested && area.width >= WIDE && !small;
     let mut lines = panel::lines(model, current, evidence, aside, theme, columns);
-    // The document keeps half of the terminal's rows; once everything is in sight on a tall one, a third of what is left.
+    // The document keeps half of the terminal's rows or, once everything is visible on a tall
+    // terminal, a third of the remaining ones.
     let room = match small || !current.open {
         true => (spare as u16).saturating_sub(rows).max(1),
         false => rest.height * 2 / 3,
@@ -118,7 +119,7 @@ fn head(
     lines
 }
 
-/// Draws the text; returns how many lines it has, how many fit, and which is the first shown.
+/// Draws the text; returns the number of lines, the number that fits, and the first visible one.
 fn document(
     model: &Model,
     current: &CurrentRuling,

@@ -1,4 +1,4 @@
-//! Asking the judges about one pair: its price first, then a run that is about nothing else.
+//! Asking the judges about one pair: first the price, then a run for this pair only.
 
 use super::begin::{begin, money_words};
 use crate::app::annotate::pair_question::{PairQuestion, PricedQuestion};
@@ -20,12 +20,12 @@ fn subject(model: &Model) -> Option<(QueryKey, Pair)> {
     Some((model.open.as_ref()?.info.key, Pair::new(a, b)?))
 }
 
-/// Whether there is a pair to ask about, and no run in the way.
+/// Whether there is a pair to ask about, and no run in progress.
 pub(crate) fn is_offered(model: &Model) -> bool {
     !model.run.running && subject(model).is_some()
 }
 
-/// Works out what the question would cost; it is asked when that is known.
+/// Computes the price of the question; it is asked once the price is known.
 pub(crate) fn ask(model: &mut Model) -> Vec<Effect> {
     let Some((query, pair)) = subject(model) else {
         model.inform("choose two documents first: a cell off the diagonal");
@@ -43,7 +43,8 @@ pub(crate) fn ask(model: &mut Model) -> Vec<Effect> {
     vec![Effect::PricePair(query, pair)]
 }
 
-/// The price of a question is known: it is shown where one looks at the pair, and asked about where judges are to be asked.
+/// The price of a question has arrived: shows it next to the pair, or asks for confirmation if
+/// judges are to be asked.
 pub(crate) fn priced(
     model: &mut Model,
     query: QueryKey,
@@ -59,7 +60,7 @@ pub(crate) fn priced(
         return Vec::new();
     }
     if !model.overlays.is_empty() {
-        // What is being typed must not answer the question.
+        // Keys being typed must not answer the confirmation.
         model.inform("the price is known now: press the key again to see it");
         return Vec::new();
     }
@@ -122,7 +123,7 @@ fn absent_words(question: &PairQuestion) -> String {
     }
 }
 
-/// What the question would cost, in a line for the screen about the pair.
+/// The price of the question on one line, for the screen about the pair.
 pub(crate) fn price_words(priced: &PricedQuestion) -> String {
     let PricedQuestion { question, estimate } = priced;
     let cost = match estimate.cost_usd() {
@@ -142,7 +143,7 @@ pub(crate) fn price_words(priced: &PricedQuestion) -> String {
     )
 }
 
-/// What the end of such a run is called, where all went well; `None` for other runs.
+/// The message at the end of such a run if all went well; `None` for other runs.
 pub(super) fn ended(model: &mut Model) -> Option<&'static str> {
     if !matches!(model.run.scope, RunScope::Pair(_)) {
         return None;
@@ -151,7 +152,7 @@ pub(super) fn ended(model: &mut Model) -> Option<&'static str> {
     Some("the judges have answered")
 }
 
-/// The price is another one when a run has ended.
+/// The price changes when a run has ended.
 pub(crate) fn price_again(model: &Model) -> Vec<Effect> {
     match (model.screen(), subject(model)) {
         (Screen::Comparison, Some((query, pair))) if !model.run.running => {
@@ -161,7 +162,7 @@ pub(crate) fn price_again(model: &Model) -> Vec<Effect> {
     }
 }
 
-/// Whether somebody is being asked whether to begin.
+/// Whether the person is being asked whether to begin.
 pub(super) fn is_asked(model: &Model) -> bool {
     let asked = |overlay: &Overlay| matches!(overlay, Overlay::Confirm(_, ConfirmFor::Start));
     model.overlays.iter().any(asked)

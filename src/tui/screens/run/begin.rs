@@ -1,4 +1,4 @@
-//! A run begins, and what it will cost in words.
+//! Starts a run, and describes its cost.
 
 use crate::app::annotate::estimate::CostEstimate;
 use crate::tui::keymap::{Command, key_on};
@@ -8,7 +8,7 @@ use crate::tui::model::run::RunScope;
 use crate::tui::screens::Screen;
 use crate::tui::text;
 
-/// What calls are expected to cost, and what may be spent.
+/// Describes the expected cost and the spending limit.
 pub(super) fn money_words(model: &Model, estimate: &CostEstimate) -> String {
     let cost = match (estimate.cost_usd(), estimate.worst_usd()) {
         (Some(cost), Some(worst)) => format!(
@@ -21,7 +21,7 @@ pub(super) fn money_words(model: &Model, estimate: &CostEstimate) -> String {
     format!("{cost}. {}", budget_words(model))
 }
 
-/// What the project may spend, as a sentence.
+/// Describes the spending limit of the project.
 pub(crate) fn budget_words(model: &Model) -> String {
     match model.run.control.budget_usd {
         Some(usd) => format!("The project may spend {} in total.", text::usd(usd)),
@@ -43,7 +43,7 @@ pub(crate) fn begin(model: &mut Model) -> Vec<Effect> {
     vec![Effect::Start(model.run.scope.clone())]
 }
 
-/// A run about one pair gives every judge that is asked its turn, also where judges are dropped from other runs.
+/// A run for one pair includes all judges that are asked, even those dropped from other runs.
 fn of_pair(model: &mut Model) {
     if !matches!(model.run.scope, RunScope::Pair(_)) {
         return;

@@ -1,4 +1,4 @@
-//! Failures of a run by cause: how many, when, and of which judge.
+//! Failures of a run by cause: how many, when, and of which judges.
 
 use crate::app::annotate::progress::RunProgress;
 use crate::app::wording::moment_words;
@@ -8,7 +8,7 @@ use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::text::{Line, Span};
 
-/// A line a cause, the most frequent first, of the run that goes on or has just ended.
+/// One line per cause, most frequent first, for the current or just finished run.
 pub(super) fn lines(progress: &RunProgress, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let after = |seconds: f64| text::duration(seconds.max(0.0));
     let each = progress.failures_by_cause().into_iter();
@@ -31,7 +31,7 @@ pub(super) fn lines(progress: &RunProgress, theme: &Theme, columns: usize) -> Ve
     .collect()
 }
 
-/// The same of a run that ended before the program was started.
+/// The same for a run that ended before the program started.
 pub(super) fn earlier(run: &LastRun, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let mut causes = Vec::new();
     for one in &run.failures {
@@ -72,7 +72,7 @@ fn judges_in_words(judges: &[(&str, usize)]) -> String {
     judges.iter().map(words).collect::<Vec<_>>().join(", ")
 }
 
-/// `message` is that of the first failure, empty if it is not known.
+/// `message` is that of the first failure, or empty if it is unknown.
 fn line(
     count: usize,
     cause: &str,

@@ -1,4 +1,4 @@
-//! One row a judge of the run: how far it is, what its calls take and cost, and how it is being used.
+//! One row per judge of the run: its progress, the latency and cost of its calls, and its state.
 
 use crate::app::annotate::progress::{JudgeProgress, RunProgress};
 use crate::domain::sanitise;
@@ -9,18 +9,18 @@ use crate::tui::widgets::gauge::gauge;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// From this width on, what is to be said of a judge stands in its row, else below it.
+/// Minimum width for showing a judge's note in its row instead of below it.
 const BESIDE: u16 = 150;
 
 const FIGURES: usize = 69;
-/// Columns of the tokens, which are left out on a narrow screen.
+/// Columns of the tokens, which a narrow screen omits.
 const TOKENS: usize = 24;
 const NARROW: u16 = 76;
 
-/// Cells of a judge's bar, where there is room for one.
+/// Cells of a judge's progress bar, if there is room for one.
 const JUDGE_BAR: usize = 10;
 
-/// A head, and for each judge its row and what is to be said of it.
+/// A heading, and a row with a note for each judge.
 pub(super) struct JudgeTable {
     head: Line<'static>,
     judges: Vec<JudgeRow>,
@@ -29,11 +29,11 @@ pub(super) struct JudgeTable {
 
 struct JudgeRow {
     figures: Line<'static>,
-    /// Stands below the figures; none where there is nothing to say, or room beside them.
+    /// Shown below the numbers; `None` if there is no note, or there is room next to them.
     note: Option<Line<'static>>,
 }
 
-/// What the rows of a table have in common.
+/// Properties shared by the rows of a table.
 struct Shape {
     name: usize,
     /// Columns of a count of votes.
@@ -105,7 +105,7 @@ impl JudgeTable {
         }
     }
 
-    /// Every line of it.
+    /// All lines of the table.
     pub(super) fn lines(&self) -> Vec<Line<'static>> {
         let rows = self.judges.iter();
         let rows = rows.flat_map(|row| [Some(row.figures.clone()), row.note.clone()]);
@@ -113,8 +113,8 @@ impl JudgeTable {
         std::iter::once(self.head.clone()).chain(rows).collect()
     }
 
-    /// As much as fits into so many rows and columns, the chosen judge always; the last row says how many lines there are more,
-    /// and what shows them.
+    /// As much of the table as fits, always including the chosen judge; the last row gives the
+    /// number of hidden lines and the key that shows them.
     pub(super) fn fitting(
         &self,
         (rows, columns): (usize, usize),
@@ -147,7 +147,7 @@ impl JudgeTable {
     }
 }
 
-/// What is to be said of a judge beside its figures.
+/// The note on a judge, next to its numbers.
 fn note(judge: &JudgeProgress, shape: &Shape, theme: &Theme) -> Vec<Span<'static>> {
     let mut words = Vec::new();
     if let Some(finding) = judge.answers.finding_in_short() {
@@ -230,7 +230,7 @@ fn judge_line(
     ])
 }
 
-/// How long a call takes, in the unit that suits it.
+/// The latency of a call in a suitable unit.
 fn latency_words(ms: f64) -> String {
     if ms >= 10_000.0 {
         format!("{:.0} s", ms / 1e3)
@@ -243,7 +243,7 @@ fn latency_words(ms: f64) -> String {
     }
 }
 
-/// How a judge is being used, as far as that is not as usual, and what it counts where the head names another unit.
+/// The unusual parts of a judge's state, and its unit if it differs from the heading's.
 fn state_words(judge: &JudgeProgress, shape: &Shape) -> String {
     let mut words = Vec::new();
     if judge.dropped {
@@ -318,7 +318,8 @@ mod tests {
     use crate::tui::screens::testing::model;
     use crate::tui::theme::ColourDepth;
 
-    /// The table of three judges of which each has a failed call, in so many rows, with one of them chosen.
+    /// The table of three judges with one failed call each, in this many rows, with one of them
+    /// chosen.
     fn shown(rows: usize, chosen: usize) -> Vec<String> {
         let mut model = model(Screen::Run);
         model.run.chosen_judge = chosen;

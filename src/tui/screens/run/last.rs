@@ -1,4 +1,4 @@
-//! What the latest run did, where this session has had none.
+//! Summary of the latest run, shown if this session has had none.
 
 use super::failures;
 use crate::app::wording::moment_words;
@@ -10,7 +10,7 @@ use crate::tui::text::{self, counted};
 use crate::tui::theme::Theme;
 use ratatui::text::{Line, Span};
 
-/// The lines of the screen; `None` where it has not been looked up yet.
+/// The lines of the screen; `None` if the summary has not been read yet.
 pub(super) fn lines(
     last: Option<&Option<Box<LastRun>>>,
     theme: &Theme,

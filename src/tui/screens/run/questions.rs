@@ -1,11 +1,11 @@
-//! What judges are asked beside a run, on the run's screen.
+//! Questions asked outside a run, on the run's screen.
 
 use crate::tui::model::Model;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::text::{Line, Span};
 
-/// How far it is, or how what was asked last in this session ended; `None` where nothing was.
+/// Their progress, or how the last ones in this session ended; `None` if there were none.
 pub(super) fn line(model: &Model, theme: &Theme) -> Option<Line<'static>> {
     let words = match (&model.questions.going, &model.questions.ended) {
         (Some((set, progress)), _) => {

@@ -1,4 +1,4 @@
-//! Starting, steering and ending a run.
+//! Starting, controlling and ending a run.
 
 use super::begin::{begin, money_words};
 use super::{ask_pair, begin, view};
@@ -18,12 +18,12 @@ use crate::tui::widgets::page::Page;
 use crate::tui::widgets::toast::Level;
 use std::time::Duration;
 
-/// The open query is asked for again at most this often while a run goes on.
+/// Minimum interval between reloads of the open query during a run.
 const RELOAD_EVERY: Duration = Duration::from_millis(150);
-/// Stale summaries are asked for at most this often while a run goes on.
+/// Minimum interval between requests of stale summaries during a run.
 const SUMMARISE_EVERY: Duration = Duration::from_millis(300);
 
-/// Steps of the pace, in calls a second; the last is none.
+/// Steps of the pace, in calls per second; after the last one, there is no limit.
 const PACES: [f64; 9] = [
     20.0,
     50.0,
@@ -103,7 +103,8 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     Vec::new()
 }
 
-/// What can be done now: a run is stopped and its judges are dropped while it goes on.
+/// Which commands are available now: a run can be stopped and its judges dropped while it is in
+/// progress.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     match command {
         Command::StartRun => !model.run.running || model.run.control.paused,
@@ -114,8 +115,8 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
     }
 }
 
-/// Starts a run over the project or one query of it, or resumes one that is paused. One that costs money is asked about
-/// first.
+/// Starts a run over the project or one query, or resumes a paused one. If it costs money, the
+/// person is asked first.
 pub fn start(model: &mut Model, only: Option<QueryKey>) -> Vec<Effect> {
     if model.run.running {
         if model.run.control.paused {
@@ -146,7 +147,7 @@ pub fn start(model: &mut Model, only: Option<QueryKey>) -> Vec<Effect> {
     begin(model)
 }
 
-/// What is priced next where no fresh call is left: the calls that failed, which nobody has asked about again.
+/// What to price if no fresh calls are left: the failed calls, which have not been retried.
 fn retry_of(model: &Model) -> Option<RunScope> {
     let query = match model.run.wanted {
         RunScope::Query(query) => Some(query),
@@ -156,7 +157,7 @@ fn retry_of(model: &Model) -> Option<RunScope> {
     retry.filter(|_| model.queries.failures(query) > 0)
 }
 
-/// Says what a run would cost, and asks whether to start it.
+/// Describes the cost of a run, and asks whether to start it.
 pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
     if model.run.running || ask_pair::is_asked(model) {
         return Vec::new();
@@ -173,7 +174,7 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
         return begin(model);
     }
     if !model.overlays.is_empty() {
-        // What is being typed must not answer the question.
+        // Keys being typed must not answer the confirmation.
         model.inform("the calls are counted now: press the key again to see them");
         return Vec::new();
     }
@@ -216,7 +217,7 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
     Vec::new()
 }
 
-/// A budget as it was typed: dollars, or nothing for no limit.
+/// Parses a budget in dollars; empty means no limit.
 pub fn typed_budget(typed: &str) -> Result<Option<f64>, String> {
     let typed = typed.trim().trim_start_matches('$');
     match typed.parse::<f64>() {
@@ -226,7 +227,7 @@ pub fn typed_budget(typed: &str) -> Result<Option<f64>, String> {
     }
 }
 
-/// Takes a budget that was typed.
+/// Sets a budget that was typed.
 pub fn set_budget(model: &mut Model, typed: &str) -> Vec<Effect> {
     let Ok(budget) = typed_budget(typed) else {
         return Vec::new();
@@ -296,7 +297,7 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
     let all = ask_pair::ended(model).unwrap_or("every battle has all its votes");
     let (kind, words) = match result {
         Ok(outcome) => {
-            // One that had nothing to ask leaves in sight what the one before did, and why its calls failed.
+            // If it had nothing to ask, keep showing the results and failures of the run before.
             let asked = outcome.progress.done() > 0;
             let earlier = model.run.earlier.take();
             model.run.progress = match asked {
@@ -329,8 +330,8 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
     effects
 }
 
-/// The end of a run after which votes are missing. Calls to judges that a person dropped are not among them: nobody wants
-/// these.
+/// The message at the end of a run with missing votes. Calls to dropped judges are not missing,
+/// since nobody wants them.
 fn incomplete(
     missing: Option<usize>,
     progress: Option<&RunProgress>,
@@ -450,7 +451,7 @@ mod tests {
         );
     }
 
-    /// What is left on a project with one query, of whose calls so many failed.
+    /// A project with one query, this many of whose calls failed.
     fn failing(failures: usize) -> Model {
         let mut model = model(Screen::Run);
         let open = model.open.as_ref().map(|open| open.info.clone()).unwrap();

@@ -1,4 +1,4 @@
-//! Calls, rates, failures, spend, log.
+//! Draws calls, rates, failures, spending and the log.
 
 use super::judge_table::JudgeTable;
 use super::{begin, failures, last, questions};
@@ -22,7 +22,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Sparkline, Widget};
 
-/// Rows below which what matters less is left out.
+/// Below this height, less important parts are omitted.
 const LOW: u16 = 20;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
@@ -90,7 +90,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
 }
 
-/// Everything of the screen without a cut, for a page of so many columns.
+/// The whole content of the screen without truncation, for a page with this many columns.
 pub(super) fn page_text(model: &Model, columns: usize) -> String {
     let theme = &Theme::default();
     let Some(progress) = &model.run.progress else {
@@ -117,7 +117,7 @@ fn joined(lines: &[Line<'_>]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What is shown while this session has had no run: what the last one did.
+/// Shown while this session has had no run: the summary of the last one.
 fn idle_lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let mut lines = last::lines(model.run.last.as_ref(), theme, columns);
     let budget = begin::budget_words(model);
@@ -126,7 +126,7 @@ fn idle_lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>
     lines
 }
 
-/// Failures by cause, and how they are asked again once the run has ended.
+/// Failures by cause, and how to retry them once the run has ended.
 fn failure_lines(
     model: &Model,
     progress: &RunProgress,
@@ -138,7 +138,7 @@ fn failure_lines(
     lines
 }
 
-/// How to ask again for calls that failed; nothing while a run goes on, or where none failed.
+/// How to retry failed calls; `None` during a run, or if none failed.
 fn retry_line(model: &Model, theme: &Theme, columns: usize) -> Option<Line<'static>> {
     let failed = model.queries.failures(None);
     let offered = failed > 0 && !model.run.running;
@@ -271,7 +271,7 @@ fn head_lines(
     lines
 }
 
-/// Calls in flight now, of as many as the judges are found to take; nothing while none are made.
+/// Calls in flight, and the current maximum of the judges; empty if no calls are being made.
 fn in_flight(model: &Model, progress: &RunProgress) -> String {
     let going = progress.judges.iter();
     let going = going.filter(|judge| judge.stopped.is_none() && !judge.dropped);
@@ -287,7 +287,8 @@ fn in_flight(model: &Model, progress: &RunProgress) -> String {
     }
 }
 
-/// A bar over the whole width with the share at its end; without colour it is made of `█` and `░`.
+/// A bar over the whole width with the percentage at its end; without color, it consists of `█` and
+/// `░`.
 fn render_bar(done: usize, total: usize, theme: &Theme, area: Rect, buf: &mut Buffer) {
     let share = if total == 0 {
         1.0
@@ -309,7 +310,7 @@ fn render_bar(done: usize, total: usize, theme: &Theme, area: Rect, buf: &mut Bu
     line.render(area, buf);
 }
 
-/// Calls that ended in each of the latest seconds, the latest on the right.
+/// Calls that ended in each of the latest seconds, with the latest on the right.
 fn render_pace(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
     let [label, plot, most, _] = Layout::horizontal([
         Constraint::Length(10),

@@ -1,4 +1,5 @@
-//! The numbers beside a figure: what it is summed up by, its groups in a table, and the group under the cursor in words.
+//! The numbers next to a figure: its summary, a table of its groups, and a description of the
+//! selected group.
 
 use super::plot::{SIGNS, composition};
 use crate::app::wording::counted;
@@ -14,7 +15,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-/// Columns from which a group's name and its scores stand in one line.
+/// Minimum columns for showing a group's name and its scores on one line.
 pub(super) const TWO_LINES: usize = 130;
 
 /// Columns of a table's numbers: battles, expected, observed, interval.
@@ -22,7 +23,7 @@ const COUNT: usize = 6;
 const SCORE: usize = 6;
 const INTERVAL: usize = 11;
 
-/// What a figure is summed up by, and what its colours say.
+/// The summary of a figure, and its legend.
 pub(super) fn summary(
     screen: &StudentScreen,
     figures: &Figures,
@@ -34,7 +35,7 @@ pub(super) fn summary(
     lines
 }
 
-/// What a figure is summed up by.
+/// The summary of a figure.
 pub(super) fn totals(
     screen: &StudentScreen,
     figures: &Figures,
@@ -126,7 +127,7 @@ pub(super) fn totals(
     lines
 }
 
-/// What the colours say, with the signs that stand for them where there are none.
+/// The legend of colors, or of the symbols used without color.
 fn legend(figure: Figure, theme: &Theme) -> Vec<Line<'static>> {
     let swatch = |value: f64| {
         let (glyph, style) = theme.score_pair(Some(value), Some(value));
@@ -170,7 +171,8 @@ fn legend(figure: Figure, theme: &Theme) -> Vec<Line<'static>> {
     }
 }
 
-/// The groups of a figure that lie in a row, with the one under the cursor; gives where the rows are and the first shown.
+/// Draws the groups of a figure that form a sequence, with the selected one; returns the area of
+/// the rows and the first visible one.
 pub(super) fn table(screen: &StudentScreen, canvas: Canvas<'_>) -> (Rect, usize) {
     let Canvas { theme, area, buf } = canvas;
     let mut list = area;
@@ -178,7 +180,7 @@ pub(super) fn table(screen: &StudentScreen, canvas: Canvas<'_>) -> (Rect, usize)
     let with_interval = usize::from(area.width) >= 24 + COUNT + 2 * SCORE + INTERVAL;
     let fixed = COUNT + 2 * (SCORE + 1) + if with_interval { INTERVAL + 2 } else { 0 };
     let room = usize::from(area.width).saturating_sub(fixed + 3).min(22);
-    // What buckets say of ties is a correlation.
+    // For ties, the buckets contain a correlation.
     let ties = screen.figure == Figure::ResidualTies;
     let heads = if ties {
         ("exp.", "corr.")
@@ -230,7 +232,7 @@ pub(super) fn table(screen: &StudentScreen, canvas: Canvas<'_>) -> (Rect, usize)
     (list, first)
 }
 
-/// What the rows of the table are told apart by.
+/// The property that distinguishes the rows of the table.
 fn group_word(figure: Figure) -> &'static str {
     match figure {
         Figure::Accuracy => "student",
@@ -240,14 +242,14 @@ fn group_word(figure: Figure) -> &'static str {
     }
 }
 
-/// How P(tie) goes with |C| in a bucket, with its interval.
+/// The correlation of P(tie) with |C| in a bucket, with its interval.
 fn correlation(screen: &StudentScreen, at: usize) -> Option<(f64, Option<(f64, f64)>)> {
     let of = screen.step()?.figures.residual_ties.get(at)?;
     let value = of.correlation?;
     Some((value, correlation_interval(value, of.n)))
 }
 
-/// The group under the cursor in words, with what it is made of; in three lines where two are too narrow.
+/// Describes the selected group and its composition, on three lines if two are too narrow.
 pub(super) fn description(
     screen: &StudentScreen,
     figures: &Figures,

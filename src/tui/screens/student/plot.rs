@@ -1,4 +1,4 @@
-//! A figure in the cells of a terminal.
+//! Draws a figure in terminal cells.
 
 use super::shapes::{Plot, PlotWords};
 use crate::app::student::StepReport;
@@ -10,10 +10,10 @@ use crate::tui::theme::ColourDepth;
 use crate::tui::widgets::notice;
 use std::ops::Range;
 
-/// What stands for each category where there are no colours, from all for the favourite to all against it.
+/// The symbol of each category without color, from all votes for the favorite to all against it.
 pub(super) const SIGNS: [char; 5] = ['█', '▒', '·', '/', '×'];
 
-/// Draws the figure on screen with the group under the cursor marked.
+/// Draws the current figure with the selected group marked.
 pub(super) fn plot(screen: &StudentScreen, canvas: Canvas<'_>) {
     let Some(step) = screen.step() else { return };
     let figures = &step.figures;
@@ -21,7 +21,7 @@ pub(super) fn plot(screen: &StudentScreen, canvas: Canvas<'_>) {
     let (across, up, ends) = match screen.figure {
         Figure::Accuracy => ((0.0, checkpoints(screen) as f64), (0.0, 1.0), ("", "")),
         Figure::Triangle => ((0.0, 1.0), (0.0, 1.0), ("0", "1")),
-        // The other document's probability is at most the favourite's.
+        // The other document's probability is at most the favorite's.
         Figure::Fold => ((0.0, 1.0), (0.0, 0.5), ("0", "1")),
         Figure::Axes => ((0.0, 0.5), (0.0, 1.0), ("0", "0.5")),
         Figure::Radius | Figure::Yield => ((0.0, 1.0), (0.0, 1.0), ("0", "1")),
@@ -87,7 +87,7 @@ fn checkpoints(screen: &StudentScreen) -> usize {
         .max(1)
 }
 
-/// The first and the last checkpoint; nothing where there is one.
+/// The first and the last checkpoint; empty if there is only one.
 fn steps_shown(screen: &StudentScreen) -> (String, String) {
     let steps = screen.report().map_or(&[][..], |report| &*report.steps);
     let name = |of: &StepReport| of.step.map_or(String::new(), |step| step.to_string());
@@ -97,7 +97,7 @@ fn steps_shown(screen: &StudentScreen) -> (String, String) {
     }
 }
 
-/// Strips and cells of the segments.
+/// Number of strips and cells of the segments.
 fn divisions(screen: &StudentScreen) -> (usize, usize) {
     let places = screen.groups.iter().map(|group| group.place);
     places.fold((1, 1), |(strips, cells), (strip, cell)| {
@@ -105,7 +105,7 @@ fn divisions(screen: &StudentScreen) -> (usize, usize) {
     })
 }
 
-/// The top of the scale of buckets, in tenths.
+/// Upper end of the buckets' scale, in tenths.
 fn highest(screen: &StudentScreen) -> f64 {
     let ends = screen
         .groups
@@ -153,8 +153,7 @@ fn mark_cursor(plot: &mut Plot<'_>, screen: &StudentScreen) {
     }
 }
 
-/// Each checkpoint's accuracy with its interval; a line for a coin.
-/// What the level of one half is, at its end.
+/// Draws each checkpoint's accuracy with its interval, and a line at one half, which this labels.
 const COIN: &str = " a coin";
 
 fn accuracy(plot: &mut Plot<'_>, screen: &StudentScreen) {
@@ -177,7 +176,7 @@ fn accuracy(plot: &mut Plot<'_>, screen: &StudentScreen) {
     }
 }
 
-/// Half blocks coloured by the mean score of the battles in them.
+/// Draws half blocks colored by the mean score of their battles.
 fn scatter(plot: &mut Plot<'_>, figure: Figure, figures: &Figures) {
     let mut sums = vec![(0.0, 0.0); plot.columns() * plot.pixels()];
     for row in &figures.rows {
@@ -213,7 +212,8 @@ pub(super) fn composition(figures: &Figures, group: &FigureGroup) -> [f64; 5] {
     })
 }
 
-/// A bar a group, as high as `height` says, made of categories; what is for the favourite is below.
+/// Draws one bar per group, stacked by category with those for the favorite at the bottom; `height`
+/// gives the bar's height.
 fn stacked(plot: &mut Plot<'_>, composed: &[[f64; 5]], height: impl Fn(usize) -> f64) {
     let columns: Vec<Range<usize>> = (0..composed.len())
         .map(|at| {
@@ -235,7 +235,8 @@ fn stacked(plot: &mut Plot<'_>, composed: &[[f64; 5]], height: impl Fn(usize) ->
             low += share;
             up < low
         });
-        // Shares that add up to 1 but for a rounding end with the last one that is there.
+        // If rounding makes shares add up to slightly less than 1, the last nonzero category fills
+        // the rest.
         category.or_else(|| shares.iter().rposition(|share| *share > 0.0))
     };
     if plot.theme.depth == ColourDepth::None {
@@ -277,7 +278,7 @@ fn grown(plot: &mut Plot<'_>, screen: &StudentScreen, figures: &Figures) {
     stacked(plot, &composed, |at| shares.get(at).copied().unwrap_or(0.0));
 }
 
-/// Expected scores as rings, observed ones as dots with intervals.
+/// Draws expected scores as rings, and observed ones as dots with intervals.
 fn buckets(plot: &mut Plot<'_>, screen: &StudentScreen) {
     for (at, group) in screen.groups.iter().enumerate() {
         let columns = plot.columns_of(at as f64, (at + 1) as f64);
@@ -313,13 +314,13 @@ fn residual_ties(plot: &mut Plot<'_>, figures: &Figures) {
     }
 }
 
-/// Blocks coloured by the observed score, which stands in them.
+/// Draws blocks colored by the observed score, which is printed in them.
 fn segments(plot: &mut Plot<'_>, screen: &StudentScreen) {
     for (at, group) in screen.groups.iter().enumerate() {
         let (strip, cell) = group.place;
         let columns = plot.columns_of(strip as f64, (strip + 1) as f64);
         let mut block = plot.block(columns, cell as f64, (cell + 1) as f64);
-        // A column between strips.
+        // Leave one column between strips.
         block.width = block.width.saturating_sub(1).max(1);
         let Some(observed) = group.observed else {
             continue;

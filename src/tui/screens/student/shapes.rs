@@ -1,4 +1,4 @@
-//! A plot in the cells of a terminal: half blocks coloured by a score, marks on a scale, and its axes.
+//! A plot in terminal cells: half blocks colored by a score, marks on a scale, and axes.
 
 use crate::tui::canvas::Canvas;
 use crate::tui::text::{self, pad_left, truncate};
@@ -7,30 +7,30 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::ops::Range;
 
-/// Columns of the numbers at the left.
+/// Columns of the numbers on the left.
 const SCALE: u16 = 6;
 
-/// The inside of a plot, with what its axes reach from and to.
+/// The inside of a plot, with the ranges of its axes.
 pub(super) struct Plot<'a> {
     pub(super) theme: &'a Theme,
-    /// Where things are drawn.
+    /// The drawing area.
     pub(super) inside: Rect,
     across: (f64, f64),
     up: (f64, f64),
     pub(super) buf: &'a mut Buffer,
 }
 
-/// What stands along the axes.
+/// The labels along the axes.
 pub(super) struct PlotWords<'a> {
     pub(super) across: &'a str,
     pub(super) up: &'a str,
-    /// At both ends of the horizontal axis; empty where columns have no scale.
+    /// At both ends of the horizontal axis; empty if columns have no scale.
     pub(super) ends: (&'a str, &'a str),
     /// Whether the vertical axis has numbers.
     pub(super) numbered: bool,
 }
 
-/// The name of an axis: where there is no room for what is said about it, without that.
+/// The name of an axis, without its explanation if there is no room.
 fn named(words: &str, room: usize) -> String {
     if text::width(words) <= room {
         return words.to_owned();
@@ -41,7 +41,7 @@ fn named(words: &str, room: usize) -> String {
 }
 
 impl<'a> Plot<'a> {
-    /// Draws the axes; `None` where there is no room.
+    /// Draws the axes; `None` if there is no room.
     pub(super) fn new(
         across: (f64, f64),
         up: (f64, f64),
@@ -72,7 +72,7 @@ impl<'a> Plot<'a> {
         let scale = |value: f64| pad_left(&text::fixed(value, 2), 5);
         for (row, value) in [
             (inside.y, up.1),
-            // The row that a mark of this value is in.
+            // The row that contains a mark with this value.
             (inside.y + (inside.height - 1) / 2, (up.0 + up.1) / 2.0),
             (foot - 1, up.0),
         ] {
@@ -85,7 +85,8 @@ impl<'a> Plot<'a> {
             usize::from(inside.width).saturating_sub(text::width(from) + text::width(to) + 2);
         let wide = usize::from(area.width).saturating_sub(text::width(to) + 3);
         let narrow = text::width(&named(words.across, wide)) + 2 > room;
-        // Where the name has no room between the ends, it takes that of the first and the margin.
+        // If the name does not fit between the end labels, it replaces the first one and uses the
+        // margin.
         let (from, room, start) = match narrow {
             true => ("", wide, area.x),
             false => (from, room, inside.x),
@@ -115,7 +116,7 @@ impl<'a> Plot<'a> {
         usize::from(self.inside.width)
     }
 
-    /// Half blocks from the bottom to the top.
+    /// Number of half blocks from bottom to top.
     pub(super) fn pixels(&self) -> usize {
         2 * usize::from(self.inside.height)
     }
@@ -139,7 +140,8 @@ impl<'a> Plot<'a> {
         range(from, to, self.up, usize::from(self.inside.height))
     }
 
-    /// Paints half blocks; `value` is asked for a column and a half block from the bottom, and gives 0 (worse) to 1 (better).
+    /// Paints half blocks; `value` receives a column and a half block from the bottom, and returns
+    /// 0 (worse) to 1 (better).
     pub(super) fn paint(&mut self, value: impl Fn(usize, usize) -> Option<f64>) {
         for (down, row) in self.inside.rows().enumerate() {
             let above = self.pixels() - 1 - 2 * down;
@@ -157,7 +159,8 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// Puts a sign into cells, where there are no colours; `sign` is asked for a column and a height from 0 to 1.
+    /// Puts symbols in cells, for use without color; `sign` receives a column and a height from 0
+    /// to 1.
     pub(super) fn signs(&mut self, sign: impl Fn(usize, f64) -> Option<char>) {
         let rows = f64::from(self.inside.height);
         for (down, row) in self.inside.rows().enumerate() {
@@ -173,7 +176,7 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// A mark at a column and a value.
+    /// Draws a mark at a column and a value.
     pub(super) fn mark(
         &mut self,
         column: usize,
@@ -188,7 +191,7 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// An interval as a line with both ends.
+    /// Draws an interval as a line with both ends.
     pub(super) fn whisker(&mut self, column: usize, (low, high): (f64, f64)) {
         let style = self.theme.muted();
         for row in self.pixel(low) / 2..=self.pixel(high) / 2 {
@@ -200,7 +203,7 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// A level line from left to right.
+    /// Draws a horizontal line across the plot.
     pub(super) fn level(&mut self, value: f64) {
         let style = self.theme.faint();
         for column in 0..self.columns() {
@@ -208,7 +211,7 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// Marks what is under the cursor on the axes: its columns, and in a plane its rows.
+    /// Marks the selection on the axes: its columns and, in a plane, its rows.
     pub(super) fn cursor(&mut self, columns: Range<usize>, rows: Option<(f64, f64)>) {
         let style = self.theme.accent();
         let foot = self.inside.bottom();
@@ -234,7 +237,7 @@ impl<'a> Plot<'a> {
         self.tint(columns, (from, to));
     }
 
-    /// What is blank of a cell under the cursor is tinted, at depths that have tints.
+    /// Tints blank parts of the selected cells, at color depths that have tints.
     fn tint(&mut self, columns: Range<usize>, (from, to): (f64, f64)) {
         let Some(tint) = self.theme.selection().bg else {
             return;
@@ -252,7 +255,7 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// The cells of a part of the plane, for words in it.
+    /// The cells of a part of the plane, for text in it.
     pub(super) fn block(&self, columns: Range<usize>, from: f64, to: f64) -> Rect {
         let rows = self.rows_of(from, to);
         let down = usize::from(self.inside.height).saturating_sub(rows.end);
@@ -274,7 +277,7 @@ fn part(value: f64, (low, high): (f64, f64), parts: usize) -> usize {
 fn range(from: f64, to: f64, (low, high): (f64, f64), parts: usize) -> Range<usize> {
     let edge = |value: f64| {
         let share = ((value - low) / (high - low)).clamp(0.0, 1.0);
-        // Edges of tenths are not above themselves by a rounding.
+        // Rounding must not move the edge of a tenth into the next one.
         (share * parts as f64 + 1e-9) as usize
     };
     let start = edge(from).min(parts.saturating_sub(1));

@@ -53,7 +53,7 @@ fn found(name: &str, steps: Vec<StepReport>) -> Box<StudentsFound> {
     })
 }
 
-/// Two students; the first one with three checkpoints.
+/// Two students, the first with three checkpoints.
 fn shown() -> Model {
     let mut model = model(Screen::Student);
     let steps = [(100, 40), (200, 150), (300, 300)];
@@ -76,7 +76,7 @@ fn the_latest_checkpoint_comes_first_and_the_others_are_a_key_away() {
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
-    // The axis says from which step to which.
+    // The axis names the first and the last step.
     for size in SIZES {
         let page = flat(&mut model, size);
         let axis = page.split("checkpoint →").collect::<Vec<_>>();
@@ -86,7 +86,7 @@ fn the_latest_checkpoint_comes_first_and_the_others_are_a_key_away() {
         );
         assert!(axis[1].trim_start().starts_with("300"), "{page}");
     }
-    // The number of the middle stands beside the line there, whether rows are even or odd.
+    // The middle number is next to its line, whether the number of rows is even or odd.
     for height in 24..28 {
         let page = flat(&mut model, (100, height));
         assert!(page.contains("0.50│┄"), "{height}: {page}");

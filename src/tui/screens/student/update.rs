@@ -1,4 +1,4 @@
-//! Choosing a student, a checkpoint, a figure, and a group of its battles.
+//! Selecting a student, a checkpoint, a figure, and a group of its battles.
 
 use super::view;
 use crate::app::student::StudentsFound;
@@ -18,7 +18,7 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     ask(model, None)
 }
 
-/// Asks for the report of a student; of the first one for `None`.
+/// Requests the report on a student; on the first one for `None`.
 pub(crate) fn ask(model: &mut Model, name: Option<String>) -> Vec<Effect> {
     let student = &mut model.student;
     student.generation += 1;
@@ -28,12 +28,13 @@ pub(crate) fn ask(model: &mut Model, name: Option<String>) -> Vec<Effect> {
     vec![Effect::ReportStudent(name, student.generation, request)]
 }
 
-/// Nobody waits any more for a report that is not there yet.
+/// Nobody waits for a pending report any more.
 pub(super) fn closed(model: &mut Model) {
     model.student.request.take_back();
 }
 
-/// Asks for the report on screen again: a verdict counts in what the student is held against.
+/// Requests the current report again, since a verdict changes the scores that the student is
+/// compared with.
 pub(crate) fn ask_again(model: &mut Model) -> Vec<Effect> {
     let name = model.student.report().map(|report| report.name.clone());
     ask(model, name)
@@ -54,7 +55,7 @@ pub(crate) fn reported(
         .report()
         .map_or(0, |report| report.steps.len());
     let same = before.is_some() && before == model.student.report().map(|of| of.name.clone());
-    // The latest checkpoint, until a person has chosen another.
+    // Show the latest checkpoint until the person chooses another one.
     if !same {
         model.student.step = steps.saturating_sub(1);
     }
@@ -62,7 +63,7 @@ pub(crate) fn reported(
     model.student.regroup();
 }
 
-/// What can be done now.
+/// Which commands are available now.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let steps = model
         .student
@@ -152,7 +153,8 @@ fn other_student(model: &mut Model, forward: bool) -> Vec<Effect> {
     ask(model, names.get(next).cloned())
 }
 
-/// The nearest group on one side of a plane, one in line before the others; the first and the last one for their commands.
+/// The nearest group on one side in a plane, preferring one in line; the first or the last one for
+/// their commands.
 fn beside(groups: &[FigureGroup], at: usize, command: Command) -> Option<usize> {
     let (column, row) = groups.get(at)?.place;
     let steps = |(x, y): (usize, usize)| {

@@ -1,4 +1,4 @@
-//! One figure with its numbers, and the group of battles under the cursor in words.
+//! Draws one figure with its numbers, and a description of the selected group of battles.
 
 use super::numbers::{TWO_LINES, description, summary, table, totals};
 use super::plot::plot;
@@ -23,7 +23,7 @@ use ratatui::widgets::{Paragraph, Widget};
 const NONE_YET: &str = "No student has a prediction of a judged pair. `overrule student train` fits the built-in one to the project's own votes, \
                         `overrule student report FILE` measures the predictions of another model.";
 
-/// Columns of the numbers beside the plot.
+/// Minimum and maximum columns of the numbers next to the plot.
 const NUMBERS: (u16, u16) = (36, 64);
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
@@ -102,7 +102,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
 }
 
-/// All numbers of a figure in lines of so many columns, for a page of its own.
+/// All numbers of a figure, wrapped to this many columns, for a separate page.
 pub(super) fn page_text(model: &Model, columns: usize) -> Option<String> {
     let (report, step) = (model.student.report()?, model.student.step()?);
     let theme = Theme {
@@ -124,7 +124,7 @@ pub(super) fn page_text(model: &Model, columns: usize) -> Option<String> {
     Some(lines.iter().map(|line| format!("{line}\n")).collect())
 }
 
-/// A group of battles in words.
+/// Describes a group of battles.
 fn group_lines(group: &FigureGroup, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut parts = vec![group.name.clone(), counted(group.rows.len(), "battle")];
     if let (Some(expected), Some(observed)) = (group.expected, group.observed) {
@@ -137,7 +137,7 @@ fn group_lines(group: &FigureGroup, columns: usize, theme: &Theme) -> Vec<Line<'
     text::lines(&parts.join(" · "), columns, theme.text())
 }
 
-/// Who it is, at which checkpoint, and on how many battles it is measured.
+/// The student, its checkpoint, and the number of battles it is evaluated on.
 fn headline(model: &Model, report: &StudentReport, step: &StepReport) -> String {
     let names = model.student.names();
     let mut parts = vec![format!("student {}", sanitise::line(&report.name))];

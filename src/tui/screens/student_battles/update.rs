@@ -1,4 +1,4 @@
-//! Walking the battles of a group, and opening one.
+//! Moving through the battles of a group, and opening one.
 
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;

@@ -1,4 +1,5 @@
-//! A row a battle: the query, both documents, what the ensemble said and what the student predicts.
+//! Draws one row per battle: the query, both documents, the ensemble's score and the student's
+//! prediction.
 
 use crate::app::student::ReportedBattle;
 use crate::domain::sanitise;
@@ -12,11 +13,11 @@ use crate::tui::widgets::{notice, scroll_to};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-/// Columns of the mark, of a number, and of a query's and a document's identifier.
+/// Columns of the mark, of a number, and of the identifiers of a query and a document.
 const MARK: usize = 2;
 const NUMBER: usize = 6;
 const NAMES: (usize, usize) = (8, 22);
-/// Blanks between the three names, and after them.
+/// Blanks between and after the three names.
 const NAMES_GAPS: usize = 3;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
@@ -53,7 +54,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         longest(|battle| battle.a.as_str()),
         longest(|battle| battle.b.as_str()),
     ];
-    // What a narrow screen leaves out: P(tie) first, then P(B); both follow from the rest or stand in the battle itself.
+    // A narrow screen omits P(tie) first, then P(B); both follow from the rest or are shown in the
+    // battle itself.
     let mut heads = vec![(0, "score"), (1, "P(A)"), (2, "P(tie)"), (3, "P(B)")];
     let room = |heads: usize| columns.saturating_sub(MARK + heads * (NUMBER + 1) + NAMES_GAPS);
     for left_out in [2, 3] {
@@ -139,7 +141,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
 }
 
-/// The ensemble's score (1: B better), and what the student predicts.
+/// The ensemble's score (1: B better), and the student's prediction.
 fn scores(battle: &ReportedBattle) -> [f64; 4] {
     let predicted = battle.predicted;
     [battle.score, predicted.a(), predicted.tie(), predicted.b()]

@@ -1,10 +1,10 @@
-//! The picked colours, from worse to better.
+//! The hand-picked colors, from worse to better.
 
 use ratatui::style::Color;
 
 pub(super) type Rgb = (u8, u8, u8);
 
-/// Colours of one ramp on one background.
+/// The colors of one ramp on one background.
 pub(super) struct Stops {
     pub(super) full: [Rgb; 7],
     pub(super) cube: [u8; 7],

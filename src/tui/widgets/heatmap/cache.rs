@@ -1,9 +1,10 @@
-//! What a heatmap remembers between frames: the scroll position, the averages of the overview, the score scale.
+//! State that a heatmap keeps between frames: scroll position, averages of the overview, and score
+//! scale.
 
 use super::frame::Viewport;
 use super::source::{CellSource, HeatCell};
 
-/// Standard errors on either side of a score that hold it with 95 %.
+/// Number of standard errors on either side of a score in a 95 % interval.
 pub(super) const WITHIN_95: f64 = 1.96;
 
 const CELLS_READ_MAX: usize = 4_000_000;
@@ -39,7 +40,7 @@ impl Pixel {
         self.diagonal |= cell.diagonal;
     }
 
-    /// The mean of the verdicts in it.
+    /// The mean of its verdicts.
     pub(super) fn overruled(&self) -> Option<f64> {
         let (sum, count) = self.verdicts;
         (count > 0).then(|| sum / f64::from(count))
@@ -58,7 +59,7 @@ impl From<HeatCell> for Pixel {
     }
 }
 
-/// The memory of a heatmap between frames; keep one beside the screen, it may be dropped at any time.
+/// State of a heatmap between frames; keep one per screen. It may be dropped at any time.
 #[derive(Clone, Debug, Default)]
 pub struct HeatmapCache {
     pub(super) offset: (usize, usize),
@@ -72,7 +73,8 @@ pub struct HeatmapCache {
 }
 
 impl HeatmapCache {
-    /// The largest reach of a document's 95 % interval from 0, at which a margin's plot ends.
+    /// The largest distance from 0 of any document's 95 % interval, which is the end of a margin's
+    /// plot.
     pub(super) fn scale(&self) -> f64 {
         self.scale
     }

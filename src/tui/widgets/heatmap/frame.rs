@@ -1,11 +1,11 @@
-//! Where the parts of a heatmap lie in its area, and which documents they show.
+//! The layout of a heatmap: the areas of its parts, and the documents they show.
 
 use ratatui::layout::Rect;
 
 use super::state::{HeatmapState, Zoom};
 
 const MARGIN_MAX: usize = 56;
-/// The largest cells do not take these columns from the titles.
+/// Minimum columns for titles when the largest cells are used.
 const TITLES_MIN: usize = 30;
 const LENS_MIN: usize = 30;
 const LENS_MAX: usize = 44;
@@ -13,11 +13,13 @@ const LENS_GAP: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Viewport {
-    /// The zoom in effect; an overview in which every document has its own cell is reported as dense.
+    /// The zoom in effect; an overview in which every document has its own cell is reported as
+    /// dense.
     pub zoom: Zoom,
     pub offset: (usize, usize),
     pub shown: (usize, usize),
-    /// Documents a picture cell spans downwards and across; (1, 1) except in the overview.
+    /// Number of documents per cell of the picture, vertically and horizontally; (1, 1) except in
+    /// the overview.
     pub stride: (usize, usize),
     pub body: Rect,
 }
@@ -27,7 +29,7 @@ impl Viewport {
         self.shown.0 >= k && self.shown.1 >= k
     }
 
-    /// Row and column under a terminal position, for the mouse; a half block answers with its upper half.
+    /// Row and column at a terminal position, for the mouse; a half block returns its upper half.
     pub fn at(&self, x: u16, y: u16) -> Option<(usize, usize)> {
         if !self.body.contains((x, y).into()) {
             return None;
@@ -48,7 +50,7 @@ pub(super) struct Frame {
     pub(super) footer: Rect,
 }
 
-/// Rows of the legend where there is room for all of it.
+/// Rows of the full legend.
 const FULL: u16 = 2;
 
 struct Bands {
@@ -84,7 +86,7 @@ fn room(area: Rect, zoom: Zoom) -> usize {
     usize::from(area.width).saturating_sub(margin_min(area, zoom))
 }
 
-/// The largest zoom at which a matrix of `k` documents is whole in an area.
+/// The largest zoom at which the whole matrix of `k` documents fits in an area.
 pub fn fit(k: usize, area: Rect) -> Zoom {
     let lines = bands(area).lines;
     [
@@ -105,12 +107,13 @@ pub fn fit(k: usize, area: Rect) -> Zoom {
     .unwrap_or(Zoom::Overview)
 }
 
-/// Columns that a picture of `k` documents fills at this zoom, a margin with titles included.
+/// Columns of a picture of `k` documents at this zoom, including a margin with titles.
 pub fn columns_wanted(k: usize, zoom: Zoom) -> usize {
     k.saturating_mul(zoom.columns()) + MARGIN_MAX
 }
 
-/// Documents a half block must span for everything to be seen; neither direction is squeezed more than twice the other.
+/// Number of documents per half block so that everything is visible; neither direction is
+/// compressed more than twice as much as the other.
 fn stride(k: usize, lines: usize, columns: usize) -> (usize, usize) {
     let down = k.div_ceil((lines * 2).max(1)).max(1);
     let across = k.div_ceil(columns.max(1)).max(1);
@@ -195,7 +198,7 @@ impl Frame {
                 )
                 .intersection(area)
             });
-        // A row that the picture leaves free takes what of the legend does not fit.
+        // A free row below the picture shows the part of the legend that does not fit.
         let free = (area.bottom() - footer).saturating_sub(body.bottom());
         let footer = match lens {
             None if footer == FULL && free > 1 => footer + 1,

@@ -1,4 +1,5 @@
-//! The column header: ranks where they fit, ticks each five, the cursor's column lit.
+//! The column header: ranks if they fit, or ticks at every fifth column, with the cursor's column
+//! highlighted.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

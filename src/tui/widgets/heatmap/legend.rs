@@ -1,4 +1,5 @@
-//! The foot of the picture: what the colours and marks mean, what is averaged, where the cursor is.
+//! The foot of the picture: the meaning of colors and marks, the averaging, and the cursor
+//! position.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -29,7 +30,7 @@ pub(super) fn lines(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffe
     let caption = caption(painter, cache, brief);
     if brief {
         let mut all = vec![ramp(painter, brief)];
-        // The rows and columns at the cursor are lit: where it is comes last.
+        // The cursor's row and column are highlighted, so its position comes last.
         let (place, what) = caption
             .split_last()
             .map_or((None, &caption[..]), |(last, all)| (Some(last), all));
@@ -41,7 +42,7 @@ pub(super) fn lines(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffe
         parts(buf, row(foot.y), &caption);
         let mut all = vec![ramp(painter, brief)];
         all.extend(marks(painter, brief));
-        // A note that lies over the last row hides no colours.
+        // A note over the last row hides no colors.
         let left = parts(buf, row(foot.y + 1), &all);
         if foot.height > 2 {
             parts(buf, row(foot.y + 2), &left);
@@ -51,7 +52,8 @@ pub(super) fn lines(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffe
 
 type LegendPart = Vec<(String, Style)>;
 
-/// Writes the parts that fit as a whole, from the left; only the first may be cut. Gives those that do not fit.
+/// Writes the parts that fit completely, from the left; only the first one may be truncated.
+/// Returns those that do not fit.
 fn parts(buf: &mut Buffer, area: Rect, parts: &[LegendPart]) -> Vec<LegendPart> {
     let mut x = area.x;
     let mut left = Vec::new();
@@ -72,7 +74,7 @@ fn parts(buf: &mut Buffer, area: Rect, parts: &[LegendPart]) -> Vec<LegendPart> 
     left
 }
 
-/// The colours with their numbers: `0 ▒▒▒ ½ ▒▒▒ 1 row's share`.
+/// The colors with their values: `0 ▒▒▒ ½ ▒▒▒ 1 row's share`.
 fn ramp(painter: &Painter<'_>, brief: bool) -> LegendPart {
     let theme = painter.theme;
     let muted = theme.muted();
@@ -86,7 +88,7 @@ fn ramp(painter: &Painter<'_>, brief: bool) -> LegendPart {
         (0..steps).map(move |step| {
             let value = from + (to - from) * f64::from(step) / f64::from(steps - 1);
             if few_colours(theme) && painter.frame.view.zoom <= Zoom::Dense {
-                // As the picture is painted, two cells in a character.
+                // As painted in the picture, with two cells per character.
                 let (half, style) = theme.heat_pair(Some(value), Some(value));
                 return (half.to_string(), style);
             }
@@ -111,7 +113,7 @@ fn ramp(painter: &Painter<'_>, brief: bool) -> LegendPart {
     part
 }
 
-/// What the marks mean.
+/// The meaning of the marks.
 fn marks(painter: &Painter<'_>, brief: bool) -> Vec<LegendPart> {
     let theme = painter.theme;
     let muted = theme.muted();
@@ -147,7 +149,7 @@ fn marks(painter: &Painter<'_>, brief: bool) -> Vec<LegendPart> {
                 ("  ".to_owned(), line),
                 (
                     match brief && plain(theme) {
-                        // Leaves room for both signs of a verdict.
+                        // Leaves room for both symbols of a verdict.
                         true => format!(" top {cut}"),
                         false => format!(" end of the top {cut}"),
                     },
@@ -178,7 +180,7 @@ fn caption(painter: &Painter<'_>, cache: &HeatmapCache, brief: bool) -> Vec<Lege
     let theme = painter.theme;
     let view = &painter.frame.view;
     let k = painter.source.len();
-    // A document without a rank is named by its place in the order.
+    // A document without a rank is named by its position in the order.
     let rank = |at: usize| match painter.source.rank(at) {
         none if none == "–" => (at + 1).to_string(),
         rank => rank,

@@ -1,4 +1,4 @@
-//! The lens: the cells around the cursor as numbers, beside a picture too small to read.
+//! The lens: the cells around the cursor as numbers, next to a picture that is too small to read.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,4 +1,5 @@
-//! The left margin: rank, title or id, the zELO with its 95 % interval as a dot on a line, and the numbers.
+//! The left margin: rank, title or ID, the zELO with its 95 % interval as a dot on a line, and the
+//! numbers.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -13,10 +14,10 @@ use crate::tui::text;
 use crate::tui::theme::Theme;
 
 const NUMBER: usize = 12;
-/// Columns from which a title says more than an id.
+/// Minimum number of columns from which a title is more useful than an ID.
 const TITLE_MIN: usize = 12;
 
-/// The columns of a margin; zero where there is no room.
+/// The columns of a margin; zero for hidden ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MarginColumns {
     rank: usize,
@@ -100,7 +101,7 @@ pub(super) fn rows(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffer
     scale(painter, cache, columns, buf);
 }
 
-/// The row's zELO: a dot with its interval, or bars where two rows share a line.
+/// Draws the row's zELO: a dot with its interval, or bars if two rows share a line.
 fn plot(
     painter: &Painter<'_>,
     cache: &HeatmapCache,
@@ -139,7 +140,7 @@ fn plot(
     }
 }
 
-/// What the plot's ends are, above it.
+/// Draws the end values of the plot above it.
 fn scale(painter: &Painter<'_>, cache: &HeatmapCache, columns: MarginColumns, buf: &mut Buffer) {
     let header = painter.frame.header;
     if header.is_empty()
@@ -211,7 +212,7 @@ fn words(painter: &Painter<'_>, line: &MarginLine<'_>, named: bool, buf: &mut Bu
     }
 }
 
-/// The title where there is room for one, over as many lines as the row has; else the id.
+/// The title if there is room, on as many lines as the row has, or else the ID.
 fn name(
     painter: &Painter<'_>,
     margin: &MarginRow,
@@ -223,7 +224,7 @@ fn name(
     let titled = columns >= TITLE_MIN && !painter.options.ids && !margin.title.is_empty();
     let words = if titled { &margin.title } else { &margin.id };
     let lines = text::wrap(words, columns);
-    // A blank line keeps the titles of neighbours apart.
+    // A blank line separates the titles of adjacent rows.
     let room = match usize::from(area.height) {
         high @ 3.. => high - 1,
         high => high,
@@ -249,7 +250,7 @@ pub(super) fn score_text(margin: &MarginRow) -> String {
     }
 }
 
-/// Writes text into so many columns, with an ellipsis where it is longer.
+/// Writes text in `columns` columns, with an ellipsis if it is longer.
 pub(super) fn clipped(
     buf: &mut Buffer,
     (x, y): (u16, u16),
@@ -282,7 +283,7 @@ fn level(position: f64, columns: usize, score: Option<(f64, f64)>, scale: f64) -
     }
 }
 
-/// A dot at the score on a line as long as its 95 % interval, around a rule at zero.
+/// Draws a dot at the score on a line of the length of its 95 % interval, around a mark at zero.
 pub(super) fn interval_plot(
     theme: &Theme,
     (x, y): (u16, u16),

@@ -1,4 +1,4 @@
-//! The cells: half blocks when many documents must fit, squares and numbers when there is room.
+//! Paints the cells: half blocks if many documents must fit, squares and numbers if there is room.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,7 +12,7 @@ use crate::domain::ranking::share_bar;
 use crate::tui::theme::{Heat, Theme};
 
 pub(super) const OVERRULED: char = '◆';
-/// Without colour: the row lost by the verdict, as far as the cell is about one.
+/// Without color: the verdict went against the row's document.
 pub(super) const OVERRULED_LOST: char = '◇';
 const OVERRULED_EVEN: char = '◈';
 pub(super) const PLANNED: char = '∘';
@@ -20,22 +20,22 @@ pub(super) const PLANNED: char = '∘';
 const EVEN: char = '≈';
 const DIAGONAL: char = '╲';
 
-/// How a cell with missing votes is hatched; the shades belong to the ramp where there is no colour.
+/// The hatching of a cell with missing votes; without color, the shades belong to the ramp.
 pub(super) fn hatch(theme: &Theme) -> char {
     if plain(theme) { '%' } else { '▒' }
 }
 
-/// What an unfought cell shows; where glyphs tell the value, a dot means an even battle.
+/// The symbol of a cell without a battle; if glyphs show values, a dot means an even battle.
 pub(super) fn unfought(theme: &Theme) -> char {
     if few_colours(theme) { ' ' } else { '·' }
 }
 
-/// A heat's colour, to paint with as foreground.
+/// The color of a heat, used as foreground.
 pub(super) fn tint(heat: &Heat) -> Color {
     heat.style.bg.or(heat.style.fg).unwrap_or(Color::Reset)
 }
 
-/// The mark of a verdict: without colour it says who won by it, where the cell has room for nothing else.
+/// The mark of a verdict; without color, it shows the winner if the cell has room for nothing else.
 fn overruled(theme: &Theme, verdict: f64) -> char {
     match verdict {
         verdict if plain(theme) && verdict < 0.5 => OVERRULED_LOST,
@@ -71,7 +71,7 @@ fn squares(painter: &Painter<'_>, buf: &mut Buffer) {
     }
 }
 
-/// One cell: its line with the number or the mark, and around it the ground.
+/// Draws a cell: its line with the number or the mark, and its background around it.
 pub(super) fn square(painter: &Painter<'_>, at: Rect, row: usize, col: usize, buf: &mut Buffer) {
     let theme = painter.theme;
     let cell = painter.source.cell(row, col);
@@ -83,7 +83,7 @@ pub(super) fn square(painter: &Painter<'_>, at: Rect, row: usize, col: usize, bu
         None => empty(painter, cell, number, crossed),
     };
     let style = match at.height {
-        // A tall cell would be striped.
+        // A tall cell would look striped.
         2.. => style.remove_modifier(Modifier::UNDERLINED),
         _ => style,
     };
@@ -138,7 +138,8 @@ pub(super) fn square(painter: &Painter<'_>, at: Rect, row: usize, col: usize, bu
     }
 }
 
-/// A line of a cell without its number: the cell's colour; below the number, where there is none, the share as a bar.
+/// Draws a line of a cell without its number in the cell's color; below the number if there is no
+/// color, the share as a bar.
 fn ground(share: Option<f64>, line: Rect, style: Style, under_cursor: bool, buf: &mut Buffer) {
     let columns = usize::from(line.width);
     let text = match share {
@@ -152,7 +153,7 @@ fn ground(share: Option<f64>, line: Rect, style: Style, under_cursor: bool, buf:
     buf.set_stringn(line.x, line.y, text, columns, style);
 }
 
-/// What lights an empty cell in the cursor's row or column.
+/// Highlights an empty cell in the cursor's row or column.
 fn cross_tint(theme: &Theme) -> Style {
     match theme.selection().bg {
         Some(tint) => Style::new().bg(tint),
@@ -209,7 +210,7 @@ fn valued(painter: &Painter<'_>, cell: HeatCell, value: f64, number: bool) -> ([
     }
 }
 
-/// The sign of an expectation, which no vote has.
+/// The symbol of an expectation, which no vote has.
 pub(super) fn expectation(expected: f64) -> char {
     match expected {
         above if above > 0.6 => '▴',
@@ -218,10 +219,11 @@ pub(super) fn expectation(expected: f64) -> char {
     }
 }
 
-/// How far from the middle a sign's colour is at least on a light ground: nearer to it, it could not be seen.
+/// Minimum distance of a symbol's color from the middle on a light background; closer to it, the
+/// symbol would be invisible.
 const SEEN_ON_LIGHT: f64 = 0.35;
 
-/// An expectation's style: the colour of its side without the ground that a vote has.
+/// The style of an expectation: the color of its side without the background of a vote.
 pub(super) fn expectation_style(theme: &Theme, expected: f64) -> Style {
     match few_colours(theme) || expectation(expected) == EVEN {
         true => theme.faint(),
@@ -268,7 +270,7 @@ fn empty(
     (symbols, style)
 }
 
-/// The sign of a number of which so many parts of 1 are printed.
+/// The sign of a number that is printed in units of 1/`parts`; a space if it rounds to zero.
 fn sign_of(number: f64, parts: f64) -> char {
     match (number * parts).round() {
         printed if printed > 0.0 => '+',
@@ -287,7 +289,8 @@ pub(super) fn digits(value: f64) -> [char; 3] {
     }
 }
 
-/// A size up to 9.9 in three columns; below 1 the last one is blank, so that neighbours do not touch.
+/// A size up to 9.9 in three columns; below 1, the last one is blank so that neighbors do not
+/// touch.
 fn tenths(size: f64) -> [char; 3] {
     let tenths = (size.abs().min(9.9) * 10.0).round() as u32;
     let digit = |n: u32| char::from_digit(n % 10, 10).unwrap_or('0');
@@ -333,7 +336,7 @@ fn halves(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffer) {
             };
             put(buf, view.body.x + x, view.body.y + y, symbol, style);
         }
-        // Half blocks leave no room for a line but below their lower half.
+        // Half blocks have room for a line only below their lower half.
         let last = view.offset.0 + line + 1;
         if painter.is_last_above_cut(last) {
             let line = Rect::new(view.body.x, view.body.y + y, view.body.width, 1);
@@ -342,7 +345,7 @@ fn halves(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffer) {
     }
 }
 
-/// The cell under the cursor, in its own colour, and in which half it is.
+/// The cell under the cursor in its own color, in the given half.
 fn cursor_half(theme: &Theme, upper: bool, value: Option<f64>) -> (char, Style) {
     let style = match value.map(|value| theme.heat(value).style) {
         Some(style) if style.bg.is_some() => style.add_modifier(Modifier::BOLD),
@@ -351,7 +354,7 @@ fn cursor_half(theme: &Theme, upper: bool, value: Option<f64>) -> (char, Style) 
     (if upper { '▴' } else { '▾' }, style)
 }
 
-/// A tint for what is there but says nothing: less than the weakest battle.
+/// A tint for something without information, weaker than the weakest battle.
 fn quiet(theme: &Theme) -> Style {
     match theme.selection().bg {
         Some(tint) => Style::new().fg(tint),

@@ -1,4 +1,4 @@
-//! What every part of the heatmap is painted with.
+//! Context shared by all parts of the heatmap while painting.
 
 use super::frame::Frame;
 use super::source::{CellSource, HeatmapOptions};
@@ -16,13 +16,13 @@ pub(super) struct Painter<'a> {
 }
 
 impl Painter<'_> {
-    /// Whether the line of the cut runs below this row.
+    /// Whether the cutoff line is below this row.
     pub(super) fn is_last_above_cut(&self, at: usize) -> bool {
         let whole = self.frame.view.stride == (1, 1);
         whole && self.options.cut.is_some_and(|cut| cut == at + 1) && at + 1 < self.source.len()
     }
 
-    /// Whether the line of the cut runs to the left of this column.
+    /// Whether the cutoff line is to the left of this column.
     pub(super) fn is_cut_before(&self, at: usize) -> bool {
         at > 0 && self.is_last_above_cut(at - 1)
     }
@@ -32,7 +32,7 @@ pub(super) fn plain(theme: &Theme) -> bool {
     theme.depth == ColourDepth::None
 }
 
-/// Whether colours are too few for a cell's colour to tell its value.
+/// Whether there are too few colors for a cell's color to show its value.
 pub(super) fn few_colours(theme: &Theme) -> bool {
     matches!(theme.depth, ColourDepth::None | ColourDepth::Ansi16)
 }

@@ -1,25 +1,25 @@
-//! Where the analyst is in the matrix: cursor and zoom.
+//! The position in the matrix: cursor and zoom.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Zoom {
-    /// The whole matrix, several documents averaged into a half block where it must.
+    /// The whole matrix, averaging several documents per half block if necessary.
     Overview,
-    /// One column and half a row a cell.
+    /// One column and half a row per cell.
     Dense,
-    /// Two columns and a row a cell.
+    /// Two columns and one row per cell.
     Block,
-    /// Four columns and a row a cell, with the number.
+    /// Four columns and one row per cell, with the number.
     Number,
-    /// Four columns and two rows a cell, with the number.
+    /// Four columns and two rows per cell, with the number.
     Tile,
-    /// Six columns and three rows a cell, with the number.
+    /// Six columns and three rows per cell, with the number.
     Large,
-    /// Ten columns and five rows a cell, with the number.
+    /// Ten columns and five rows per cell, with the number.
     Huge,
 }
 
 impl Zoom {
-    /// One step closer, or the same at the end.
+    /// The next closer level; the closest one stays.
     pub fn closer(self) -> Self {
         match self {
             Self::Overview => Self::Dense,
@@ -41,7 +41,7 @@ impl Zoom {
         }
     }
 
-    /// Rows of the matrix in one line of the screen.
+    /// Rows of the matrix per line of the screen.
     pub(super) fn rows_a_line(self) -> usize {
         match self {
             Self::Overview | Self::Dense => 2,
@@ -49,7 +49,7 @@ impl Zoom {
         }
     }
 
-    /// Lines of the screen that a row of the matrix takes.
+    /// Lines of the screen per row of the matrix.
     pub(super) fn lines_a_row(self) -> usize {
         match self {
             Self::Tile => 2,
@@ -68,7 +68,7 @@ impl Zoom {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeatmapState {
     pub cursor: (usize, usize),
-    /// The zoom, or `None` for the largest at which everything fits.
+    /// The zoom, or `None` for the largest one at which everything fits.
     pub zoom: Option<Zoom>,
 }
 
@@ -83,7 +83,7 @@ impl HeatmapState {
         );
     }
 
-    /// Moves the cursor to a row and column, or as near as a matrix of `k` documents allows.
+    /// Moves the cursor to a row and column, or as close as a matrix of `k` documents allows.
     pub fn move_to(&mut self, row: usize, col: usize, k: usize) {
         self.cursor = (row, col);
         self.cursor = self.clamped(k);

@@ -237,7 +237,7 @@ fn numbers_and_marks_are_written_into_the_cells() {
     assert!(all.contains(" .10"), "{all}");
     assert!(all.contains("%.90"), "{all}");
     assert!(all.contains("not judged yet"), "{all}");
-    // The mark is the verdict's, the number the layer's: here they disagree.
+    // The mark shows the verdict and the number shows the layer; here they disagree.
     let source = Triangle {
         overruled: Some((2, 0)),
         ..Triangle::new(6)

@@ -1,4 +1,4 @@
-//! Paths are typed and chosen, looked into, and accepted.
+//! Tests that paths are typed, selected, inspected and accepted.
 
 use super::*;
 use crate::tui::testing::{draw, key, text as page, typed};
@@ -92,7 +92,7 @@ fn a_file_is_looked_into_before_it_is_imported() {
         press(&mut dialog, KeyCode::Enter),
         (KeyOutcome::Consumed, check)
     );
-    // Nothing can be accepted that has not been read.
+    // A file that has not been read cannot be accepted.
     assert_eq!(
         press(&mut dialog, KeyCode::Enter),
         (KeyOutcome::Consumed, None)

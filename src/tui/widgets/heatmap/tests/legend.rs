@@ -1,4 +1,4 @@
-//! What the legend says, and that it is there at every size.
+//! The content of the legend, which must be visible at every size.
 
 use super::*;
 
@@ -48,7 +48,7 @@ fn the_legend_has_numbers_at_every_size_and_says_what_they_are() {
                     &options,
                 );
                 let page = text(&buf);
-                // A note may lie over the last line.
+                // A note may cover the last line.
                 let mut foot = page.lines().rev().take(2);
                 assert!(
                     foot.any(|line| ends.iter().all(|end| line.contains(end))),

@@ -1,4 +1,4 @@
-//! `overrule adjudication`: picks against labels, and what rulings make of them.
+//! `overrule adjudication`: compares picks with labels, and shows the effect of rulings.
 
 mod disagreements;
 mod effect;

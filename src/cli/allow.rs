@@ -1,4 +1,5 @@
-//! `overrule allow`: what `overrule.toml` needs the user's permission for, and the user's answers.
+//! `overrule allow`: the permissions that `overrule.toml` needs from the user, and the user's
+//! answers.
 
 use super::command::{CommandContext, CommandResult, usage};
 use super::output::{self, clean};

@@ -1,4 +1,4 @@
-//! `overrule annotate`: a dataset in, zELO scores out, without a screen.
+//! `overrule annotate`: reads a dataset and writes zELO scores, without the workbench.
 
 mod batch;
 pub(super) mod cost;
@@ -213,7 +213,8 @@ impl AnnotateCommand {
         let printing = option_set(&[(self.json, "--json")]);
         context.check_targets([out.as_path()], &[("dataset", path)], printing)?;
         check_ending(&out, &[JSON_LINES])?;
-        // Held while the question is open, and through the run: nobody else may begin one in between.
+        // Held while the question is open and during the run, so that no other run can start in
+        // between.
         let lock = Arc::new(RunLock::take(context.project())?);
         let paid = ensemble.iter().any(|judge| is_paid(judge.as_ref()));
         let estimate = paid.then(estimate).transpose()?;
@@ -222,7 +223,7 @@ impl AnnotateCommand {
             confirm_spending(&cost::describe(estimate, &ensemble), self.spending.yes)?;
         }
         let store = context.open_or_create()?;
-        // The price that was confirmed comes with the same lines.
+        // The confirmed price was shown with the same lines.
         if with_calls.is_none() {
             for line in JudgeHistory::of(&store, &ensemble)?.lines() {
                 output::message(&line);
@@ -259,7 +260,8 @@ impl AnnotateCommand {
 }
 
 impl AnnotateCommand {
-    /// Makes a call to judges whose time nobody knows, as far as that costs nothing or is asked for; returns how many.
+    /// Makes a test call to judges with unknown latency, if it is free or requested; returns the
+    /// number of calls.
     fn measure(
         &self,
         dataset: &datasets::CheckedDataset,
@@ -285,7 +287,8 @@ impl AnnotateCommand {
 }
 
 impl AnnotateCommand {
-    /// Has batches do what they can, where that is asked for: what is left to ask one by one, and whether the budget was reached.
+    /// Submits what it can to batches, if requested. Returns the request for the remaining single
+    /// calls, and whether the budget was reached.
     fn hand_over(
         &self,
         lock: &Arc<RunLock>,
@@ -298,13 +301,13 @@ impl AnnotateCommand {
             return Ok((request, false));
         }
         let budget_reached = batch::run(lock, store, ensemble, &request, control, self.json)?;
-        // What no batch is to do has been done.
+        // Calls that batches cannot make have already been made.
         let at_most = Some(0);
         Ok((RunRequest { at_most, ..request }, budget_reached))
     }
 }
 
-/// Says what was written and what is missing, and ends accordingly.
+/// Reports what was written and what is missing, and returns the corresponding result.
 fn finish_run(
     outcome: &RunOutcome,
     budget_reached: bool,

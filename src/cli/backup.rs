@@ -1,4 +1,4 @@
-//! `overrule backup`: the project in one file, while it is in use.
+//! `overrule backup`: copies the project to a single file, even while it is in use.
 
 use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output;

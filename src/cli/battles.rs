@@ -1,4 +1,4 @@
-//! `overrule battles`: battles with every vote and its reasoning.
+//! `overrule battles`: lists battles with all votes and their reasoning.
 
 use crate::app::battles::QueryBattles;
 use crate::app::embedded_reasoning::REASONING_GONE;
@@ -14,7 +14,7 @@ use crate::store::vote_details::{VoteDetail, VoteReasoning};
 use clap::Args;
 use serde_json::{Value, json};
 
-/// Columns of the bar beside a battle's votes.
+/// Columns of the bar next to a battle's votes.
 const BAR: usize = 8;
 
 #[derive(Debug, Args)]
@@ -127,7 +127,7 @@ fn battle_json(loaded: &QueryBattles, index: usize, votes: &[VoteDetail]) -> Val
     })
 }
 
-/// The verdict in force on a pair, as seen with document `a` first.
+/// The effective verdict on a pair, seen with document `a` first.
 fn in_force(loaded: &QueryBattles, pair: Pair, a: usize) -> Value {
     loaded.view.verdict(pair).map_or(Value::Null, |verdict| {
         let decision = verdict.seen_from(a).name();
@@ -146,7 +146,7 @@ fn pair_json(loaded: &QueryBattles, pair: Pair) -> Value {
     })
 }
 
-/// The verdict in force on a pair and who said what, indented.
+/// The effective verdict on a pair, and who said what, indented.
 fn people_text(loaded: &QueryBattles, pair: Pair, name: impl Fn(usize) -> String) -> String {
     let mut text = String::new();
     if let Some(verdict) = loaded.view.verdict(pair) {
@@ -157,7 +157,8 @@ fn people_text(loaded: &QueryBattles, pair: Pair, name: impl Fn(usize) -> String
     text + &loaded.said.lines(pair, name)
 }
 
-/// How the battle's votes fall, in words and as a bar; with A's share where it is not what the votes say one by one.
+/// The distribution of the battle's votes as words and as a bar, and A's share if it does not
+/// follow from counting them.
 fn score_text(view: &View, index: usize) -> String {
     let outcomes = view.rows().battles[index].votes.iter();
     let count: VoteCount = outcomes.map(|vote| vote.margin.outcome()).collect();
@@ -172,7 +173,7 @@ fn score_text(view: &View, index: usize) -> String {
     format!("{count} {for_a}{for_b}{counted}")
 }
 
-/// `A 0.430`, `B 0.200`, `tie`: which document a margin prefers, and how strongly.
+/// `A 0.430`, `B 0.200`, `tie`: the document that a margin prefers, and how strongly.
 fn margin_text(margin: Margin) -> String {
     match margin.outcome() {
         Outcome::Tie => "= tie".to_owned(),
@@ -181,7 +182,7 @@ fn margin_text(margin: Margin) -> String {
     }
 }
 
-/// What the judge says of the pair in the other order, where it was asked so.
+/// The judge's answer on the pair in the other order, if it was asked.
 fn order_words(loaded: &QueryBattles, battle: Battle, vote: &VoteDetail) -> String {
     let view = &loaded.view;
     let by_order = view.margins_by_order(vote.judge, battle.a, battle.b);

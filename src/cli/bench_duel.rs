@@ -1,4 +1,4 @@
-//! `overrule bench-duel`: how often a duel finds the better ranking, in simulation.
+//! `overrule bench-duel`: simulates how often a duel finds the better ranking.
 
 use super::command::CommandResult;
 use super::output::{self, or_dash};
@@ -180,7 +180,7 @@ fn share_json(share: DuelShare) -> Value {
     json!({ "duels": share.count, "share": share.share, "low": low, "high": high })
 }
 
-/// A share in per cent with its interval.
+/// A share in percent with its interval.
 fn percent(share: DuelShare) -> String {
     let (low, high) = share.interval;
     let [share, low, high] = [share.share, low, high].map(|part| 100.0 * part);

@@ -1,4 +1,4 @@
-//! `overrule bench-methods`: what ranking methods are worth, in simulation.
+//! `overrule bench-methods`: simulates the quality of ranking methods.
 
 mod front;
 
@@ -14,7 +14,7 @@ use clap::Args;
 use front::Fronts;
 use serde_json::{Value, json};
 
-/// Every kind of method at the settings that people use, and zELO at four budgets.
+/// All kinds of methods with common settings, and zELO at four budgets.
 const HEADLINE: &str = "original,pointwise:yesno,pointwise:grade,rankgpt,setwise:c3,tourrank:r1,tourrank:r2,tourrank:r10,prp:p1,prp:p3,\
 prp:p10,zelo:b1,zelo:b2,zelo:b4,zelo:b8";
 
@@ -75,7 +75,7 @@ pub(super) struct BenchMethodsCommand {
     json: bool,
 }
 
-/// The methods on queries of one size with judges of one noise.
+/// Results of the methods for one pool size and one level of the judges' noise.
 struct Case {
     documents: u32,
     own: f64,

@@ -1,4 +1,4 @@
-//! `overrule bench-override`: how much verdicts improve a ranking, in simulation.
+//! `overrule bench-override`: simulates how much verdicts improve a ranking.
 
 use super::bench_sampler::{describe, mean_json, noise};
 use super::command::CommandResult;
@@ -200,7 +200,7 @@ impl BenchOverrideCommand {
     }
 }
 
-/// One rule over all queries.
+/// The results of one rule over all queries.
 struct RuleResult {
     rule: VerdictRule,
     tau: Option<MeanInterval>,

@@ -1,4 +1,4 @@
-//! `overrule bench-sampler`: what a sampling strategy is worth, in simulation.
+//! `overrule bench-sampler`: simulates the quality of sampling strategies.
 
 use super::command::{CommandContext, CommandResult};
 use super::output::{self, or_dash};
@@ -16,10 +16,11 @@ use crate::domain::simulation::{
 use clap::Args;
 use serde_json::{Value, json};
 
-/// Twelve cycles, what the plain plan costs, and what reaches the one at the price of the other.
+/// Twelve cycles, cheaper plans with fewer cycles, and strategies that match the former at the
+/// price of the latter.
 const HEADLINE: &str = "cycles:12,cycles:4,cycles:2,swiss:2,swiss:4,swiss+rotate:2,top:2,top+escalate:2,top+escalate:4";
 
-/// Judges of a simulated ensemble.
+/// Judges in a simulated ensemble.
 const JUDGES: usize = 3;
 
 #[derive(Debug, Args)]
@@ -238,7 +239,7 @@ fn prior(text: &str) -> Result<PriorPrecision, String> {
     settings.checked().map(|settings| settings.lambda)
 }
 
-/// One row a strategy; nothing where no strategy has intervals.
+/// One row per strategy; empty if no strategy has intervals.
 fn intervals_table(table: &[StrategyResult]) -> String {
     let rows = table.iter().filter_map(|row| {
         let intervals = row.intervals?;

@@ -1,4 +1,4 @@
-//! `overrule bench-student`: what a student beside the votes is worth, in simulation.
+//! `overrule bench-student`: simulates how much a student improves on votes alone.
 
 use super::bench_sampler::{describe, mean_json, noise};
 use super::command::CommandResult;
@@ -67,7 +67,7 @@ fn correlation(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number above 0 and below 1".to_owned())
 }
 
-/// One level of noise and one student.
+/// Results for one level of noise and one student.
 struct Case {
     noise: f64,
     correlation: f64,
@@ -201,12 +201,12 @@ impl BenchStudentCommand {
     }
 }
 
-/// The mean over queries of something about their queues.
+/// A mean over queries of a property of their queues.
 fn share(queues: &[QueueWorth], of: impl Fn(&QueueWorth) -> f64) -> Option<MeanInterval> {
     MeanInterval::of(&queues.iter().map(of).collect::<Vec<_>>())
 }
 
-/// How often votes are wrong on what a queue begins with.
+/// How often votes are wrong for the first pairs of a queue.
 fn queue_text(cases: &[Case]) -> String {
     let rows = cases.iter().flat_map(|case| {
         case.worth.iter().map(|of| {

@@ -1,4 +1,4 @@
-//! What every command is given, what it returns, and the exit code it ends with.
+//! The context and result types of commands, and their exit codes.
 
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::AppError;
@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Where a project is looked for when nothing else is said.
+/// Default path of the project.
 pub(super) const DEFAULT_PROJECT: &str = "overrule.db";
 
-/// An error with the exit code it deserves.
+/// An error with its exit code.
 #[derive(Debug)]
 pub(super) struct CommandFailure {
     pub(super) code: u8,
@@ -23,7 +23,7 @@ pub(super) struct CommandFailure {
 }
 
 impl CommandFailure {
-    /// Bad usage or bad input: exit code 2.
+    /// Invalid usage or input: exit code 2.
     pub(super) fn usage(error: impl Into<anyhow::Error>) -> Self {
         Self {
             code: 2,
@@ -48,7 +48,7 @@ impl CommandFailure {
     }
 }
 
-/// Bad usage, in words as of `format!`.
+/// A usage error with a message as in `format!`.
 macro_rules! usage {
     ($($words:tt)*) => { $crate::cli::command::CommandFailure::usage(anyhow::anyhow!($($words)*)) };
 }
@@ -94,15 +94,15 @@ impl<E: Into<anyhow::Error>> From<E> for CommandFailure {
     }
 }
 
-/// What a command returns.
+/// The result of a command.
 pub(super) type CommandResult = Result<(), CommandFailure>;
 
-/// What every command is given.
+/// The context of a command.
 #[derive(Clone, Debug)]
 pub(super) struct CommandContext {
-    /// The `--project` of this call.
+    /// Value of `--project`.
     pub(super) named_project: Option<PathBuf>,
-    /// The `--annotator` of this call.
+    /// Value of `--annotator`.
     pub(super) named_annotator: Option<String>,
     pub(super) config: Config,
     pub(super) config_file: Option<PathBuf>,
@@ -112,7 +112,8 @@ pub(super) struct CommandContext {
 /// Whether the standard output is one of the files that the command writes.
 static STDOUT_IS_A_FILE: AtomicBool = AtomicBool::new(false);
 
-/// Whether the standard output is left to a file, so that all else goes to the standard error.
+/// Whether the standard output is used for a file, so that everything else goes to the standard
+/// error.
 pub(super) fn stdout_is_a_file() -> bool {
     STDOUT_IS_A_FILE.load(Ordering::Relaxed)
 }
@@ -122,7 +123,7 @@ pub(super) fn option_set<'a>(options: &[(bool, &'a str)]) -> Option<&'a str> {
     options.iter().find(|(set, _)| *set).map(|(_, name)| *name)
 }
 
-/// The name of an annotator on the command line, in one spelling.
+/// Parses an annotator's name on the command line, normalizing its spelling.
 pub(super) fn annotator(text: &str) -> Result<String, String> {
     annotator_name(text).ok_or_else(|| "the name is blank".to_owned())
 }
@@ -133,14 +134,14 @@ impl CommandContext {
         named.unwrap_or(Path::new(DEFAULT_PROJECT))
     }
 
-    /// Whether there is a project, or may be one: opening it says why that is not known. An empty file
-    /// is none yet.
+    /// Whether there is a project, or may be one; if that is unknown, opening it reports why. An
+    /// empty file does not count.
     pub(super) fn has_project(&self) -> bool {
         let is_empty = std::fs::metadata(self.project()).is_ok_and(|found| found.len() == 0);
         Store::may_exist(self.project()) && !is_empty
     }
 
-    /// Who gives verdicts.
+    /// The person who gives verdicts.
     pub(super) fn annotator(&self) -> String {
         let named = self.named_annotator.clone();
         named.unwrap_or_else(|| self.config.annotator())
@@ -150,12 +151,12 @@ impl CommandContext {
         Ok(Store::open_existing(self.project())?)
     }
 
-    /// Opens the project, creating it with the configured rating settings where there is none.
+    /// Opens the project, creating it with the configured rating settings if there is none.
     pub(super) fn open_or_create(&self) -> Result<Store, CommandFailure> {
         Ok(project::open_or_create(self.project(), &self.config)?)
     }
 
-    /// Where judges and their keys come from. The user is asked for permission where that is needed.
+    /// The configuration of judges and keys. Asks the user for permission if needed.
     pub(super) fn judges(&self, insecure_http: bool) -> JudgeConfiguration<'_> {
         JudgeConfiguration {
             project: self.project(),
@@ -165,7 +166,7 @@ impl CommandContext {
         }
     }
 
-    /// The same, with the permissions that the user has given before.
+    /// As [`Self::judges`], using only permissions that the user has already given.
     pub(super) fn judges_without_asking(&self, insecure_http: bool) -> JudgeConfiguration<'_> {
         JudgeConfiguration {
             consent: &self.config.permissions,
@@ -173,8 +174,9 @@ impl CommandContext {
         }
     }
 
-    /// Refuses output files that must not be written. `-` is the standard output: it takes one file, and nothing else that an
-    /// option (`printing`) prints there; what the command has to say goes to the standard error then.
+    /// Rejects output files that must not be written. `-` is the standard output, which accepts
+    /// only one file, and nothing else that an option (`printing`) prints there; the command's
+    /// messages then go to the standard error.
     pub(super) fn check_targets<'a>(
         &self,
         paths: impl IntoIterator<Item = &'a Path>,

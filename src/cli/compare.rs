@@ -1,4 +1,4 @@
-//! `overrule compare`: two rankings, query by query.
+//! `overrule compare`: compares two rankings query by query.
 
 use super::command::{CommandContext, CommandResult};
 use super::evaluate::{EvaluateCommand, MeasureOptions};

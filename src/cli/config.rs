@@ -1,4 +1,4 @@
-//! `overrule config`: what is configured, and the project's own settings.
+//! `overrule config`: shows and changes the configuration and the project's own settings.
 
 use crate::app::rename_judge::rename_judge;
 use crate::app::run_lock::RunLock;
@@ -110,12 +110,12 @@ enum FinalRuleName {
     Adjudicator,
 }
 
-/// What a project's scores are made with, as printed.
+/// The settings for a project's scores, as printed.
 #[derive(Serialize)]
 pub(super) struct RatingSettings<'a> {
     #[serde(flatten)]
     settings: RankingSettings,
-    /// The precision of the prior that is in force.
+    /// The current precision of the prior.
     lambda_in_force: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     lambda_estimated_from_battles: Option<usize>,
@@ -154,14 +154,14 @@ struct SettingsWithGuideline<'a> {
     student: Option<StudentInForce>,
 }
 
-/// The student that the project has named, and what it counts for.
+/// The project's student and its weight.
 #[derive(Serialize)]
 pub(super) struct StudentInForce {
-    /// The weight that is set or learned, in battles per document.
+    /// The set or learned weight, in battles per document.
     weight_in_force: f64,
     #[serde(flatten)]
     named: NamedStudent,
-    /// What it counts for in the fits.
+    /// Its effect in the fits.
     in_fits: StudentEffect,
 }
 
@@ -175,7 +175,7 @@ impl From<(NamedStudent, StudentEffect)> for StudentInForce {
     }
 }
 
-/// Enough of a guideline to tell which one it is.
+/// Enough of a guideline to identify it.
 #[derive(Serialize)]
 struct GuidelineExcerpt {
     first_line: String,
@@ -281,7 +281,7 @@ impl ConfigCommand {
     }
 }
 
-/// Gives the votes of a judge to another name.
+/// Moves the votes of a judge to another name.
 fn rename(context: &CommandContext, names: &[String]) -> CommandResult {
     let [old, new] = names else {
         return Err(usage!("--rename takes the old name and the new one"));
@@ -355,7 +355,7 @@ impl ProjectOptions {
         let (in_force, student) = store.read_blocking(|db| {
             Ok::<_, StoreError>((db.settings_in_force()?, db.student_with_effect()?))
         })?;
-        // A weight that cannot count is reported at every look, and any weight when it is set.
+        // A weight that cannot count is always reported, and any weight is reported when it is set.
         if let Some((named, effect)) = &student {
             let is_set = self.student.is_some() || self.student_weight.is_some();
             if is_set || (named.in_force() > 0.0 && effect.counted == 0) {
@@ -377,7 +377,7 @@ impl ProjectOptions {
         }
     }
 
-    /// Names the student, or changes what it counts for, where that was asked for.
+    /// Sets the student or changes its weight, if requested.
     fn name_student(&self, store: &Store) -> CommandResult {
         if self.student.is_none() && self.student_weight.is_none() {
             return Ok(());
@@ -450,7 +450,7 @@ impl ProjectOptions {
     }
 }
 
-/// What the margins of a judge are worth.
+/// Describes a judge's margin curve.
 fn curve_words(name: &str, calibrated: Option<&CalibratedMargins>) -> String {
     let name = sanitise::line(name);
     let Some(CalibratedMargins { reference, curve }) = calibrated else {
@@ -471,7 +471,7 @@ fn curve_words(name: &str, calibrated: Option<&CalibratedMargins>) -> String {
     )
 }
 
-/// The guideline in a file; none for `-`.
+/// Reads the guideline from a file; `None` for `-`.
 fn guideline(path: &Path) -> Result<Option<String>, CommandFailure> {
     if path == Path::new("-") {
         return Ok(None);

@@ -4,11 +4,11 @@ use super::output;
 use crate::app::permissions::Dialog;
 use std::io::{self, BufRead as _, IsTerminal as _};
 
-/// The terminal that this process was started on.
+/// The terminal on which this process was started.
 #[derive(Debug)]
 struct TerminalDialog;
 
-/// How to ask; `None` where nobody would see the question or could answer it.
+/// The dialog; `None` if nobody would see the question or could answer it.
 pub(super) fn dialog() -> Option<Box<dyn Dialog>> {
     let is_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
     is_terminal.then(|| Box::new(TerminalDialog) as Box<dyn Dialog>)

@@ -1,4 +1,4 @@
-//! Panics: said in words, with whether the project's file is the reason.
+//! Reports panics, and whether the project's file is the cause.
 
 use super::command::{CommandFailure, CommandResult};
 use crate::judge::panic_message;
@@ -8,10 +8,11 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// What the latest panic said, and where.
+/// Message and location of the latest panic.
 static LATEST: Mutex<String> = Mutex::new(String::new());
 
-/// Has panics go to the log instead of the terminal. With `RUST_BACKTRACE` set they are printed too.
+/// Sends panics to the log instead of the terminal. With `RUST_BACKTRACE` set, they are also
+/// printed.
 fn log_panics() {
     let print = panic::take_hook();
     let is_printed = std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0");
@@ -26,14 +27,14 @@ fn log_panics() {
     }));
 }
 
-/// Runs a command. A panic ends it with an error: rows that contradict each other can lead to one.
+/// Runs a command, turning a panic into an error; inconsistent rows can cause one.
 pub(super) fn caught(project: &Path, command: impl FnOnce() -> CommandResult) -> CommandResult {
     log_panics();
     panic::catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|_| Err(explained(project)))
 }
 
 fn explained(project: &Path) -> CommandFailure {
-    // What made the command panic may make this look panic too.
+    // The cause of the panic may make this check panic too.
     let damage = panic::catch_unwind(|| {
         Store::open_existing(project).and_then(|store| store.read_blocking(|db| db.integrity()))
     });
@@ -41,7 +42,7 @@ fn explained(project: &Path) -> CommandFailure {
         Ok(found) if found.damage.is_empty() => {}
         Ok(found) => return StoreError::Corrupt(found.damage.join("; ")).into(),
         Err(error @ StoreError::Corrupt(_)) => return error.into(),
-        // There is no project, or nothing is known of it.
+        // There is no project, or nothing is known about it.
         Err(_) => {}
     }
     let text = LATEST.lock().unwrap_or_else(PoisonError::into_inner);

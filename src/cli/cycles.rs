@@ -1,4 +1,5 @@
-//! `overrule cycles`: A over B over C over A, and the pair that is most likely the mistake.
+//! `overrule cycles`: lists cycles (A beats B beats C beats A) and the pair that is most likely
+//! wrong.
 
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
@@ -26,7 +27,7 @@ pub(super) struct CyclesCommand {
     json: bool,
 }
 
-/// A triad with names.
+/// A cyclic triad with the names of its query, judge and documents.
 struct NamedTriad {
     query: String,
     judge: Option<String>,

@@ -1,4 +1,4 @@
-//! `overrule doctor`: what is there, what is not, and what to do about it.
+//! `overrule doctor`: checks the setup, and suggests remedies.
 
 use crate::app::annotate::progress::replaced_weights;
 use crate::app::embedder_check;
@@ -106,7 +106,7 @@ impl DoctorCommand {
                 false => runtime.block_on(judge_check::examine(judge.as_ref())),
             };
             if let Some(store) = store.as_ref().filter(|_| !uncalled) {
-                // Where the project is damaged, that has been said.
+                // Damage to the project has already been reported.
                 let votes = runtime.block_on(votes_by_other_weights(store, judge.as_ref()));
                 if let Some(votes) = votes.ok().filter(|votes| *votes > 0) {
                     result.found += &format!("; {}", replaced_weights(votes));
@@ -137,9 +137,9 @@ impl DoctorCommand {
                         .remedy("overrule doctor --programs starts it and asks it")
                 }
                 Ok(reranker) => {
-                    // --programs allows this one start.
+                    // --programs permits this one start.
                     reranker.permit();
-                    // A signal must not leave the program behind.
+                    // A signal must not leave the program running.
                     let examined = runtime.block_on(async {
                         let mut stops = signals::stops()?;
                         Ok::<_, std::io::Error>(tokio::select! {
@@ -163,7 +163,7 @@ impl DoctorCommand {
     }
 }
 
-/// Prints each check as it is made: a judge may take minutes to answer.
+/// Prints each check as it is made, since a judge may take minutes to answer.
 struct CheckPrinter {
     /// Columns of the longest name.
     width: usize,
@@ -198,7 +198,7 @@ fn configuration(context: &CommandContext) -> HealthCheck {
     HealthCheck::new("configuration", true, found)
 }
 
-/// Checks of the project's file, with the project where it can be opened.
+/// Checks the project's file, and returns the project if it can be opened.
 fn project(context: &CommandContext) -> (Vec<HealthCheck>, Option<Store>) {
     let path = context.project();
     let check = |ok, found: String| HealthCheck::new("project", ok, found);
@@ -213,7 +213,7 @@ fn project(context: &CommandContext) -> (Vec<HealthCheck>, Option<Store>) {
             let check = check(false, error.to_string());
             let check = match error {
                 StoreError::NotAProject { .. } => check.remedy("name another file with --project"),
-                // The others say what to do.
+                // The other errors already name a remedy.
                 _ => check,
             };
             return (vec![check], None);
@@ -261,9 +261,9 @@ fn soundness(found: &Integrity) -> HealthCheck {
     )
 }
 
-/// What can still be exported of a damaged project.
+/// Checks what can still be exported from a damaged project.
 fn exportable(store: &Store) -> Option<HealthCheck> {
-    /// Queries that are named.
+    /// Maximum number of queries named.
     const NAMED: usize = 5;
     let queries = match store.read_blocking(|db| db.readable_queries()) {
         Ok(queries) => queries,
@@ -302,10 +302,10 @@ fn exportable(store: &Store) -> Option<HealthCheck> {
     })
 }
 
-/// Whether there is room for the project to grow, where the system tells.
+/// Whether there is room for the project to grow, if the system can tell.
 #[cfg(unix)]
 fn room(path: &Path, bytes: u64) -> Option<HealthCheck> {
-    /// Less than this is said to be little.
+    /// Less than this is reported as low.
     const LITTLE: u64 = 256 << 20;
     let folder = path.canonicalize().ok()?;
     let found = rustix::fs::statvfs(folder.parent()?).ok()?;

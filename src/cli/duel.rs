@@ -1,4 +1,4 @@
-//! `overrule duel`: two rankings before a person who does not know which is which.
+//! `overrule duel`: shows two rankings to a person who does not know which is which.
 
 use super::command::{CommandContext, CommandResult, usage};
 use super::demo;
@@ -115,7 +115,7 @@ enum RulingScope {
 }
 
 impl FormName {
-    /// The form of a new duel.
+    /// The form of a new duel; `None` for forms that only exports have.
     fn of_duel(self) -> Option<DuelForm> {
         match self {
             Self::Grid => Some(DuelForm::Grid),
@@ -244,8 +244,8 @@ impl DuelCommand {
     }
 }
 
-/// Who takes part is about to see which ranking is which: that is asked for where there is somebody to ask, kept, and said
-/// where it is new.
+/// A participant is about to see which ranking is which: asks for confirmation if possible, records
+/// the reveal, and reports it if it is new.
 pub(super) fn end_blindness(
     context: &CommandContext,
     store: &Store,
@@ -356,7 +356,7 @@ fn list(store: &Store, as_json: bool) -> CommandResult {
     output::text(&output::table(&header, &rows.collect::<Vec<_>>()))
 }
 
-/// A row a judged query.
+/// Prints one row per judged query.
 fn csv(result: &DuelResult) -> CommandResult {
     let mut out = SafeStdout::default();
     let mut table = SafeCsv::new(&mut out);

@@ -1,4 +1,4 @@
-//! `overrule evaluate`: a ranking against labels.
+//! `overrule evaluate`: evaluates a ranking against labels.
 
 use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::export::CutPoints;
@@ -137,7 +137,7 @@ impl EvaluateCommand {
         let how = &self.how;
         let report = match (how.profile, &self.before) {
             (MeasureProfile::Trec, before) => {
-                // Two files are files, whatever they are called.
+                // Two arguments are files, whatever their names.
                 let own = match self.truth {
                     Some(_) => project_truth_of(truth, how.cuts, context)?,
                     None => None,
@@ -197,7 +197,8 @@ impl EvaluateCommand {
     }
 }
 
-/// The project's own truth of a name; `None` for a file. A word is never a file, whatever lies in the folder.
+/// The project's truth with this name; `None` for a file. These words never refer to files,
+/// whatever the folder contains.
 pub(super) fn project_truth_of(
     name: &Path,
     cuts: CutPoints,

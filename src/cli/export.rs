@@ -1,4 +1,4 @@
-//! `overrule export`: what the project holds, in other programs' forms.
+//! `overrule export`: exports the project's data in the formats of other programs.
 
 use super::command::{CommandContext, CommandResult, usage};
 use super::duel::end_blindness;
@@ -185,7 +185,7 @@ fn grades(text: &str) -> Result<RulingGrades, String> {
     }
 }
 
-/// A member of zBench's with the judge that fills it.
+/// Parses a member of zBench's with the judge that fills it.
 fn member(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((member, judge)) if ZBENCH_JUDGES.contains(&member) && !judge.is_empty() => {

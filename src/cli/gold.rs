@@ -1,4 +1,4 @@
-//! `overrule gold`: pairs with a known answer, to measure people by.
+//! `overrule gold`: imports or lists gold pairs, which have a known answer for checking annotators.
 
 use crate::app::gold::{GoldReport, NamedGoldItem, import_gold};
 use crate::app::wording::counted;
@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Problems printed before the rest is only counted.
+/// Maximum number of problems printed; the rest are only counted.
 const SHOWN: usize = 50;
 
 #[derive(Debug, Args)]

@@ -1,4 +1,5 @@
-//! The help as it is printed: paragraphs and aligned lists that wrap at any width, and a file's name where a command is wanted.
+//! Formatting of help texts (paragraphs and aligned lists that wrap at any width), and hints for
+//! file names in place of a command.
 
 use super::output::{terminal_width, wrap_command, wrap_into};
 use clap::Command;
@@ -7,9 +8,9 @@ use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::path::Path;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Columns of the help where there is no terminal, and at most: longer lines are hard to read.
+/// Columns of the help without a terminal, and the maximum, since longer lines are hard to read.
 const MOST: usize = 100;
-/// Columns by which the second line of a command is set in, and a comment that stands below it.
+/// Indentation of the continuation lines of a command, and of a comment below it.
 const HANGING: usize = 4;
 
 /// Columns of the help on this terminal.
@@ -21,8 +22,9 @@ pub(super) fn columns() -> usize {
         .clamp(20, MOST)
 }
 
-/// The command with the text below its options, and below those of its subcommands, laid out for so many columns:
-/// paragraphs in lines of their own, which the printer wraps, and lists wrapped below their second column.
+/// Reformats the text below the options of a command and of its subcommands for `columns` columns:
+/// each paragraph becomes one line, which the printer wraps, and lists are wrapped below their
+/// second column.
 pub(super) fn flowing(command: Command, columns: usize) -> Command {
     let below = command.get_after_help().map(ToString::to_string);
     let command = match below {
@@ -32,8 +34,8 @@ pub(super) fn flowing(command: Command, columns: usize) -> Command {
     command.mut_subcommands(|command| flowing(command, columns))
 }
 
-/// Lets the options that take a value take one that begins with a minus sign too: what is wrong with it is then said of the
-/// number, and not of an option that nobody meant.
+/// Lets options with a value accept values that begin with a minus sign, so that an error is about
+/// the number and not about an unknown option.
 pub(super) fn with_negative_numbers(command: Command) -> Command {
     let command = command.mut_args(|argument| {
         let takes = argument.get_long().is_some() && argument.get_action().takes_values();
@@ -42,7 +44,7 @@ pub(super) fn with_negative_numbers(command: Command) -> Command {
     command.mut_subcommands(with_negative_numbers)
 }
 
-/// What is wrong with a number, in words; `None` where something else is wrong.
+/// Explains an invalid number; `None` for other errors.
 pub(super) fn wrong_number(error: &clap::Error) -> Option<String> {
     let cause = std::error::Error::source(error)?;
     let context = |kind| match error.get(kind)? {
@@ -66,7 +68,8 @@ pub(super) fn wrong_number(error: &clap::Error) -> Option<String> {
     Some(format!("{option}: expected {expected}, found {value:?}"))
 }
 
-/// Joins the lines of a paragraph; what is indented, and what follows a colon at the end of a line, stays as it is.
+/// Joins the lines of a paragraph; indented text, and text after a colon at the end of a line,
+/// stays unchanged.
 fn joined(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut flows = false;
@@ -85,13 +88,13 @@ fn joined(text: &str) -> String {
     out
 }
 
-/// An indented line in its parts: `  name   what it is`.
+/// The parts of an indented line: `  name   description`.
 struct Entry<'a> {
     indent: usize,
     name: &'a str,
-    /// What stands after two blanks or more.
+    /// The text after two or more blanks.
     about: Option<&'a str>,
-    /// The column where that begins.
+    /// The column at which that text begins.
     column: usize,
 }
 
@@ -113,7 +116,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Adds the name in lines of so many columns, a command so that it can be copied.
+    /// Adds the name in lines of `columns` columns; a command is wrapped so that it can be copied.
     fn name_into(&self, out: &mut Vec<String>, columns: usize) {
         let hanging = self.indent + HANGING;
         match is_command(self.name) {
@@ -131,8 +134,8 @@ fn is_command(line: &str) -> bool {
     line.trim_start().starts_with("overrule ")
 }
 
-/// Wraps indented lines that are too long: a list below its second column, a comment that has no room there below its
-/// command. Lines that are set in further than the entry above them belong to it.
+/// Wraps indented lines that are too long: a list below its second column, and a comment without
+/// room there below its command. Lines that are indented further than the entry above belong to it.
 fn laid_out(text: &str, columns: usize) -> String {
     let mut out = Vec::new();
     let mut lines = text.lines().peekable();
@@ -141,7 +144,7 @@ fn laid_out(text: &str, columns: usize) -> String {
             out.push(line.to_owned());
             continue;
         }
-        // Examples of more than one line are laid out anew, so that each is one command wherever it breaks.
+        // Join examples with several lines and wrap them again, so that each remains one command.
         let mut command = line.to_owned();
         while is_command(&command) && command.ends_with('\\') {
             let Some(next) = lines.next() else { break };
@@ -181,7 +184,8 @@ fn laid_out(text: &str, columns: usize) -> String {
     out.join("\n")
 }
 
-/// What to do with a file or folder that was named where a command is wanted; `None` where the usage is wrong otherwise.
+/// What to do with a file or folder that was given in place of a command; `None` for other usage
+/// errors.
 pub(super) fn file_for_command(error: &clap::Error) -> Option<String> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
@@ -265,7 +269,7 @@ mod tests {
             let json = command.get_arguments().any(|of| of.get_id() == "json");
             let below = command.get_after_help().map(ToString::to_string);
             let shown = below.is_some_and(|text| text.contains("Example"));
-            // Of the commands on batches the parent has the examples.
+            // For the batch commands, the parent command has the examples.
             let of_batches = matches!(command.get_name(), "fetch" | "cancel" | "adopt" | "forget");
             assert!(shown || !json || of_batches, "{}", command.get_name());
             seen += usize::from(json);

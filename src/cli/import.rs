@@ -1,4 +1,5 @@
-//! `overrule import`: datasets, annotated datasets, zBench's `ai_scores.json`, labels, rankings and picks.
+//! `overrule import`: imports datasets, annotated datasets, zBench's `ai_scores.json`, labels,
+//! rankings and picks.
 
 mod votes;
 

@@ -1,4 +1,4 @@
-//! `overrule init`: what there is to judge with, and an `overrule.toml` that names it.
+//! `overrule init`: finds available judges and writes an `overrule.toml` with them.
 
 use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::doctor::DoctorCommand;
@@ -18,7 +18,7 @@ use serde_json::json;
 use std::io::{BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
-/// Models of one server that are shown.
+/// Maximum number of models shown per server.
 const SHOWN: usize = 12;
 
 #[derive(Debug, Args)]
@@ -151,7 +151,7 @@ impl InitCommand {
     }
 }
 
-/// Lets the user choose among numbered judges; Enter alone takes the usual ones.
+/// Lets the user choose among numbered judges; Enter alone selects the default ones.
 fn ask(all: &[JudgeChoice], usual: &[JudgeChoice]) -> Result<Vec<JudgeChoice>, CommandFailure> {
     for (at, choice) in all.iter().enumerate() {
         output::message(&format!("{:>3}  {}", at + 1, words(choice)));
@@ -169,7 +169,7 @@ fn ask(all: &[JudgeChoice], usual: &[JudgeChoice]) -> Result<Vec<JudgeChoice>, C
     numbered(&answer, all, usual)
 }
 
-/// The judges of an answer; an empty line means the usual ones, and no line at all nothing.
+/// The judges of an answer; an empty line selects the default ones, and the end of input none.
 fn numbered(
     answer: &str,
     all: &[JudgeChoice],
@@ -198,7 +198,7 @@ fn numbered(
     }
 }
 
-/// A judge in words.
+/// Describes a judge.
 fn words(choice: &JudgeChoice) -> String {
     let place = match (&choice.base_url, choice.key) {
         (Some(url), _) => format!(" at {url}"),
@@ -208,7 +208,7 @@ fn words(choice: &JudgeChoice) -> String {
     clean(format!("{} {}{place}", choice.provider, choice.model))
 }
 
-/// What was found, for people.
+/// Describes what was found.
 fn describe(found: &Discovery) -> String {
     let mut rows = Vec::new();
     for key in &found.keys {
@@ -255,7 +255,7 @@ fn describe(found: &Discovery) -> String {
     text
 }
 
-/// What can be done where nothing was found to judge with.
+/// The remedies if no judges were found.
 fn nothing(found: &Discovery) -> String {
     let keys = found.keys.iter().map(|key| key.provider);
     let named: Vec<String> = keys
@@ -269,7 +269,8 @@ fn nothing(found: &Discovery) -> String {
     }
 }
 
-/// The command that takes each judge. A server may call a model anything, and the command is there to be copied.
+/// The command that selects each judge, quoted so that it can be copied whatever name a server
+/// gives a model.
 fn commands(all: &[JudgeChoice]) -> Vec<String> {
     let argument = |name: &str| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@+".contains(c);

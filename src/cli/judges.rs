@@ -1,4 +1,4 @@
-//! `overrule judges`: a card a judge, and who agrees with whom.
+//! `overrule judges`: prints a card for each judge, and pairwise agreement.
 
 mod described;
 mod students;
@@ -89,7 +89,7 @@ impl JudgesCommand {
     }
 }
 
-/// The report as JSON and as words.
+/// The report as JSON and as text.
 struct JudgeReportText(RaterReport, Option<RankingShift>, Vec<StudentCard>);
 
 impl JudgeReportText {
@@ -309,7 +309,7 @@ impl JudgeReportText {
 }
 
 impl JudgeReportText {
-    /// The judges whose margins say more than their direction, and what to do about it.
+    /// The judges whose margins are informative beyond their direction, and what to do about it.
     fn margin_words(&self) -> String {
         let mut text = String::new();
         let telling = self.0.margins.iter();
@@ -328,13 +328,13 @@ impl JudgeReportText {
         text
     }
 
-    /// What is wrong with judges whose votes go by the order, or decide nothing, and what the order does to language models: a
-    /// line each.
+    /// One line for each judge whose votes follow the order or decide nothing, and for the effect
+    /// of the order on language models.
     fn findings(&self) -> String {
         let mut text = String::new();
         for (at, (_, spec)) in self.0.rater_data.judges.iter().enumerate() {
             let name = sanitise::line(&spec.name);
-            // The worst judge has been named already.
+            // The worst judge has already been named.
             let worst = self.0.weakest().is_some_and(|weakest| weakest.judge == at);
             let finding = self.0.named[at].finding_words().filter(|_| !worst);
             if let Some(words) = finding {
@@ -354,7 +354,7 @@ impl JudgeReportText {
         text
     }
 
-    /// The judges' agreement with what people say since they saw the votes, where that is something else.
+    /// The judges' agreement with people's verdicts after the reveal, if it differs.
     fn revealed_words(&self) -> String {
         let data = &self.0.rater_data;
         let mut text = String::new();
@@ -443,7 +443,7 @@ fn row(
     ]
 }
 
-/// What a judge's numbers rest on.
+/// What a judge's numbers are based on.
 pub(super) fn basis(basis: ParameterBasis) -> &'static str {
     match basis {
         ParameterBasis::Fitted => "fitted",
@@ -452,7 +452,7 @@ pub(super) fn basis(basis: ParameterBasis) -> &'static str {
     }
 }
 
-/// The ends of an interval that may lie below zero: `−0.05 to 0.21`.
+/// The ends of an interval that may extend below zero: `−0.05 to 0.21`.
 fn range(interval: Option<Interval>, scale: f64, digits: usize) -> String {
     or_dash(interval, |interval| {
         let end = |value: f64| fixed(scale * value, digits);

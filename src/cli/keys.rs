@@ -1,4 +1,4 @@
-//! `overrule keys`: the key table.
+//! `overrule keys`: prints the key table.
 
 use crate::cli::command::CommandResult;
 use crate::cli::output;

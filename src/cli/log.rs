@@ -1,4 +1,4 @@
-//! `overrule log`: who did what, when, and what it changed.
+//! `overrule log`: lists who did what, when, and what it changed.
 
 use crate::app::log::rows::{LogFilter, LogRow, log_rows};
 use crate::cli::command::{CommandContext, CommandResult};

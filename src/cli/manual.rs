@@ -1,4 +1,4 @@
-//! `overrule manual`: the manual in the terminal.
+//! `overrule manual`: shows the manual in the terminal.
 
 use super::command::{CommandResult, usage};
 use super::output;
@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::io::IsTerminal as _;
 
-/// Columns where there is no terminal to ask, and at most otherwise.
+/// Columns without a terminal, and the maximum with one.
 const WIDTHS: (u16, u16) = (80, 100);
 
 #[derive(Debug, Args)]
@@ -54,7 +54,7 @@ fn row(chapter: &Chapter) -> Value {
     json!({ "topic": chapter.topic, "title": chapter.title(), "summary": chapter.summary() })
 }
 
-/// A line a chapter.
+/// One line per chapter.
 fn contents() -> String {
     let rows: Vec<Vec<String>> = CHAPTERS
         .iter()
@@ -81,7 +81,7 @@ pub(super) fn roff() -> String {
     for chapter in CHAPTERS {
         page.push_str(&format!(".SH {}\n.nf\n", chapter.title().to_uppercase()));
         let plain = chapter.plain(usize::from(WIDTHS.0) - 7);
-        // The title and its rule stand in .SH already.
+        // .SH already shows the title and its line.
         for line in plain.lines().skip(3) {
             let line = line.replace('\\', "\\e").replace('-', "\\-");
             let guard = if line.starts_with(['.', '\'']) {

@@ -1,4 +1,4 @@
-//! `overrule matrix`: the K×K matrix and the scores, as text, JSON, CSV or SVG.
+//! `overrule matrix`: prints the K×K matrix and the scores as text, JSON, CSV or SVG.
 
 use crate::app::one_scale::{LinkedScore, ProjectScale, project_scale};
 use crate::app::output_file::{is_standard_output, write_whole};
@@ -19,10 +19,10 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Documents up to which JSON and SVG hold every cell.
+/// Maximum number of documents for which JSON and SVG contain all cells.
 const WHOLE: usize = 2_000;
 
-/// Documents up to which the text form draws cells.
+/// Maximum number of documents for which the text form draws cells.
 const DRAWN: usize = 200;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -41,11 +41,11 @@ enum MatrixOrder {
     Zelo,
 }
 
-/// What the cells hold.
+/// The content of the cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum MatrixLayer {
     Observed,
-    /// A student's expectation, by its name.
+    /// The expectation of the student with this name.
     Student(String),
 }
 
@@ -57,7 +57,7 @@ fn layer(text: &str) -> Result<MatrixLayer, String> {
     }
 }
 
-/// A cell's value from the row document's side, and whether somebody has voted on the pair.
+/// A cell's value from the row document's point of view, and whether anyone has voted on the pair.
 type Cells<'a> = dyn Fn(usize, usize) -> (Option<f64>, bool) + 'a;
 
 #[derive(Debug, Args)]
@@ -250,7 +250,7 @@ fn as_json(query: &QueryInfo, documents: &[DocumentInfo], view: &View, order: &[
     })
 }
 
-/// Adds the linked scores of a project with a common scale, and what it rests on.
+/// Adds the calibrated scores of a project with a common scale, and what it is based on.
 fn add_linked(
     json: &mut Value,
     order: &[usize],
@@ -269,7 +269,7 @@ fn add_linked(
     }
 }
 
-/// What a student predicts, the row document as A.
+/// A student's predictions, with the row document as A.
 fn student_json(student: &StoredStudent, predictions: &QueryPredictions, order: &[usize]) -> Value {
     let layer = |of: fn(OutcomeProbabilities) -> f64| -> Vec<Vec<Option<f64>>> {
         let row = |row: &usize| {
@@ -289,7 +289,7 @@ fn student_json(student: &StoredStudent, predictions: &QueryPredictions, order: 
     })
 }
 
-/// `linked` holds the linked scores by document where the project has a common scale.
+/// `linked` contains the calibrated scores by document, if the project has a common scale.
 fn as_csv(
     documents: &[DocumentInfo],
     view: &View,
@@ -410,7 +410,7 @@ fn as_text(
     text
 }
 
-/// A share in tenths: a digit, a small one where nobody has voted.
+/// A share in tenths as a digit; a small one if there are no votes.
 fn tenths(share: f64, voted: bool) -> char {
     const SMALL: [char; 11] = ['₀', '₁', '₂', '₃', '₄', '₅', '₆', '₇', '₈', '₉', 'ₓ'];
     let tenths = (share.clamp(0.0, 1.0) * 10.0).round() as u32;

@@ -1,4 +1,4 @@
-//! `overrule methods`: reranking methods beside each other, in quality, calls, money and time.
+//! `overrule methods`: compares the quality, calls, cost and latency of reranking methods.
 
 use super::command::{CommandContext, CommandFailure, CommandResult, option_set, usage};
 use super::evaluate::project_truth_of;
@@ -126,7 +126,7 @@ impl MethodsCommand {
         Err(CommandFailure::incomplete())
     }
 
-    /// What is named, or else the labels, or the judges where there are none.
+    /// The named truth, or else the labels, or the judges if there are none.
     fn truth(&self, context: &CommandContext, store: &Store) -> Result<Truth, CommandFailure> {
         let Some(name) = &self.truth else {
             let labels = store.read_blocking(|db| db.labels())?;
@@ -143,7 +143,7 @@ impl MethodsCommand {
     }
 }
 
-/// The columns of every table: their heads, and a method's cells.
+/// The columns of all tables: their headings, and a method's cells.
 fn columns(report: &MethodsReport) -> Vec<String> {
     let mut columns = vec!["method".to_owned()];
     for (at, metric) in report.metrics.iter().enumerate() {
@@ -215,7 +215,8 @@ fn heading(report: &MethodsReport) -> String {
     format!("{queries}, {against}")
 }
 
-/// Columns of the first table: the method, and the first metric with its tests. The rest is a table below.
+/// Number of columns in the first table: the method, and the first metric with its tests. The rest
+/// forms a table below.
 const FIRST: usize = 6;
 
 fn table(report: &MethodsReport) -> String {

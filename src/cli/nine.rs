@@ -1,4 +1,4 @@
-//! `overrule nine`: the documents that a duel of two rankings lays before people.
+//! `overrule nine`: chooses the documents that a duel of two rankings shows to people.
 
 use super::command::{CommandContext, CommandFailure, CommandResult, option_set};
 use super::output::{self, clean};
@@ -86,7 +86,7 @@ pub(super) struct DrawOptions {
 }
 
 impl DrawOptions {
-    /// A duel of these rankings.
+    /// The request for a duel between rankings `a` and `b`.
     pub(super) fn request(
         self,
         context: &CommandContext,
@@ -142,7 +142,8 @@ impl NineCommand {
     }
 }
 
-/// Chooses the documents of a duel, stores it and says what should be known of it; `None` where vectors were only to be counted.
+/// Chooses the documents of a duel, stores it, and prints notes about it; `None` if vectors were
+/// only to be counted.
 pub(super) fn make(
     context: &CommandContext,
     store: &Store,

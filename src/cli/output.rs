@@ -1,4 +1,5 @@
-//! What commands share for printing: data to stdout, people's text to stderr, nothing raw from a document.
+//! Shared output of commands: data goes to stdout, messages go to stderr, and text from documents
+//! is never printed raw.
 
 mod held;
 mod lines;
@@ -32,7 +33,8 @@ pub(super) fn json_line<T: serde::Serialize>(value: &T) -> CommandResult {
     Ok(safe_json::write_line(&mut SafeStdout::default(), value)?)
 }
 
-/// Prints tables and sentences, on a terminal in lines of its width; the caller has sanitised what came from outside.
+/// Prints tables and sentences, wrapped to the width of a terminal; the caller has sanitized
+/// external text.
 pub(super) fn text(text: &str) -> CommandResult {
     if stdout_is_a_file() {
         message(text.trim_end());
@@ -41,24 +43,25 @@ pub(super) fn text(text: &str) -> CommandResult {
     raw(&lines::wrapped(text, terminal_width()))
 }
 
-/// Tells that a file was written.
+/// Reports that a file was written.
 pub(super) fn wrote(path: &Path) {
     message(&format!("wrote {}", output_name(path)));
 }
 
-/// Prints what is to be kept as it is, such as a file's contents; the caller has sanitised what came from outside.
+/// Prints text that must stay unchanged, such as a file's content; the caller has sanitized
+/// external text.
 pub(super) fn raw(text: &str) -> CommandResult {
     Ok(SafeStdout::default().write_all(text.as_bytes())?)
 }
 
-/// Tells a person something, on stderr, on a terminal in lines of its width. A closed stderr is nobody to tell.
+/// Prints a message to stderr, wrapped to the width of a terminal. A closed stderr is ignored.
 pub(super) fn message(line: &str) {
     let words = sanitise::block(line);
     let words = lines::wrapped(&words, width_of(&io::stderr()));
     drop(writeln!(io::stderr().lock(), "{words}"));
 }
 
-/// Says on the standard error how the upgrade of a project goes.
+/// Prints the progress of a project's upgrade to stderr.
 pub(super) fn upgrade(project: &Path, progress: UpgradeProgress) {
     let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
     let words = match progress {
@@ -85,8 +88,8 @@ pub(super) fn upgrade(project: &Path, progress: UpgradeProgress) {
     message(&format!("{}: {words}", project.display()));
 }
 
-/// Says on the standard error that another program has locked the project. The workbench owns the
-/// terminal, and says it there.
+/// Reports on stderr that another program has locked the project, unless the workbench owns the
+/// terminal and reports it there.
 pub(super) fn waiting(project: &Path) {
     if !crate::tui::terminal::is_active() {
         message(&format!(
@@ -96,19 +99,19 @@ pub(super) fn waiting(project: &Path) {
     }
 }
 
-/// When the next plain line of progress is due: one every two seconds.
+/// Determines when the next plain progress line is due: one every two seconds.
 pub(super) struct ProgressPace {
     last: Instant,
     every: Duration,
 }
 
 impl ProgressPace {
-    /// For programs that follow along.
+    /// For programs that follow the output.
     pub(super) fn new() -> Self {
         Self::every(Duration::from_secs(2))
     }
 
-    /// For a log that somebody reads later.
+    /// For a log that is read later.
     pub(super) fn of_log() -> Self {
         Self::every(Duration::from_secs(30))
     }
@@ -129,7 +132,7 @@ impl ProgressPace {
     }
 }
 
-/// Tells what is wrong with a file.
+/// Reports the problems of a file.
 pub(super) fn problems(found: &FileProblems) {
     for problem in &found.first {
         message(&problem.to_string());
@@ -140,7 +143,7 @@ pub(super) fn problems(found: &FileProblems) {
     }
 }
 
-/// Tells how a command failed; a reader of stdout that has gone away is no failure of ours.
+/// Reports the failure of a command; a closed reader of stdout is not a failure of ours.
 pub(super) fn failure(failure: CommandFailure) -> ExitCode {
     if let Some(error) = &failure.error {
         if is_io_error(error.as_ref(), io::ErrorKind::BrokenPipe) {
@@ -154,28 +157,28 @@ pub(super) fn failure(failure: CommandFailure) -> ExitCode {
     ExitCode::from(failure.code)
 }
 
-/// Text from outside, safe on one line.
+/// External text, made safe for one line.
 pub(super) fn clean(text: impl AsRef<str>) -> String {
     sanitise::line(text.as_ref()).into_owned()
 }
 
-/// A value in words, or a dash for none.
+/// Formats a value, or a dash for none.
 pub(super) fn or_dash<T>(value: Option<T>, words: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "–".to_owned(), words)
 }
 
-/// The columns of the terminal that stdout is, if it is one.
+/// The width of the terminal that stdout is connected to, if any.
 pub(super) fn terminal_width() -> Option<usize> {
     width_of(&io::stdout())
 }
 
-/// The columns of the terminal that a stream is, if it is one and says how wide it is.
+/// The width of the terminal that a stream is connected to, if any, and if it reports one.
 fn width_of(stream: &impl io::IsTerminal) -> Option<usize> {
     let size = stream.is_terminal().then(crossterm::terminal::size)?.ok()?;
     Some(usize::from(size.0)).filter(|width| *width > 0)
 }
 
-/// Starts the log file; the guard writes what is left when it is dropped.
+/// Starts the log file; dropping the guard writes the remaining lines.
 pub(super) fn start_log(
     path: &Path,
 ) -> Result<tracing_appender::non_blocking::WorkerGuard, CommandFailure> {

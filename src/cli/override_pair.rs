@@ -1,4 +1,4 @@
-//! `overrule override`: a person's verdict on a pair.
+//! `overrule override`: records a person's verdict on a pair.
 
 use super::command::{CommandContext, CommandResult, usage};
 use super::output::{self, clean};
@@ -117,7 +117,7 @@ fn describe(effect: &OverrideEffect) -> String {
     }
 }
 
-/// What is in force instead of a verdict that is not.
+/// What is effective instead of a verdict that is not.
 fn other_in_force(effect: &OverrideEffect) -> String {
     let Some((verdict, a, b)) = &effect.in_force else {
         return "people differ on the pair and no direction has a majority: the judges' votes stay as they are"

@@ -1,4 +1,4 @@
-//! `overrule pick`: judges pick the relevant documents of pools.
+//! `overrule pick`: asks judges to pick the relevant documents of pools.
 
 mod watch;
 
@@ -82,14 +82,15 @@ impl PickCommand {
         let chosen = judges.choose_pickers(&self.judges, way)?;
         let ensemble = chosen.ensemble;
         let (dataset, exists) = (self.dataset.as_deref(), context.has_project());
-        // Opened before the lock is taken: an upgrade asks whether another version holds it.
+        // Open the project before taking the lock: an upgrade checks whether another version holds
+        // it.
         let project = (exists || dataset.is_none()).then(|| context.open());
         let project = project.transpose()?;
         let budget = self.spending.budget(context, project.as_ref())?;
         if let Some(budget) = budget {
             check_budget(budget, &ensemble)?;
         }
-        // What another run is buying must not be planned here too. Where there is no project nobody runs.
+        // Two runs must not plan the same calls. Without a project, no other run exists.
         let _lock = match self.spending.dry_run || (dataset.is_none() && !exists) {
             true => None,
             false => Some(RunLock::take(context.project())?),
@@ -163,7 +164,7 @@ impl PickCommand {
     }
 }
 
-/// Says what is left to do, and ends accordingly.
+/// Reports the remaining work, and returns the corresponding result.
 fn finish(missing: usize, failed: usize, ended: RunEnd) -> CommandResult {
     let answers = counted(missing, "answer");
     if ended.interrupted && missing > 0 {
@@ -186,7 +187,7 @@ fn finish(missing: usize, failed: usize, ended: RunEnd) -> CommandResult {
     Err(CommandFailure::incomplete())
 }
 
-/// What the plan would need.
+/// Describes the effort of the plan.
 fn describe(plan: &PickPlan) -> String {
     let mut text = format!(
         "{}, {} to make, {} there already\n",

@@ -1,4 +1,4 @@
-//! `overrule pool build`: candidate pools from a benchmark.
+//! `overrule pool build`: builds candidate pools from a benchmark.
 
 use super::command::{CommandContext, CommandFailure, CommandResult, option_set};
 use super::vector_options::{EmbeddingTerms, not_embedded};
@@ -129,7 +129,8 @@ impl PoolCommand {
     }
 }
 
-/// Builds the pools of a benchmark's folder with the default settings, into the project.
+/// Builds the pools of a benchmark's folder with the default settings, and imports them into the
+/// project.
 pub(super) fn build_with_defaults(
     context: &CommandContext,
     folder: &Path,
@@ -230,7 +231,7 @@ impl PoolBuildCommand {
         Ok(())
     }
 
-    /// What finds the documents; `None` after a dry run.
+    /// The first stage that finds the documents; `None` after a dry run.
     fn first_stage(
         &self,
         context: &CommandContext,
@@ -262,21 +263,22 @@ impl PoolBuildCommand {
 }
 
 impl DenseOptions {
-    /// Where runs of the stages go.
+    /// The files for runs of the stages.
     fn stage_files(&self) -> Vec<PathBuf> {
         let folder = self.stage_runs.as_deref();
         let files = |folder| pool::stage_names().map(move |name| pool::stage_file(folder, name));
         folder.into_iter().flat_map(files).collect()
     }
 
-    /// Makes the folder of the runs.
+    /// Creates the folder of the runs.
     fn make_runs_folder(&self) -> Result<Option<OutputFolder>, CommandFailure> {
         let folder = self.stage_runs.as_deref();
         let folder = folder.filter(|_| !self.spending.dry_run);
         Ok(folder.map(OutputFolder::make).transpose()?)
     }
 
-    /// `stage` fused with the nearest vectors; `None` after a dry run. At least `depth` documents of each count.
+    /// `stage` fused with the nearest vectors; `None` after a dry run. At least `depth` documents
+    /// of each are used.
     fn fuse(
         &self,
         name: &str,
@@ -314,7 +316,7 @@ impl DenseOptions {
     }
 }
 
-/// How far the vectors are, a line now and then and one at the end.
+/// Shows the progress of embedding: a line now and then, and one at the end.
 struct EmbeddingDisplay {
     documents: usize,
     began: Instant,
@@ -353,7 +355,7 @@ impl EmbeddingDisplay {
     }
 }
 
-/// The summary for people.
+/// The summary as text.
 fn describe(summary: &PoolSummary) -> String {
     let pools = &summary.pools;
     let mut rows = Vec::new();

@@ -1,4 +1,4 @@
-//! `overrule queries`: one row a query.
+//! `overrule queries`: prints one row per query.
 
 use super::command::{CommandContext, CommandResult};
 use super::output::{JsonArray, TableColumns, clean, shortened, terminal_width};
@@ -86,13 +86,13 @@ impl QueriesCommand {
     }
 }
 
-/// Columns of a query's text where stdout is no terminal, and on a narrow one.
+/// Columns of a query's text if stdout is not a terminal, or on a narrow one.
 const TEXT: usize = 70;
 const LEAST: usize = 12;
-/// Characters of a text that are kept for the table.
+/// Maximum number of characters of a text kept for the table.
 const MOST: usize = 400;
 
-/// Stands between the cells of a row that waits to be printed; no cell has it.
+/// Separates the cells of a row that waits to be printed; no cell contains it.
 const BETWEEN: &str = "\u{1f}";
 
 fn cells(info: &QueryInfo, summary: &QuerySummary) -> Vec<String> {

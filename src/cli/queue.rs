@@ -1,4 +1,4 @@
-//! `overrule queue`: which pairs a person should look at, in order.
+//! `overrule queue`: lists the pairs that a person should judge, in order.
 
 use crate::app::review::review_queue::{
     QueueItem, QueueItemState, QueueRequest, build_review_queue, judged_conflicts,

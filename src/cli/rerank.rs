@@ -1,4 +1,4 @@
-//! `overrule rerank`: methods put the candidates of queries in order.
+//! `overrule rerank`: reranks the candidates of queries with methods.
 
 pub(in crate::cli) mod terms;
 mod watch;
@@ -79,7 +79,7 @@ impl RerankCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let exists = context.has_project();
         if !exists && self.dataset.is_none() {
-            // Says what is missing and how to get it.
+            // Fails, and explains how to create a project.
             context.open()?;
         }
         if self.spending.dry_run && !exists {
@@ -91,7 +91,7 @@ impl RerankCommand {
             true => context.open()?,
             false => context.open_or_create()?,
         };
-        // What another run is buying must not be planned here too.
+        // Two runs must not plan the same calls.
         let _lock = self.spending.lock(context)?;
         let dataset = match &self.dataset {
             None => None,

@@ -1,4 +1,4 @@
-//! `overrule rule`: a person's ruling on a label.
+//! `overrule rule`: records a person's ruling on a label.
 
 use crate::app::adjudication::rule::{LabelRuling, RulingTarget, rule_on_label};
 use crate::cli::command::{CommandContext, CommandResult, usage};

@@ -1,4 +1,4 @@
-//! `overrule sbr`: a ranking in another order, by similarity to its first documents.
+//! `overrule sbr`: reranks documents by similarity to the top results.
 
 use super::command::{CommandContext, CommandResult, option_set, usage};
 use super::output;

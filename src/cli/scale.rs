@@ -1,4 +1,4 @@
-//! `overrule scale`: one scale over queries.
+//! `overrule scale`: calibrates scores across queries.
 
 mod run;
 mod simulate;

@@ -1,4 +1,4 @@
-//! What tells a command to stop, and how its run ended.
+//! Signals that stop a command, and how its run ended.
 
 use super::command::CommandFailure;
 use super::output;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
-/// Has a write beyond the limit of file sizes (`ulimit -f`) fail, instead of ending the process.
+/// Makes a write beyond the file size limit (`ulimit -f`) fail instead of ending the process.
 pub(super) fn report_size_limits() {
     #[cfg(unix)]
     {
@@ -23,9 +23,9 @@ pub(super) fn report_size_limits() {
 /// How a run of questions ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RunEnd {
-    /// Somebody stopped it.
+    /// Someone stopped it.
     pub(super) interrupted: bool,
-    /// The budget is reached.
+    /// The budget was reached.
     pub(super) budget_reached: bool,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn runtime() -> Result<Runtime, std::io::Error> {
         .build()
 }
 
-/// What to say when a signal has come.
+/// The message after a signal.
 pub(super) fn stopping(control: &RunControl) -> String {
     if control.grace.is_zero() {
         return "stopping at once: calls in flight count as spent, and the next run asks them again"
@@ -49,7 +49,7 @@ pub(super) fn stopping(control: &RunControl) -> String {
     )
 }
 
-/// What signals tell the calls to do, from `control` on.
+/// The controls of the calls, starting from `control` and changed by signals.
 pub(super) fn stop_on_signals(
     runtime: &Runtime,
     control: RunControl,
@@ -61,13 +61,13 @@ pub(super) fn stop_on_signals(
             steer.send_modify(RunControl::stop);
             output::message(&stopping(&steer.borrow()));
         }
-        // Without signals there is nothing to stop it; the sender must stay all the same.
+        // Without signals, nothing can stop it; keep the sender alive anyway.
         std::future::pending::<()>().await;
     });
     Ok(control)
 }
 
-/// SIGINT, SIGTERM and SIGHUP, in one stream.
+/// SIGINT, SIGTERM and SIGHUP as one stream.
 pub(super) fn stops() -> Result<tokio::sync::mpsc::Receiver<()>, std::io::Error> {
     let (sender, receiver) = tokio::sync::mpsc::channel(4);
     #[cfg(unix)]

@@ -1,11 +1,11 @@
-//! Points out a name that looks like somebody else's.
+//! Points out names that are easily confused with someone else's.
 
 use super::command::{CommandContext, CommandResult};
 use super::output;
 use crate::app::review::similar_names::similar_name_note;
 use crate::store::Store;
 
-/// Says so if the annotator is called much like somebody else in the project.
+/// Prints a note if the annotator's name resembles someone else's in the project.
 pub(super) fn note_similar_name(context: &CommandContext, store: &Store) -> CommandResult {
     let annotator = context.annotator();
     let note = store.read_blocking(move |db| similar_name_note(db, &annotator))?;

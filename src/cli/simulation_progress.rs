@@ -1,11 +1,11 @@
-//! How far a simulation is, on stderr.
+//! Shows the progress of a simulation on stderr.
 
 use super::output::{self, ProgressPace};
 use crate::domain::number_words::count;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal as _;
 
-/// A bar in a terminal, a line now and then elsewhere.
+/// A bar on a terminal, or otherwise a line now and then.
 pub(super) struct SimulationProgress {
     bar: Option<ProgressBar>,
     what: &'static str,
@@ -14,7 +14,7 @@ pub(super) struct SimulationProgress {
 }
 
 impl SimulationProgress {
-    /// There are so many of `what`: "queries played".
+    /// `all` is the number of `what`, such as "queries played".
     pub(super) fn new(all: usize, what: &'static str) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(all as u64);
@@ -33,7 +33,7 @@ impl SimulationProgress {
         }
     }
 
-    /// Shows that so many queries are done.
+    /// Shows the number of finished queries.
     pub(super) fn show(&mut self, done: usize) {
         if let Some(bar) = &self.bar {
             bar.set_position(done as u64);

@@ -1,4 +1,4 @@
-//! What calls would cost, and whether to make them.
+//! Shows the cost of calls, and asks whether to make them.
 
 use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output::{self, clean};
@@ -34,7 +34,7 @@ pub(super) struct SpendingOptions {
 }
 
 impl SpendingOptions {
-    /// The budget in force; in a dry run, which spends nothing, what is given.
+    /// The budget in force. A dry run spends nothing and gets only the option's value.
     pub(super) fn budget(
         &self,
         context: &CommandContext,
@@ -46,7 +46,7 @@ impl SpendingOptions {
         }
     }
 
-    /// Keeps others from planning what is bought here; a dry run buys nothing.
+    /// Keeps others from planning the calls that are bought here; not needed for a dry run.
     pub(super) fn lock(&self, context: &CommandContext) -> Result<Option<RunLock>, CommandFailure> {
         match self.dry_run {
             true => Ok(None),
@@ -54,7 +54,8 @@ impl SpendingOptions {
         }
     }
 
-    /// How a run of these judges begins; says so where the system allows fewer calls than it could have in flight.
+    /// The initial controls of a run of these judges. Prints a note if the system allows fewer
+    /// calls in flight than it could have.
     pub(super) fn control(
         &self,
         context: &CommandContext,
@@ -78,15 +79,15 @@ fn at_once(text: &str) -> Result<usize, String> {
     number.ok_or_else(|| "expected a whole number from 1 up".to_owned())
 }
 
-/// An amount of money on the command line.
+/// Parses an amount of money on the command line.
 pub(super) fn dollars(text: &str) -> Result<f64, String> {
     let number = text.trim_start_matches('$').parse::<f64>().ok();
     let number = number.filter(|usd| usd.is_finite() && *usd >= 0.0);
     number.ok_or_else(|| "expected dollars from 0 up, such as 2.50".to_owned())
 }
 
-/// Dollars that the project may have spent in all when a command has asked judges: those of its `--budget`, else those that the
-/// project keeps, else the configured ones. `None` is no limit.
+/// The maximum total spending of the project in dollars after a command has asked judges: from
+/// `--budget`, or else from the project, or else from the configuration. `None` for no limit.
 pub(super) fn budget_in_force(
     context: &CommandContext,
     given: Option<f64>,
@@ -105,12 +106,12 @@ pub(super) fn budget_in_force(
     Ok(kept_budget(context, kept))
 }
 
-/// The budget that the project keeps, which may be none at all, else the configured one.
+/// The budget stored in the project, which may be unlimited, or else the configured one.
 pub(super) fn kept_budget(context: &CommandContext, kept: Option<Option<f64>>) -> Option<f64> {
     kept.unwrap_or(context.config.run.budget)
 }
 
-/// Says what is about to be spent and asks, where there is somebody to ask.
+/// Shows what is about to be spent and asks for confirmation, if there is someone to ask.
 pub(super) fn confirm_spending(words: &str, yes: bool) -> CommandResult {
     output::message(words.trim_end());
     if yes || !io::stdin().is_terminal() {
@@ -129,7 +130,7 @@ pub(super) fn confirm_spending(words: &str, yes: bool) -> CommandResult {
     }
 }
 
-/// What each judge would need.
+/// The effort and cost for each judge.
 pub(super) fn estimate_table(judges: &[JudgeEstimate]) -> String {
     let rows = judges.iter().map(|judge| {
         vec![
@@ -152,7 +153,7 @@ pub(super) fn estimate_table(judges: &[JudgeEstimate]) -> String {
     output::table(&header, &rows.collect::<Vec<_>>())
 }
 
-/// Dollars in words.
+/// Formats an amount in dollars.
 pub(super) fn usd(usd: Option<f64>) -> String {
     usd.map_or("price unknown".to_owned(), number_words::usd)
 }

@@ -1,4 +1,4 @@
-//! `overrule status`: how far the project is.
+//! `overrule status`: shows the status of the project.
 
 mod certainty;
 
@@ -108,7 +108,7 @@ fn as_json(project: &str, status: &ProjectStatus) -> Value {
     })
 }
 
-/// The interval of the consensus share over queries, of which some are harder than others.
+/// The interval of the consensus share over queries, some of which are harder than others.
 fn consensus_interval(status: &ProjectStatus) -> Option<Interval> {
     let of_query = status.queries.iter();
     let of_query = of_query.map(|(_, query)| (query.unanimous as f64, query.judged));
@@ -254,7 +254,7 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
     lines.join("\n") + "\n" + &certainty::table(&status.queries, status.usd_per_battle)
 }
 
-/// The lines of `status`: the sum, and each judge's part where there is more than one that was paid.
+/// The lines of `status` on spending: the sum, and each judge's part if several were paid.
 fn spending_lines(spending: &Spending) -> Vec<String> {
     let calls = counted(spending.calls(), "call");
     let mut sum = format!("spent         {calls}: {}", spending.total().words());

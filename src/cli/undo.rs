@@ -1,4 +1,4 @@
-//! `overrule undo`: the latest verdict, or ruling, taken back.
+//! `overrule undo`: undoes the latest verdict or ruling.
 
 use super::command::{CommandContext, CommandResult};
 use super::output::{self, clean};

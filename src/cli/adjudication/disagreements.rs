@@ -1,4 +1,4 @@
-//! What picks and labels differ on, as a list.
+//! Lists the disagreements between picks and labels.
 
 use crate::app::adjudication::data::{AdjudicationData, AdjudicationItem};
 use crate::app::wording::counted;
@@ -77,7 +77,7 @@ pub(super) fn print(
     Ok(())
 }
 
-/// The names by which `overrule rule --item` answers them; none where nothing can be written.
+/// The IDs that `overrule rule --item` accepts; empty if the project is read-only.
 fn name_items(
     store: &Store,
     annotator: &str,

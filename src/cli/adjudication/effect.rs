@@ -1,4 +1,4 @@
-//! What rulings make of labels and rankings, as text.
+//! The effect of rulings on labels and rankings, as text.
 
 use crate::app::adjudication::RulingEffect;
 use crate::app::wording::{UNTESTED, counted};
@@ -6,7 +6,7 @@ use crate::cli::output::{self, clean, or_dash};
 use crate::domain::adjudication::Remeasured;
 use crate::domain::number_words::{fixed, signed};
 
-/// The rulings in force, and each ranking before and after.
+/// The effective rulings, and each ranking before and after.
 pub(super) fn describe(effect: &RulingEffect) -> String {
     let mut text = format!(
         "{} in force ({}): {} changed; people differ on {}\n",

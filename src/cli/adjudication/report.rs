@@ -1,4 +1,4 @@
-//! What a judge's picks amount to, as text.
+//! The report on a judge's picks, as text.
 
 use crate::app::adjudication::{JudgePickReport, LEVEL, OrderConsistency, OrderReport};
 use crate::app::wording::counted;
@@ -9,7 +9,7 @@ use crate::domain::analysis::wilson;
 use crate::domain::number_words::fixed;
 use crate::judge::{OFFLINE, OFFLINE_LABEL};
 
-/// The report for people.
+/// The report as text.
 pub(super) fn describe(report: &JudgePickReport<'_>) -> String {
     let answers = report.answers;
     let ask = match answers.way {
@@ -157,7 +157,7 @@ fn sources_table(order: &OrderReport) -> String {
     output::table(&header, &sources.chain(slots).collect::<Vec<_>>())
 }
 
-/// Nothing where no verdicts were asked for.
+/// Empty if no verdicts were requested.
 fn verdicts_table(by_verdict: &[(EvidenceLabel, PooledCounts)]) -> String {
     if by_verdict.is_empty() {
         return String::new();

@@ -14,7 +14,7 @@ use crate::store::Store;
 use serde_json::json;
 use std::sync::Arc;
 
-/// Refuses judges without a batch endpoint.
+/// Rejects judges without a batch endpoint.
 pub(super) fn check(ensemble: &JudgeEnsemble) -> CommandResult {
     let without: Vec<&str> = ensemble
         .iter()
@@ -30,8 +30,8 @@ pub(super) fn check(ensemble: &JudgeEnsemble) -> CommandResult {
     ))
 }
 
-/// Fetches what is done, tries each judge with one call, and hands the rest over. Ends as incomplete while a batch is
-/// open; else says whether the budget allowed everything.
+/// Fetches finished batches, tests each judge with one call, and submits the rest. Fails as
+/// incomplete while a batch is open; otherwise returns whether the budget was reached.
 pub(super) fn run(
     lock: &Arc<RunLock>,
     store: &Store,

@@ -1,4 +1,4 @@
-//! `overrule annotate --pair`: the project's judges asked about one pair of a query.
+//! `overrule annotate --pair`: asks the project's judges about one pair of a query.
 
 use super::{AnnotateCommand, cost, watch};
 use crate::app::annotate::RunRequest;
@@ -16,10 +16,10 @@ use crate::store::corpus::QueryKey;
 use serde_json::json;
 use std::sync::Arc;
 
-/// What is known of a pair.
+/// The current results for a pair.
 struct PairStanding {
     votes: VoteCount,
-    /// P(A truly stands above B), where the fit gives it.
+    /// P(A truly ranks above B), if the fit provides it.
     above: Option<f64>,
 }
 
@@ -84,7 +84,8 @@ impl AnnotateCommand {
         if let Some(budget) = budget {
             check_budget(budget, &ensemble)?;
         }
-        // Held while the question is open, and through the run: nobody else may begin one in between.
+        // Held while the question is open and during the run, so that no other run can start in
+        // between.
         let lock = Arc::new(RunLock::take(context.project())?);
         if !priced.question.absent.is_empty() {
             let absent = first_names(&priced.question.absent);
@@ -149,7 +150,7 @@ impl AnnotateCommand {
     }
 }
 
-/// A probability; `–` where there is none.
+/// A probability; `–` if there is none.
 fn percent(share: Option<f64>) -> String {
     share.map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share))
 }

@@ -1,4 +1,4 @@
-//! `overrule annotate --sample`: the judges asked about the pairs of a sample, and about nothing else.
+//! `overrule annotate --sample`: asks the judges only about the pairs of a sample.
 
 use super::{AnnotateCommand, batch, cost, finish_run, watch};
 use crate::app::annotate::RunRequest;
@@ -56,7 +56,8 @@ impl AnnotateCommand {
         if let Some(budget) = budget {
             check_budget(budget, &ensemble)?;
         }
-        // Held while the question is open, and through the run: nobody else may begin one in between.
+        // Held while the question is open and during the run, so that no other run can start in
+        // between.
         let lock = Arc::new(RunLock::take(context.project())?);
         if ensemble.iter().any(|judge| is_paid(judge.as_ref())) {
             let estimate = estimate()?;

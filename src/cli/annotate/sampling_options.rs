@@ -1,4 +1,4 @@
-//! The options of a run that is played in rounds.
+//! Options of a run that is played in rounds.
 
 use crate::app::annotate::RunRequest;
 use crate::app::import::datasets::CheckedDataset;
@@ -48,8 +48,8 @@ enum PriorName {
 }
 
 impl SamplingOptions {
-    /// The adaptive plan that is asked for, here or in the configuration; `None` for the plain plan. Reads the dataset
-    /// where calls are to be shared out.
+    /// The adaptive plan set by the options or the configuration; `None` for the plain plan. Reads
+    /// the dataset's pools if calls have to be divided among documents (`--max-calls`).
     pub(super) fn plan(
         &self,
         dataset: &CheckedDataset,
@@ -114,7 +114,8 @@ impl SamplingOptions {
         }))
     }
 
-    /// What to say of an option that the configuration has set.
+    /// What overrides an option that is set in the configuration, in parentheses; empty if no
+    /// option is given.
     fn overruling(&self) -> &'static str {
         match (self.sampler, self.judging) {
             (Some(_), None) => " (--judging overrules the configuration's [run] judging)",
@@ -124,7 +125,7 @@ impl SamplingOptions {
     }
 }
 
-/// Refuses rounds in batches.
+/// Rejects rounds in batches.
 pub(super) fn check_batch(plan: Option<&AdaptivePlan>) -> CommandResult {
     if plan.is_none() {
         return Ok(());

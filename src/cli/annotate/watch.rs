@@ -1,4 +1,4 @@
-//! A run without a screen: its progress on stderr, its end on a signal.
+//! A run without the workbench: shows its progress on stderr, and stops it on a signal.
 
 use crate::app::annotate::progress::{JudgeProgress, RunPhase, RunProgress, rate_in_words};
 use crate::app::annotate::{RunHandle, RunRequest};
@@ -24,11 +24,12 @@ use tokio::sync::watch;
 /// Maximum number of skipped queries named at the end of a run.
 const SKIPPED_QUERIES: usize = 3;
 
-/// The way to tell how many queries are written.
+/// Sends the number of queries written.
 pub(super) type WrittenSender = watch::Sender<usize>;
 
-/// Runs on a runtime of its own, showing progress on stderr, and then finishes, unless it is stopped: Ctrl-C ends the run
-/// in order, and once more everything. What finishes tells how many queries are written.
+/// Runs on a new runtime, showing progress on stderr, and then calls `finish`, unless it is
+/// stopped: the first Ctrl-C ends the run in order, and the second one ends everything. `finish`
+/// reports the number of queries written.
 pub(super) fn watch(
     lock: &Arc<RunLock>,
     store: &Store,
@@ -95,12 +96,13 @@ pub(super) fn watch(
             finished.map_err(|error| anyhow!("the export ended unexpectedly: {error}"))??;
         Ok((outcome, left_out))
     });
-    // An export that a second signal cut short is not waited for.
+    // Do not wait for an export that was interrupted by a second signal.
     runtime.shutdown_background();
     result
 }
 
-/// A bar a judge at a terminal, JSON lines where they are asked for, a line now and then elsewhere.
+/// Shows one bar per judge on a terminal, JSON lines if requested, or otherwise a line now and
+/// then.
 struct RunProgressDisplay {
     bars: Option<(MultiProgress, Vec<ProgressBar>)>,
     json: bool,
@@ -171,7 +173,7 @@ impl RunProgressDisplay {
 
     fn event(&self, event: &str, progress: &RunProgress) {
         let spend = progress.spend();
-        // A reader that has gone away misses the event and nothing else.
+        // A closed reader misses this event, which has no other consequence.
         drop(output::json_line(
             &json!({ "event": event, "progress": progress, "votes": progress.votes(), "failures": progress.failures(),
                      "spent_usd": spend.told_usd(), "calls_without_price": spend.unpriced }),
@@ -224,7 +226,7 @@ impl RunProgressDisplay {
                     "{}: {} failed: {causes}",
                     judge.name, judge.failures
                 ));
-                // The reason for the stop has been printed above.
+                // The reason for the stop has already been printed.
                 let stopped = judge.stopped.as_deref().unwrap_or("\n");
                 let lines = judge.tally.lines().into_iter();
                 for line in lines.filter(|line| !line.ends_with(stopped)) {

@@ -1,4 +1,4 @@
-//! Which methods are worth their price, and in words where zELO is not.
+//! Determines which methods are worth their price, and describes when zELO is not.
 
 use crate::app::simulate::{MethodOnQuery, MethodResult};
 use crate::cli::bench_sampler::{describe, mean_json};
@@ -7,7 +7,7 @@ use crate::domain::simulation::{MeanInterval, quality_differences, summarise_qua
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// The methods of a table, in its order.
+/// The methods of a table, in the same order.
 pub(super) struct Fronts {
     pub(super) methods: Vec<MethodFronts>,
 }
@@ -17,17 +17,17 @@ pub(super) struct MethodFronts {
     pub(super) texts: Place,
 }
 
-/// Where a method stands by one price.
+/// The position of a method for one kind of price.
 #[derive(Clone)]
 pub(super) enum Place {
     Front,
-    /// The best one that costs no more.
+    /// The best method that costs no more.
     Beaten {
         by: usize,
         cost: f64,
         difference: Option<MeanInterval>,
     },
-    /// Every query failed.
+    /// All queries failed.
     Unknown,
 }
 
@@ -43,7 +43,7 @@ impl Fronts {
         }
     }
 
-    /// A line for every zELO: on the front, or what beats it and by how much.
+    /// One line for each zELO method: whether it is on the front, or what beats it and by how much.
     pub(super) fn sentences(&self, results: &[MethodResult]) -> String {
         let mut text = String::new();
         for (row, front) in results.iter().zip(&self.methods) {
@@ -62,7 +62,7 @@ impl Fronts {
                 let by = results.get(*by).map(|row| row.method.to_string());
                 let higher = difference
                     .filter(|mean| mean.half_width.is_some_and(|half| mean.mean.abs() > half));
-                // Writing to a string does not fail.
+                // Writing to a string cannot fail.
                 let _ = writeln!(
                     text,
                     "{} is not on the front of {unit}: {} {} for {cost:.1} {unit} (NDCG@10 {}).",

@@ -1,4 +1,4 @@
-//! `overrule import votes`: other systems' pairwise judgments, taken over vote by vote.
+//! `overrule import votes`: imports pairwise judgments of other systems vote by vote.
 
 use crate::app::import::{VotesImport, log_import, votes};
 use crate::cli::command::{CommandContext, CommandResult};

@@ -3,8 +3,8 @@
 use crate::domain::judge_report::{BothOrders, JudgeReport, PositionShift};
 use serde_json::{Value, json};
 
-/// Pairs seen in both orders, with what the order did to the answers. The lean is the one position bias of the judge, as in
-/// `position`.
+/// Pairs seen in both orders, with the effect of the order on the answers. The lean is the judge's
+/// position bias, as in `position`.
 pub(super) fn both_orders(both: &BothOrders, position: Option<&PositionShift>) -> Value {
     let flip = both.flip_share();
     let position = position.filter(|_| both.pairs() > 0);
@@ -18,12 +18,12 @@ pub(super) fn both_orders(both: &BothOrders, position: Option<&PositionShift>) -
     })
 }
 
-/// What a card says of a judge, by the names of `judges --json`.
+/// The content of a judge's card, with the keys of `judges --json`.
 pub(super) fn described(name: &str, kind: &str, card: Option<&JudgeReport>) -> Value {
     let agreement = card.map(|card| {
         let all = &card.people.all;
         let revealed = &card.people.revealed;
-        // The interval is of the corrected share where there is one.
+        // The interval belongs to the corrected share if there is one.
         let interval = all
             .corrected
             .map(|share| share.interval)

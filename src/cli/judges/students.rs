@@ -1,9 +1,9 @@
-//! The students of the project beside its judges.
+//! The students of the project, listed along with its judges.
 
 use crate::app::student::StudentCard;
 use crate::cli::output::{self, clean};
 
-/// A row a student; nothing without students.
+/// One row per student; empty without students.
 pub(super) fn table(cards: &[StudentCard]) -> String {
     if cards.is_empty() {
         return String::new();

@@ -1,11 +1,12 @@
-//! Output that is held until the whole of it is known to be right.
+//! Output that is held back until all of it is known to be correct.
 
 use crate::cli::command::CommandResult;
 use crate::formats::safe_json;
 use crate::formats::safe_stdout::SafeStdout;
 use std::io::{self, Write};
 
-/// stdout for data in rows. What is still held when a command fails is never printed: a table without a row is no answer.
+/// stdout for data in rows. Output still held when a command fails is never printed: a table
+/// without rows is not an answer.
 pub(in crate::cli) struct HeldOutput(Option<io::BufWriter<SafeStdout>>);
 
 impl HeldOutput {
@@ -13,7 +14,7 @@ impl HeldOutput {
         Self(Some(io::BufWriter::new(SafeStdout::default())))
     }
 
-    /// Prints what is left.
+    /// Prints the remaining output.
     pub(in crate::cli) fn end(mut self) -> CommandResult {
         Ok(self.0.take().map_or(Ok(()), |mut out| out.flush())?)
     }
@@ -27,19 +28,19 @@ impl Write for HeldOutput {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // Writers of tables flush at their end, when the whole may fail still.
+        // Writers of tables flush at the end, when the command may still fail.
         Ok(())
     }
 }
 
 impl Drop for HeldOutput {
     fn drop(&mut self) {
-        // A buffer that is dropped whole would be printed.
+        // Dropping the buffer itself would print it.
         drop(self.0.take().map(io::BufWriter::into_parts));
     }
 }
 
-/// A JSON array on its way to stdout, an element at a time.
+/// A JSON array that is printed to stdout element by element.
 pub(in crate::cli) struct JsonArray {
     out: HeldOutput,
     elements: usize,

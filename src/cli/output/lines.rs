@@ -1,11 +1,11 @@
-//! Text in lines of a terminal's width.
+//! Wraps text to the width of a terminal.
 
 use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// Lines of at most `width` columns, broken between words. The further lines of a long one begin where its own words do: below
-/// its first one, or below the first one after a gap of two spaces and more. What stands between backticks is to be copied, and
-/// is not broken.
+/// Wraps text between words to lines of at most `width` columns. Continuation lines are indented to
+/// the first word of their line, or to the first word after a gap of two or more spaces. Text
+/// between backticks is meant to be copied and is not broken.
 pub(super) fn wrapped(text: &str, width: Option<usize>) -> Cow<'_, str> {
     let Some(width) = width.filter(|width| text.lines().any(|line| line.width() > *width)) else {
         return Cow::Borrowed(text);
@@ -26,7 +26,8 @@ pub(super) fn wrapped(text: &str, width: Option<usize>) -> Cow<'_, str> {
     Cow::Owned(lines.join("\n"))
 }
 
-/// Adds words after a lead, in lines of so many columns, the further ones set in by `hanging`.
+/// Adds words after a lead, in lines of `columns` columns, with continuation lines indented by
+/// `hanging`.
 pub(in crate::cli) fn wrap_into(
     out: &mut Vec<String>,
     lead: String,
@@ -50,8 +51,8 @@ pub(in crate::cli) fn wrap_into(
     out.push(line);
 }
 
-/// Adds a command line in lines of so many columns, each but the last ended by a backslash, so that a shell takes what is copied
-/// for the one line that it is. What stands between quotation marks is not broken.
+/// Adds a command line in lines of `columns` columns, with a backslash at the end of each but the
+/// last, so that a shell reads a copy as one line. Quoted text is not broken.
 pub(in crate::cli) fn wrap_command(
     out: &mut Vec<String>,
     indent: usize,
@@ -60,7 +61,7 @@ pub(in crate::cli) fn wrap_command(
     hanging: usize,
 ) {
     let words = units(command, &['"', '\'']);
-    // An option stays with its value.
+    // Keep an option and its value together.
     let of_option =
         |word: &&str, next: &&str| word.starts_with("--") && !next.starts_with(['-', '|']);
     let mut line = " ".repeat(indent);
@@ -81,7 +82,7 @@ pub(in crate::cli) fn wrap_command(
     out.push(line);
 }
 
-/// The words of a text; what stands between two of the same of these marks belongs to one word.
+/// The words of a text; text between two of the same of these marks belongs to one word.
 fn units<'a>(text: &'a str, marks: &[char]) -> Vec<&'a str> {
     let mut words = Vec::new();
     let (mut start, mut open) = (0, None);
@@ -103,7 +104,7 @@ fn units<'a>(text: &'a str, marks: &[char]) -> Vec<&'a str> {
     words
 }
 
-/// The beginning of a text that is wider than so many columns, with `…` at its end.
+/// The beginning of a text that is wider than `columns` columns, with `…` at its end.
 pub(in crate::cli) fn shortened(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Tables for people: columns as wide as their cells, in parts where the terminal is narrow.
+//! Text tables: columns as wide as their cells, split into several tables on a narrow terminal.
 
 use super::lines::shortened;
 use super::terminal_width;
@@ -7,15 +7,17 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use unicode_width::UnicodeWidthStr as _;
 
-/// A last column that is wider than this holds text, of which a narrow terminal shows the beginning.
+/// A last column wider than this contains text, which a narrow terminal truncates.
 const TEXT_COLUMN: usize = 30;
-/// The least that is shown of such a text.
+/// Minimum width to which such a text is truncated.
 const LEAST_TEXT: usize = 12;
 
-/// Columns of text, left-aligned unless the header starts with `>`, for numbers, whose thousands are separated, or with `#`, for
-/// numbers that are names; two spaces between them. Where a terminal is too narrow, a text in the last column ends with `…`; where
-/// it is too narrow for the other columns, they become tables below one another, so that nothing is cut. Each has the columns from
-/// the left that tell the rows apart; where these leave no room, the rows are numbered.
+/// Formats columns of text, separated by two spaces and left-aligned. A header that starts with `>`
+/// marks numbers, whose thousands are separated; one with `#` marks numbers that are names. On a
+/// narrow terminal, a text in the last column is truncated with `…`. If the other columns do not
+/// fit, they are split into tables below one another, so that nothing is truncated. Each table
+/// repeats the columns from the left that distinguish the rows; if these leave no room, the rows
+/// are numbered.
 pub(in crate::cli) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     table_within(terminal_width(), header, rows)
 }
@@ -37,12 +39,12 @@ fn table_within(width: Option<usize>, header: &[&str], rows: &[Vec<String>]) -> 
     });
     let rows: Vec<Vec<String>> = numbered.collect();
     let parts = columns_of(&header, &rows).parts(line, 1);
-    // A column that is wider than the terminal has a table of its own.
+    // A column that is wider than the terminal gets its own table.
     let parts = parts.unwrap_or_else(|| (1..header.len()).map(|at| vec![0, at]).collect());
     printed(&parts, line, &header, &rows)
 }
 
-/// Tables of these columns, one below the other.
+/// Formats tables of these columns, one below the other.
 fn printed(parts: &[Vec<usize>], line: usize, header: &[&str], rows: &[Vec<String>]) -> String {
     let tables = parts.iter().map(|part| {
         let cells = |row: &Vec<String>| part.iter().map(|at| row[*at].clone()).collect();
@@ -59,7 +61,7 @@ fn printed(parts: &[Vec<usize>], line: usize, header: &[&str], rows: &[Vec<Strin
     tables.collect::<Vec<_>>().join("\n")
 }
 
-/// A cell as it is printed: the thousands of whole numbers are separated in columns of numbers.
+/// Formats a cell: in columns of numbers, the thousands of integers are separated.
 fn cell_words(cell: &str, kind: ColumnKind) -> Cow<'_, str> {
     let is_digit = |byte: &u8| byte.is_ascii_digit();
     if kind != ColumnKind::Numbers
@@ -86,17 +88,17 @@ fn cell_words(cell: &str, kind: ColumnKind) -> Cow<'_, str> {
     Cow::Owned(words)
 }
 
-/// What a column holds.
+/// The content of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ColumnKind {
     Text,
     Numbers,
-    /// Numbers that are names: options take them as they are shown.
+    /// Numbers that are names: options accept them as they are shown.
     Identifiers,
 }
 
 impl ColumnKind {
-    /// The kind and the name of a column, from its header as the caller gives it.
+    /// The kind and the name of a column, from its header as given by the caller.
     fn of(header: &str) -> (Self, &str) {
         match (header.strip_prefix('>'), header.strip_prefix('#')) {
             (Some(name), _) => (Self::Numbers, name),
@@ -110,12 +112,13 @@ impl ColumnKind {
     }
 }
 
-/// Whether a column holds the intervals or errors of the one before it.
+/// Whether a column contains the intervals or errors of the previous one.
 fn is_interval(name: &str) -> bool {
     name.starts_with("95 %") || name.ends_with("95 %") || name.starts_with('±')
 }
 
-/// How many columns from the left it takes to tell the rows apart, or as many of them as can be told apart at all.
+/// Number of columns from the left needed to distinguish the rows, or to distinguish as many as
+/// possible.
 fn key_columns(rows: &[Vec<String>]) -> usize {
     let distinct = |columns: usize| {
         let keys = rows.iter().map(|row| row.get(..columns).unwrap_or(row));
@@ -128,7 +131,7 @@ fn key_columns(rows: &[Vec<String>]) -> usize {
         .unwrap_or(1)
 }
 
-/// How wide the columns of a table are.
+/// Widths of a table's columns.
 pub(in crate::cli) struct TableColumns {
     names: Vec<String>,
     kinds: Vec<ColumnKind>,
@@ -156,14 +159,15 @@ impl TableColumns {
         }
     }
 
-    /// Columns that are left for the last cell of a line of so many.
+    /// Number of columns left for the last cell in a line of `line` columns.
     pub(in crate::cli) fn left_for_last(&self, line: usize) -> usize {
         let before = self.widths.iter().rev().skip(1);
         line.saturating_sub(before.map(|width| width + 2).sum())
     }
 
-    /// The places of the columns that go into one table each, so that its lines fit: the first `key` columns in all of them, and
-    /// an interval beside what it is of. `None` where some column has no room beside the first ones.
+    /// The indices of the columns of each table, such that its lines fit: the first `key` columns
+    /// in all of them, and an interval next to the column it belongs to. `None` if a column does
+    /// not fit next to the first ones.
     fn parts(&self, line: usize, key: usize) -> Option<Vec<Vec<usize>>> {
         let wide = |places: &[usize]| {
             let widths = places.iter().map(|at| self.widths[*at] + 2);

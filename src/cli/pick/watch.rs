@@ -1,4 +1,4 @@
-//! Picks on their way: progress on stderr, the end on a signal.
+//! Running picks: shows progress on stderr, and stops on a signal.
 
 use crate::app::failure_tally::FailureTally;
 use crate::app::pick::run::{self, PickEvent, PickSession};
@@ -16,13 +16,13 @@ use anyhow::anyhow;
 use std::collections::BTreeMap;
 use tokio::sync::{mpsc, watch};
 
-/// What the project has spent on picks, as `status` has it.
+/// Spending of the project on picks, as shown by `status`.
 async fn spend_on_picks(store: &Store) -> Result<Spend, StoreError> {
     store.read(|db| db.spend_on(CallPurpose::Pick)).await
 }
 
-/// Asks the plan's questions, stores the answers, and shows progress on stderr. A signal stops it in order, another one at
-/// once. Returns what the project has spent on picks, too.
+/// Asks the plan's questions, stores the answers, and shows progress on stderr. The first signal
+/// stops it in order, the second one immediately. Also returns the project's spending on picks.
 pub(super) fn watch(
     plan: &PickPlan,
     ensemble: &JudgeEnsemble,

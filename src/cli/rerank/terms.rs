@@ -1,4 +1,5 @@
-//! On which terms methods may ask: what it costs is said, the budget kept, the run watched, and what came of it summed up.
+//! The terms of a run of methods: shows the cost, keeps the budget, watches the run, and summarizes
+//! the result.
 
 use super::watch;
 use crate::app::choose_judges::is_paid;
@@ -18,20 +19,20 @@ use crate::store::Store;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What a person allows a run.
+/// What the user allows a run.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cli) struct RankingTerms<'o> {
     pub(in crate::cli) spending: &'o SpendingOptions,
     pub(in crate::cli) json: bool,
-    /// What one query's work is called, such as `ranking`.
+    /// The noun for the work on one query, such as `ranking`.
     pub(in crate::cli) noun: &'static str,
 }
 
-/// A run that is over, or was stopped.
+/// A run that has ended or was stopped.
 pub(in crate::cli) struct EndedRun {
     pub(in crate::cli) plan: Arc<RerankPlan>,
     pub(in crate::cli) notes: Vec<String>,
-    /// Of the plan's methods on its queries.
+    /// Results of the plan's methods for its queries.
     pub(in crate::cli) rows: Vec<MethodRow>,
     pub(in crate::cli) summary: Vec<MethodSummary>,
     ended: RunEnd,
@@ -39,7 +40,7 @@ pub(in crate::cli) struct EndedRun {
 }
 
 impl RankingTerms<'_> {
-    /// Runs what is prepared. `None` after a dry run, which has printed what it found.
+    /// Performs a prepared run. `None` after a dry run, which has printed its result.
     pub(in crate::cli) fn carry_out(
         self,
         context: &CommandContext,
@@ -142,7 +143,7 @@ impl RankingTerms<'_> {
     }
 }
 
-/// A program that would be run, and whether the user has allowed it.
+/// A program to be run, and whether the user has allowed it.
 fn program_json((name, request, allowed): &(String, PermissionRequest, bool)) -> Option<Value> {
     let PermissionRequest::Program(ProgramUse { folder, command }) = request else {
         return None;
@@ -151,7 +152,7 @@ fn program_json((name, request, allowed): &(String, PermissionRequest, bool)) ->
 }
 
 impl EndedRun {
-    /// Says what is left to do, and ends accordingly.
+    /// Reports the remaining work, and returns the corresponding result.
     pub(in crate::cli) fn finish(&self) -> CommandResult {
         let summary = &self.summary;
         let queries = self.plan.queries();
@@ -189,7 +190,7 @@ impl EndedRun {
     }
 }
 
-/// What the plan would need.
+/// Describes the effort of the plan.
 fn describe(plan: &RerankPlan, estimates: &[MethodEstimate], noun: &str) -> String {
     let mut text = format!(
         "{}, {} to make, {} there already\n",
@@ -242,16 +243,16 @@ fn describe(plan: &RerankPlan, estimates: &[MethodEstimate], noun: &str) -> Stri
     text
 }
 
-/// How a method did on the plan's queries.
+/// The results of a method for the plan's queries.
 pub(in crate::cli) struct MethodSummary {
     pub(in crate::cli) method: String,
     pub(in crate::cli) effort: MethodEffort,
     failures: Vec<FailuresOfMethod>,
 }
 
-/// Queries of a method that failed for the same cause.
+/// Queries of a method that failed with the same cause.
 struct FailuresOfMethod {
-    /// `None` if no call was at fault.
+    /// `None` if no call caused the failure.
     cause: Option<FailureCause>,
     queries: usize,
     /// The message of the first failure.
@@ -290,7 +291,7 @@ impl MethodSummary {
         self.effort.queries - self.effort.failed
     }
 
-    /// Of all queries with a result; `None` where the price of one is not known.
+    /// Cost of all queries with a result; `None` if the price of any is unknown.
     pub(in crate::cli) fn cost_usd(&self) -> Option<f64> {
         (self.effort.priced == self.effort.queries).then_some(self.effort.cost_usd)
     }

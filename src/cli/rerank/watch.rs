@@ -1,4 +1,4 @@
-//! Rankings on their way: progress on stderr, the end on a signal.
+//! Running rankings: shows progress on stderr, and stops on a signal.
 
 use crate::app::rerank::RerankPlan;
 use crate::app::rerank::run::{self, RerankEvent};
@@ -15,7 +15,7 @@ use anyhow::anyhow;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
-/// What has come so far.
+/// Progress so far.
 #[derive(Default)]
 struct Progress {
     done: usize,
@@ -24,7 +24,8 @@ struct Progress {
     spend: Spend,
 }
 
-/// Runs the plan and shows progress on stderr. A signal stops it in order, another one at once.
+/// Runs the plan and shows progress on stderr. The first signal stops it in order, the second one
+/// immediately.
 pub(super) fn watch(
     plan: &Arc<RerankPlan>,
     control: RunControl,
@@ -73,7 +74,7 @@ pub(super) fn watch(
                     Some(RerankEvent::Skipped { service, why }) => {
                         output::message(&format!("{} skips a query: {}", clean(&service), clean(&why)));
                     }
-                    // No method asks over queries.
+                    // No method asks questions across queries.
                     Some(RerankEvent::Linked { .. }) => {}
                     Some(RerankEvent::BudgetReached) => ended.budget_reached = true,
                 },

@@ -1,4 +1,5 @@
-//! `overrule scale run`: a judge grades the anchors of each query.
+//! `overrule scale run`: asks a judge to grade the anchors of each query, or judges to answer
+//! links.
 
 use super::describe;
 use super::watch_links::{describe_links, watch_links};
@@ -68,7 +69,7 @@ pub(super) struct RunCommand {
 impl RunCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
-        // What another run is buying must not be planned here too.
+        // Two runs must not plan the same calls.
         let _lock = self.spending.lock(context)?;
         if let Some(links) = self.link {
             return self.link(context, &store, usize::from(links));
@@ -129,7 +130,7 @@ impl RunCommand {
 }
 
 impl RunCommand {
-    /// Has judges answer links.
+    /// Asks judges to answer links.
     fn link(&self, context: &CommandContext, store: &Store, links: usize) -> CommandResult {
         let run = prepare_link_run(
             store,
@@ -201,7 +202,7 @@ fn print_scale(report: &Result<ScaleReport, AppError>) -> CommandResult {
     }
 }
 
-/// Documents with a grade and without, of queries that did not fail as a whole.
+/// Numbers of documents with and without a grade, for queries that did not fail as a whole.
 fn grades(made: &EndedRun) -> (usize, usize) {
     let scores = || made.rows.iter().flat_map(|row| row.scores.iter().flatten());
     let graded = scores().flatten().count();

@@ -1,4 +1,4 @@
-//! `overrule scale simulate`: what anchors and links are worth.
+//! `overrule scale simulate`: simulates the accuracy of anchors and links.
 
 use crate::app::one_scale::{SimulatedDesign, simulate_designs};
 use crate::app::wording::counted;

@@ -1,4 +1,4 @@
-//! Links on their way: what they cost, progress on stderr, the end on a signal.
+//! Running links: shows cost and progress on stderr, and stops on a signal.
 
 use crate::app::one_scale::{LinkEstimate, LinkRun};
 use crate::app::rerank::run::RerankEvent;
@@ -18,21 +18,21 @@ use tokio::sync::{mpsc, watch};
 /// How a link run ended.
 #[derive(Default)]
 pub(super) struct EndedLinks {
-    /// Answers that came in this run, those found in the project included.
+    /// Number of answers in this run, including those found in the project.
     pub(super) answered: usize,
     pub(super) unreadable: usize,
-    /// Questions that were planned and not answered.
+    /// Number of planned questions without an answer.
     pub(super) missing: usize,
     pub(super) spent: Spend,
     ended: RunEnd,
 }
 
-/// What the project has spent on rankings, anchors and links, as `status` has it.
+/// Spending of the project on rankings, anchors and links, as shown by `status`.
 async fn spend_on_reranking(store: &Store) -> Result<Spend, StoreError> {
     store.read(|db| db.spend_on(CallPurpose::Reranking)).await
 }
 
-/// What a link run would need.
+/// Describes the effort of a link run.
 pub(super) fn describe_links(estimate: &LinkEstimate) -> String {
     let header = [
         ">calls expected",
@@ -60,7 +60,8 @@ pub(super) fn describe_links(estimate: &LinkEstimate) -> String {
     )
 }
 
-/// Runs the links and shows progress on stderr. A signal stops it in order, another one at once.
+/// Runs the links and shows progress on stderr. The first signal stops it in order, the second one
+/// immediately.
 pub(super) fn watch_links(
     run: LinkRun,
     control: RunControl,
@@ -100,7 +101,7 @@ pub(super) fn watch_links(
                         output::message(&format!("{} skips a query: {}", clean(&service), clean(&why)));
                     }
                     Some(RerankEvent::BudgetReached) => ended.ended.budget_reached = true,
-                    // Links are no rankings.
+                    // Links are not rankings.
                     Some(RerankEvent::Ranked(_)) => {}
                 },
                 Some(()) = stops.recv() => {
@@ -131,7 +132,7 @@ impl EndedLinks {
         )
     }
 
-    /// Says what is left to do, and ends accordingly.
+    /// Reports the remaining work, and returns the corresponding result.
     pub(super) fn finish(&self) -> CommandResult {
         let missing = counted(self.missing, "answer");
         if self.ended.interrupted && self.missing > 0 {

@@ -1,4 +1,4 @@
-//! How sure the top of each query is, and what it would take to be surer.
+//! The certainty of each query's top, and what it would take to increase it.
 
 use crate::app::wording::counted;
 use crate::cli::output::{self, clean};
@@ -7,17 +7,17 @@ use crate::store::corpus::QueryInfo;
 use crate::store::summary_cache::QuerySummary;
 use serde_json::{Value, json};
 
-/// Battles past which a forecast is no plan.
+/// Number of battles beyond which a forecast is useless.
 const FORESEEN: usize = 999;
 
-/// What a forecast takes for granted.
+/// The assumptions of a forecast.
 pub(super) const ASSUMES: &str = "assumes that the gap between the two is truly what it is now and that every battle is between them, \
                                   until P(the better is better) is 95 %: a gap that is partly chance takes more, or none";
 
-/// Queries listed at most.
+/// Maximum number of queries listed.
 const LISTED: usize = 15;
 
-/// The queries whose top is open, least settled first, as a table; empty where there is none.
+/// The queries whose top is not settled, least certain first, as a table; empty if there are none.
 pub(super) fn table(rows: &[(QueryInfo, QuerySummary)], usd: Option<f64>) -> String {
     let mut open: Vec<&(QueryInfo, QuerySummary)> = rows
         .iter()
@@ -79,7 +79,7 @@ fn consensus(summary: &QuerySummary) -> Option<f64> {
     (summary.judged > 0).then(|| summary.unanimous as f64 / summary.judged as f64)
 }
 
-/// The same of one query as JSON.
+/// The certainty of one query as JSON.
 pub(super) fn json(info: &QueryInfo, summary: &QuerySummary, usd: Option<f64>) -> Value {
     json!({
         "query": info.id,

@@ -1,4 +1,4 @@
-//! `overrule student export`: what a student learns from.
+//! `overrule student export`: exports training data for students.
 
 use crate::app::output_file::{is_standard_output, table_format, write_whole};
 use crate::app::student::export::{ExportForm, StudentExport};

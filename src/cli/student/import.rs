@@ -1,4 +1,4 @@
-//! `overrule student import`: predictions of another model, kept in the project.
+//! `overrule student import`: imports another model's predictions into the project.
 
 use crate::app::student::import_student;
 use crate::cli::command::{CommandContext, CommandResult};

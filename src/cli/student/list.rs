@@ -1,4 +1,4 @@
-//! `overrule student list`: the students that a project keeps.
+//! `overrule student list`: lists the students stored in a project.
 
 use crate::app::wording::moment_words;
 use crate::cli::command::{CommandContext, CommandResult};

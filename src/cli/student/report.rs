@@ -1,4 +1,5 @@
-//! `overrule student report`: the figures of a student as tables, as pictures and as a page.
+//! `overrule student report`: shows the figures of a student as tables, as images and as an HTML
+//! page.
 
 use crate::app::output_file::{OutputFolder, write_whole};
 use crate::app::student::{StepReport, StudentReport, report_file, report_student};
@@ -68,7 +69,7 @@ impl ReportCommand {
         output::text(&describe(&report))
     }
 
-    /// Writes the pictures and the page that were asked for; nothing where one of them cannot be written.
+    /// Writes the requested images and the page, or nothing if one of them cannot be written.
     fn draw(&self, report: &StudentReport, context: &CommandContext) -> CommandResult {
         let mut files = Vec::new();
         let made = self.svg.as_deref().map(OutputFolder::make).transpose()?;
@@ -223,7 +224,7 @@ fn details(step: &StepReport) -> String {
     text + &output::table(&header, &rows)
 }
 
-/// What is known of the calibration.
+/// Describes the calibration.
 pub(super) fn calibration_table(figures: &Figures) -> String {
     let calibration = &figures.calibration;
     let named = |name: &str, of: Measured| vec![name.to_owned(), number(of.value), interval(of)];

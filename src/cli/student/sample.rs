@@ -1,4 +1,4 @@
-//! `overrule student sample`: pairs to learn from and to test on.
+//! `overrule student sample`: samples pairs for training and for testing.
 
 use crate::app::annotate::{RunRequest, enter_listed};
 use crate::app::choose_judges::is_paid;
@@ -108,7 +108,7 @@ impl SampleCommand {
         let chosen = context.judges(self.insecure_http).choose(&self.judges)?;
         chosen.notes.iter().for_each(|note| output::message(note));
         let ensemble = chosen.ensemble;
-        // Held to the end: a run that began while the question is open could take other judges.
+        // Held until the end: a run that started while the question is open could use other judges.
         let _lock = match self.dry_run {
             true => None,
             false => Some(RunLock::take(context.project())?),
@@ -129,7 +129,7 @@ impl SampleCommand {
             true => confirm_spending(&words, self.yes)?,
             false => output::message(words.trim_end()),
         }
-        // The file first: battles that no file names would be planned for nothing.
+        // Write the file first: battles that no file names would be planned for nothing.
         self.write(&plan.drawn)?;
         enter_listed(store, &ensemble, &plan.request)?;
         let file = self

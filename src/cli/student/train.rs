@@ -1,4 +1,4 @@
-//! `overrule student train`: the built-in student.
+//! `overrule student train`: trains the built-in student.
 
 use super::report::{calibration_table, number, percent};
 use crate::app::output_file::write_whole;

@@ -1,4 +1,4 @@
-//! The documents beside the source name files that exist.
+//! Checks that files named in the documents next to the source exist.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ const DOCUMENTS: [&str; 5] = [
 ];
 const FOLDERS: [&str; 5] = ["src/", "tests/", "assets/", "benches/", ".ci/"];
 
-/// What stands in backticks or in a link.
+/// Text in backticks or in a link.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     let links = text
         .split("](")
@@ -25,7 +25,7 @@ fn paths_in_documents_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for document in DOCUMENTS {
         let text = std::fs::read_to_string(root.join(document)).unwrap();
-        // A name in capitals stands for one to be chosen.
+        // A name in capitals is a placeholder.
         let is_path = |word: &&str| {
             FOLDERS.iter().any(|folder| word.starts_with(folder))
                 && !word.contains(' ')

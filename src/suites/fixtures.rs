@@ -1,4 +1,4 @@
-//! Pools made from a seed.
+//! Pools generated from a seed.
 
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
 use crate::domain::sampling::SeededRng;
@@ -19,7 +19,7 @@ fn sentence(rng: &mut SeededRng, words: usize) -> String {
         .join(" ")
 }
 
-/// A pool of made-up texts, the same for the same seed, no two of its documents alike.
+/// A pool of generated texts that depends only on the seed; no two of its documents are alike.
 pub(crate) fn pool(seed: u64, documents: usize) -> Pool {
     let mut rng = SeededRng::new(seed, &["test pool"]);
     Pool {

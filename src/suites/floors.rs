@@ -1,7 +1,8 @@
-//! The floors of the crate, read from its `use` lines and paths: arrows point down, and never in a circle.
+//! Checks the layers of the crate by reading its `use` lines and paths: dependencies point down,
+//! and never form a cycle.
 //!
-//! A module is a file with the folder of its name. A re-export is no arrow: whoever uses what comes through it points at
-//! the file where that is defined. Tests are left out.
+//! A module is a file together with the folder of the same name. A re-export is not a dependency:
+//! code that uses an item through it depends on the file that defines the item. Tests are ignored.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -10,20 +11,21 @@ use std::sync::LazyLock;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Ident, ItemMod, ItemUse, Macro, UseTree, Visibility};
 
-/// From the bottom up.
+/// From bottom to top.
 const FLOORS: &str = "domain formats config judge embedding store client app tui cli fuzzing";
 
-/// Folders where the files form no circle either, those of a folder and the file above them included.
+/// Folders whose files must not form cycles either, including the files of a folder and the one
+/// above them.
 const ONE_WAY: [&str; 6] = ["app", "client", "embedding", "formats", "judge", "store"];
 
 /// A module, as `["store", "runs"]`, or a path in the code, as `["super", "runs", "Run"]`.
 type Names = Vec<String>;
 
-/// What one file says.
+/// The imports and paths of one file.
 #[derive(Default)]
 struct Source {
     children: Vec<String>,
-    /// Names that it brings in, with where from.
+    /// Imported names, with their origin.
     imports: HashMap<String, Names>,
     /// Paths that it uses: imports that are not re-exports, and paths in the code.
     used: Vec<Names>,
@@ -83,10 +85,10 @@ impl<'ast> Visit<'ast> for Source {
         visit::visit_path(self, path);
     }
 
-    // Who may see something says nothing of who uses it.
+    // Visibility does not mean use.
     fn visit_visibility(&mut self, _: &'ast Visibility) {}
 
-    // What stands in a macro's call has no syntax tree: its paths are read from the text.
+    // The arguments of a macro call have no syntax tree, so read their paths from the text.
     fn visit_macro(&mut self, call: &'ast Macro) {
         let text = call.tokens.to_string().replace(" :: ", "::");
         let words = text.split(|c: char| !(c.is_alphanumeric() || "_:".contains(c)));
@@ -95,7 +97,7 @@ impl<'ast> Visit<'ast> for Source {
     }
 }
 
-/// The crate as its files say.
+/// The crate as described by its files.
 #[derive(Default)]
 struct Crate(BTreeMap<Names, Source>);
 
@@ -115,7 +117,8 @@ impl Crate {
         self.0.insert(module, source);
     }
 
-    /// The file where that is defined which a module calls by a path: the module itself where it is nothing of ours.
+    /// The file that defines the item which a module uses by a path; the module itself for external
+    /// items.
     fn file_of(&self, module: &Names, path: &[String]) -> Names {
         let mut here = module.clone();
         for name in path {
@@ -139,7 +142,7 @@ impl Crate {
     }
 }
 
-/// Which file uses which, and by what path.
+/// The dependencies between files, each with a path that causes it.
 static ARROWS: LazyLock<BTreeMap<(Names, Names), String>> = LazyLock::new(|| {
     let mut all = Crate::default();
     all.read(Names::new());

@@ -1,4 +1,4 @@
-//! Files in and out: every message of the readers, hostile input, and round trips to the byte.
+//! File formats: all messages of the readers, hostile input, and byte-exact round trips.
 
 #![allow(
     clippy::unwrap_used,
@@ -336,7 +336,7 @@ fn a_title_from_elsewhere_is_written_and_read_back() {
     );
 }
 
-/// The expected line is what pydantic 2.13 prints for the same values with `model_dump_json()`.
+/// The expected line is the output of pydantic 2.13's `model_dump_json()` for the same values.
 #[test]
 fn annotated_lines_are_zbenchs_own_bytes() {
     let documents = r#"[{"id":"d1","content":"a\u0000\u001f\u007f\u2028\"\\\/é😀\b\f\n\r\t","metadata":{"a": 1,"b": 1.0,"c": [ ]}},

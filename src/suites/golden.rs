@@ -1,4 +1,4 @@
-//! The science against reference implementations; their figures are in `tests/golden`.
+//! Compares the computations with reference implementations, whose results are in `tests/golden`.
 
 mod agreement;
 mod design;

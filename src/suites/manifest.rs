@@ -1,4 +1,4 @@
-//! The manifest names no dependency that nothing uses.
+//! Checks that the manifest contains no unused dependency.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Numbers that people read are put into words in one place: no file writes a sign or a minus of its own.
+//! Numbers for people are formatted in one place: no other file writes signs or minus characters
+//! itself.
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +14,8 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether a line of Rust writes a sign by the formatter (`{x:+.2}`), an amount of money by itself (`${usd:.4}`), or puts a
-/// minus sign in place of the hyphen.
+/// Whether a line of Rust formats a sign (`{x:+.2}`) or an amount of money (`${usd:.4}`) itself, or
+/// replaces the hyphen by a minus sign.
 fn writes_its_own(line: &str) -> bool {
     let spec = |at: usize| {
         let end = line[at..].find('}').map_or(line.len(), |end| at + end);

@@ -1,4 +1,4 @@
-//! Every network judge against a provider on loopback: answers, faults, limits, secrets, batches.
+//! All network judges against a provider on loopback: answers, faults, limits, secrets, batches.
 
 mod batches;
 mod faults;
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 const KEY: &str = "sk-secret-0123456789abcdef";
 
-/// Providers with a model and what their address is on the fake server.
+/// Each provider with a model, and its address on the fake server.
 const PROVIDERS: [(&str, &str, bool); 9] = [
     ("openai", "gpt-6.1-terra", true),
     ("anthropic", "claude-sonnet-5-5", false),
@@ -32,7 +32,7 @@ const PROVIDERS: [(&str, &str, bool); 9] = [
     ("gemini-decisions", "gemini-decision-1", false),
 ];
 
-/// A judge's settings where an answer that does not come is waited for.
+/// Settings of a judge for tests that wait for a missing answer.
 const HASTY: &str = "first_byte_timeout_s = 0.3\ntimeout_s = 0.4";
 
 fn with_sources<T>(work: impl FnOnce(&JudgeSources<'_>) -> T) -> T {
@@ -45,7 +45,8 @@ fn with_sources<T>(work: impl FnOnce(&JudgeSources<'_>) -> T) -> T {
         insecure_http: false,
         timeouts: Timeouts {
             connect: Duration::from_secs(30),
-            // However busy the machine is: what a test waits for says so itself, as `HASTY` does.
+            // Long enough for a busy machine; tests that wait for a timeout set it themselves, as
+            // `HASTY` does.
             first_byte: Duration::from_secs(120),
             whole: Duration::from_secs(120),
             reply_bytes: 100_000,

@@ -1,4 +1,4 @@
-//! Every screen of the judged sample, at three sizes and four colour depths, text and styles.
+//! All screens of the judged sample, at three sizes and four color depths, with text and styles.
 
 mod asking;
 mod bench;
@@ -24,7 +24,7 @@ fn name(screen: &str, (columns, rows): (u16, u16)) -> String {
     format!("{screen}-{columns}x{rows}")
 }
 
-/// Holds a screen against its file in `tests/snapshots`.
+/// Compares a screen with its file in `tests/snapshots`.
 fn snapshot(name: impl Into<String>, shot: String) {
     insta::with_settings!({ snapshot_path => "../../tests/snapshots", prepend_module_to_snapshot => false }, {
         insta::assert_snapshot!(name.into(), shot);

@@ -1,4 +1,4 @@
-//! zBench's `ai_scores.json`: to the byte, and what is said of a file that is not one.
+//! zBench's `ai_scores.json`: byte-exact output, and messages about invalid files.
 
 use crate::domain::vote::Margin;
 use crate::formats::ai_scores::{
@@ -7,12 +7,12 @@ use crate::formats::ai_scores::{
 use rstest::rstest;
 use std::io::BufReader;
 
-/// What pydantic 2.13 prints with `model_dump_json(indent=4)`.
+/// The output of pydantic 2.13's `model_dump_json(indent=4)`.
 const AI_SCORES: &str = include_str!("../../../tests/golden/formats/ai_scores.json");
 
 fn scored(input: impl AsRef<[u8]>, ensemble: ExpectedJudges) -> (Vec<ZbenchPair>, Vec<String>) {
     let (mut pairs, mut problems) = (Vec::new(), Vec::new());
-    // A reader that gives three bytes at a time finds whatever depends on where its buffer ends.
+    // A reader that returns three bytes at a time reveals dependence on buffer boundaries.
     let reader = BufReader::with_capacity(3, input.as_ref());
     for item in read_scored_pairs(reader, "ai_scores.json", ensemble) {
         match item {

@@ -1,4 +1,4 @@
-//! TREC's and BEIR's files: every message, hostile input, and round trips.
+//! TREC and BEIR files: all messages, hostile input, and round trips.
 
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun};
@@ -21,7 +21,7 @@ fn told(problems: &[Problem]) -> Vec<String> {
     problems.iter().map(ToString::to_string).collect()
 }
 
-/// The labels of a file in columns, and what is wrong with it.
+/// The labels of a file in columns, and its problems.
 fn labels_of(input: impl AsRef<[u8]>) -> (Qrels, Vec<String>) {
     let layout = match layout(input.as_ref()) {
         Ok(layout) => layout,
@@ -33,8 +33,8 @@ fn labels_of(input: impl AsRef<[u8]>) -> (Qrels, Vec<String>) {
     (found.labels, told(&problems))
 }
 
-/// The rankings of a file in columns, the queries whose ranks contradict the scores, and what is
-/// wrong with it.
+/// The rankings of a file in columns, the queries whose ranks contradict the scores, and its
+/// problems.
 fn rankings(input: impl AsRef<[u8]>) -> (RankedRun, Vec<QueryId>, Vec<String>) {
     let layout = match layout(input.as_ref()) {
         Ok(layout) => layout,
@@ -465,7 +465,7 @@ proptest! {
         let labels: Qrels = labels.into_iter().map(|(query, grades)| {
             (QueryId::new(query), grades.into_iter().map(|(id, grade)| (DocId::new(id), grade)).collect())
         }).collect();
-        // An identifier may begin a file as JSON does.
+        // An identifier may begin a file the way JSON does.
         let begins = |json: &str| labels.keys().next().is_some_and(|query| query.as_str().starts_with(json));
         prop_assume!(!["{\"", "{}", "[{", "[[", "[]"].iter().any(|json| begins(json)));
         let mut out = Vec::new();

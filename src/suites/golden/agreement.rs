@@ -1,5 +1,5 @@
-//! κ and α against figures computed from first principles (an explicit coincidence matrix, a numerical delta method) on
-//! the labels of three people and two LLM judges over 999 battles.
+//! Compares κ and α with values computed from first principles (an explicit coincidence matrix, a
+//! numerical delta method) on the labels of three people and two LLM judges over 999 battles.
 
 use crate::domain::agreement::{Alpha, LabelUnits, alpha, kappa};
 use crate::domain::judge_report::{Rating, judge_alpha, judge_pairs};
@@ -22,7 +22,7 @@ struct Repeats {
 struct RepeatCase {
     /// The votes of each judge on each pair: −1 for A, 0 for a tie, 1 for B.
     pairs: Vec<BTreeMap<usize, Vec<f64>>>,
-    /// By two judges, as `0,1`.
+    /// Keyed by two judges, as `0,1`.
     kappa: BTreeMap<String, f64>,
     alpha: f64,
 }

@@ -1,5 +1,5 @@
-//! A queue that starts with the worst yields an unbiased estimate of how often the judges are right, and the interval
-//! around it covers at its rate.
+//! A queue that starts with the most urgent pairs yields an unbiased estimate of how often the
+//! judges are right, with an interval that has its nominal coverage.
 
 use crate::domain::battle::Pair;
 use crate::domain::priority::inclusion::sampling_weights;
@@ -15,7 +15,8 @@ use std::collections::{HashMap, HashSet};
 const QUERIES: usize = 10;
 const PAIRS: usize = 40;
 
-/// A project of 400 pairs whose judges are wrong more often in some queries, and more often where they disagree.
+/// A project of 400 pairs whose judges are wrong more often in some queries, and where they
+/// disagree.
 struct Project {
     candidates: Vec<QueueCandidate>,
     right: HashMap<PairKey, bool>,
@@ -37,7 +38,7 @@ impl Project {
                 right.insert(key, rng.unit() > wrong);
                 candidates.push(QueueCandidate {
                     key,
-                    // Disagreement comes in steps, so that there are ties.
+                    // Disagreement is rounded, to create ties.
                     priority: Some((wrong * 5.0).round() + (rng.unit() * 2.0).floor()),
                     voted: true,
                 });
@@ -51,7 +52,8 @@ impl Project {
         right as f64 / self.right.len() as f64
     }
 
-    /// A person looks at `batches` × 20 pairs; with `chase`, a wrong judge makes its whole query urgent.
+    /// A person judges `batches` × 20 pairs; with `chase`, a wrong judge raises the priority of its
+    /// whole query.
     fn review(&self, design: &QueueDesign, batches: usize, chase: bool) -> Vec<Assignment> {
         let mut shown: Vec<Assignment> = Vec::new();
         for _ in 0..batches {
@@ -75,7 +77,7 @@ impl Project {
     }
 }
 
-/// The Hájek estimate and a 95 % Wilson interval with Kish's effective number.
+/// The Hájek estimate and a 95 % Wilson interval with Kish's effective sample size.
 fn estimate(project: &Project, shown: &[Assignment]) -> (f64, f64, f64) {
     let chances = inclusion_probabilities(project.candidates.len(), shown);
     let (mut sum, mut right, mut squares) = (0.0, 0.0, 0.0);
@@ -95,7 +97,7 @@ fn estimate(project: &Project, shown: &[Assignment]) -> (f64, f64, f64) {
     (share, centre - half, centre + half)
 }
 
-/// Bias in its own standard errors, share of intervals that hold the truth, and what the plain mean is off by.
+/// Bias in its own standard errors, coverage of the intervals, and the bias of the plain mean.
 fn promise(policy: Policy, batches: usize, chase: bool, reviews: u64) -> (f64, f64, f64) {
     let mut errors = Vec::new();
     let (mut covered, mut naive) = (0, 0.0);
@@ -131,7 +133,8 @@ fn verdicts_may_change_what_comes_next() {
     assert!(covered >= 0.93, "{covered}");
 }
 
-/// The expectation of Σ ω y over all ways the controls can fall, with priorities that follow the verdicts.
+/// The expectation of Σ ω y over all possible draws of controls, with priorities that follow the
+/// verdicts.
 fn expectation(y: &[f64], slots: &[bool]) -> f64 {
     fn key(at: usize) -> PairKey {
         PairKey {
@@ -149,7 +152,7 @@ fn expectation(y: &[f64], slots: &[bool]) -> f64 {
         let (draw, options) = if *control {
             (DrawReason::Control { of: left.len() }, left)
         } else {
-            // The neighbour of the last pair that was y = 1, or else the last one left.
+            // The neighbor of the last pair if that had y = 1, or else the last one left.
             let last = shown.last().filter(|at| y[**at] > 0.0);
             let next = last.and_then(|at| left.iter().find(|l| *l > at));
             (
@@ -227,7 +230,8 @@ fn controls_alone_are_a_simple_random_sample() {
 
 #[test]
 fn what_does_not_fit_counts_as_chosen_and_repeats_count_for_nothing() {
-    // The first control was drawn from one query, and the last pair was chosen after the last control.
+    // The first control was drawn from one query, and the last pair was chosen after the last
+    // control.
     let mut shown = lines(&[
         DrawReason::Control { of: 3 },
         DrawReason::Control { of: 9 },

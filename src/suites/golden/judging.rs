@@ -25,7 +25,7 @@ struct Regression {
 
 const PROMPTS: &str = include_str!("../../../tests/golden/agreement/pandalm_prompts.json");
 
-/// Which prompt each battle is about, and agreement with its interval from a bootstrap of prompts.
+/// The prompt of each battle, and agreement with its interval from a bootstrap of prompts.
 #[derive(Deserialize)]
 struct Prompts {
     prompts: Vec<usize>,
@@ -67,7 +67,8 @@ fn the_judge_regression_meets_its_reference() {
     assert_eq!(fit.n, 400);
 }
 
-/// GPT-3.5 (judge 3) and PandaLM (judge 4), each battle a query of its own, with the majority of three people.
+/// GPT-3.5 (judge 3) and PandaLM (judge 4), each battle as a separate query, with the majority of
+/// three people.
 fn pandalm() -> (Vec<Rating>, Vec<HumanVerdict>) {
     let labels: Labels = serde_json::from_str(LABELS).unwrap();
     let (mut ratings, mut verdicts) = (Vec::new(), Vec::new());
@@ -118,7 +119,7 @@ fn cards_of_real_judges_meet_the_counts_of_the_data() {
     for (card, agree, n) in [(&cards[0], 697.0, 974), (&cards[1], 667.0, 999)] {
         let raw = card.people.all.raw.unwrap();
         assert_eq!((raw.part, raw.n, card.votes), (agree, n, n));
-        // Everything was reviewed: the correction has nothing to correct.
+        // Everything was reviewed, so there is nothing to correct.
         let corrected = card.people.all.corrected.unwrap();
         assert!((corrected.value - raw.value).abs() < 1e-12);
         assert!((corrected.interval.low - raw.interval.low).abs() < 1e-9);
@@ -133,7 +134,8 @@ fn cards_of_real_judges_meet_the_counts_of_the_data() {
         (pair.a, pair.b, pair.n, pair.agree.unwrap().part),
         (3, 4, 974, 684.0)
     );
-    // Over both orientations of every battle, and the error from a numerical derivative by the weight of each.
+    // Over both orientations of every battle, with the error from a numerical derivative with
+    // respect to the weight of each.
     let kappa = pair.kappa.unwrap();
     assert!((kappa.value - 0.472_868_969_327).abs() < 1e-11);
     assert!((kappa.se - 0.024_385_194_989).abs() < 1e-9, "{kappa:?}");
@@ -145,7 +147,7 @@ fn cards_of_real_judges_meet_the_counts_of_the_data() {
 fn agreement_with_people_has_the_interval_of_a_bootstrap_of_prompts() {
     let golden: Prompts = serde_json::from_str(PROMPTS).unwrap();
     let (mut ratings, mut verdicts) = pandalm();
-    // Several battles of one prompt are of one query, each between documents of its own.
+    // Battles of the same prompt form one query, each with its own two documents.
     for rating in &mut ratings {
         (rating.a, rating.b) = (2 * rating.query, 2 * rating.query + 1);
         rating.query = golden.prompts[rating.query];
@@ -161,7 +163,7 @@ fn agreement_with_people_has_the_interval_of_a_bootstrap_of_prompts() {
         let (low, high) = expected.interval_95;
         assert!((raw.interval.low - low).abs() < 0.005, "{name}: {raw:?}");
         assert!((raw.interval.high - high).abs() < 0.005, "{name}: {raw:?}");
-        // Half as wide again as if battles were what was drawn.
+        // 1.5 times as wide as if battles had been sampled independently.
         let plain = Share::of_clusters([(raw.part, raw.n)]).unwrap().interval;
         assert!(
             high - low > 1.4 * (plain.high - plain.low),

@@ -1,4 +1,4 @@
-//! The measures against trec_eval, ranx, scipy and zBench's own code.
+//! Compares the metrics with trec_eval, ranx, scipy and zBench's own code.
 
 mod grades;
 mod statistics;
@@ -53,7 +53,7 @@ impl Trec {
         self.queries.iter().filter_map(scored).collect()
     }
 
-    /// Checks every evaluated query that `golden` has values for, and says how many those are.
+    /// Checks all evaluated queries for which `golden` has values, and returns their number.
     fn check(
         &self,
         rules: &EvaluationRules,
@@ -199,7 +199,7 @@ fn scores_are_compared_as_32_bit_numbers_unless_told_otherwise() {
         };
         let single = of(ScoreWidth::Single);
         assert_eq!(single.mean(mrr), Some(case.recip_rank_of_a));
-        // A tie between a relevant and an unjudged document: the value hangs on the ids.
+        // A tie between a relevant and an unjudged document: the value depends on the IDs.
         assert_eq!(single.tied.is_empty(), case.score_a == 1e39);
         let double = if case.score_a > case.score_b {
             1.0
@@ -271,7 +271,7 @@ fn small_cases_are_trec_evals_too() {
             .trec_eval
             .iter()
             .map(|(name, golden)| (name, golden, 1e-12));
-        // ranx does not order ties as trec_eval does; the cases with its values have none.
+        // ranx breaks ties differently from trec_eval; the cases with its values have no ties.
         let ranx = case
             .ranx
             .iter()

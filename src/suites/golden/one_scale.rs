@@ -1,4 +1,4 @@
-//! Offsets of queries from battles over queries, against reference values.
+//! Compares the offsets of queries from battles across queries with reference values.
 
 use crate::domain::one_scale::{LinkBattle, fit_links};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! Impacts, cycles and top-k probabilities against the reference implementation of the design's mathematics.
+//! Compares impacts, cycles and top-k probabilities with a reference implementation.
 
 use crate::domain::battle::{Battle, BattleId, Pair};
 use crate::domain::metrics::kendall_tau_b;
@@ -86,7 +86,7 @@ fn observations(battles: &[Row]) -> Vec<Observation> {
     battles.iter().map(plain).collect()
 }
 
-/// The battles as a query of three judges; a battle without votes has one vote that gives its score.
+/// The battles as a query with three judges; a battle without votes gets one vote with its score.
 fn view(documents: usize, battles: &[Row]) -> View {
     let judges: Vec<JudgeId> = (0..3).map(JudgeId).collect();
     let record = |(at, row): (usize, &Row)| {
@@ -177,7 +177,8 @@ fn a_pair_is_flipped_as_a_whole_one_at_a_time_or_all_at_once() {
     for flip in flips.rows {
         let pair = pairs(&case.battles[flip.battle]);
         let (_, found) = all.iter().find(|(of, _)| *of == pair).unwrap();
-        // The reference flips one battle: the same thing where the pair fought once and did not tie.
+        // The reference flips one battle, which is the same if the pair has one battle without a
+        // tie.
         let tied = (case.battles[flip.battle].s - 0.5).abs() < 1e-9;
         if view.battles_of(pair).len() == 1 && !tied {
             let expected =
@@ -209,7 +210,8 @@ fn the_estimate_ranks_the_pairs_like_the_refit() {
     let same = exact.iter().zip(&estimated);
     let same = same.filter(|(x, y)| x.1.entering == y.1.entering).count();
     assert!(same * 10 >= exact.len() * 9, "{same} of {}", exact.len());
-    // Exact where it matters: the prefilter finds the pair of the largest impact among its first 40.
+    // Exact where it matters: the prefilter includes the pair with the largest impact in its first
+    // 40.
     let largest = |impacts: &[(Pair, Impact)]| {
         let size = |(_, impact): &(Pair, Impact)| impact.size();
         impacts.iter().map(size).fold(0.0, f64::max)
@@ -279,7 +281,8 @@ fn top_five_probabilities_match_the_reference() {
         for (found, expected) in found.iter().zip(&reference) {
             assert!((found - expected).abs() < 1e-9, "{name}");
         }
-        // What the queue counts is drawn and knows that ranks share their errors: near to it, and not the same.
+        // The queue's probability is sampled and accounts for correlated errors of ranks, so it is
+        // close but not equal.
         let drawn = certainty(&view, 5).unwrap().inside;
         for (drawn, expected) in drawn.iter().zip(&reference) {
             assert!(

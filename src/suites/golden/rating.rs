@@ -1,4 +1,5 @@
-//! The rating against reference implementations: zBench's own code, a Newton solver checked with 40 digits, and laws.
+//! Compares the rating with reference implementations: zBench's own code, and a Newton solver
+//! verified with 40 digits; also checks invariants.
 
 mod laws;
 mod prior;
@@ -312,7 +313,8 @@ fn the_notebook_of_zbench_is_met_to_the_digit() {
     assert_eq!((fit.iterations, fit.converged), (54, true));
 }
 
-/// zBench's scores of a win matrix with ½ on its diagonal, `wins[i][j]` being the wins of `i` over `j`.
+/// zBench's scores for a win matrix with ½ on its diagonal, where `wins[i][j]` is the number of
+/// wins of `i` over `j`.
 fn zbench(wins: &[Vec<f64>]) -> Fit {
     let mut observations = Vec::new();
     for (i, row) in wins.iter().enumerate() {
@@ -385,7 +387,7 @@ fn dispersion_matches_the_reference_and_pools() {
             (found.numerator / found.denominator - reference.phi).abs() < 1e-9,
             "{name}: {found:?}"
         );
-        // What is estimated solves the quotient with the denominator that it gives itself.
+        // The estimate solves its own equation, with the denominator that depends on it.
         let phi = found.phi().unwrap();
         let solved = found.numerator / (found.denominator + phi * found.drift);
         assert!((phi - solved).abs() < 1e-9, "{name}: {found:?}");

@@ -1,4 +1,4 @@
-//! Ranking methods against runs of ranksmith 0.3.1, with the same answers.
+//! Compares ranking methods with runs of ranksmith 0.3.1, given the same answers.
 
 mod compared;
 mod official;
@@ -18,10 +18,10 @@ const TOURRANK: &str = include_str!("../../../tests/golden/ranksmith/tourrank.js
 const PARSING: &str = include_str!("../../../tests/golden/ranksmith/parsing.json");
 const HELPERS: &str = include_str!("../../../tests/golden/ranksmith/mteb_helpers.json");
 
-/// What was shown, and the numbers from 1 that were answered.
+/// The documents shown, and the answered numbers, counted from 1.
 type Trace = Vec<(Vec<usize>, Vec<i64>)>;
 
-/// A method that takes no bad answer.
+/// A method that rejects invalid answers.
 fn strict(kind: MethodKind) -> Method {
     Method {
         kind,
@@ -34,7 +34,7 @@ fn strategy(kind: MethodKind, n: usize) -> Box<dyn Strategy> {
     strict(kind).strategy(n, 0, 1)
 }
 
-/// The answer to what comes next in a trace, which has to be this question.
+/// The next answer of a trace, which must be for this question.
 fn replayed(
     trace: &mut dyn Iterator<Item = (Vec<usize>, Vec<i64>)>,
     question: &Question,
@@ -69,7 +69,7 @@ fn rankgpt_asks_about_the_same_windows() {
             window: vector.window_size,
             stride: vector.stride,
         };
-        // A candidate alone is not asked about, which ranksmith does.
+        // No question is asked about a single candidate, which ranksmith does.
         let told = vector.calls.iter().filter(|(shown, _)| shown.len() > 1);
         let told: Trace = told.cloned().collect();
         let count = told.len();
@@ -107,7 +107,8 @@ struct PairwiseVector {
 }
 
 impl PairwiseVector {
-    /// Whether B won, by who was shown as A and B; `None` where neither trace nor comparator is known.
+    /// Whether B won, by the documents shown as A and B; `None` if neither trace nor comparator is
+    /// known.
     fn winners(&self, scores: &[i64]) -> Option<HashMap<(usize, usize), bool>> {
         let known = self.calls.as_deref().map(|calls| {
             calls.split_whitespace().map(|call| {
@@ -169,7 +170,7 @@ fn prp_has_the_same_order_without_asking_anything_twice() {
                 "{case}: each ordered pair once"
             );
         }
-        // A pass is two places behind the one before it.
+        // Each pass is two positions behind the previous one.
         let waits = steps + 2 * (passes - 1);
         assert!(
             played.waits <= waits.min(passes * steps),
@@ -182,7 +183,7 @@ fn prp_has_the_same_order_without_asking_anything_twice() {
             "{case}"
         );
     }
-    // The four that are left have no trace and comparators of their own.
+    // The remaining four have no trace and use special comparators.
     assert_eq!((golden.vectors.len(), replayed), (108, 104));
 }
 
@@ -207,7 +208,7 @@ struct TourRankVector {
 }
 
 impl TourRankVector {
-    /// The trace as far as it was kept, round by round.
+    /// The stored part of the trace, round by round.
     fn trace(&self) -> Trace {
         self.calls
             .iter()
@@ -217,7 +218,7 @@ impl TourRankVector {
             .collect()
     }
 
-    /// The numbers that its comparator answers where the trace was not kept.
+    /// The numbers that its comparator answers if the trace was not stored.
     fn compared(&self, scores: &[i64], shown: &[usize], count: usize) -> Vec<i64> {
         let mut best: Vec<usize> = (0..shown.len()).collect();
         match self.comparator.as_str() {
@@ -247,7 +248,8 @@ fn tourrank_replays_with_the_shuffles_of_cpython() {
         let kind = MethodKind::TourRank { rounds, shuffle };
         let scores = &golden.scores[&vector.n];
         let mut asked: Vec<Vec<usize>> = Vec::new();
-        // All rounds are asked at once here, and one after the other in the trace: a group takes its first answer that is left.
+        // Here all groups of a round are asked in parallel, but the trace is sequential: each group
+        // takes its first remaining answer.
         let mut left = vector.trace();
         let played = play(strategy(kind.clone(), vector.n).as_mut(), &mut |question| {
             let Question::Select { candidates, count } = question else {
@@ -274,7 +276,7 @@ fn tourrank_replays_with_the_shuffles_of_cpython() {
     assert_eq!((golden.vectors.len(), replayed), (60, 59));
 }
 
-/// One for each stage.
+/// One per stage.
 fn estimate_of_waits(golden: &TourRank, n: usize) -> usize {
     match golden.halving_stages.get(&n) {
         Some(stages) => stages.len(),
@@ -292,12 +294,12 @@ fn tourrank_takes_any_number_of_candidates() {
         };
         let calls: usize = stages.iter().map(|(groups, ..)| groups).sum();
         assert_eq!(of(Shuffle::Cpython), calls, "{n}");
-        // Balanced groups of up to 20 are the same thing up to 20 candidates, and for 100.
+        // Balanced groups of up to 20 are identical for up to 20 candidates, and for 100.
         if *n <= 20 || *n == 100 {
             assert_eq!(of(Shuffle::Seeded), calls, "{n}");
         }
     }
-    // ranksmith refuses these, with its default stages.
+    // ranksmith rejects these with its default stages.
     for error in &golden.errors {
         let n = error["n"].as_u64().unwrap_or(1) as usize;
         for shuffle in [Shuffle::Seeded, Shuffle::Cpython] {
@@ -332,7 +334,8 @@ struct SelectionCase {
     ok: bool,
 }
 
-/// The whole numbers of a list in a reply. One that does not fit is the largest: it is nobody's.
+/// The integers of a list in a reply. One that does not fit becomes the largest integer, which
+/// matches no document.
 fn numbers(raw: &str, key: &str) -> Option<Vec<i64>> {
     let reply: Value = serde_json::from_str(raw).ok()?;
     let list = reply.get(key)?.as_array()?;
@@ -352,7 +355,8 @@ fn answers_fail_for_the_same_reasons() {
     let mut checked = 0;
     for case in &golden.ranking_failure_type {
         let Some(found) = numbers(&case.raw, "ranking") else {
-            // What is no list of whole numbers is the reader's matter. ranksmith takes true for 1.
+            // Lists with anything but integers are rejected by our parser. ranksmith reads true as
+            // 1.
             let read = case.raw.contains("true") || case.failure_type.is_some();
             assert!(read, "{}", case.raw);
             continue;
@@ -417,7 +421,8 @@ fn ranksmiths_names_of_methods_are_read() {
     for case in &golden.methods {
         let read = case.method.parse::<Method>();
         match case.method.as_str() {
-            // Passes can be given here, and other names are those of services, programs and runs.
+            // Passes can be specified here, and other names are those of services, programs and
+            // runs.
             "prp_sliding_k@20:p1" => assert_eq!(read.unwrap().to_string(), "prp@20:p1"),
             "direct@20" | "sliding@20" => {
                 assert!(matches!(read.unwrap().kind, MethodKind::Named(_)));
@@ -434,7 +439,8 @@ fn ranksmiths_names_of_methods_are_read() {
             }
         }
     }
-    // Its helper for windows has another last one where the list does not divide evenly: there it is cut short.
+    // Its helper for windows has a different last window if the list does not divide evenly: ours
+    // is shorter there.
     let mut different = 0;
     for case in golden.rankgpt_window_ranges.iter().filter(|case| case.ok) {
         let ours = windows(case.document_count, case.window_size, case.step);
@@ -452,7 +458,7 @@ fn ranksmiths_names_of_methods_are_read() {
     assert!(different > 0);
 }
 
-/// Where the windows of our method start and end, those of one candidate included.
+/// The start and end of our method's windows, including those with one candidate.
 fn windows(n: usize, window: usize, stride: usize) -> Vec<(usize, usize)> {
     let mut start = n.saturating_sub(window);
     let mut all = vec![(start, (start + window).min(n))];

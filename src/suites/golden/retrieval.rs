@@ -1,4 +1,4 @@
-//! Retrieval against DuckDB's full-text extension, and pools against the original's SQL.
+//! Compares retrieval with DuckDB's full-text extension, and pools with the original's SQL.
 
 mod court;
 
@@ -32,7 +32,7 @@ fn words_are_duckdbs() {
     }
     let cases: Value = serde_json::from_str(TOKENS).unwrap();
     for mut case in serde_json::from_value::<Vec<Case>>(cases["tokenize"].clone()).unwrap() {
-        // DuckDB's empty tokens at either end are nobody's word.
+        // DuckDB's empty tokens at either end are not words.
         case.tokens.retain(|token| !token.is_empty());
         assert_eq!(words(&case.text), case.tokens, "{}", case.text);
     }
@@ -60,7 +60,8 @@ fn stems_are_porters() {
     assert!(tried > 2000);
 }
 
-/// The bundled sample's distinct documents by first appearance, title and text apart.
+/// The bundled sample's distinct documents in order of first appearance, with separate title and
+/// text.
 fn sample() -> Vec<(DocId, String, String)> {
     let mut seen = HashSet::new();
     let mut documents = Vec::new();

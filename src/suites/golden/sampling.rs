@@ -62,7 +62,8 @@ fn cases() -> Cases {
 }
 
 impl Picks {
-    /// The reference's convention is one game a vote: three games and λ = 0.15 are one battle and λ = 0.05.
+    /// The reference uses one game per vote: three games and λ = 0.15 correspond to one battle and
+    /// λ = 0.05.
     fn observations(&self) -> Vec<Observation> {
         self.battles
             .iter()

@@ -1,6 +1,8 @@
-//! Similarity-boosted ranking against the seed's own script, run with given vectors, and on its real ColBERT lists.
+//! Compares similarity-boosted ranking with the seed's own script, run with given vectors, and on
+//! its real ColBERT lists.
 //!
-//! The texts of the real lists are not here, so that of those only what follows from scores and similarities is checked.
+//! The texts of the real lists are not available, so only what follows from scores and similarities
+//! is checked for them.
 
 use crate::domain::corpus::DocId;
 use crate::domain::sbr::{
@@ -101,7 +103,7 @@ fn every_small_case_has_the_originals_rows() {
     }
 }
 
-/// Rows in the original's order: score, normalised score, similarity, SBR score.
+/// Rows in the original's order: score, normalized score, similarity, SBR score.
 type RealRows = Vec<[f64; 4]>;
 
 #[derive(Deserialize)]
@@ -131,8 +133,8 @@ fn the_real_lists_have_the_originals_scores_and_order() {
     }
     let mut documents = 0;
     for (alpha, rows) in lists {
-        // Given from the last to the first, so that the order is found and not kept. Two scores that are equal keep the order
-        // in which they are given, which is then the other one.
+        // Given in reverse, so that the order must be computed and is not just kept. Two equal
+        // scores keep the order in which they are given, which is then reversed.
         let given: RealRows = rows.iter().rev().copied().collect();
         let scores: Vec<f64> = given.iter().map(|row| row[0]).collect();
         let similarities: Vec<f64> = given.iter().map(|row| row[2]).collect();

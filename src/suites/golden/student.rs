@@ -1,4 +1,4 @@
-//! The figures of a student against reference values.
+//! Compares the figures of a student with reference values.
 
 use crate::domain::metrics::Resampling;
 use crate::domain::student::OutcomeProbabilities;
@@ -69,7 +69,7 @@ fn buckets(found: &[Bucket], expected: &[Value], what: &str) {
     }
 }
 
-/// The largest number under a name in a list, and one more.
+/// The largest number under a name in a list, plus one.
 fn count_of(list: &[Value], name: &str) -> usize {
     let numbers = list.iter().filter_map(|one| one[name].as_u64());
     numbers.max().map_or(0, |most| most as usize + 1)

@@ -1,4 +1,4 @@
-//! A project of one test, runs on it, and what came of them.
+//! The project of one test, with runs on it and their results.
 
 use crate::app::annotate::progress::RunProgress;
 use crate::app::annotate::{RunHandle, RunOutcome, RunRequest};
@@ -36,7 +36,7 @@ pub(crate) fn bench(sizes: &[usize]) -> Bench {
             .map(|pool| Ok(db.add_pool(pool, "test")?.key()))
             .collect()
     });
-    // Not `write_blocking`, which is not for tests that are async themselves.
+    // Not `write_blocking`, which cannot be used in async tests.
     let keys = futures::executor::block_on(adding).unwrap();
     Bench {
         _folder: folder,
@@ -76,7 +76,8 @@ impl Bench {
         self.store.read(move |db| db.view(key)).await.unwrap()
     }
 
-    /// Waits until this many calls are on record. Progress is no help here: it does not tell of the last ones.
+    /// Waits until this many calls have been recorded. Progress is unsuitable, since it omits the
+    /// last ones.
     pub(crate) async fn until_recorded(&self, calls: usize) {
         let deadline = Instant::now() + Duration::from_secs(30);
         let recorded = async || -> usize {
@@ -105,7 +106,7 @@ impl Bench {
     }
 }
 
-/// Score, standard error, rank and its interval, to the bit.
+/// Score, standard error, rank and its interval, as bits.
 pub(crate) type Bits = (u64, Option<u64>, usize, usize, usize);
 
 /// All standings of a view.

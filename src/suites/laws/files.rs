@@ -1,4 +1,4 @@
-//! The project file: several hands on it, and files that are none.
+//! The project file: concurrent users, and files that are not projects.
 
 use super::bench::{bench, bits};
 use crate::app::merge::merge;
@@ -225,7 +225,7 @@ fn a_clock_that_was_set_back_changes_no_order_of_verdicts() {
         undone.unwrap().verdict.decision
     };
     assert_eq!([undo(), undo()], [Decision::B, Decision::A]);
-    // Another annotator's clock is their own.
+    // The clocks of different annotators are independent.
     let other = NewVerdict {
         created_ms: 20,
         ..NewVerdict::open(key, 0, 1, Decision::A, "eve")
@@ -240,10 +240,10 @@ fn a_clock_that_was_set_back_changes_no_order_of_verdicts() {
     assert_eq!(theirs[0].created_ms, 20);
 }
 
-/// Set for the process that is to die in the middle of writing.
+/// Set for the process that must die in the middle of a write.
 const DIES: &str = "OVERRULE_TEST_DIES";
 
-/// The process that [`what_was_answered_survives_a_kill`] starts; on its own it does nothing.
+/// The process that [`what_was_answered_survives_a_kill`] starts; without that, it does nothing.
 #[test]
 fn a_process_that_dies() {
     let Some(path) = std::env::var_os(DIES) else {
@@ -338,7 +338,7 @@ fn one_file_has_one_name_and_one_run() {
         Err(LockError::Busy(_))
     ));
     drop(held);
-    // A name that leads to the file may be used like its own.
+    // A symbolic link to the file can be used like the file's own name.
     let store = Store::open_existing(&path("link.db")).unwrap();
     store
         .write_blocking(|db| db.add_pool(&pool(1, 2), "test"))
@@ -363,7 +363,7 @@ fn one_file_has_one_name_and_one_run() {
 fn what_is_in_the_log_is_merged_through_a_link_too() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    // Held open, so that what is written stays in the log.
+    // Held open, so that the data stays in the log.
     let theirs = Store::open(&path("p.db")).unwrap();
     theirs
         .write_blocking(|db| db.add_pool(&pool(1, 2), "test"))

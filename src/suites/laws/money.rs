@@ -1,4 +1,5 @@
-//! Budgets and identical calls: nobody waits for money that will not come, and nothing is bought without a price or twice.
+//! Budgets and identical calls: nothing waits for money that will not be released, and nothing is
+//! bought without a price or twice.
 
 use super::bench::{Bench, bench};
 use super::scripted::{Act, ensemble, scripted};
@@ -15,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// How a run ends that must not wait for ever.
+/// The outcome of a run that must not hang.
 async fn ended(run: RunHandle) -> RunOutcome {
     let end = tokio::time::timeout(Duration::from_secs(30), run.end).await;
     end.expect("the run never ended").unwrap().unwrap()
@@ -44,7 +45,7 @@ async fn money_set_aside_for_a_judge_that_is_dropped_is_free_for_the_others() {
     });
     let asked = judges.each_ref().map(|judge| Arc::clone(&judge.calls));
     let judges = ensemble(judges);
-    // Each has one call in flight and one that is to follow it; a call costs a tenth of a cent.
+    // Each judge has one call in flight and a next one; a call costs a tenth of a cent.
     let control = RunControl {
         concurrency: 1,
         budget_usd: Some(0.004_5),
@@ -58,7 +59,7 @@ async fn money_set_aside_for_a_judge_that_is_dropped_is_free_for_the_others() {
         tokio::task::yield_now().await;
     }
     run.control.send_modify(|control| control.toggle(1));
-    // What ben has in flight is still answered; the rest of the money is ada's.
+    // Ben's pending call is still answered; ada gets the rest of the money.
     until_counted(&bench, "SELECT count(*) FROM call", 3).await;
     open.send_replace(true);
     let outcome = ended(run).await;
@@ -96,7 +97,8 @@ async fn a_budget_and_a_judge_without_a_price_make_no_call() {
     );
 }
 
-/// A vote from elsewhere arrives while the judge is asked the same; others wait for the answer that will not count.
+/// A vote from elsewhere arrives while the judge is asked the same question and others wait for an
+/// answer that will not count.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_does_not_count_is_not_waited_for_by_identical_calls() {
     let bench = bench(&[]);
@@ -118,7 +120,7 @@ async fn an_answer_that_does_not_count_is_not_waited_for_by_identical_calls() {
     let first: Arc<Mutex<Option<(usize, usize)>>> = Arc::default();
     let seen = Arc::clone(&first);
     let judges = ensemble([scripted("ada", move |case, _| {
-        // The one document that differs; of the others any pair is like any other.
+        // The one document that differs; all other pairs are identical.
         if case.first == 6 {
             seen.lock()
                 .unwrap()

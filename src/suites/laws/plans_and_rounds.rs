@@ -1,4 +1,5 @@
-//! Plans and rounds in one project: each counts what the other has bought, and nothing is repeated.
+//! Plans and rounds in one project: each counts the votes bought by the other, and nothing is
+//! repeated.
 
 use super::bench::bench;
 use super::rounds::{SIZES, Vote, played, votes};
@@ -12,7 +13,7 @@ use crate::store::outstanding::CallSelection;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Each judge's presentations of each query, how often each.
+/// Number of presentations that a judge saw more than once, over all queries.
 fn repeated(votes: &[Vec<Vote>]) -> usize {
     let mut seen: BTreeMap<(usize, i64, usize, usize), usize> = BTreeMap::new();
     for (query, votes) in votes.iter().enumerate() {
@@ -28,7 +29,7 @@ async fn a_plain_plan_after_rounds_asks_everybody_and_repeats_nothing() {
     let bench = bench(&SIZES);
     played(&bench, "top+escalate:2", trio(|_, _| Act::Answer)).await;
     let before = votes(&bench).await;
-    // A first run that makes no call at all: planning alone changes no score.
+    // The first run makes no calls: planning alone changes no score.
     let scores = super::bench::bits(&bench.view().await);
     let run = bench.start(
         trio(|_, _| Act::Answer),
@@ -83,7 +84,7 @@ async fn rounds_after_a_plain_plan_count_what_is_there_and_repeat_nothing() {
 
     let more = played(&bench, "top+escalate:5", trio(|_, _| Act::Answer)).await;
     let after = votes(&bench).await;
-    // The pool of five has met in every pair, the one of one in none.
+    // All pairs of the pool of five have met, and the pool of one has none.
     assert_eq!(more.progress.votes(), 3 * 14 + 3 * 11);
     assert_eq!(repeated(&after), 0);
     for (before, after) in before.iter().zip(&after) {
@@ -129,7 +130,7 @@ fn named_battles_are_not_entered_for_judges_that_a_query_does_not_have() {
     let three = trio(|_, _| Act::Answer);
     enter_listed(&bench.store, &three, &request(named(4, 1))).unwrap();
     let entered = state();
-    // No document but the two has been entered.
+    // Only the two documents have been entered.
     assert_eq!((entered.0.len(), entered.1, entered.2), (3, 1, Some(0)));
     let one: JudgeEnsemble = three.iter().take(1).cloned().collect();
     let refused = enter_listed(&bench.store, &one, &request(named(2, 3)));

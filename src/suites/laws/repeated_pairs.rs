@@ -1,5 +1,5 @@
-//! Any sequence of plans: no answer counts for two battles, nobody is asked twice about a pair in the same order, and an
-//! estimate names the calls that are made.
+//! For any sequence of plans: no answer counts for two battles, nobody is asked twice about a pair
+//! in the same order, and an estimate equals the number of calls made.
 
 use super::bench::{Bench, bench};
 use super::scripted::{Act, Scripted, scripted, spoiled};
@@ -16,10 +16,10 @@ use rusqlite::Connection;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Pools small enough for pairs to come again, and together large enough for a probe.
+/// Pools small enough for pairs to be repeated, and together large enough for a probe.
 const SIZES: [usize; 3] = [9, 13, 12];
 
-/// One command of a person.
+/// A command of a user.
 #[derive(Clone, Debug)]
 enum Step {
     Plan {
@@ -59,7 +59,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Two judges, of whom the second fails in some battles of its first plans, and how often they were called.
+/// Two judges, the second of which fails in some battles of its first plans, with their numbers of
+/// calls.
 fn judges(fails: bool) -> (JudgeEnsemble, [Arc<AtomicUsize>; 2]) {
     let judges: [Scripted; 2] = [
         scripted("ada", |_, _| Act::Answer),
@@ -118,7 +119,7 @@ impl Step {
     }
 }
 
-/// Questions that a judge has more than one answer to: the same pair in the same order.
+/// Number of questions to which a judge has several answers: the same pair in the same order.
 fn answered_twice(bench: &Bench) -> i64 {
     let sql = "SELECT count(*) FROM (
         SELECT 1 FROM vote JOIN battle ON battle.id = vote.battle
@@ -169,7 +170,7 @@ proptest! {
             run(&bench, &ask, request);
             let made: usize = calls.iter().map(|calls| calls.load(Ordering::SeqCst)).sum();
             match step {
-                // Rounds follow from the votes: there may be fewer.
+                // Rounds depend on the votes, so there may be fewer.
                 Step::Rounds { .. } => prop_assert!(made <= estimate.calls(), "{step:?}"),
                 _ => prop_assert_eq!(made, estimate.calls(), "{:?}", step),
             }
@@ -229,7 +230,7 @@ fn documents_with_the_same_text_share_calls_and_the_estimate_knows() {
         assert_eq!(votes as usize, made + estimate.identical);
         assert!(estimate.identical > 0);
         assert_eq!(answered_twice(&bench), 0);
-        // What is said to be spent is what was called.
+        // The reported spending equals the calls made.
         spent += made;
         let ledger = bench.store.read_blocking(|db| db.spent()).unwrap();
         assert_eq!(ledger.iter().map(|of| of.calls).sum::<usize>(), spent);

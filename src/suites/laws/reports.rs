@@ -1,4 +1,5 @@
-//! The judges' report, which is made from what is kept of each query, says what all votes in one place say.
+//! The judge report, which is computed from cached data of each query, equals a report computed
+//! from all votes at once.
 
 use super::bench::{Bench, bench};
 use super::scripted::{Act, trio};
@@ -26,7 +27,7 @@ async fn report(bench: &Bench) -> RaterReport {
     made.await.unwrap().unwrap()
 }
 
-/// Gives a verdict on a pair of every query, blind.
+/// Gives a blind verdict on a pair of every query.
 async fn give(bench: &Bench, decision: Decision) {
     let verdicts = bench.keys.iter().map(|key| NewVerdict {
         blind: true,
@@ -56,7 +57,7 @@ async fn a_report_from_what_is_kept_is_that_of_all_votes_in_one_place() {
     let between_judges: Vec<_> = first.pairs.iter().map(|(.., pair)| *pair).collect();
     let between_judges = between_judges.into_iter().filter(|pair| pair.b < 3);
     assert_eq!(between_judges.collect::<Vec<_>>(), whole.pairs);
-    // The second look reads what the first has kept.
+    // The second report reads what the first one has cached.
     let second = report(&bench).await;
     assert_eq!(format!("{second:?}"), format!("{first:?}"));
     give(&bench, Decision::A).await;

@@ -1,5 +1,5 @@
-//! Whatever two people do in two windows, in whatever order and by whatever clock, nothing is lost
-//! and every count says the same.
+//! Whatever two people do in two windows, in any order and with any clocks, nothing is lost and all
+//! counts are consistent.
 
 use super::bench::bench;
 use crate::app::review::annotator_statistics::annotator_statistics;
@@ -21,7 +21,7 @@ const DOCUMENTS: usize = 4;
 
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    /// With the judges in sight, or for the queue.
+    /// With the judges' votes visible, or for the queue.
     Judge(Decision, bool),
     Undo,
     Draft,
@@ -65,7 +65,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..14)
 }
 
-/// A verdict as the reference knows it.
+/// A verdict in the reference.
 #[derive(Clone, Debug)]
 struct Given {
     uid: String,
@@ -73,12 +73,12 @@ struct Given {
     pair: Pair,
     decision: Decision,
     note: Option<String>,
-    /// The place of the verdict that it stands for.
+    /// Index of the verdict that it replaces.
     replaces: Option<usize>,
     undone: bool,
 }
 
-/// What people did, kept in memory.
+/// People's actions, kept in memory.
 #[derive(Clone, Debug, Default)]
 struct Reference {
     given: Vec<Given>,
@@ -86,7 +86,7 @@ struct Reference {
 }
 
 impl Reference {
-    /// The place of a person's verdict on a pair.
+    /// Index of a person's verdict on a pair.
     fn own(&self, person: usize, pair: Pair) -> Option<usize> {
         self.given
             .iter()
@@ -189,7 +189,7 @@ fn act(db: &mut Db, query: QueryKey, step: &Step, reference: &mut Reference) {
     }
 }
 
-/// Compares all that the project says with the reference.
+/// Compares everything in the project with the reference.
 fn compare(db: &Db, query: QueryKey, reference: &Reference) {
     let conflicts = reference.conflicts();
     let ever: Vec<_> = db.verdicts_ever(None).unwrap();

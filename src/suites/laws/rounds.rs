@@ -1,4 +1,5 @@
-//! Runs in rounds: the budget is kept to the call, nobody is asked twice, and whatever stops a run changes no vote.
+//! Runs in rounds: the budget is exact to the call, nobody is asked twice, and no interruption
+//! changes a vote.
 
 use super::bench::{Bench, bench, until};
 use super::scripted::{Act, ensemble, scripted, spoiled, trio};
@@ -14,13 +15,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Pools of these sizes; the second of them has nobody to fight.
+/// Pools of these sizes; the second one has no pairs.
 pub(super) const SIZES: [usize; 4] = [14, 1, 5, 11];
 
-/// Who was asked about which query and which two documents, the one shown first first.
+/// The judge, the query and the two documents of each question, in presentation order.
 type Asked = Arc<Mutex<Vec<(&'static str, String, usize, usize)>>>;
 
-/// Three judges that note what they are asked.
+/// Three judges that record what they are asked.
 fn noted(
     asked: &Asked,
     act: impl Fn(&PresentedPair, usize) -> Act + Clone + Send + Sync + 'static,
@@ -35,10 +36,11 @@ fn noted(
     }))
 }
 
-/// A vote: the judge, both documents in the order in which it saw them, and the margin for the later one of the pool.
+/// A vote: the judge, both documents in presentation order, and the margin for the one later in the
+/// pool.
 pub(super) type Vote = (i64, usize, usize, u64);
 
-/// Every query's votes, sorted.
+/// The votes of every query, sorted.
 pub(super) async fn votes(bench: &Bench) -> Vec<Vec<Vote>> {
     let keys = bench.keys.clone();
     let rows = bench.store.read(move |db| {
@@ -70,7 +72,7 @@ pub(super) async fn votes(bench: &Bench) -> Vec<Vec<Vote>> {
     rows.await.unwrap().into_iter().map(of_query).collect()
 }
 
-/// Every task: query, pair, judge and round.
+/// All tasks: query, pair, judge and round.
 async fn tasks(bench: &Bench) -> BTreeSet<(i64, usize, usize, i64, i64)> {
     let path = bench.store.path().to_owned();
     let db = rusqlite::Connection::open(path).unwrap();
@@ -119,7 +121,7 @@ pub(super) async fn played(bench: &Bench, campaign: &str, judges: JudgeEnsemble)
     run.end.await.unwrap().unwrap()
 }
 
-/// The votes of a run that nobody disturbs.
+/// The votes of an uninterrupted run.
 async fn undisturbed(campaign: &str) -> Vec<Vec<Vote>> {
     let bench = bench(&SIZES);
     played(&bench, campaign, trio(|_, _| Act::Answer)).await;
@@ -142,7 +144,7 @@ async fn the_budget_is_spent_and_no_judge_meets_a_pair_twice(#[case] strategy: &
     let (bench, asked) = (bench(&SIZES), Asked::default());
     let outcome = played(&bench, strategy, noted(&asked, |_, _| Act::Answer)).await;
     let campaign: AdaptivePlan = strategy.parse().unwrap();
-    // Where all judges are asked, what is left of a budget may not do for all of them.
+    // If all judges are asked, the rest of a budget may not suffice for all of them.
     let rest = match campaign.strategy.judging {
         JudgeChoice::All => 2,
         JudgeChoice::Rotate | JudgeChoice::Escalate => 0,
@@ -354,14 +356,15 @@ async fn a_server_that_is_away_for_a_moment_ends_no_run() {
 
 #[tokio::test]
 async fn who_comes_back_is_asked_nothing_twice() {
-    /// Calls of a judge in the first round, and how many of them break.
+    /// Number of calls of a judge in the first round, and the number of them that fail.
     const ROUND: usize = 28;
     const BROKEN: usize = 6;
     let bench = bench(&[ROUND]);
     let gate = || tokio::sync::watch::channel(false);
     let ((open_ben, ben_opens), (open_ada, ada_opens), (open_rest, rest_opens)) =
         (gate(), gate(), gate());
-    // Ada is in the second round, without ben, when ben's other calls are answered; then she waits until ben is back.
+    // Ada is in the second round, without ben, when ben's other calls are answered; then she waits
+    // until ben is back.
     let ada = move |_: &PresentedPair, call: usize| {
         if call == ROUND + BROKEN {
             open_ben.send_replace(true);
@@ -371,7 +374,7 @@ async fn who_comes_back_is_asked_nothing_twice() {
             _ => Act::Wait(ada_opens.clone()),
         }
     };
-    // Ben's broken calls are in flight again when the third round asks for more.
+    // Ben's failed calls are in flight again when the third round asks for more.
     let ben = move |_: &PresentedPair, call: usize| {
         if call == ROUND {
             open_ada.send_replace(true);
@@ -420,7 +423,7 @@ async fn who_is_dropped_holds_nobody_up_and_is_asked_later() {
     }
 }
 
-/// The prior that is stored for the ensemble's campaign.
+/// The prior stored for the ensemble's campaign.
 async fn campaign_prior(bench: &Bench) -> Option<f64> {
     let text = bench.store.read(|db| db.remembered("campaign-prior:1"));
     let (_, lambda): (serde_json::Value, f64) =
@@ -430,7 +433,7 @@ async fn campaign_prior(bench: &Bench) -> Option<f64> {
 
 #[tokio::test]
 async fn a_campaign_learns_its_prior_once_from_the_opening_cycle_of_all_queries() {
-    // 360 battles open the campaign: enough to learn from.
+    // The opening cycle has 360 battles, which are enough to learn from.
     let sizes = [30; 12];
     let whole = bench(&sizes);
     played(&whole, "swiss:2", trio(|_, _| Act::Answer)).await;

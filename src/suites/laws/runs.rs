@@ -1,4 +1,4 @@
-//! Runs that crash, stop, pause, wait for the disk, or have nobody who watches.
+//! Runs that crash, stop, pause, wait for the disk, or have no observers.
 
 use super::bench::{bench, until};
 use super::scripted::{Act, ensemble, scripted, trio};
@@ -118,7 +118,8 @@ async fn a_paused_run_makes_no_call() {
         concurrency: 1,
         ..RunControl::default()
     };
-    // The judge itself asks for the pause, in its tenth call: with one call at a time there is no eleventh.
+    // The judge itself requests the pause in its tenth call; with one call at a time, there is no
+    // eleventh.
     let pauser: Arc<Mutex<Option<watch::Sender<RunControl>>>> = Arc::default();
     let of_judge = Arc::clone(&pauser);
     let judge = scripted("ada", move |_, count| {
@@ -176,7 +177,7 @@ async fn a_vote_counts_only_when_it_is_durable_and_a_slow_disk_loses_none() {
     while calls.load(Ordering::SeqCst) < 4 {
         tokio::task::yield_now().await;
     }
-    // Somebody else writes to the file while the four replies come in.
+    // Another program writes to the file while the four replies arrive.
     let other = rusqlite::Connection::open(bench.store.path()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     open.send(true).unwrap();
@@ -189,7 +190,7 @@ async fn a_vote_counts_only_when_it_is_durable_and_a_slow_disk_loses_none() {
             "a vote was counted that is not on disk"
         );
     }
-    // Their places are free, but for a few calls nothing can be written down, and so nothing is sent.
+    // There are free slots, but only a few calls can be recorded, so no more are sent.
     let sent = calls.load(Ordering::SeqCst);
     assert!(sent < 24, "{sent} calls were made without a row");
     other.execute_batch("COMMIT").unwrap();

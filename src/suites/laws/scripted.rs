@@ -1,4 +1,4 @@
-//! A judge that does what a test tells it.
+//! A judge that follows a test's script.
 
 use crate::domain::sampling::SeededRng;
 use crate::judge::{
@@ -15,13 +15,13 @@ use tokio::sync::watch;
 
 /// What a scripted judge does with a call.
 pub(crate) enum Act {
-    /// Votes as its name and the two texts decide.
+    /// Votes as determined by its name and the two texts.
     Answer,
     /// Ends with this failure.
     Fail(FailureCause),
-    /// Breaks its connection, as a server does that is away for a moment.
+    /// Breaks its connection, like a server that is briefly unavailable.
     Break,
-    /// Replies with something that is no opinion.
+    /// Replies with something that is not an opinion.
     Babble,
     /// Panics inside the call.
     Panic,
@@ -33,12 +33,12 @@ pub(crate) enum Act {
 
 pub(crate) type Script = dyn Fn(&PresentedPair, usize) -> Act + Send + Sync;
 
-/// A judge whose votes depend on its name and the texts alone, and whose behaviour follows a script.
+/// A judge whose votes depend only on its name and the texts, and whose behavior follows a script.
 pub(crate) struct Scripted {
     spec: JudgeSpec,
     script: Box<Script>,
     pub(crate) calls: Arc<AtomicUsize>,
-    /// What a call costs, where that is known.
+    /// The cost of a call, if known.
     pub(crate) price: Option<f64>,
 }
 
@@ -92,7 +92,7 @@ impl Judge for Scripted {
                         ..CallError::new(FailureCause::Connection, "scripted")
                     });
                 }
-                // What `panic!` does, without the message on stderr.
+                // Like `panic!`, without the message on stderr.
                 Act::Panic => std::panic::resume_unwind(Box::new("scripted panic".to_owned())),
                 Act::Hang => pending().await,
                 Act::Wait(mut gate) => {
@@ -159,7 +159,7 @@ pub(crate) fn ensemble(judges: impl IntoIterator<Item = Scripted>) -> JudgeEnsem
         .collect()
 }
 
-/// Three judges of whom the second follows `script`.
+/// Three judges, the second of which follows `script`.
 pub(crate) fn trio(
     script: impl Fn(&PresentedPair, usize) -> Act + Send + Sync + 'static,
 ) -> JudgeEnsemble {
@@ -170,7 +170,7 @@ pub(crate) fn trio(
     ])
 }
 
-/// Whether the scripts below spoil a case; a property of the pair, not of the presentation.
+/// Whether the scripts below make a case fail; a property of the pair, not of the presentation.
 pub(crate) fn spoiled(case: &PresentedPair) -> bool {
     let (low, high) = (case.first.min(case.second), case.first.max(case.second));
     (3 * low + 5 * high).is_multiple_of(4)

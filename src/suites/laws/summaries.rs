@@ -1,4 +1,4 @@
-//! Summaries and scores that are computed many at a time are those of a fresh look, to the last bit.
+//! Summaries and scores that are computed in bulk equal freshly computed ones, bit for bit.
 
 use super::bench::{Bench, bench};
 use super::scripted::{Act, trio};
@@ -40,7 +40,7 @@ async fn kept(bench: &Bench) -> Vec<Option<QuerySummary>> {
     rows.into_iter().map(|(_, summary)| summary).collect()
 }
 
-/// The priorities that are kept and good, by query.
+/// The cached priorities that are up to date, by query.
 fn kept_priorities(db: &mut Db) -> Result<Vec<Option<QueryPriorities>>, StoreError> {
     let mut kept = Vec::new();
     db.each_priorities(None, |_, _, priorities| {
@@ -85,7 +85,7 @@ async fn summaries_of_many_queries_are_those_of_one_at_a_time() {
     );
     let summaries: Vec<_> = told.into_iter().map(|(_, summary)| summary).collect();
     assert_eq!(summaries, one_by_one);
-    // What is kept is kept as text.
+    // The cache stores text.
     let as_text = |summary| serde_json::from_str(&serde_json::to_string(summary).unwrap()).unwrap();
     let one_by_one: Vec<QuerySummary> = one_by_one.iter().map(as_text).collect();
     let on_disk: Vec<_> = kept(&bench).await.into_iter().flatten().collect();
@@ -142,7 +142,7 @@ async fn what_a_value_is_made_of_is_kept_beside_it() {
     for (pair, kept) in pairs.iter().zip(&kept) {
         assert_eq!(*kept, value_parts(&view, *pair));
     }
-    // They stay those that the queue shows until it is worked out anew.
+    // The queue keeps showing them until it is recomputed.
     turn(&bench, 0.3).await;
     assert_eq!(parts(pairs.clone()).await, kept);
     let store = bench.store.clone();
@@ -265,7 +265,7 @@ async fn scores_alone_are_those_of_the_view_to_the_last_bit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_says_that_it_refits_and_how_far_it_is() {
-    // 2,000 battles are enough for the noise of the battles to be estimated at the end.
+    // 2,000 battles are enough to estimate the noise of the battles at the end.
     let bench = bench(&[10; 50]);
     let mut run = bench.start(
         trio(|_, _| Act::Answer),
@@ -303,7 +303,7 @@ async fn a_run_learns_the_prior_and_only_map_takes_it() {
         learned.battles >= 2_000 && learned.lambda <= 0.3,
         "{learned:?}"
     );
-    // A view takes it, and so do scores on their own.
+    // Used by a view, and by scores computed alone.
     let (view, scores) = store
         .read(move |db| Ok((db.view(key)?, db.scores(key)?.unwrap())))
         .await
@@ -314,14 +314,14 @@ async fn a_run_learns_the_prior_and_only_map_takes_it() {
         .iter()
         .map(|standing| Some((*standing)?.zelo));
     assert!(standing.eq(scores));
-    // Asked again, the battles say the same.
+    // A repeated estimate from the same battles is equal.
     let ensemble = store.read(|db| db.ensembles_in_force()).await.unwrap()[0];
     let again = store
         .read(move |db| db.learn_prior(ensemble))
         .await
         .unwrap();
     assert_eq!(again, Some(learned));
-    // A campaign keeps the prior that it began with, whatever is learned before it goes on.
+    // A campaign keeps its initial prior, whatever is learned in the meantime.
     let (learns, other) = (
         learned.lambda,
         LearnedPrior {
@@ -343,7 +343,7 @@ async fn a_run_learns_the_prior_and_only_map_takes_it() {
         .await
         .unwrap();
     assert_eq!(priors, [learns, learns, 0.02].map(Some));
-    // What is set is used instead, and no other model takes what was learned.
+    // A prior that is set takes precedence, and other models ignore the learned one.
     for settings in [
         RankingSettings {
             lambda: PriorPrecision::Set(0.07),

@@ -1,4 +1,4 @@
-//! A verdict moves the ranking in the direction that it states, and ties share a rank.
+//! A verdict moves the ranking in its direction, and ties share a rank.
 
 use super::views::{given, record, rows};
 use crate::domain::battle::Pair;
@@ -11,7 +11,7 @@ use crate::domain::verdict::{Decision, OverrideMode};
 use crate::domain::vote::{JudgeId, VoteRule};
 use proptest::prelude::*;
 
-/// How far rounding may lower a gap that exact arithmetic leaves equal.
+/// Maximum decrease of a gap by rounding if exact arithmetic leaves it equal.
 const ROUNDING: f64 = 1e-7;
 
 fn settings() -> impl Strategy<Value = RankingSettings> {
@@ -47,7 +47,7 @@ fn settings() -> impl Strategy<Value = RankingSettings> {
 }
 
 /// Judges with sharpness and position bias, battles that only some judges were asked about, and a
-/// student that says something of every pair.
+/// student that predicts every pair.
 fn project() -> impl Strategy<Value = QueryRows> {
     let response = (0.2..3.0f64, -1.0..1.0f64);
     (
@@ -127,7 +127,7 @@ proptest! {
         if let (Some(plain), Some(much)) = (plain, much) {
             prop_assert!(much >= plain - ROUNDING, "by far {much} is below better {plain}");
         }
-        // The same verdict, given with the documents the other way round.
+        // The same verdict, given with the documents swapped.
         let turned = gap(&rows, settings, Some(Decision::B), l, w);
         if let (Some(plain), Some(turned)) = (plain, turned) {
             prop_assert!((plain + turned).abs() < ROUNDING, "{plain} against {turned}");
@@ -214,7 +214,8 @@ fn with_joint_judge_weights_replace_counts_as_alongside() {
 
 #[test]
 fn documents_that_exact_arithmetic_ties_share_a_rank() {
-    // `first` beats all in the middle, which beat `last`: the middle has scores of exactly 0.
+    // `first` beats all middle documents, which beat `last`: the middle ones have scores of exactly
+    // 0.
     for middle in 1..=40 {
         let (first, last) = (middle, middle + 1);
         let battles = (0..middle)

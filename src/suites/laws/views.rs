@@ -1,4 +1,5 @@
-//! A view is a function of its rows: names and orders mean nothing, failures neither, and size is no obstacle.
+//! A view is a function of its rows: names, orders and failures do not matter, and large sizes
+//! work.
 
 use super::bench::{bench, bits};
 use crate::app::annotate::RunRequest;
@@ -13,7 +14,7 @@ use crate::domain::vote::{JudgeId, Margin, Vote};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// A pool that has been judged by dice: battles with up to three votes and some failures, and a few verdicts.
+/// A pool with random judgments: battles with up to three votes, some failures, and a few verdicts.
 pub(super) fn rows() -> impl Strategy<Value = QueryRows> {
     let margin = prop_oneof![Just(None), Just(Some(0.0)), (-1.0..=1.0).prop_map(Some)];
     let battle = (0..8usize, 0..8usize, prop::array::uniform3(margin));
@@ -89,7 +90,7 @@ pub(super) fn given(a: usize, b: usize, decision: Decision) -> Verdict {
     }
 }
 
-/// The same rows with document `d` at place `to[d]`.
+/// The same rows with document `d` at position `to[d]`.
 fn relabelled(rows: &QueryRows, to: &[usize]) -> QueryRows {
     let mut rows = rows.clone();
     for document in &mut rows.by_identifier {

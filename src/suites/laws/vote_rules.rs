@@ -1,4 +1,4 @@
-//! What the rules of votes make of margins, and that changing a rule can be taken back.
+//! The effect of vote rules on margins; changing a rule is reversible.
 
 use super::bench::bench;
 use super::scripted::{Act, trio};
@@ -14,7 +14,7 @@ use crate::domain::simulation::{Noise, SimulatedQuery, Theta};
 use crate::domain::vote::{Margin, VoteRule, calibrated_score};
 use crate::store::outstanding::CallSelection;
 
-/// How three judges state a preference: in proportion, all but always sure, and timidly.
+/// How three judges state a preference: proportionally, almost always with certainty, and timidly.
 fn stated(seat: usize, preference: f64) -> Margin {
     let size = (preference.abs() / 2.0).tanh();
     let size = match seat {

@@ -1,4 +1,4 @@
-//! Failures, retries, order of arrival and verdicts: what may and what may not change a score.
+//! Failures, retries, order of arrival and verdicts: what may and may not change a score.
 
 use super::bench::{bench, bits};
 use super::scripted::{Act, spoiled, trio};
@@ -48,7 +48,7 @@ async fn a_failure_changes_no_score(#[case] act: fn() -> Act, #[case] cause: Fai
         .collect();
     assert_eq!(causes, vec![cause; failures]);
 
-    // The calls that failed there never happen here: they hang until the run is stopped.
+    // The calls that failed there do not end here: they hang until the run is stopped.
     let without = bench(&[12]);
     let script = |case: &PresentedPair, _: usize| {
         if spoiled(case) {
@@ -286,7 +286,7 @@ fn a_clock_that_was_set_back_changes_no_order_of_verdicts() {
     assert_eq!(stand[0].decision, Decision::Tie);
 }
 
-/// What was said before the judges were shown stays on record; what is said after it was taken back is not blind.
+/// A verdict before the reveal stays on record; one given after its undo is not blind.
 #[test]
 fn a_verdict_on_a_pair_that_was_taken_back_is_not_blind() {
     let bench = bench(&[3]);
@@ -321,7 +321,7 @@ fn a_verdict_on_a_pair_that_was_taken_back_is_not_blind() {
         .iter()
         .map(|row| (row.verdict.annotator.as_str(), row.blind))
         .collect();
-    // Her third is a repetition of a verdict that stands.
+    // Her third verdict repeats a current one.
     assert_eq!(
         said,
         [("eve", false), ("eve", true), ("bob", true), ("bob", false)]
@@ -331,7 +331,8 @@ fn a_verdict_on_a_pair_that_was_taken_back_is_not_blind() {
     let bob = String::from_utf8(out).unwrap();
     let bob = bob.lines().find(|line| line.contains("\"bob\"")).unwrap();
     let bob: serde_json::Value = serde_json::from_str(bob).unwrap();
-    // He said A of the first document, then of the second: seen from the latter, B before the reveal.
+    // He said A of the first document, then of the second: seen from the latter, that is B before
+    // the reveal.
     assert_eq!(
         (&bob["verdict"], &bob["blind_verdict"]),
         (&"a".into(), &"b".into())

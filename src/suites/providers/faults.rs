@@ -1,4 +1,4 @@
-//! Each fault of each provider: its cause, whether to try again, whether the judge stops.
+//! Each fault of each provider: its cause, whether to retry, and whether the judge stops.
 
 use super::{HASTY, PROVIDERS, call, case, judge};
 use crate::judge::{CallError, FailureCause, Judge, Retry};
@@ -132,7 +132,8 @@ async fn bad_answers_are_failures_and_were_paid_for() {
 
 #[tokio::test]
 async fn an_answer_that_breaks_off_says_that_it_had_begun() {
-    // At once, as each waits for the rest of an answer as long as a busy machine may need for its beginning.
+    // In parallel, since each waits for the rest of an answer as long as a busy machine may need to
+    // start one.
     join_all(PROVIDERS.map(|(provider, ..)| async move {
         let fake = FakeProvider::start();
         let judge = judge(&fake, provider, "timeout_s = 2");
@@ -171,7 +172,7 @@ async fn an_answer_that_breaks_off_says_that_it_had_begun() {
     }
 }
 
-/// Once, a moment in the headers ended the program's own arithmetic.
+/// Regression test: a time in the headers once overflowed the program's arithmetic.
 #[tokio::test]
 async fn a_server_that_names_the_end_of_time_is_heard_out() {
     let body = "{\"choices\":[{\"finish_reason\":\"stop\",\"message\":{\"content\":\"{\\\"thoughts\\\":[\\\"x\\\"],\\\"score\\\":1}\"}}]}";

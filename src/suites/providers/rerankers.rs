@@ -1,4 +1,4 @@
-//! Rerank services, and judges that are asked reranking questions.
+//! Reranking services, and judges that are asked reranking questions.
 
 use super::{KEY, with_sources};
 use crate::domain::corpus::DocId;
@@ -19,7 +19,7 @@ const TEXTS: [&str; 4] = [
     "relevance=0 ovens",
 ];
 
-/// Services with a model, where their calls go, and the price of a call to the fake server.
+/// Services with a model, the path of their calls, and the price of a call to the fake server.
 const SERVICES: [(&str, &str, &str); 6] = [
     ("zeroentropy", "zerank-2", "/v1/models/rerank"),
     ("cohere", "rerank-v3.5", "/v2/rerank"),
@@ -176,7 +176,7 @@ async fn judges_of_every_provider_answer_reranking_questions() {
                 RerankAsk::Grade(_) => Answer::Grade(1.0),
             };
             match (answer, expected) {
-                // From its logarithm.
+                // Computed from its logarithm.
                 (Answer::Grade(found), Answer::Grade(grade)) => {
                     assert!((found - grade).abs() < 1e-6, "{provider} {ask:?}: {found}");
                 }

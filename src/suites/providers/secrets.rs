@@ -1,4 +1,4 @@
-//! Keys: in a header, and nowhere else.
+//! Keys are sent in a header and appear nowhere else.
 
 use super::{KEY, PROVIDERS, call, judge, judge_at, with_sources};
 use crate::embedding::Embedder;
@@ -7,7 +7,7 @@ use crate::judge::ensemble::JudgesFile;
 use crate::suites::fake_provider::{FakeProvider, Fault};
 use std::io::{Read as _, Write as _};
 
-/// A server that says the same to everybody.
+/// A server with the same response for everyone.
 pub(crate) fn parrot(answer: String) -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -16,7 +16,7 @@ pub(crate) fn parrot(answer: String) -> String {
             let mut stream = stream.unwrap();
             let mut buffer = vec![0; 65_536];
             let mut read = 0;
-            // Head and body may come apart; the documents' lines are in the body.
+            // Head and body may arrive separately; the documents' lines are in the body.
             while !String::from_utf8_lossy(&buffer[..read]).contains("[[/document B") {
                 match stream.read(&mut buffer[read..]) {
                     Ok(0) | Err(_) => break,
@@ -91,7 +91,7 @@ async fn a_server_that_repeats_the_key_is_not_repeated() {
     assert_eq!(call(judge.as_ref()).await.unwrap().text, "[key]");
 }
 
-/// The parrot answers once it has read this.
+/// The server responds once it has read this.
 const SAID: &str = "[[/document B";
 
 #[tokio::test]

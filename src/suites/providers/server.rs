@@ -1,4 +1,4 @@
-//! The fake provider itself: its limit, its books, its latencies, its doors.
+//! Tests the fake provider itself: its limit, counters, latencies and endpoints.
 
 use super::{HASTY, KEY, PROVIDERS, call, judge};
 use crate::judge::{FailureCause, Retry};

@@ -1,4 +1,4 @@
-//! A server whose certificate nobody vouches for.
+//! A server with an untrusted certificate.
 
 use super::{call, judge_at};
 use crate::judge::{FailureCause, Retry};

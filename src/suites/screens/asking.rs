@@ -1,4 +1,5 @@
-//! The judges asked about one pair from the screens: its price first, and nothing without a yes.
+//! Asking the judges about one pair from the screens: the price is shown first, and nothing happens
+//! without confirmation.
 
 use super::bench::Bench;
 use super::snapshot;
@@ -17,7 +18,7 @@ use crate::tui::screens::Screen;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
-/// On the matrix, at the first two documents in order of rank that never fought.
+/// On the matrix, at the first two documents by rank without a battle.
 fn at_unfought() -> (Bench, Pair) {
     let mut bench = Bench::judged(120, 40);
     bench.press("enter");
@@ -184,7 +185,7 @@ fn anchors_are_priced_asked_and_kept_by_what_the_screen_offers() {
     assert_eq!(again.price().calls, 0);
     let there = again.price().already;
     assert_eq!(there.as_deref(), Some("The grades of 8 queries"));
-    // Offline judges hold documents against their own pool: they cannot compare two queries.
+    // Offline judges compare documents with their own pool, so they cannot compare two queries.
     let links = PreparedScale::links(&bench.store, &configuration, &["bm25".to_owned()], 1);
     assert!(links.unwrap_err().to_string().contains("bm25"));
 

@@ -1,4 +1,4 @@
-//! The bundled sample, judged, and the screens drawn from it without a terminal.
+//! The bundled sample, judged, with its screens drawn without a terminal.
 
 use crate::app::annotate::pair_question::PricedQuestion;
 use crate::app::annotate::{RunHandle, RunRequest};
@@ -31,7 +31,7 @@ use tempfile::TempDir;
 
 pub(crate) const SCIFACT: &[u8] = include_bytes!("../../../data/scifact.jsonl");
 
-/// The file of a project of the bundled claims, after `work`.
+/// The file of a project with the bundled claims, after `work`.
 fn made(work: impl FnOnce(Store)) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("overrule.db");
@@ -43,7 +43,8 @@ fn made(work: impl FnOnce(Store)) -> Vec<u8> {
             .unwrap();
     }
     work(store);
-    // Into one file; and how long a call took is the one thing that differs from run to run.
+    // Merge the log into the file, and fix the latency of calls, the only value that differs
+    // between runs.
     rusqlite::Connection::open(&path)
         .unwrap()
         .execute_batch("UPDATE vote SET latency_ms = 0.1; PRAGMA wal_checkpoint(TRUNCATE)")
@@ -106,7 +107,7 @@ async fn pick(store: Store) {
     run(session, tasks, events).await.unwrap();
 }
 
-/// A judged project and a model looking at it; effects are carried out at once.
+/// A judged project and a model that shows it; effects are carried out immediately.
 pub(crate) struct Bench {
     _folder: TempDir,
     pub(crate) store: Store,
@@ -157,7 +158,8 @@ impl Bench {
         bench
     }
 
-    /// Presses keys: single characters, or `enter`, `esc`, `tab`, `down`, `up`, `left`, `right`, `space`, `backspace`.
+    /// Presses keys: single characters, or `enter`, `esc`, `tab`, `down`, `up`, `left`, `right`,
+    /// `space`, `backspace`.
     pub(crate) fn press(&mut self, keys: &str) {
         for name in keys.split(' ') {
             let code = match name {
@@ -179,7 +181,7 @@ impl Bench {
         }
     }
 
-    /// Lets something happen.
+    /// Delivers a message.
     pub(crate) fn tell(&mut self, msg: Msg) {
         let effects = update(&mut self.model, msg, self.start);
         self.carry_out(effects);
@@ -198,7 +200,7 @@ impl Bench {
         buffer
     }
 
-    /// What the terminal would show, and in which styles.
+    /// The terminal's content, with styles.
     pub(crate) fn shot(&mut self) -> String {
         self.model.toast = None;
         styled(&self.draw())
@@ -246,7 +248,7 @@ impl Bench {
     }
 }
 
-/// The characters of a screen, then every run of cells whose style is not the terminal's own.
+/// The characters of a screen, then every run of cells with a non-default style.
 pub(crate) fn styled(buffer: &Buffer) -> String {
     let area = buffer.area;
     let mut text = String::new();

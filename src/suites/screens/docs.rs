@@ -1,4 +1,5 @@
-//! What the documentation shows is what the program does. `UPDATE_DOCS=1 cargo test suites::screens` rewrites it.
+//! Checks that the documentation shows the program's real output.
+//! `UPDATE_DOCS=1 cargo test suites::screens` rewrites it.
 
 use super::bench::Bench;
 use super::picture::buffer_svg;
@@ -9,7 +10,7 @@ fn root(file: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file)
 }
 
-/// Compares a file with what it should hold, or rewrites it when asked to.
+/// Compares a file with its expected content, or rewrites it if requested.
 fn same(file: &str, wanted: &str) {
     let path = root(file);
     if std::env::var_os("UPDATE_DOCS").is_some() {

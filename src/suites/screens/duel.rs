@@ -11,7 +11,7 @@ use crate::tui::theme::{ColourDepth, Theme};
 
 const SIDES: [&str; 2] = ["first-stage-run", "turned-run"];
 
-/// A duel of the judged sample: the first stage's order against the same turned around.
+/// A duel on the judged sample between the first stage's order and its reverse.
 pub(super) fn duel(form: DuelForm) -> impl Fn(&mut crate::store::Db) -> crate::store::Result<()> {
     move |db| {
         let mut queries = Vec::new();
@@ -65,7 +65,7 @@ fn open(bench: &Bench) -> &OpenDuel {
     bench.model.duel.open().unwrap()
 }
 
-/// The answers that are on disk, as actions in their order.
+/// The answers on disk, as actions in order.
 fn stored(bench: &Bench) -> Vec<Action> {
     let events = open(bench).session.events.iter();
     events.map(|event| event.action.clone()).collect()
@@ -188,7 +188,7 @@ fn undo_takes_back_one_answer_after_the_other_over_tasks_and_redo_gives_them_aga
     assert_eq!(open(&bench).answer().unwrap().selected.len(), 1);
     bench.press("U U");
     assert_eq!(open(&bench).done(), 1);
-    // A new answer ends what can be given again.
+    // A new answer clears what could be redone.
     bench.press("u 0 U");
     assert!(open(&bench).answer().unwrap().none_serves);
     assert_eq!(open(&bench).done(), 0);
@@ -242,7 +242,7 @@ fn a_choice_can_be_changed_and_removed() {
     assert_eq!(choice(&bench), None, "none serves ends every choice");
 }
 
-/// Without a duel, with the first stage's order turned around as a ranking.
+/// Without a duel, but with the reverse of the first stage's order as a ranking.
 fn without_a_duel(size: (u16, u16)) -> Bench {
     let mut bench = Bench::judged(size.0, size.1);
     bench
@@ -320,7 +320,7 @@ fn the_box_at_the_end_lets_the_result_through() {
     assert_eq!(stored(&bench).last(), Some(&Action::Reveal));
     bench.press("esc");
     assert!(bench.shot().contains("not blind"));
-    // It is kept once.
+    // It is stored once.
     bench.press("K esc");
     let seen = stored(&bench)
         .iter()

@@ -1,4 +1,5 @@
-//! The screens of reranking methods: the table, the plane, the queries that differ, and two rankings side by side.
+//! The screens of reranking methods: the table, the plot, the queries that differ, and two rankings
+//! side by side.
 
 use super::bench::Bench;
 use super::{SIZES, name, snapshot};
@@ -8,13 +9,13 @@ use crate::store::reranking::StoredResult;
 use crate::tui::screens::Screen;
 use crate::tui::theme::{ColourDepth, Theme};
 
-/// The judged sample with three methods: one that turns every order around at some cost, one that puts the last document
-/// first, and one that failed on a query.
+/// The judged sample with three methods: one that reverses every order at some cost, one that moves
+/// the last document to the front, and one that failed on a query.
 fn bench(columns: u16, rows: u16) -> Bench {
     timed(columns, rows, 100)
 }
 
-/// [`bench`] whose calls take so many milliseconds.
+/// [`bench`] with calls that take `ms` milliseconds.
 fn timed(columns: u16, rows: u16, ms: u64) -> Bench {
     let bench = Bench::judged(columns, rows);
     let work = move |db: &mut crate::store::Db| {
@@ -123,11 +124,11 @@ fn truth_baseline_and_depth_are_chosen_by_a_key() {
         after.contains("ndcg@20") && !after.contains("ndcg@10"),
         "{after}"
     );
-    // There are no rulings: the truth after the judges is the labels again.
+    // There are no rulings, so the truth after the judges is the labels again.
     bench.press("z");
     let whole = bench.shot();
     assert!(whole.contains("ndcg@100"), "{whole}");
-    // A depth that takes in every ranking is followed by the smallest.
+    // After a cutoff that covers every ranking comes the smallest.
     bench.press("v z z z z");
     let back = bench.shot();
     assert!(back.contains("against qrels") && back.contains("ndcg@10"));

@@ -1,6 +1,7 @@
-//! A terminal screen as an SVG picture, so that the README shows what the program really paints.
+//! Renders a terminal screen as an SVG image, so that the README shows the program's real output.
 //!
-//! Block elements become rectangles, which meet without gaps in every viewer; the rest is monospace text.
+//! Block elements become rectangles, which touch without gaps in every viewer; the rest is
+//! monospace text.
 
 use crate::formats::svg::escape;
 use ratatui::buffer::{Buffer, Cell};
@@ -15,11 +16,11 @@ const WIDE: usize = 8;
 const HIGH: usize = 16;
 const PAD: usize = 12;
 
-/// What the terminal's own colours look like.
+/// The appearance of the terminal's own colors.
 const FOREGROUND: Rgb = (214, 216, 222);
 const BACKGROUND: Rgb = (22, 24, 29);
 
-/// How a run of text is set.
+/// The style of a run of text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Ink {
     color: Rgb,
@@ -47,7 +48,7 @@ pub(crate) fn buffer_svg(buffer: &Buffer, title: &str) -> String {
     assemble(&layers, buffer, title)
 }
 
-/// A screen in true colour names its colours or leaves them to the terminal.
+/// A truecolor screen either specifies its colors or leaves them to the terminal.
 fn colours(cell: &Cell) -> (Rgb, Rgb) {
     let resolve = |colour, default| match colour {
         Color::Rgb(red, green, blue) => (red, green, blue),
@@ -65,7 +66,7 @@ fn hex((red, green, blue): Rgb) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// A stretch of one colour on a line, to be written as one rectangle.
+/// A run of one color on a line, written as one rectangle.
 #[derive(Default)]
 struct Stretch(Option<(Rgb, usize, usize)>);
 
@@ -230,7 +231,8 @@ fn assemble(layers: &Layers, buffer: &Buffer, title: &str) -> String {
     svg
 }
 
-/// The rectangles (x, y, width, height) of a rule or a block in its cell, or `None` where it is better set as text.
+/// The rectangles (x, y, width, height) of a line or a block in its cell, or `None` if it is better
+/// drawn as text.
 fn shapes(symbol: char) -> Option<Vec<(usize, usize, usize, usize)>> {
     let light = |from, to| (from, 7, to - from, 1);
     let heavy = |from, to| (from, 7, to - from, 2);

@@ -1,4 +1,5 @@
-//! The screen of a student: its figures, the battles of a part of one, and from there a battle and its verdict.
+//! The screen of a student: its figures, the battles of a part of one, and a battle with its
+//! verdict.
 
 use super::bench::Bench;
 use super::{SIZES, name, snapshot};
@@ -70,7 +71,7 @@ fn from_a_bucket_to_a_verdict_and_back() {
     bench.press(verdict);
     bench.press("esc");
     assert_eq!(bench.model.screen(), Screen::StudentBattles);
-    // The verdict counts in what the student is held against.
+    // The verdict affects the scores that the student is compared with.
     let step = bench.model.student.step().unwrap();
     let again = step
         .battles

@@ -9,7 +9,7 @@ const SHIFTS: [f64; 3] = [0.25, -0.10, 0.15];
 
 struct Simulation {
     ratings: Vec<Rating>,
-    /// The documents' true quality, by query.
+    /// The true quality of the documents, by query.
     truth: Vec<Vec<f64>>,
 }
 
@@ -76,7 +76,7 @@ fn kendall(x: &[f64], y: &[f64]) -> f64 {
 }
 
 impl Simulation {
-    /// Mean Kendall τ of the fits of one observation a ballot against the truth.
+    /// Mean Kendall τ between the fits with one observation per ballot and the truth.
     fn tau(&self, observations: impl Fn(usize) -> Vec<Observation>) -> f64 {
         let of = |(query, truth): (usize, &Vec<f64>)| {
             let fit = rating::fit(
@@ -90,7 +90,7 @@ impl Simulation {
         self.truth.iter().enumerate().map(of).sum::<f64>() / self.truth.len() as f64
     }
 
-    /// The τ of plain votes, and of votes weighed by the model's judges.
+    /// τ for plain votes, and for votes weighted by the model's judges.
     fn taus(&self, model: &JudgeModel) -> (f64, f64) {
         let weighed = |query| model.observations(&self.ratings, query);
         let plain = |query| -> Vec<Observation> {
@@ -123,14 +123,15 @@ fn sharp_and_dull_judges_are_told_apart() {
     let simulation = simulate(5, 12, 20, [0.6, 1.0, 2.0], SHIFTS);
     let model = judge_model(&simulation.ratings, 0.05).unwrap();
     assert!(model.converged, "{model:?}");
-    // Slopes are inverse to the whole noise √(.498² + sd² + .3²): 1.41, 1.02 and .57 of their mean.
+    // Slopes are inversely proportional to the total noise √(.498² + sd² + .3²): 1.41, 1.02 and .57
+    // of their mean.
     for (row, (beta, shift)) in model
         .judges
         .iter()
         .zip([1.41, 1.02, 0.57].into_iter().zip(SHIFTS))
     {
         assert!((row.beta - beta).abs() < 0.2, "{row:?}");
-        // In units of quality, of which a unit of score is about two thirds.
+        // In units of quality; a unit of score is about two thirds of that.
         assert!((row.shift.unwrap() / 1.4665 - shift).abs() < 0.2, "{row:?}");
     }
     let mean = model.judges.iter().map(|row| row.beta).sum::<f64>() / 3.0;

@@ -1,4 +1,4 @@
-//! Grades and gains from scores, and rankings measured with them.
+//! Grades and gains from scores, and rankings evaluated with them.
 
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{

@@ -1,4 +1,4 @@
-//! zBench's own measures, correlations and paired tests.
+//! zBench's own metrics, correlations and paired tests.
 
 use super::{cases, close};
 use crate::domain::metrics::significance::randomisation_p;
@@ -35,7 +35,7 @@ fn zbench_measures_are_its_own() {
         let limit = case["document_limit"].as_u64().map(|limit| limit as usize);
         let name = case["name"].as_str().unwrap();
         let recall = |k, k_truth| zbench::recall(&test, &truth, k, k_truth, limit);
-        // Where documents tie, zBench's own order is numpy's; its reversed stable order is ours.
+        // If documents tie, zBench's own order is numpy's; its reversed stable order equals ours.
         let ndcg = case["ndcg_stable_rev"].as_f64();
         let mine = [
             ("ndcg_stable_rev", zbench::ndcg(&test, &truth, limit)),
@@ -50,7 +50,7 @@ fn zbench_measures_are_its_own() {
                 (Some(value), Some(golden)) => {
                     close(value, golden, 1e-12, &format!("{name} {key}"))
                 }
-                // zBench overflows, and divides by zero; it finds nothing among no documents.
+                // zBench overflows or divides by zero; it returns nothing without documents.
                 (Some(_), None) => assert_eq!((name, key), ("overflow", "ndcg_stable_rev")),
                 (None, _) => assert!(truth.len() < 2, "{name} {key}"),
             }
@@ -120,7 +120,7 @@ fn paired_tests_are_scipys() {
         close(test.standard_error, case.se, 1e-12, "standard error");
         let (low, high) = comparison.interval.unwrap();
         assert!(low < case.mean_diff && case.mean_diff < high);
-        // Both tests ask nearly the same question; 400 random patterns resolve about 0.05.
+        // The two tests are nearly equivalent; 400 random patterns have a resolution of about 0.05.
         close(comparison.randomisation_p, case.p_t, 0.08, "randomisation");
     }
 }
@@ -128,8 +128,9 @@ fn paired_tests_are_scipys() {
 #[test]
 fn a_randomisation_test_counts_every_sign_pattern() {
     let how = Resampling::default();
-    // Fisher's Darwin data (1935): differences of 15 pairs of maize plants in eighths of an inch; he counted 1,726 of
-    // 32,768 patterns with a sum at least as far from zero as the observed 314, p = 0.0527.
+    // Fisher's Darwin data (1935): differences of 15 pairs of maize plants in eighths of an inch.
+    // He counted 1,726 of 32,768 patterns with a sum at least as far from zero as the observed 314,
+    // p = 0.0527.
     let darwin = [
         49.0, -67.0, 8.0, 16.0, 6.0, 23.0, 28.0, 41.0, 14.0, 29.0, 56.0, 24.0, 75.0, 60.0, -48.0,
     ];
@@ -153,7 +154,7 @@ fn a_randomisation_test_counts_every_sign_pattern() {
     assert_eq!(randomisation_p(&[0.1, 0.2, 0.3], &how), Some(0.25));
     assert_eq!(randomisation_p(&[0.0, 0.0], &how), Some(1.0));
     assert_eq!(randomisation_p(&[], &how), None);
-    // .8 − .7, .6 − .5 and .3 − .2 differ in their last bits only.
+    // .8 − .7, .6 − .5 and .3 − .2 differ only in their last bits.
     let alike = compare(&[0.8, 0.6, 0.3], &[0.7, 0.5, 0.2], &how).unwrap();
     assert_eq!((alike.t_test, alike.interval), (None, None));
 }

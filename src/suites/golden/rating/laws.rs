@@ -1,4 +1,4 @@
-//! What holds for every pool of battles.
+//! Invariants for all pools of battles.
 
 use super::with_model;
 use crate::domain::rating::{Fit, Observation, RatingModel, fit, structure};

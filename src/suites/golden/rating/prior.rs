@@ -1,4 +1,5 @@
-//! The evidence of the prior's precision against independent values, on a grid that reaches weak signals.
+//! Compares the evidence for the prior's precision with independent values, on a grid that includes
+//! weak signals.
 
 use crate::domain::rating::{
     Observation, PriorEvidence, PriorGridEnd, RatingModel, prior_grid_end,

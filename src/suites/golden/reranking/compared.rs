@@ -1,4 +1,5 @@
-//! Whole comparisons by ranksmith's `compare_reranking`: orders, calls and measures of every query.
+//! Compares whole runs of ranksmith's `compare_reranking`: orders, calls and metrics of every
+//! query.
 
 use super::strict;
 use crate::domain::corpus::{DocId, QueryId};
@@ -23,7 +24,8 @@ struct Comparison {
 #[derive(Deserialize)]
 struct Case {
     first_stage: Vec<String>,
-    /// Words that query and document share: what the judge of these runs went by, the earlier or A in a tie.
+    /// Number of words that query and document share, which the judge of these runs used,
+    /// preferring the earlier document or A on a tie.
     shared: Vec<usize>,
     qrels: BTreeMap<String, i32>,
 }
@@ -95,7 +97,7 @@ fn comparisons_have_the_same_orders_calls_and_measures(#[case] golden: &str, #[c
         let order = played.ranking.order.iter();
         let order: Vec<&str> = order.map(|at| case.first_stage[*at].as_str()).collect();
         assert_eq!(order, row.ranked_ids, "{} {}", row.algorithm, row.query_id);
-        // The original asks in every pass, and the same again.
+        // The original asks the same questions again in every pass.
         let bounds = method.calls(n, 1);
         assert!(played.calls <= bounds.most);
         *most_calls.entry(&row.algorithm).or_default() += match row.algorithm.as_str() {

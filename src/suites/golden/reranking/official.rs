@@ -1,4 +1,4 @@
-//! RankGPT against runs of its authors' code, with the same answers.
+//! Compares RankGPT with runs of its authors' code, given the same answers.
 
 use super::{strategy, strict};
 use crate::domain::reranking::validation::AnswerFault;
@@ -79,7 +79,7 @@ fn answers_are_repaired_as_the_authors_repair_them_where_a_part_is_usable() {
         let played = play(method.strategy(case.n, 0, 1).as_mut(), &mut |_| {
             Answer::Numbers(answered.clone())
         });
-        // The authors take an answer without any number of those shown for the old order.
+        // The authors treat an answer without any of the numbers shown as the old order.
         let usable = answered
             .iter()
             .any(|number| (1..=case.n as i64).contains(number));

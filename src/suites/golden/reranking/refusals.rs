@@ -1,4 +1,4 @@
-//! What ranksmith refuses and where it gives up, case by case, and what becomes of it here.
+//! The cases that ranksmith rejects or gives up on, with the behavior of this program.
 
 use crate::domain::reranking::{Answer, Method, MethodKind, Strategy, Validation, play};
 use serde::Deserialize;
@@ -16,19 +16,19 @@ struct ErrorCase {
     error: Option<String>,
 }
 
-/// What becomes of a case here.
+/// The behavior of this program in a case.
 enum Here {
-    /// The name is no method's.
+    /// The name is not that of a method.
     Refused(&'static str),
-    /// A method at work on so many candidates, each of whose answers is unreadable.
+    /// A method with this many candidates, all of whose answers are unreadable.
     Unreadable(&'static str, usize),
-    /// Nothing is asked: one candidate is in order.
+    /// Nothing is asked: a single candidate is already in order.
     InOrder(&'static str),
-    /// There is no such setting, or Rust's types have no such value.
+    /// There is no such setting, or Rust's types exclude the value.
     NotThere,
-    /// Another thing on purpose: documents that are too long are cut and counted.
+    /// Deliberately different: documents that are too long are truncated and counted.
     Cut,
-    /// A failed call is the client's business, see the tests of the service.
+    /// A failed call is handled by the client; see the tests of the service.
     Call,
 }
 
@@ -66,7 +66,7 @@ fn here(case: &str) -> Here {
     }
 }
 
-/// The method at work, with either way of taking bad answers.
+/// The method's strategy, with either way of handling invalid answers.
 fn at_work(name: &str, n: usize, validation: Validation) -> Box<dyn Strategy> {
     let method: Method = name.parse().unwrap();
     Method {
@@ -91,7 +91,7 @@ fn what_ranksmith_refuses_is_refused() {
                 let mut garbage = |_: &_| Answer::Unreadable("no JSON".to_owned());
                 let strict = play(at_work(name, n, Validation::Strict).as_mut(), &mut garbage);
                 assert_eq!(strict.is_err(), error.is_some(), "{case}");
-                // Nothing of such an answer can be repaired.
+                // Nothing in such an answer can be repaired.
                 let repaired = play(at_work(name, n, Validation::Repair).as_mut(), &mut garbage);
                 assert_eq!(repaired, strict, "{case}");
             }
@@ -104,7 +104,7 @@ fn what_ranksmith_refuses_is_refused() {
         }
     }
     assert_eq!((refused, played), (6, 2));
-    // Whatever is no method's name is the name of a service, a program or a run, which has to be there.
+    // Any other name is that of a service, a program or a run, which must exist.
     let named: Method = "rankgpt_sliding@20".parse().unwrap();
     assert!(matches!(named.kind, MethodKind::Named(_)));
 }

@@ -1,4 +1,5 @@
-//! Answers and their tally against the original's functions and its runs with stub judges.
+//! Compares answers and their statistics with the original's functions and its runs with stub
+//! judges.
 
 use super::{original, pools};
 use crate::domain::adjudication::pick_outcome::pick_outcomes;
@@ -60,7 +61,7 @@ fn numbered(picks: Vec<usize>) -> Vec<usize> {
     picks.into_iter().map(|position| position + 1).collect()
 }
 
-/// What whoever has a JSON reader does with a reply.
+/// Reads a reply with an ordinary JSON parser.
 fn read(text: &str, slots: usize, ask: PickRequest) -> Result<Vec<usize>, InvalidPick> {
     let reply: SlotsReply = serde_json::from_str(text).map_err(|error| match error.is_data() {
         true => InvalidPick::NoSlots,
@@ -194,7 +195,8 @@ fn stub_judges_reach_what_they_reached_in_the_original() {
         );
     }
     assert_eq!(chance.recall, chance.precision);
-    // A judge that is told how many are labelled is above 0 without reading: .113² + .887² agree anyway.
+    // A judge that is told the number of labels scores above 0 without reading: .113² + .887² agree
+    // by chance.
     let kappa = (chance.agreement.unwrap() - 0.799538) / (1.0 - 0.799538);
     assert!(
         (chance.kappa.unwrap() - kappa).abs() < 1e-9 && (0.02..0.04).contains(&kappa),
@@ -216,7 +218,7 @@ fn echoing_the_example_is_no_better_than_chance_and_prefers_two_slots() {
         unproven: 0,
     };
     assert_eq!(summary.boxes, boxes);
-    // By hand: agreement 2404/3000, expected .113² + .887².
+    // Computed by hand: agreement 2404/3000, expected .113² + .887².
     let kappa = (2404.0 / 3000.0 - 0.799538) / (1.0 - 0.799538);
     assert!((summary.boxes.kappa().unwrap() - kappa).abs() < 1e-9);
     let (low, high) = summary.intervals.kappa.unwrap();

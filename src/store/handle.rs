@@ -172,9 +172,9 @@ impl Store {
         self.threads.close(Some(patience));
     }
 
-    /// Abandons the project for all handles. Waits up to `patience` for the current write and not
-    /// at all for reads. Committed data is kept; a write that takes longer, such as a large import,
-    /// is lost.
+    /// Abandons the project for all handles. Waits up to `patience` for queued writes and not at
+    /// all for reads. Committed data is kept; a write that takes longer, such as a large import, is
+    /// lost.
     pub fn leave(&self, patience: Duration) {
         self.threads.readers.stop();
         self.threads.reader.end();

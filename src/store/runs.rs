@@ -166,8 +166,7 @@ impl Db {
     }
 
     /// Adds one battle for some judges and leaves the rest of a query's plan unchanged. A query
-    /// with judges keeps them; one without gets this ensemble and a depth of only the two
-    /// documents.
+    /// with judges keeps them; one without gets this ensemble, with no documents besides the two.
     pub fn add_pair(
         &self,
         query: QueryKey,

@@ -93,7 +93,7 @@ impl Db {
                 stop_reason,
                 request_id,
             } => {
-                // Check first, so that no text is stored for a vote that is not.
+                // Check first, so that no text is stored for a rejected vote.
                 if self.has_voted(call.battle, call.judge)? {
                     let second = CallRecord {
                         result: CallOutcome::Failure {

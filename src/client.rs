@@ -1,10 +1,10 @@
-//! The one caller of paid services: every attempt of a vote, a pick or an embedding is admitted, written down, sent,
-//! charged and, where that helps, made again by the `worker` of its service.
+//! The only code that calls paid services. The `worker` of each service admits, records, sends and
+//! charges every attempt of a vote, a pick or an embedding, and retries if that can help.
 //!
-//! A worker owns one service's queue of calls. Each attempt, the first and every later one, passes the same gate: a place
-//! in the [`window`], the limits a minute and what was learnt of them ([`pace`]), and the `health` of the server. Money
-//! is set aside before and charged after ([`budget`]); the row of the attempt is in the project before it is sent
-//! (`ledger`).
+//! A worker owns the call queue of one service. Every attempt, including retries, passes the same
+//! `gate`: the [`window`], the per-minute limits and the learned rate ([`pace`]), and the
+//! `health` of the server. Money is reserved before a call and charged after it ([`budget`]); the
+//! attempt is recorded in the project before it is sent (`call_ledger`).
 
 pub mod budget;
 pub(crate) mod call_key;

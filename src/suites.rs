@@ -1,4 +1,5 @@
-//! Tests of more than one file: golden vectors, file formats, providers, screens, and the laws that hold over the whole.
+//! Tests that span several modules: golden vectors, file formats, providers, screens, and
+//! properties of the whole program.
 
 mod documents;
 #[path = "../tests/support/encrypted.rs"]

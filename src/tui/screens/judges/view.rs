@@ -102,7 +102,7 @@ pub(super) fn page_text(model: &Model, report: &RaterReport, columns: usize) -> 
     figures.into_iter().chain(words).collect()
 }
 
-/// The judge that stands out, or that none does, and the overall agreement.
+/// Which judge is clearly the worst, if any, and the overall agreement.
 fn headline(report: &RaterReport, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let mut lines = match report.weakest_words() {
         Some(words) => text::lines(&format!("worst: {words}"), columns, theme.bad()),

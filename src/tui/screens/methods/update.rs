@@ -13,7 +13,7 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.methods.report = None;
     model.methods.in_queries = false;
     model.stack.push(Screen::Methods);
-    // A choice that waits for its report is not forgotten.
+    // Keep a choice whose report is still pending.
     let waiting = model.methods.asked.clone();
     let choice = waiting.unwrap_or_else(|| model.methods.choice.clone());
     measure(model, choice)
@@ -25,7 +25,7 @@ fn measure(model: &mut Model, choice: MethodsChoice) -> Vec<Effect> {
     vec![Effect::CompareMethods(choice)]
 }
 
-/// Shows a report, unless another one has been asked for since.
+/// Shows a report, unless another one has been requested since.
 pub(crate) fn compared(
     model: &mut Model,
     asked: MethodsChoice,

@@ -7,10 +7,10 @@ mod encrypted;
 #[path = "../tests/support/fake_provider.rs"]
 mod fake_provider;
 pub(crate) mod fixtures;
-mod floors;
 mod formats;
 mod golden;
 mod laws;
+mod layers;
 mod manifest;
 mod numbers;
 #[path = "../tests/support/parquet.rs"]

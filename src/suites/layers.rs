@@ -12,7 +12,7 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, Ident, ItemMod, ItemUse, Macro, UseTree, Visibility};
 
 /// From bottom to top.
-const FLOORS: &str = "domain formats config judge embedding store client app tui cli fuzzing";
+const LAYERS: &str = "domain formats config judge embedding store client app tui cli fuzzing";
 
 /// Folders whose files must not form cycles either, including the files of a folder and the one
 /// above them.
@@ -190,17 +190,17 @@ impl Graph {
 }
 
 #[test]
-fn arrows_between_floors_point_down() {
-    let floor = |module: &Names| FLOORS.split(' ').position(|floor| floor == module[0]);
+fn dependencies_between_layers_point_down() {
+    let layer = |module: &Names| LAYERS.split(' ').position(|layer| layer == module[0]);
     assert!(ARROWS.len() > 500, "only {} were found", ARROWS.len());
-    let runs_up = |from, to| floor(to).is_none() || floor(to) > floor(from);
+    let runs_up = |from, to| layer(to).is_none() || layer(to) > layer(from);
     let up = ARROWS.iter().filter(|((from, to), _)| runs_up(from, to));
     let up = up.map(|((from, _), path)| format!("{} uses {path}", from.join("/")));
     assert_eq!(up.collect::<Vec<_>>(), [""; 0]);
 }
 
 #[test]
-fn modules_beside_each_other_form_no_circle() {
+fn modules_in_a_folder_form_no_cycle() {
     let mut folders: BTreeMap<String, Graph> = BTreeMap::new();
     for (from, to) in ARROWS.keys() {
         let common = from

@@ -39,6 +39,7 @@ mod output;
 mod override_pair;
 mod pick;
 mod pool;
+mod prices;
 mod queries;
 mod queue;
 mod rerank;
@@ -197,6 +198,8 @@ enum CliCommand {
     Manual(manual::ManualCommand),
     /// Print the keys of the workbench
     Keys(keys::KeysCommand),
+    /// List what models cost, how old the prices are and which models will be retired
+    Prices(prices::PricesCommand),
     /// Show the configuration; show or change the project's own settings
     Config(config::ConfigCommand),
     /// Allow overrule.toml to send keys to servers and to run programs
@@ -308,6 +311,7 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Duel(command)) => command.run(context),
         Some(CliCommand::Manual(command)) => command.run(),
         Some(CliCommand::Keys(command)) => command.run(),
+        Some(CliCommand::Prices(command)) => command.run(context),
         Some(CliCommand::Config(command)) => command.run(context),
         Some(CliCommand::Allow(command)) => command.run(context),
         Some(CliCommand::Doctor(command)) => command.run(context),

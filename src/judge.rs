@@ -4,10 +4,12 @@
 //! [`parse`], so that nothing downstream knows the difference.
 
 pub mod batch;
+pub mod billing;
 mod call;
 pub mod ensemble;
 mod identity;
 mod judge_trait;
+mod learnt_usage;
 mod lexical;
 pub mod offline;
 pub mod parse;
@@ -24,7 +26,8 @@ pub use call::{
 };
 pub use identity::identity_of;
 pub(crate) use judge_trait::MAX_ADAPTIONS;
-pub use judge_trait::{Judge, JudgeEnsemble, call_adapting, opinion_of};
+pub use judge_trait::{Judge, JudgeEnsemble, MAX_CHARGED, call_adapting, opinion_of};
+pub use learnt_usage::{LearntUsage, UsageSums};
 pub use parse::{read_answer, read_answer_strictly};
 pub use presented::{
     PoolText, PresentedPair, PresentedPool, PresentedQuestion, RerankAsk, RerankKind,

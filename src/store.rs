@@ -56,6 +56,7 @@ pub mod students;
 pub mod summary_cache;
 mod threads;
 pub mod upgrade;
+mod used_tokens;
 pub mod verdicts;
 pub mod vote_details;
 pub mod votes;

@@ -3,6 +3,7 @@
 
 use super::error::{AppError, invalid};
 use super::permissions::{Consent, RecordedRequests};
+use super::retirements::retirements;
 use crate::client::open_files;
 use crate::config::Config;
 use crate::domain::adjudication::PickMode;
@@ -229,6 +230,17 @@ impl JudgeConfiguration<'_> {
         Ok(recorded.into_inner())
     }
 
+    /// Works with `overrule.toml`, or with the default judges if there is no such file.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(super) fn with_file<T>(
+        &self,
+        work: impl FnOnce(&JudgesFile, &JudgeSources<'_>) -> Result<T, AppError>,
+    ) -> Result<T, AppError> {
+        self.read(Timeouts::default(), |file, _, sources| work(file, sources))
+    }
+
     fn chosen(
         &self,
         names: &[String],
@@ -357,11 +369,12 @@ fn all(network: JudgeEnsemble, missing: Vec<MissingKey>, configured: bool) -> Ch
     }
 }
 
-fn complete(chosen: ChosenJudges) -> Result<ChosenJudges, AppError> {
-    match chosen.missing_keys() {
-        Some(why) => Err(invalid!("{why}")),
-        None => Ok(chosen),
+fn complete(mut chosen: ChosenJudges) -> Result<ChosenJudges, AppError> {
+    if let Some(why) = chosen.missing_keys() {
+        return Err(invalid!("{why}"));
     }
+    chosen.notes.extend(retirements(&chosen.ensemble));
+    Ok(chosen)
 }
 
 /// Keeps the judges that have the required capability; others are skipped, or rejected if they are

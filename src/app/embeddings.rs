@@ -14,7 +14,7 @@ use crate::domain::number_words::{count, counted, usd};
 use crate::domain::sanitise;
 use crate::embedding::cache::{VectorCache, VectorCacheError};
 use crate::embedding::{EmbeddedTexts, Embedder};
-use crate::judge::{CallError, Exchange, FailureCause};
+use crate::judge::{CallError, Exchange, FailureCause, MAX_CHARGED};
 use crate::store::ledger::CallPurpose;
 use crate::store::{Store, StoreError};
 use futures::FutureExt as _;
@@ -222,7 +222,8 @@ impl CachedEmbedder {
         if lock(&self.cache).get(&self.embedder.key(text))?.is_none() {
             need.unknown += 1;
             need.characters += text.chars().count();
-            need.worst_usd += self.embedder.worst_usd(&[text.to_owned()]).unwrap_or(0.0);
+            let once = self.embedder.worst_usd(&[text.to_owned()]).unwrap_or(0.0);
+            need.worst_usd += f64::from(MAX_CHARGED) * once;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Checks a judge with one small question, asked in both orders, whose answer is known.
 
+use crate::app::retirements::retirement_of;
 use crate::app::wording::counted;
 use crate::domain::number_words::signed;
 use crate::domain::vote::Outcome;
@@ -215,8 +216,10 @@ fn price(judge: &dyn Judge) -> &'static str {
 }
 
 fn unpriced(judge: &dyn Judge) -> Option<String> {
-    (price(judge) == "price unknown").then(|| {
+    let unpriced = (price(judge) == "price unknown").then(|| {
         "give `price` in overrule.toml, or spending is not counted and --budget is refused"
             .to_owned()
-    })
+    });
+    let remedies: Vec<String> = unpriced.into_iter().chain(retirement_of(judge)).collect();
+    (!remedies.is_empty()).then(|| remedies.join("; "))
 }

@@ -135,6 +135,9 @@ struct CallTask<Q> {
     /// Dollars that this attempt costs at worst.
     worst_usd: Option<f64>,
     attempts: u32,
+    /// Attempts that were charged, or may have been; those of the same question before it was
+    /// rephrased are among them.
+    charged: u32,
     adaptions: usize,
     /// Answers the service had given when this question was refused last.
     answers: u64,
@@ -426,6 +429,7 @@ impl<Q> CallTask<Q> {
             reserved: None,
             worst_usd: None,
             attempts: 0,
+            charged: 0,
             adaptions: 0,
             answers: 0,
             leads: false,

@@ -1,7 +1,7 @@
 //! Embedders behind HTTP: `/embeddings` of OpenAI and of whoever speaks like it, and Ollama's `/api/embed`.
 
 use super::embedded_texts::EmbeddedTexts;
-use crate::judge::price::Price;
+use crate::judge::price::{CacheWrites, Price};
 use crate::judge::provider::address::join;
 use crate::judge::provider::json::{self, merge};
 use crate::judge::provider::rate_limits;
@@ -61,7 +61,10 @@ impl RemoteEmbedder {
             input: texts.iter().map(|text| text.len() as u64 + 1).sum(),
             ..Usage::default()
         };
-        self.settings.price.map(|price| price.worst(&usage))
+        let dearest = self.settings.terms.dearest;
+        self.settings
+            .price
+            .map(|price| price.worst(&usage, dearest))
     }
 
     /// Dollars of so many tokens.
@@ -70,7 +73,9 @@ impl RemoteEmbedder {
             input: tokens,
             ..Usage::default()
         };
-        self.settings.price.map(|price| price.cost(&usage, 0))
+        self.settings
+            .price
+            .map(|price| price.cost(&usage, CacheWrites::default()))
     }
 
     /// What is known of a call that read so many tokens.
@@ -84,7 +89,7 @@ impl RemoteEmbedder {
         let price = price.filter(|price| tokens.is_some() || *price == Price::FREE);
         Exchange {
             usage,
-            cost_usd: price.map(|price| price.cost(&usage, 0)),
+            cost_usd: price.map(|price| price.cost(&usage, CacheWrites::default())),
             latency: received.latency,
             limits: rate_limits::read(received),
             sent: true,

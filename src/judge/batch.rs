@@ -101,6 +101,9 @@ pub trait BatchApi: Send + Sync {
     /// unknown or nothing limits its answer. A batch asks nothing again.
     fn batch_cost(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>, Option<f64>);
 
+    /// Dollars that a call with these tokens costs in a batch; `None` if the price is unknown.
+    fn batch_usd_of(&self, usage: &Usage) -> Option<f64>;
+
     /// Hands lines over and returns the batch's id. `name` is shown by the provider where it keeps names.
     fn submit<'a>(
         &'a self,

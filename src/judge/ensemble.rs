@@ -14,6 +14,7 @@ mod reach;
 mod reranker;
 mod sources;
 
+pub use build::KnownPrice;
 pub use config::{DEFAULT, EmbedderConfig, FILE, JudgeConfig, JudgesFile, RerankerConfig};
 pub use documented::{DocumentedDefault, documented_file};
 pub use dotenv::Dotenv;
@@ -138,6 +139,19 @@ pub fn own_prices(
     let path = file.prices.as_ref();
     path.map(|path| read_prices(&sources.folder.join(path)))
         .transpose()
+}
+
+/// What is known of the prices of the judges of a file, in their order, whether or not their keys are
+/// set.
+pub fn judge_prices(
+    file: &JudgesFile,
+    sources: &JudgeSources<'_>,
+    own: Option<&PriceTable>,
+) -> Vec<KnownPrice> {
+    file.judges
+        .iter()
+        .map(|config| build::known_price(config, sources, own))
+        .collect()
 }
 
 fn read_prices(path: &Path) -> Result<PriceTable, EnsembleError> {

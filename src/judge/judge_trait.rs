@@ -8,6 +8,7 @@ use super::parse::{self, ParseError, Written};
 use super::presented::{PresentedPair, PresentedPool, PresentedQuestion};
 use super::spec::{JudgeLimits, JudgeSpec};
 use futures::future::BoxFuture;
+use jiff::civil::Date;
 use std::fmt;
 use std::sync::Arc;
 
@@ -62,22 +63,33 @@ pub trait Judge: Send + Sync + fmt::Debug {
     /// What one call on `prompt` is expected to use: tokens, and dollars where the price is known.
     fn estimate(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>);
 
+    /// The day from which the provider does not serve its model any more, if that is announced.
+    fn retires(&self) -> Option<Date> {
+        None
+    }
+
+    /// Dollars that a call with these tokens costs on the terms that it asks for; `None` if the price
+    /// is unknown.
+    fn usd_of(&self, _usage: &Usage) -> Option<f64> {
+        None
+    }
+
     /// What one call on `prompt` can use at the very most: what a hard budget has to set aside for it.
     fn worst(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
         self.estimate(prompt)
     }
 
-    /// What a call on `prompt` costs at the very most if its answer is no vote and is bought once more; `None` where the
-    /// price is unknown or nothing limits it.
-    fn worst_with_reask(&self, prompt: &JudgePrompt) -> Option<f64> {
+    /// What a question costs at the very most: every attempt but the last times out or comes back
+    /// broken, and all of them are charged. `None` if the price is unknown or nothing limits it.
+    fn most_usd(&self, prompt: &JudgePrompt) -> Option<f64> {
         let first = self.worst(prompt).1?;
-        let mut again: f64 = 0.0;
+        let mut dearest = first;
         for cause in [FailureCause::Malformed, FailureCause::Truncated] {
             if let Some(prompt) = self.reask(prompt, cause) {
-                again = again.max(self.worst(&prompt).1?);
+                dearest = dearest.max(self.worst(&prompt).1?);
             }
         }
-        Some(first + again)
+        Some(first + f64::from(MAX_CHARGED - 1) * dearest)
     }
 
     /// The opinion in a reply to `case`.
@@ -147,6 +159,10 @@ pub trait Judge: Send + Sync + fmt::Debug {
 }
 
 pub type JudgeEnsemble = Vec<Arc<dyn Judge>>;
+
+/// Attempts of one question that may be charged. After them it counts as failed: a provider may bill
+/// each call that timed out or whose answer broke off.
+pub const MAX_CHARGED: u32 = 5;
 
 /// The most calls that one call may become while a judge learns what its server does not know.
 pub(crate) const MAX_ADAPTIONS: usize = 6;

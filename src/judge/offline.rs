@@ -202,7 +202,7 @@ impl Judge for LexicalJudge {
         (usage, Some(0.0))
     }
 
-    fn worst_with_reask(&self, _: &JudgePrompt) -> Option<f64> {
+    fn most_usd(&self, _: &JudgePrompt) -> Option<f64> {
         Some(0.0)
     }
 }

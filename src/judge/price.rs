@@ -1,5 +1,6 @@
 //! What tokens cost: the embedded table, the user's own, and the arithmetic. An unknown model has no price, not a zero one.
 
+use super::billing::{BillingTerms, ServiceTier};
 use super::call::Usage;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -27,20 +28,53 @@ pub struct Price {
     rates: TokenRates,
     /// Input written to a cache.
     written: Option<f64>,
-    /// Above so many input tokens, the whole call has these rates.
+    /// The same for a cache with the longer retention: an hour at Anthropic, 12 hours at OpenAI.
+    written_long: Option<f64>,
+    /// Above this number of input tokens, the whole call has these rates.
     long: Option<(u64, TokenRates)>,
-    /// What a call in a batch costs of one outside, with cached input apart.
-    batch: Option<(f64, Option<f64>)>,
+    batch: Option<Discount>,
+    surcharges: Surcharges,
+}
+
+/// A price as a share of the standard price.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Discount {
+    factor: f64,
+    /// Cached input for a million tokens, where the table has a price of its own for it.
+    cached: Option<f64>,
+}
+
+/// Prices on other terms than the standard ones, where the model is sold on them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Surcharges {
+    priority: Option<Discount>,
+    flex: Option<Discount>,
+    ultrafast: Option<Discount>,
+    regional: Option<f64>,
+    us_only: Option<f64>,
+    fast_mode: Option<f64>,
+}
+
+/// Input tokens that a call wrote to a cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheWrites {
+    /// All of them.
+    pub tokens: u64,
+    /// Those that are kept for the longer time.
+    pub long: u64,
 }
 
 impl From<TokenRates> for Price {
-    /// The user's own price; batches at half of it, as at all three providers that have them.
+    /// The user's own price, on whatever terms a call is billed; batches cost half of it, as at all
+    /// three providers that have them.
     fn from(rates: TokenRates) -> Self {
         Self {
             rates,
             written: None,
+            written_long: None,
             long: None,
-            batch: Some((0.5, None)),
+            batch: Some(Discount::of(0.5)),
+            surcharges: Surcharges::default(),
         }
     }
 }
@@ -54,9 +88,26 @@ impl Price {
             cached: None,
         },
         written: None,
+        written_long: None,
         long: None,
-        batch: Some((1.0, None)),
+        batch: Some(Discount {
+            factor: 1.0,
+            cached: None,
+        }),
+        surcharges: Surcharges {
+            priority: None,
+            flex: None,
+            ultrafast: None,
+            regional: None,
+            us_only: None,
+            fast_mode: None,
+        },
     };
+
+    /// The prices of standard calls.
+    pub fn rates(&self) -> TokenRates {
+        self.rates
+    }
 
     pub fn is_free(&self) -> bool {
         let free = |rates: TokenRates| [Some(rates.input), Some(rates.output), rates.cached];
@@ -64,58 +115,131 @@ impl Price {
         let all = free(self.rates)
             .into_iter()
             .chain(long.into_iter().flatten())
-            .chain([self.written]);
+            .chain([self.written, self.written_long]);
         all.flatten().all(|price| price == 0.0)
     }
 
-    /// Dollars for one call; `written` of its input tokens went into a cache.
-    pub fn cost(&self, usage: &Usage, written: u64) -> f64 {
+    /// Dollars for one call that wrote some of its input tokens to a cache.
+    pub fn cost(&self, usage: &Usage, writes: CacheWrites) -> f64 {
         let rates = self.at(usage.input);
-        let dear = self.written.map_or(rates.input, |price| {
-            price * ratio(rates.input, self.rates.input)
-        });
+        let rise = ratio(rates.input, self.rates.input);
+        let short_price = self.written.map_or(rates.input, |price| price * rise);
+        let long_price = self.written_long.map_or(short_price, |price| price * rise);
         let cached = usage.cached.min(usage.input);
-        let written = written.min(usage.input - cached);
+        let written = writes.tokens.min(usage.input - cached);
+        let long = writes.long.min(written);
         let plain = usage.input - cached - written;
         (plain as f64 * rates.input
             + cached as f64 * rates.cached.unwrap_or(rates.input)
-            + written as f64 * dear
+            + (written - long) as f64 * short_price
+            + long as f64 * long_price
             + usage.output as f64 * rates.output)
             / MILLION
     }
 
-    /// The prices within a batch, or `None` where the model has none there.
-    pub fn batched(&self) -> Option<Self> {
-        let (factor, cached) = self.batch?;
-        let cut = |rates: TokenRates| TokenRates {
-            input: rates.input * factor,
-            output: rates.output * factor,
-            cached: rates.cached.map(|price| price * factor),
+    /// The price of a call that is billed on these terms.
+    pub fn on(&self, terms: BillingTerms) -> Self {
+        let surcharges = self.surcharges;
+        let tier = match terms.tier {
+            ServiceTier::Default => None,
+            ServiceTier::Flex => surcharges.flex,
+            ServiceTier::Priority => surcharges.priority,
+            ServiceTier::Ultrafast => surcharges.ultrafast,
         };
-        let mut rates = cut(self.rates);
-        // Some tables round the cached price of batches; the table's own number is what is charged.
-        rates.cached = cached.or(rates.cached);
+        let others = [
+            (terms.regional, surcharges.regional),
+            (terms.us_only, surcharges.us_only),
+            (terms.fast_mode, surcharges.fast_mode),
+        ];
+        let factor = others
+            .into_iter()
+            .filter_map(|(applies, factor)| factor.filter(|_| applies))
+            .product();
+        self.times(tier.unwrap_or(Discount::of(1.0)))
+            .times(Discount::of(factor))
+    }
+
+    /// The prices within a batch, or `None` where the model has none there. A batch has no service
+    /// tiers and no fast mode.
+    pub fn batched(&self) -> Option<Self> {
+        let price = self.times(self.batch?);
         Some(Self {
-            rates,
-            written: self.written.map(|price| price * factor),
-            long: self.long.map(|(above, rates)| (above, cut(rates))),
             batch: None,
+            surcharges: Surcharges {
+                regional: self.surcharges.regional,
+                us_only: self.surcharges.us_only,
+                ..Surcharges::default()
+            },
+            ..price
         })
     }
 
-    /// Dollars at the very most for so many tokens: nothing comes from a cache, all of it is written to one.
-    pub fn worst(&self, usage: &Usage) -> f64 {
+    /// Dollars at the very most for this many tokens: nothing comes from a cache, and all of the
+    /// input is written to one, for the longer time where the terms ask for that.
+    pub fn worst(&self, usage: &Usage, terms: BillingTerms) -> f64 {
         let none = Usage {
             cached: 0,
             ..*usage
         };
-        self.cost(&none, 0).max(self.cost(&none, none.input))
+        let price = self.on(terms);
+        let all = CacheWrites {
+            tokens: none.input,
+            long: if terms.long_cache { none.input } else { 0 },
+        };
+        price
+            .cost(&none, CacheWrites::default())
+            .max(price.cost(&none, all))
+    }
+
+    /// The price at a discount on everything, cached input apart.
+    fn times(&self, discount: Discount) -> Self {
+        let Discount { factor, cached } = discount;
+        let scaled = |rates: TokenRates| TokenRates {
+            input: rates.input * factor,
+            output: rates.output * factor,
+            cached: rates.cached.map(|price| price * factor),
+        };
+        let mut rates = scaled(self.rates);
+        // Some tables round the cached price; the table's own number is what is charged.
+        rates.cached = cached.or(rates.cached);
+        Self {
+            rates,
+            written: self.written.map(|price| price * factor),
+            written_long: self.written_long.map(|price| price * factor),
+            long: self.long.map(|(above, rates)| (above, scaled(rates))),
+            ..*self
+        }
+    }
+
+    /// Whether both have the same prices on standard terms.
+    fn has_rates_of(&self, other: &Self) -> bool {
+        self.rates == other.rates && self.written == other.written && self.long == other.long
     }
 
     fn at(&self, input: u64) -> TokenRates {
         match self.long {
             Some((above, rates)) if input > above => rates,
             _ => self.rates,
+        }
+    }
+}
+
+impl Surcharges {
+    /// What the dearest terms cost of the standard price.
+    fn dearest(&self) -> f64 {
+        let tiers = [self.priority, self.flex, self.ultrafast];
+        let tier = tiers.into_iter().flatten().map(|tier| tier.factor);
+        let tier = tier.fold(1.0, f64::max);
+        let others = [self.regional, self.us_only, self.fast_mode];
+        tier * others.into_iter().flatten().product::<f64>()
+    }
+}
+
+impl Discount {
+    fn of(factor: f64) -> Self {
+        Self {
+            factor,
+            cached: None,
         }
     }
 }
@@ -176,41 +300,68 @@ fn ratio(a: f64, b: f64) -> f64 {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct PriceTable {
+    /// Where the prices are from.
+    #[serde(default)]
+    pub source: String,
+    #[serde(default)]
+    pub litellm_version: String,
+    pub litellm_uploaded: Option<Date>,
+    /// The day on which they were read.
+    pub retrieved: Option<Date>,
     models: Vec<PriceRow>,
     #[serde(default)]
     not_in_litellm_1_109_1: Vec<PriceRow>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-struct PriceRow {
-    id: String,
-    provider: String,
+/// A model at a provider. Prices are in US dollars for a million tokens, factors are shares of the
+/// standard price.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PriceRow {
+    pub id: String,
+    pub provider: String,
     #[serde(default = "chat")]
-    kind: String,
+    pub kind: String,
     input: Option<f64>,
     output: Option<f64>,
     cached: Option<f64>,
     cache_write: Option<f64>,
-    batch_factor: Option<f64>,
+    pub batch_factor: Option<f64>,
     cached_batch: Option<f64>,
-    usd_per_search_unit: Option<f64>,
-    long_context: Option<LongContext>,
-    price_change: Option<PriceChange>,
+    #[serde(alias = "cache_write_1h", alias = "cache_write_12h")]
+    cache_write_long: Option<f64>,
+    pub priority_factor: Option<f64>,
+    cached_priority: Option<f64>,
+    pub flex_factor: Option<f64>,
+    cached_flex: Option<f64>,
+    pub ultrafast_factor: Option<f64>,
+    cached_ultrafast: Option<f64>,
+    pub regional_factor: Option<f64>,
+    pub us_factor: Option<f64>,
+    pub fast_factor: Option<f64>,
+    /// The day from which the provider does not serve the model any more.
+    pub retires: Option<Date>,
+    pub usd_per_search_unit: Option<f64>,
+    pub long_context: Option<LongContext>,
+    pub price_change: Option<PriceChange>,
+    /// Where the row is from, if it is not from the source of the table.
+    pub source: Option<String>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-struct LongContext {
-    above_input_tokens: u64,
-    input: f64,
-    output: f64,
+/// Prices of calls with long input.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LongContext {
+    pub above_input_tokens: u64,
+    pub input: f64,
+    pub output: f64,
     cached: Option<f64>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-struct PriceChange {
-    from: Date,
-    input: f64,
-    output: f64,
+/// An announced price.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PriceChange {
+    pub from: Date,
+    pub input: f64,
+    pub output: f64,
     cached: Option<f64>,
 }
 
@@ -230,21 +381,31 @@ impl PriceTable {
         serde_json::from_str(text).map_err(|error| format!("not a table of prices: {error}"))
     }
 
-    /// What `model` costs at `provider` on `day`, for chat or for decisions. A date at the end of the id does not matter.
+    /// Every model of the table.
+    pub fn rows(&self) -> impl Iterator<Item = &PriceRow> {
+        self.models.iter().chain(&self.not_in_litellm_1_109_1)
+    }
+
+    /// What `model` costs at `provider` on `day`, for chat or for decisions.
     pub fn find(&self, provider: &str, kind: &str, model: &str, day: Date) -> Option<Price> {
-        let rows = || self.models.iter().chain(&self.not_in_litellm_1_109_1);
+        self.row(provider, kind, model)?.price(day)
+    }
+
+    /// The row of `model` at `provider`. A date at the end of the id does not matter.
+    pub fn row(&self, provider: &str, kind: &str, model: &str) -> Option<&PriceRow> {
         let row = |id: &str| {
-            rows().find(|row| row.provider == provider && row.kind == kind && row.id == id)
+            self.rows()
+                .find(|row| row.provider == provider && row.kind == kind && row.id == id)
         };
         let id = model.strip_prefix("models/").unwrap_or(model);
-        row(id).or_else(|| row(undated(id)))?.price(day)
+        row(id).or_else(|| row(undated(id)))
     }
 
     /// What `model` costs as a reranker of `provider`.
     pub fn find_rerank(&self, provider: &str, model: &str) -> Option<RerankPrice> {
-        let mut rows = self.models.iter().chain(&self.not_in_litellm_1_109_1);
-        let row =
-            rows.find(|row| row.provider == provider && row.kind == "rerank" && row.id == model)?;
+        let row = self
+            .rows()
+            .find(|row| row.provider == provider && row.kind == "rerank" && row.id == model)?;
         let searches = row.usd_per_search_unit.map(RerankPrice::Searches);
         searches.or(row.input.map(RerankPrice::Tokens))
     }
@@ -257,8 +418,7 @@ impl PriceTable {
         if by_provider.is_some() {
             return by_provider;
         }
-        let rows = self.models.iter().chain(&self.not_in_litellm_1_109_1);
-        let mut providers: Vec<&str> = rows.map(|row| row.provider.as_str()).collect();
+        let mut providers: Vec<&str> = self.rows().map(|row| row.provider.as_str()).collect();
         providers.sort_unstable();
         providers.dedup();
         let prices = providers
@@ -266,11 +426,35 @@ impl PriceTable {
             .filter_map(|provider| self.find(provider, kind, model, day));
         let prices: Vec<Price> = prices.collect();
         let (first, others) = prices.split_first()?;
-        others.iter().all(|price| price == first).then_some(*first)
+        // They may differ in the terms that they offer; the dearest terms make the bound.
+        others
+            .iter()
+            .all(|price| price.has_rates_of(first))
+            .then(|| {
+                others.iter().fold(*first, |dearest, price| {
+                    if price.surcharges.dearest() > dearest.surcharges.dearest() {
+                        *price
+                    } else {
+                        dearest
+                    }
+                })
+            })
     }
 }
 
 impl PriceRow {
+    /// The prices of standard calls on a day, for models that are paid by tokens of input and
+    /// output.
+    pub fn rates_on(&self, day: Date) -> Option<TokenRates> {
+        let rates = |input| TokenRates {
+            input,
+            output: 0.0,
+            cached: self.cached,
+        };
+        let by_input = self.input.map(rates);
+        self.price(day).map_or(by_input, |price| Some(price.rates))
+    }
+
     fn price(&self, day: Date) -> Option<Price> {
         let mut price = Price {
             rates: TokenRates {
@@ -287,7 +471,16 @@ impl PriceRow {
                 };
                 (long.above_input_tokens, rates)
             }),
-            batch: self.batch_factor.map(|factor| (factor, self.cached_batch)),
+            written_long: self.cache_write_long.filter(|price| *price > 0.0),
+            batch: discount(self.batch_factor, self.cached_batch),
+            surcharges: Surcharges {
+                priority: discount(self.priority_factor, self.cached_priority),
+                flex: discount(self.flex_factor, self.cached_flex),
+                ultrafast: discount(self.ultrafast_factor, self.cached_ultrafast),
+                regional: self.regional_factor,
+                us_only: self.us_factor,
+                fast_mode: self.fast_factor,
+            },
         };
         if let Some(change) = self
             .price_change
@@ -302,10 +495,22 @@ impl PriceRow {
                 output: change.output,
                 cached: change.cached.or(before.cached.map(|cached| cached * rise)),
             };
-            price.batch = price.batch.map(|(factor, _)| (factor, None));
+            let plain = |discount: Discount| Discount::of(discount.factor);
+            price.batch = price.batch.map(plain);
+            for tier in [
+                &mut price.surcharges.priority,
+                &mut price.surcharges.flex,
+                &mut price.surcharges.ultrafast,
+            ] {
+                *tier = tier.map(plain);
+            }
         }
         Some(price)
     }
+}
+
+fn discount(factor: Option<f64>, cached: Option<f64>) -> Option<Discount> {
+    factor.map(|factor| Discount { factor, cached })
 }
 
 /// `gpt-6-luna-2026-09-01` and `claude-haiku-5-5-20260901` without the date.
@@ -326,6 +531,7 @@ fn undated(id: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use CacheWrites as Writes;
     use jiff::civil::date;
 
     fn usage(input: u64, cached: u64, output: u64) -> Usage {
@@ -335,6 +541,19 @@ mod tests {
             output,
             thinking: 0,
         }
+    }
+
+    const NONE: Writes = Writes { tokens: 0, long: 0 };
+    const STANDARD: BillingTerms = BillingTerms {
+        tier: ServiceTier::Default,
+        regional: false,
+        us_only: false,
+        fast_mode: false,
+        long_cache: false,
+    };
+
+    fn written(tokens: u64) -> Writes {
+        Writes { tokens, long: 0 }
     }
 
     fn find(provider: &str, model: &str) -> Option<Price> {
@@ -366,27 +585,115 @@ mod tests {
     #[test]
     fn cached_written_and_long_input_have_their_own_rates() {
         let terra = find("openai", "gpt-6.1-terra").unwrap();
-        near(terra.cost(&usage(1_000_000, 0, 0), 0), 2.0);
-        near(terra.cost(&usage(100_000, 0, 10_000), 0), 0.15);
-        near(terra.cost(&usage(100_000, 100_000, 0), 0), 0.005);
-        near(terra.cost(&usage(100_000, 0, 0), 100_000), 0.125);
-        near(terra.cost(&usage(100, 900, 0), 900), 100.0 * 0.05 / 1e6);
+        near(terra.cost(&usage(1_000_000, 0, 0), NONE), 2.0);
+        near(terra.cost(&usage(100_000, 0, 10_000), NONE), 0.15);
+        near(terra.cost(&usage(100_000, 100_000, 0), NONE), 0.005);
+        near(terra.cost(&usage(100_000, 0, 0), written(100_000)), 0.125);
+        near(
+            terra.cost(&usage(100, 900, 0), written(900)),
+            100.0 * 0.05 / 1e6,
+        );
         let haiku = find("anthropic", "claude-haiku-5-5").unwrap();
-        near(haiku.cost(&usage(100_000, 0, 0), 0), 0.01);
-        near(haiku.cost(&usage(100_001, 0, 0), 0), 0.0500005);
-        near(terra.worst(&usage(100_000, 100_000, 0)), 0.125);
+        near(haiku.cost(&usage(100_000, 0, 0), NONE), 0.01);
+        near(haiku.cost(&usage(100_001, 0, 0), NONE), 0.0500005);
+        near(terra.worst(&usage(100_000, 100_000, 0), STANDARD), 0.125);
+    }
+
+    #[test]
+    fn a_call_costs_what_its_terms_say() {
+        let on = |model: (&str, &str), terms: BillingTerms| {
+            let price = find(model.0, model.1).unwrap().on(terms);
+            10.0 * price.cost(&usage(100_000, 0, 100_000), NONE)
+        };
+        let tier = |tier| BillingTerms { tier, ..STANDARD };
+        let mini = ("openai", "gpt-5.4-mini");
+        near(on(mini, STANDARD), 5.25);
+        near(on(mini, tier(ServiceTier::Priority)), 10.5);
+        near(on(mini, tier(ServiceTier::Flex)), 2.625);
+        let regional = BillingTerms {
+            regional: true,
+            ..STANDARD
+        };
+        near(on(mini, regional), 5.775);
+        // A model that is not sold on these terms is billed on standard ones.
+        near(on(mini, tier(ServiceTier::Ultrafast)), 5.25);
+        near(on(("openai", "gpt-5.5"), tier(ServiceTier::Priority)), 87.5);
+        near(
+            on(("gemini", "gemini-3.8-flash"), tier(ServiceTier::Priority)),
+            8.1,
+        );
+        let astra = find("openai", "gpt-6-astra").unwrap();
+        let fastest = astra.on(tier(ServiceTier::Ultrafast));
+        near(fastest.cost(&usage(100_000, 0, 0), NONE), 6.0);
+        let opus = ("anthropic", "claude-opus-5-5");
+        let us_only = BillingTerms {
+            us_only: true,
+            ..STANDARD
+        };
+        let fast_in_us = BillingTerms {
+            fast_mode: true,
+            ..us_only
+        };
+        near(on(opus, us_only), 26.4);
+        near(on(opus, fast_in_us), 52.8);
+        // A batch has no tiers, but it stays in its region.
+        let batched = find(opus.0, opus.1).unwrap().batched().unwrap();
+        let cost = batched.on(fast_in_us).cost(&usage(1_000_000, 0, 0), NONE);
+        near(cost, 2.2);
+    }
+
+    #[test]
+    fn a_cache_that_is_kept_longer_costs_more() {
+        let sonnet = find("anthropic", "claude-sonnet-5-5").unwrap();
+        let writes = Writes {
+            tokens: 600_000,
+            long: 400_000,
+        };
+        near(
+            sonnet.cost(&usage(1_000_000, 0, 0), writes),
+            0.8 + 0.5 + 1.6,
+        );
+        let longer = BillingTerms {
+            long_cache: true,
+            ..STANDARD
+        };
+        near(sonnet.worst(&usage(100_000, 0, 0), STANDARD), 0.25);
+        near(sonnet.worst(&usage(100_000, 0, 0), longer), 0.4);
+        let haiku = find("anthropic", "claude-haiku-5-5").unwrap();
+        near(haiku.worst(&usage(1_000_000, 0, 0), longer), 1.0);
+        let terra = find("openai", "gpt-6.1-terra").unwrap();
+        near(terra.worst(&usage(100_000, 0, 0), longer), 0.25);
+    }
+
+    #[test]
+    fn a_price_of_any_seller_has_the_dearest_terms() {
+        let day = date(2026, 11, 21);
+        let any = PriceTable::embedded().find_any("chat", "gpt-6.1-terra", day);
+        let priority = BillingTerms {
+            tier: ServiceTier::Priority,
+            ..STANDARD
+        };
+        near(
+            any.unwrap().on(priority).cost(&usage(1_000, 0, 100), NONE),
+            0.003,
+        );
     }
 
     #[test]
     fn a_batch_costs_half_where_there_is_one() {
         let terra = find("openai", "gpt-6.1-terra").unwrap();
         near(
-            terra.batched().unwrap().cost(&usage(100_000, 0, 10_000), 0),
+            terra
+                .batched()
+                .unwrap()
+                .cost(&usage(100_000, 0, 10_000), NONE),
             0.075,
         );
         let lite = find("gemini", "gemini-3.5-flash-lite").unwrap();
         near(
-            lite.batched().unwrap().cost(&usage(100_000, 100_000, 0), 0),
+            lite.batched()
+                .unwrap()
+                .cost(&usage(100_000, 100_000, 0), NONE),
             0.002,
         );
         assert_eq!(find("azure", "gpt-6.1-terra").unwrap().batched(), None);
@@ -396,7 +703,7 @@ mod tests {
     fn an_announced_price_is_used_from_its_day() {
         let cost = |day| {
             let price = PriceTable::embedded().find("gemini", "chat", "gemini-3.8-flash", day);
-            price.unwrap().cost(&usage(1_000_000, 0, 0), 0)
+            price.unwrap().cost(&usage(1_000_000, 0, 0), NONE)
         };
         near(cost(date(2026, 12, 31)), 0.75);
         near(cost(date(2027, 1, 1)), 1.5);
@@ -442,6 +749,6 @@ mod tests {
     fn decisions_are_priced_apart_from_chat() {
         let day = date(2026, 11, 21);
         let decisions = PriceTable::embedded().find("openai", "decisions", "gpt-6-luna", day);
-        near(decisions.unwrap().cost(&usage(1_000_000, 0, 5), 0), 0.1);
+        near(decisions.unwrap().cost(&usage(1_000_000, 0, 5), NONE), 0.1);
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const BIG: [&str; 5] = ["vote", "failure", "call", "battle", "document"];
 
 /// Statements that may read a big table from end to end: a part of their text, and why.
-const WHOLE: [(&str, &str); 15] = [
+const WHOLE: [(&str, &str); 16] = [
     (
         "SELECT query AS id, count(*) AS there",
         "a look through the whole file, of `doctor` and `backup`",
@@ -31,6 +31,10 @@ const WHOLE: [(&str, &str); 15] = [
         "all that was ever spent",
     ),
     ("SELECT latency_ms, tokens_input", "a judge's whole report"),
+    (
+        "SELECT count(*), avg(tokens_input)",
+        "a judge's first answers: it ends after some thousand, and judges without votes are not looked for",
+    ),
     (
         "SELECT cause, count(DISTINCT battle)",
         "a judge's whole report",

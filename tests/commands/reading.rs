@@ -287,6 +287,56 @@ fn a_file_in_place_of_a_command_is_told_which_commands_take_it() {
     sandbox.refused("no-such-file", 2, &["unrecognized subcommand"]);
 }
 
+#[test]
+fn prices_say_where_they_are_from_and_which_judges_they_concern() {
+    let sandbox = Sandbox::new();
+    let toml = r#"
+[[judge]]
+name = "old"
+provider = "openai"
+model = "gpt-4.1"
+
+[[judge]]
+name = "tuned"
+provider = "openai"
+model = "my-finetune"
+
+[[judge]]
+name = "own"
+provider = "openai"
+model = "my-finetune"
+price = { input = 3.0, output = 6.0 }
+"#;
+    std::fs::write(sandbox.path("overrule.toml"), toml).unwrap();
+    let listed = sandbox.done("prices gpt-6.1");
+    listed.prints("litellm 1.109.1 of 2026-11-12, retrieved on 2026-11-21");
+    listed.prints("gpt-6.1-terra");
+    assert!(!listed.text().contains("claude"), "{}", listed.text());
+    assert!(
+        listed
+            .stderr
+            .contains("no price is known for my-finetune of openai (judge tuned)")
+    );
+    assert!(
+        listed.stderr.contains("retired on 2027-01-14"),
+        "{}",
+        listed.stderr
+    );
+    let prices = sandbox.json("prices --json");
+    assert_eq!(prices["unknown"], json!(["tuned"]));
+    let judge = |at: usize, field: &str| prices["judges"][at][field].clone();
+    assert_eq!(
+        (judge(0, "input"), judge(0, "retires")),
+        (json!(2.0), json!("2027-01-14"))
+    );
+    assert_eq!(
+        (judge(2, "from"), judge(2, "output")),
+        (json!("overrule.toml"), json!(6.0))
+    );
+    assert!(prices["age_days"].as_i64().unwrap() >= 5);
+    assert!(prices["models"].as_array().unwrap().len() > 100);
+}
+
 #[rstest]
 #[case("status")]
 #[case("queries --json")]

@@ -75,6 +75,55 @@ fn answers_cut_in_half_never_pass_the_budget() {
     assert!(known + assumed >= desk.server.billed_usd());
 }
 
+/// What a dry run says that each judge costs: expected and at most.
+fn forecast(desk: &Desk, more: &[&str]) -> (f64, f64) {
+    let output = desk.annotate(&[&["--judges", "gpt", "--dry-run", "--json"], more].concat());
+    let estimate: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let judge = &estimate["judges"][0];
+    let of = |name: &str| judge[name].as_f64().unwrap();
+    (of("cost_usd"), of("worst_usd"))
+}
+
+#[test]
+fn nothing_costs_more_than_was_said_to_be_the_most() {
+    for fault in [Fault::CutBody, Fault::CutText, Fault::Length] {
+        let desk = priced("");
+        desk.server.fail_at_random(Faults {
+            seed: 5,
+            rates: vec![(fault, 0.4)],
+            ..Faults::default()
+        });
+        let (_, most) = forecast(&desk, &["--cycles", "1"]);
+        let output = desk.annotate(&["--judges", "gpt", "--cycles", "1"]);
+        let (known, assumed) = spent(&desk);
+        let what = format!("{fault:?}: {known} + {assumed} of {most}");
+        assert!(known + assumed <= most, "{what}: {}", told(&output));
+        let billed = desk.server.billed_usd();
+        assert!(billed > 0.0 && billed <= most, "{what}");
+    }
+}
+
+#[test]
+fn what_is_expected_follows_the_answers_that_came() {
+    let desk = priced("");
+    let cycles = |number| ["--judges", "gpt", "--cycles", number];
+    let (guessed, _) = forecast(&desk, &["--cycles", "2"]);
+    ended(&desk.annotate(&cycles("2")), 0);
+    let (known, assumed) = spent(&desk);
+    assert_eq!(assumed, 0.0);
+    let billed = desk.server.billed_usd();
+    assert!((known - billed).abs() < 1e-9, "{known} for {billed}");
+    let (expected, most) = forecast(&desk, &["--cycles", "4"]);
+    ended(&desk.annotate(&cycles("4")), 0);
+    let more = desk.server.billed_usd() - billed;
+    assert!(more > 0.0 && more <= most);
+    let (before, after) = ((guessed / known).ln().abs(), (expected / more).ln().abs());
+    assert!(
+        after < before,
+        "{guessed} for {known}, then {expected} for {more}"
+    );
+}
+
 #[test]
 fn answers_without_usage_are_counted_as_assumed() {
     for fault in [Fault::NoUsage, Fault::NegativeUsage, Fault::AbsurdUsage] {

@@ -7,13 +7,17 @@ pub(super) mod time;
 use super::judge_history::JudgeHistory;
 use super::plan::probe_shares;
 use super::request::RunRequest;
+use crate::domain::battle::Pair;
 use crate::domain::corpus::Pool;
-use crate::judge::{JudgeEnsemble, JudgeSpec, PoolText, PresentedPair};
+use crate::judge::{
+    Judge, JudgeEnsemble, JudgePrompt, JudgeSpec, LearntUsage, PoolText, PresentedPair,
+};
 use crate::store::{Store, StoreError};
 use identical_calls::IdenticalCalls;
 pub use identical_calls::PoolOutline;
 use query::QueryEstimate;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Calls looked at for a judge's token estimate, in each query.
@@ -31,8 +35,12 @@ pub struct JudgeEstimate {
     pub tokens_output: u64,
     /// Dollars expected, `None` where the price is unknown.
     pub cost_usd: Option<f64>,
-    /// Dollars at the very most, `None` where the price is unknown.
+    /// Dollars at the very most, attempts that come to nothing included; `None` if the price is
+    /// unknown.
     pub worst_usd: Option<f64>,
+    /// The answers that `tokens_output` and `cost_usd` follow from; `None` if there are none yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learnt: Option<LearntUsage>,
     /// How long its calls take, where that is known.
     pub time: Option<CallTime>,
 }
@@ -122,7 +130,7 @@ impl CostEstimate {
         let mut estimate = Self::new(ensemble);
         estimate.batch = in_batches;
         if let Some(store) = store {
-            estimate.history = JudgeHistory::of(store, ensemble)?;
+            estimate.learn(store, ensemble)?;
         }
         let documents = outlines.iter().map(|pool| pool.documents);
         let shares = probe_shares(request, &estimate.specs, documents);
@@ -154,13 +162,35 @@ impl CostEstimate {
         estimate.with_project(store, ensemble, request)
     }
 
+    /// Takes over what the project holds of these judges.
+    fn learn(&mut self, store: &Store, ensemble: &JudgeEnsemble) -> Result<(), StoreError> {
+        self.history = JudgeHistory::of(store, ensemble)?;
+        let specs = self.specs.clone();
+        let learnt = store.read_blocking(move |db| {
+            let judges = db.known_judges(&specs)?.into_iter().zip(&specs);
+            judges
+                .map(|(judge, spec)| {
+                    if spec.is_offline() {
+                        Ok(None)
+                    } else {
+                        db.used_by(judge)
+                    }
+                })
+                .collect::<Result<Vec<_>, StoreError>>()
+        })?;
+        for (of, learnt) in self.judges.iter_mut().zip(learnt) {
+            of.learnt = learnt;
+        }
+        Ok(())
+    }
+
     fn with_project(
         mut self,
         store: &Store,
         ensemble: &JudgeEnsemble,
         request: &RunRequest,
     ) -> Result<Self, StoreError> {
-        self.history = JudgeHistory::of(store, ensemble)?;
+        self.learn(store, ensemble)?;
         let queries = match &request.queries {
             Some(queries) => queries.clone(),
             None => store.read_blocking(|db| db.runnable_queries())?,
@@ -230,42 +260,80 @@ impl CostEstimate {
         let calls = need.calls.iter().zip(identical);
         let calls = calls.map(|(calls, identical)| calls - identical);
         let step = need.pairs.len().div_ceil(SAMPLE).max(1);
+        let sample: Vec<_> = need.pairs.iter().step_by(step).collect();
+        let shown = |first, second| PresentedPair {
+            pool: Arc::clone(text),
+            first,
+            second,
+        };
         for ((judge, count), of) in ensemble.iter().zip(calls).zip(&mut self.judges) {
-            of.calls += count;
             if count == 0 {
                 continue;
             }
-            let (mut input, mut output, mut looked_at) = (0, 0, 0u64);
-            let (mut cost, mut worst) = (Some(0.0), Some(0.0));
-            for pair in need.pairs.iter().step_by(step) {
-                let case = PresentedPair {
-                    pool: Arc::clone(text),
-                    first: pair.low(),
-                    second: pair.high(),
-                };
-                let prompt = judge.prompt(&case);
-                let (usage, price, most) = match judge.batch().filter(|_| self.batch) {
-                    Some(batch) => batch.batch_cost(&prompt),
-                    None => {
-                        let (usage, price) = judge.estimate(&prompt);
-                        (usage, price, judge.worst_with_reask(&prompt))
+            let batch = judge.batch().filter(|_| self.batch);
+            // Handed over only after one call outside of the batch has been answered.
+            let tested = batch.is_some() && of.calls == 0;
+            of.calls += count;
+            let (mut input, mut output) = (0, 0);
+            let mut cost = Some(0.0);
+            for pair in &sample {
+                let prompt = judge.prompt(&shown(pair.low(), pair.high()));
+                let (usage, price) = match (batch, of.learnt) {
+                    (_, Some(learnt)) => {
+                        let input = judge.estimate(&prompt).0.input;
+                        learnt.expect(judge.as_ref(), input, batch)
                     }
+                    (Some(batch), None) => {
+                        let (usage, price, _) = batch.batch_cost(&prompt);
+                        (usage, price)
+                    }
+                    (None, None) => judge.estimate(&prompt),
                 };
-                worst = worst.zip(most).map(|(sum, price): (f64, f64)| sum + price);
                 input += usage.input;
                 output += usage.output;
                 cost = cost.zip(price).map(|(sum, price)| sum + price);
-                looked_at += 1;
             }
-            let scale = count as f64 / looked_at.max(1) as f64;
+            let scale = count as f64 / sample.len().max(1) as f64;
             of.tokens_input += (input as f64 * scale).round() as u64;
             of.tokens_output += (output as f64 * scale).round() as u64;
             of.cost_usd = of.cost_usd.zip(cost).map(|(sum, cost)| sum + cost * scale);
-            of.worst_usd = of
-                .worst_usd
-                .zip(worst)
-                .map(|(sum, worst)| sum + worst * scale);
+            let most =
+                longest_prompt(judge.as_ref(), &need.pairs, &shown).map_or(Some(0.0), |prompt| {
+                    let at_once = judge.most_usd(&prompt);
+                    let Some(batch) = batch else {
+                        return Some(count as f64 * at_once?);
+                    };
+                    let (_, _, in_batch) = batch.batch_cost(&prompt);
+                    let test = if tested { at_once? } else { 0.0 };
+                    Some(count as f64 * in_batch? + test)
+                });
+            of.worst_usd = of.worst_usd.zip(most).map(|(sum, most)| sum + most);
         }
         Ok(())
     }
+}
+
+/// The prompt about the two documents that take the most room: no call about these pairs costs more.
+/// `None` for judges that cost nothing, and without a pair.
+fn longest_prompt(
+    judge: &dyn Judge,
+    pairs: &[Pair],
+    shown: &impl Fn(usize, usize) -> PresentedPair,
+) -> Option<JudgePrompt> {
+    if judge.spec().is_offline() {
+        return None;
+    }
+    let documents: BTreeSet<usize> = pairs
+        .iter()
+        .flat_map(|pair| [pair.low(), pair.high()])
+        .collect();
+    let mut by_length: Vec<(usize, usize)> = documents
+        .into_iter()
+        .map(|at| (judge.prompt(&shown(at, at)).user.len(), at))
+        .collect();
+    by_length.sort_unstable_by(|a, b| b.cmp(a));
+    let [(_, longest), (_, second), ..] = by_length.as_slice() else {
+        return None;
+    };
+    Some(judge.prompt(&shown(*longest, *second)))
 }

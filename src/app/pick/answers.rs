@@ -3,7 +3,7 @@
 use crate::domain::adjudication::{PickRecord, PickResult};
 use crate::domain::corpus::QueryId;
 use crate::domain::spend::Spend;
-use crate::judge::Usage;
+use crate::judge::{JudgeSpec, LearntUsage, Usage, UsageSums};
 use std::collections::HashMap;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,6 +46,8 @@ pub(super) type PickQuestionKey = (QueryId, usize, String);
 #[derive(Debug, Default)]
 pub struct PickAnswers {
     states: HashMap<PickQuestionKey, QuestionState>,
+    /// What answers took, by name, provider, model and prompt of the judge.
+    used: HashMap<[String; 4], UsageSums>,
 }
 
 impl PickAnswers {
@@ -74,14 +76,41 @@ impl PickAnswers {
             PickResult::Invalid(_) => state.invalid += 1,
             PickResult::Failure(_) => state.failed |= !record.again,
         }
-        state.usage.input += record.tokens_input;
-        state.usage.output += record.tokens_output;
+        let usage = Usage {
+            input: record.tokens_input,
+            output: record.tokens_output,
+            ..Usage::default()
+        };
+        state.usage.input += usage.input;
+        state.usage.output += usage.output;
         state.spend += Spend::of(record.cost_usd);
+        if !matches!(record.result, PickResult::Failure(_)) {
+            let judge = [
+                &record.judge,
+                &record.provider,
+                &record.model,
+                &record.prompt,
+            ];
+            let sums = self.used.entry(judge.map(Clone::clone)).or_default();
+            sums.add(usage, record.cost_usd);
+        }
     }
 
     /// The state of a question; `None` if it was never answered and never failed.
     pub(super) fn state(&self, question: &PickQuestionKey) -> Option<&QuestionState> {
         self.states.get(question)
+    }
+
+    /// What answers of a judge took; `None` if there are none yet.
+    pub(super) fn learnt(&self, judge: &JudgeSpec) -> Option<LearntUsage> {
+        let key = [
+            &judge.name,
+            &judge.provider,
+            &judge.model,
+            &judge.prompt_hash,
+        ];
+        let sums = self.used.get(&key.map(Clone::clone))?;
+        sums.learnt().filter(|_| !judge.is_offline())
     }
 
     /// Tokens and dollars spent on these questions.

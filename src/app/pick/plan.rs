@@ -11,7 +11,7 @@ use crate::domain::corpus::Pool;
 use crate::domain::metrics::Qrels;
 use crate::domain::sampling::SeededRng;
 use crate::domain::spend::Spend;
-use crate::judge::{JudgeEnsemble, Usage};
+use crate::judge::{JudgeEnsemble, LearntUsage, Usage};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, StoreError};
 use serde::Serialize;
@@ -67,11 +67,15 @@ impl PickPlan {
             estimates: CostEstimate::new(ensemble).judges,
             notes: Vec::new(),
         };
+        for (judge, estimate) in ensemble.iter().zip(&mut plan.estimates) {
+            estimate.learnt = answers.learnt(judge.spec());
+        }
         let planner = PoolPlanner {
             labels: &inputs.labels,
             ensemble,
             options,
             answers,
+            learnt: plan.estimates.iter().map(|of| of.learnt).collect(),
         };
         let mut idle = 0;
         let mut take = |part: Option<PoolPart>| match part {
@@ -192,6 +196,8 @@ struct PoolPlanner<'a> {
     ensemble: &'a JudgeEnsemble,
     options: &'a PickOptions,
     answers: &'a PickAnswers,
+    /// What answers of each judge took.
+    learnt: Vec<Option<LearntUsage>>,
 }
 
 impl PoolPlanner<'_> {
@@ -229,11 +235,17 @@ impl PoolPlanner<'_> {
                     part.already += 1;
                     continue;
                 }
-                let (usage, usd) = judge.estimate(&prompt);
+                let (usage, usd) = match self.learnt.get(seat).copied().flatten() {
+                    Some(learnt) => {
+                        let input = judge.estimate(&prompt).0.input;
+                        learnt.expect(judge.as_ref(), input, None)
+                    }
+                    None => judge.estimate(&prompt),
+                };
                 let cost = TaskCost {
                     usage,
                     usd,
-                    worst_usd: judge.worst_with_reask(&prompt),
+                    worst_usd: judge.most_usd(&prompt),
                 };
                 let task = PickTask {
                     seat,

@@ -7,6 +7,7 @@ use super::question::Target;
 use crate::domain::numeric::best_first;
 use crate::domain::reranking::{Answer, Question, play};
 use crate::domain::sampling::SeededRng;
+use crate::judge::MAX_CHARGED;
 use crate::store::corpus::QueryKey;
 use crate::store::{Store, StoreError};
 use serde::Serialize;
@@ -36,7 +37,8 @@ pub struct MethodEstimate {
     /// Where the first stage is right.
     pub least: CallVolume,
     pub expected: CallVolume,
-    /// As many calls as there can be, each at its worst price and asked twice.
+    /// As many calls as there can be, each at its worst price, if all but the last attempt of each
+    /// come to nothing and are charged.
     pub most: CallVolume,
 }
 
@@ -143,13 +145,14 @@ fn measure(method: &PreparedMethod, candidates: &Candidates) -> [Sum; 3] {
         .most
         .max(expected.calls as usize) as f64;
     dearest.raise(&dear);
+    let times = f64::from(MAX_CHARGED);
     // What asks no one needs nothing, however often it is asked.
     let most = match calls == 0.0 || least.calls == 0.0 {
         true => Sum::default(),
         false => Sum {
-            calls: 2.0 * calls,
-            tokens_input: 2.0 * calls * dearest.tokens_input,
-            tokens_output: 2.0 * calls * dearest.tokens_output,
+            calls: times * calls,
+            tokens_input: times * calls * dearest.tokens_input,
+            tokens_output: times * calls * dearest.tokens_output,
             usd: calls * dearest.usd,
             unpriced: dearest.unpriced,
         },
@@ -190,7 +193,7 @@ fn used(target: &Target) -> (Sum, Sum) {
         Target::Judge { judge, prompt, .. } | Target::Battle { judge, prompt, .. } => {
             let (usage, usd) = judge.estimate(prompt);
             let (worst, _) = judge.worst(prompt);
-            let most = judge.worst_with_reask(prompt);
+            let most = judge.most_usd(prompt);
             (
                 sum(usage.input, usage.output, usd),
                 sum(worst.input, worst.output, most),
@@ -203,9 +206,10 @@ fn used(target: &Target) -> (Sum, Sum) {
         } => {
             let (usage, usd) = reranker.estimate(query, candidates);
             let (most, worst) = reranker.worst(query, candidates);
+            let most_usd = worst.map(|usd| usd * f64::from(MAX_CHARGED));
             (
                 sum(usage.input, usage.output, usd),
-                sum(most.input, most.output, worst),
+                sum(most.input, most.output, most_usd),
             )
         }
     }

@@ -12,7 +12,8 @@ use crate::client::call_key::identity_of;
 use crate::client::{RunControl, now_ms};
 use crate::domain::reranking::Answer;
 use crate::judge::{
-    Judge, JudgeEnsemble, JudgeSpec, PoolText, PresentedQuestion, RerankAsk, RerankKind,
+    Judge, JudgeEnsemble, JudgeSpec, MAX_CHARGED, PoolText, PresentedQuestion, RerankAsk,
+    RerankKind,
 };
 use crate::store::links::LinkAnswer;
 use crate::store::{Store, StoreError};
@@ -67,7 +68,8 @@ impl LinkJudges {
         check_budget(budget, &self.ensemble)
     }
 
-    /// What asking these links takes, and what it takes at most where each call is made twice at its worst price.
+    /// What asking these links takes, and what it takes at most, if all but the last attempt of each
+    /// call come to nothing and are charged.
     pub fn estimate(&self, links: &[LinkTexts]) -> (CallVolume, CallVolume) {
         let none = CallVolume {
             usd: Some(0.0),
@@ -81,8 +83,15 @@ impl LinkJudges {
             let (usage, usd) = judge.estimate(&prompt);
             add(&mut expected, 1.0, usage.input, usage.output, usd);
             let (worst, _) = judge.worst(&prompt);
-            let usd = judge.worst_with_reask(&prompt);
-            add(&mut most, 2.0, 2 * worst.input, 2 * worst.output, usd);
+            let times = u64::from(MAX_CHARGED);
+            let (input, output) = (times * worst.input, times * worst.output);
+            add(
+                &mut most,
+                times as f64,
+                input,
+                output,
+                judge.most_usd(&prompt),
+            );
         }
         (expected, most)
     }

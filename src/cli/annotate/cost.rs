@@ -1,10 +1,12 @@
 //! What a run would need, said beforehand.
 
 use crate::app::annotate::estimate::CostEstimate;
+use crate::app::prices::no_price;
 use crate::app::wording::{counted, duration};
 use crate::cli::output::clean;
 use crate::cli::spending::{estimate_table, usd};
-use crate::judge::{JudgeEnsemble, OFFLINE_LABEL, provider};
+use crate::domain::number_words::count;
+use crate::judge::{JudgeEnsemble, OFFLINE_LABEL, Usage, provider};
 
 /// The estimate as a table, with what it rests on.
 pub(in crate::cli) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble) -> String {
@@ -22,6 +24,26 @@ pub(in crate::cli) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble
         usd(estimate.cost_usd()),
         usd(estimate.worst_usd())
     ));
+    for judge in &estimate.judges {
+        if let Some(learnt) = judge.learnt.filter(|_| judge.calls > 0) {
+            text.push_str(&format!(
+                "{}: expected from {} in this project, {} tokens out on average\n",
+                clean(&judge.name),
+                counted(learnt.answers, "answer"),
+                count(learnt.mean.output as usize)
+            ));
+        }
+    }
+    for judge in ensemble
+        .iter()
+        .filter(|judge| judge.usd_of(&Usage::default()).is_none())
+    {
+        let spec = judge.spec();
+        if !spec.is_offline() {
+            text.push_str(&no_price(&spec.name, &spec.provider, &spec.model));
+            text.push('\n');
+        }
+    }
     text.push_str(&time_words(estimate, ensemble));
     if estimate.identical > 0 {
         text.push_str(&format!(

@@ -7,7 +7,7 @@ use crate::client::lock;
 use crate::client::pace::{back_off, named};
 use crate::client::question::{AttemptEnd, RecordJob, RecordOutcome, ServiceQuestion};
 use crate::domain::sampling::SeededRng;
-use crate::judge::{CallError, FailureCause, MAX_ADAPTIONS, Retry};
+use crate::judge::{CallError, FailureCause, MAX_ADAPTIONS, MAX_CHARGED, Retry};
 use crate::store::ledger::{AttemptFailure, Charge};
 use futures::FutureExt as _;
 use tokio::task::{Id, JoinError};
@@ -93,6 +93,10 @@ impl<Q: ServiceQuestion> Worker<Q> {
         if error.exchange.cost_usd.is_some() {
             self.usage.note(error.exchange.cost_usd, needs.worst_usd);
         }
+        if charge != Charge::Known(0.0) {
+            call.charged += 1;
+        }
+        let may_be_charged = call.charged < MAX_CHARGED;
         // So that a call that was refused is not recorded as one without a known price.
         if let Charge::Known(usd) = charge {
             error.exchange.cost_usd = Some(usd);
@@ -106,11 +110,12 @@ impl<Q: ServiceQuestion> Worker<Q> {
         let probing = lock(&self.gate).health.probes_from().is_some();
         let answers = lock(&self.gate).health.answers;
         let (begun, in_flight) = (sent.begun, self.sent.len());
-        let adapted = error.retry == Retry::Adapted && call.adaptions < MAX_ADAPTIONS;
+        let adapted =
+            error.retry == Retry::Adapted && call.adaptions < MAX_ADAPTIONS && may_be_charged;
         let again = call
             .question
             .rephrased(&error)
-            .filter(|_| !error.stops_judge && !adapted);
+            .filter(|_| !error.stops_judge && !adapted && may_be_charged);
         if let Some(question) = again {
             let job = call.question.keep(AttemptEnd::Failed {
                 error: &error,
@@ -119,10 +124,11 @@ impl<Q: ServiceQuestion> Worker<Q> {
             let line = format!("{error}; asked once more");
             self.put(sent.uid, charge, Some(failure), job, None, line);
             // It still leads: its twins wait for this question's last answer.
-            let leads = call.leads;
+            let (leads, charged) = (call.leads, call.charged);
             self.later(
                 CallTask {
                     leads,
+                    charged,
                     ..CallTask::new(question)
                 },
                 now,
@@ -144,7 +150,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 call.attempts += 1;
             }
             call.answers = answers;
-            match wait.filter(|_| call.attempts < ATTEMPTS && !error.stops_judge) {
+            let again = call.attempts < ATTEMPTS && may_be_charged && !error.stops_judge;
+            match wait.filter(|_| again) {
                 Some(wait) => {
                     let draw = self.draw(&call);
                     let attempt = call.attempts.max(1);

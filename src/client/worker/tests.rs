@@ -30,6 +30,8 @@ enum ServerFate {
     Broken(Duration),
     /// Never any response.
     Silent,
+    /// A time-out after this latency: the call may have been charged.
+    Late(Duration),
     /// An unreadable answer after this latency.
     Junk(Duration),
     /// Rejected as an invalid request.
@@ -179,6 +181,10 @@ impl SimulatedServer {
                 fail(exchange, FailureCause::Server, "it broke")
             }
             ServerFate::Silent => std::future::pending().await,
+            ServerFate::Late(latency) => {
+                tokio::time::sleep(latency).await;
+                fail(exchange, FailureCause::TimedOut, "too late")
+            }
             ServerFate::Page => {
                 exchange.status = Some(502);
                 let page = fail(exchange, FailureCause::Malformed, "a page");

@@ -1,20 +1,23 @@
 //! One judge from its configuration: format, address, headers, prompt, price, identity.
 
-use super::config::JudgeConfig;
-use super::endpoint::address;
+use super::config::{FILE, JudgeConfig};
+use super::endpoint::{address, base};
 use super::provider_profile::{LOCAL_GIVE_UP_AFTER, ProviderProfile, profile_of, unknown_provider};
 use super::reach::{BuildError, patience, reach};
 use super::sources::JudgeSources;
 use crate::domain::adjudication::PickMode;
 use crate::formats::file;
+use crate::judge::billing::TermsRange;
 use crate::judge::call::JudgePrompt;
 use crate::judge::identity::identity_of;
 use crate::judge::presented::RerankKind;
-use crate::judge::price::{Price, PriceTable};
+use crate::judge::price::{Price, PriceTable, TokenRates};
 use crate::judge::prompt::{self, AnswerForm, DocumentCut, Template};
+use crate::judge::provider::address::is_loopback;
 use crate::judge::provider::http::Http;
 use crate::judge::provider::{ApiConnection, JudgeSettings, Learnt, RemoteJudge};
-use crate::judge::spec::{JudgeLimits, JudgeSpec};
+use crate::judge::spec::{JudgeLimits, JudgeSpec, OFFLINE};
+use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
 /// What is set by us; parameters of these names are refused.
@@ -120,8 +123,10 @@ pub(super) fn judge(
         short_cap,
         params: config.params.clone(),
         seed: None,
-        price: price(config, &profile, &base_model, reached.is_free, own, sources),
+        price: price(config, &profile, reached.is_free, own, sources.today).map(|(_, price)| price),
         base_model,
+        retires: retires(config, &profile, own),
+        terms: TermsRange::default(),
         limits: JudgeLimits {
             concurrency: config.concurrency.or(profile.concurrency),
             slots_unknown: config.concurrency.is_none() && profile.concurrency.is_some(),
@@ -135,10 +140,12 @@ pub(super) fn judge(
     };
     let wire = profile.wire;
     let body = wire.build_request(&settings, &JudgePrompt::default(), Learnt::default());
+    let url = address(config, &reached.connection.base)?;
+    settings.terms = TermsRange::of_request(provider, &url, &body);
     settings.seed = seed_of(&body);
     settings.spec.params = params(body, settings.cut);
     let connection = ApiConnection {
-        url: address(config, &reached.connection.base)?,
+        url,
         ..reached.connection
     };
     Ok(RemoteJudge::new(settings, wire, connection, profile.batch))
@@ -227,39 +234,88 @@ fn prompt_file(sources: &JudgeSources<'_>, path: &str, rule: &str) -> Result<Str
         .map_err(|error| format!("{}: cannot be read: {error}; {rule}", path.display()))
 }
 
+/// What is known of the price of a configured judge.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownPrice {
+    /// Where the price comes from; `None` if it is unknown.
+    pub from: Option<&'static str>,
+    /// US dollars for a million tokens.
+    pub rates: Option<TokenRates>,
+    /// The day from which the model is not served any more.
+    pub retires: Option<Date>,
+}
+
+/// What is known of the price of a judge, whether or not its key is set.
+pub(super) fn known_price(
+    config: &JudgeConfig,
+    sources: &JudgeSources<'_>,
+    own: Option<&PriceTable>,
+) -> KnownPrice {
+    let profile = profile_of(&config.provider);
+    let found = if config.provider == OFFLINE {
+        Some(("embedded judge", Price::FREE))
+    } else {
+        profile.as_ref().and_then(|profile| {
+            let here = base(config, &profile.access, sources)
+                .is_ok_and(|(url, _)| is_loopback(&url) && config.key_env.is_none());
+            price(config, profile, here, own, sources.today)
+        })
+    };
+    KnownPrice {
+        from: found.map(|(from, _)| from),
+        rates: found.map(|(_, price)| price.rates()),
+        retires: profile.and_then(|profile| retires(config, &profile, own)),
+    }
+}
+
+/// The price of a judge, and where it comes from. `here` says that its server is on this machine and
+/// wants no key.
 fn price(
     config: &JudgeConfig,
     profile: &ProviderProfile,
-    model: &str,
-    free: bool,
+    here: bool,
     own: Option<&PriceTable>,
-    sources: &JudgeSources<'_>,
-) -> Option<Price> {
+    today: Date,
+) -> Option<(&'static str, Price)> {
     if let Some(rates) = config.price {
-        return Some(rates.into());
+        return Some((FILE, rates.into()));
     }
-    let decides = config.provider.ends_with("-decisions");
-    let of = |prices: &PriceTable| {
-        prices.find(
-            profile.priced,
-            if decides { "decisions" } else { "chat" },
-            model,
-            sources.today,
-        )
-    };
+    let model = config.base_model.as_ref().unwrap_or(&config.model);
+    let of = |prices: &PriceTable| prices.find(profile.priced, kind(config), model, today);
     // A gateway's model is priced as what the user says that it really is, whoever serves that.
     let named = |prices: &PriceTable| {
         let model = config.base_model.as_deref()?;
-        prices.find_any("chat", model, sources.today)
+        prices.find_any("chat", model, today)
     };
     let embedded = PriceTable::embedded();
-    let found = own
-        .and_then(of)
-        .or_else(|| of(embedded))
-        .or_else(|| own.and_then(named))
-        .or_else(|| named(embedded));
-    // Nobody sends a bill for a model on this machine.
-    found.or_else(|| (free && !profile.access.needs_key).then_some(Price::FREE))
+    let from_own = |price| ("your own table", price);
+    let from_embedded = |price| ("embedded table", price);
+    own.and_then(of)
+        .map(from_own)
+        .or_else(|| of(embedded).map(from_embedded))
+        .or_else(|| own.and_then(named).map(from_own))
+        .or_else(|| named(embedded).map(from_embedded))
+        // Nobody sends a bill for a model on this machine.
+        .or_else(|| (here && !profile.access.needs_key).then_some(("this machine", Price::FREE)))
+}
+
+/// The day from which the provider does not serve a judge's model any more.
+fn retires(
+    config: &JudgeConfig,
+    profile: &ProviderProfile,
+    own: Option<&PriceTable>,
+) -> Option<Date> {
+    let model = config.base_model.as_ref().unwrap_or(&config.model);
+    let of = |prices: &PriceTable| prices.row(profile.priced, kind(config), model)?.retires;
+    own.and_then(of).or_else(|| of(PriceTable::embedded()))
+}
+
+fn kind(config: &JudgeConfig) -> &'static str {
+    if config.provider.ends_with("-decisions") {
+        "decisions"
+    } else {
+        "chat"
+    }
 }
 
 /// The seed of a request, unless its temperature is 0: then the same answers are expected whatever the seed.

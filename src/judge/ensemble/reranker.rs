@@ -4,6 +4,7 @@ use super::config::{JudgeConfig, RerankerConfig};
 use super::provider_profile::{LOCAL_GIVE_UP_AFTER, ServiceAccess};
 use super::reach::{BuildError, key, patience, reach};
 use super::sources::{EnsembleError, JudgeSources};
+use crate::judge::billing::TermsRange;
 use crate::judge::price::{PriceTable, RerankPrice};
 use crate::judge::prompt::{self, DocumentCut, Template};
 use crate::judge::provider::http::Http;
@@ -123,6 +124,8 @@ fn connected(
             seed: None,
             base_model: config.model.clone(),
             price: None,
+            retires: None,
+            terms: TermsRange::default(),
             limits: JudgeLimits {
                 concurrency: config.concurrency,
                 requests_per_minute: config.requests_per_minute,

@@ -5,11 +5,12 @@ use super::json::{merge, text_at};
 use super::learnt::{Learnt, StepsLeft};
 use super::response::HttpResponse;
 use super::settings::{
-    AnswerFields, JudgeSettings, context_full, cut_off, failure_in_reply, odd_stop,
+    AnswerFields, JudgeSettings, context_full, cut_off, failure_in_reply, odd_stop, served_terms,
 };
 use super::token_counts::TokenCounts;
 use super::wire_format::WireFormat;
 use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
+use crate::judge::price::CacheWrites;
 use serde_json::{Map, Value, json};
 
 pub const BASE: &str = "https://api.anthropic.com";
@@ -86,10 +87,22 @@ impl WireFormat for Anthropic {
         let stop = text_at(value, "/stop_reason");
         let counts = TokenCounts::of(value);
         let read = counts.optional("/usage/cache_read_input_tokens");
+        let creation = "/usage/cache_creation";
         let written = counts.optional("/usage/cache_creation_input_tokens");
+        // Without the parts, all of it is what was asked for.
+        let writes = if value.pointer(creation).is_some_and(Value::is_object) {
+            let part = |name: &str| counts.optional(&format!("{creation}/{name}"));
+            let long = part("ephemeral_1h_input_tokens");
+            CacheWrites {
+                tokens: written.max(long + part("ephemeral_5m_input_tokens")),
+                long,
+            }
+        } else {
+            settings.cache_writes(written)
+        };
         let usage = Usage {
             // Anthropic counts what came from a cache apart.
-            input: counts.needed("/usage/input_tokens") + read + written,
+            input: counts.needed("/usage/input_tokens") + read + writes.tokens,
             cached: read,
             output: counts.needed("/usage/output_tokens"),
             thinking: counts.optional("/usage/output_tokens_details/thinking_tokens"),
@@ -109,9 +122,10 @@ impl WireFormat for Anthropic {
             model: text_at(value, "/model"),
             stop_reason: stop.clone(),
             request_id: received.request_id().or_else(|| text_at(value, "/id")),
-            tokens: counts.settle(usage, written),
+            tokens: counts.settle(usage, writes),
             fingerprint: None,
             charged_usd: None,
+            served: served_terms(value, received),
         };
         let reply = settings.reply(fields, received);
         match stop.as_deref() {

@@ -6,7 +6,7 @@ use super::learnt::{Learnt, Refusal};
 use super::response::HttpResponse;
 use super::settings::{
     AnswerFields, JudgeSettings, broken_off, context_full, cut_off, filtered, odd_stop, refused,
-    seed, temperature,
+    seed, served_terms, temperature,
 };
 use super::token_counts::{ChargedTokens, TokenCounts};
 use crate::judge::call::{
@@ -164,8 +164,9 @@ pub fn reply(
             .or_else(|| text_at(value, "/x_groq/id"))
             .or_else(|| text_at(value, "/id")),
         fingerprint: text_at(value, "/system_fingerprint"),
-        tokens: tokens(value),
+        tokens: tokens(value, settings),
         charged_usd: charged(value, received),
+        served: served_terms(value, received),
     };
     let mut reply = settings.reply(fields, received);
     let is_word = settings.template.answer.is_word();
@@ -311,7 +312,7 @@ fn text_of(value: Option<&Value>, wanted: fn(Option<&str>) -> bool) -> String {
     }
 }
 
-fn tokens(value: &Value) -> Option<ChargedTokens> {
+fn tokens(value: &Value, settings: &JudgeSettings) -> Option<ChargedTokens> {
     let counts = TokenCounts::of(value);
     let input = counts.needed("/usage/prompt_tokens");
     let written = counts.needed("/usage/completion_tokens");
@@ -334,7 +335,7 @@ fn tokens(value: &Value) -> Option<ChargedTokens> {
         thinking,
     };
     let cache_written = counts.optional("/usage/prompt_tokens_details/cache_write_tokens");
-    counts.settle(usage, cache_written)
+    counts.settle(usage, settings.cache_writes(cache_written))
 }
 
 /// What the log-probabilities at the one word of an answer say; `None` if the answer is not one

@@ -5,7 +5,7 @@ use super::error_response;
 use super::json::{merge, text_at};
 use super::learnt::Learnt;
 use super::response::HttpResponse;
-use super::settings::{AnswerFields, JudgeSettings, filtered, refused};
+use super::settings::{AnswerFields, JudgeSettings, filtered, refused, served_terms};
 use super::token_counts::TokenCounts;
 use super::wire_format::WireFormat;
 use crate::judge::call::{AnswerProbabilities, CallError, JudgePrompt, JudgeReply, Opinion, Usage};
@@ -86,7 +86,8 @@ impl WireFormat for DecisionEndpoint {
             text: answer.map(Value::to_string).unwrap_or_default(),
             model: text_at(value, "/model").or_else(|| Some(settings.spec.model.clone())),
             stop_reason: answer.and_then(|answer| text_at(answer, "/type")),
-            tokens: counts.settle(usage, written),
+            tokens: counts.settle(usage, settings.cache_writes(written)),
+            served: served_terms(value, received),
             ..AnswerFields::default()
         };
         let mut reply = settings.reply(fields, received);

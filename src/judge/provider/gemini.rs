@@ -6,11 +6,12 @@ use super::json::{merge, text_at};
 use super::learnt::{Learnt, Refusal};
 use super::response::HttpResponse;
 use super::settings::{
-    AnswerFields, JudgeSettings, cut_off, filtered, odd_stop, seed, temperature,
+    AnswerFields, JudgeSettings, cut_off, filtered, odd_stop, seed, served_terms, temperature,
 };
 use super::token_counts::TokenCounts;
 use super::wire_format::WireFormat;
 use crate::judge::call::{AnswerProbabilities, CallError, JudgePrompt, JudgeReply, Usage};
+use crate::judge::price::CacheWrites;
 use serde_json::{Map, Value, json};
 
 pub const BASE: &str = "https://generativelanguage.googleapis.com";
@@ -128,9 +129,10 @@ impl WireFormat for Gemini {
             model: text_at(value, "/modelVersion"),
             stop_reason: stop.clone().or_else(|| blocked.clone()),
             request_id: text_at(value, "/responseId"),
-            tokens: counts.settle(usage, 0),
+            tokens: counts.settle(usage, CacheWrites::default()),
             fingerprint: None,
             charged_usd: None,
+            served: served_terms(value, received),
         };
         let mut reply = settings.reply(fields, received);
         if settings.template.answer.is_word() {

@@ -12,6 +12,7 @@ use super::settings::{
 use super::token_counts::TokenCounts;
 use super::wire_format::WireFormat;
 use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
+use crate::judge::price::CacheWrites;
 use reqwest::Url;
 use serde_json::{Value, json};
 
@@ -110,7 +111,7 @@ impl WireFormat for Ollama {
             outside,
             model: text_at(value, "/model"),
             stop_reason: stop.clone(),
-            tokens: counts.settle(usage, 0),
+            tokens: counts.settle(usage, CacheWrites::default()),
             ..AnswerFields::default()
         };
         let mut reply = settings.reply(fields, received);

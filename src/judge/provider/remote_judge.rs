@@ -21,6 +21,7 @@ use crate::judge::prompt::AnswerForm;
 use crate::judge::spec::{JudgeLimits, JudgeSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use jiff::civil::Date;
 use serde_json::Value;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -271,6 +272,14 @@ impl Judge for RemoteJudge {
 
     fn estimate(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
         self.expected(&self.settings, prompt)
+    }
+
+    fn retires(&self) -> Option<Date> {
+        self.settings.retires
+    }
+
+    fn usd_of(&self, usage: &Usage) -> Option<f64> {
+        self.settings.usd_of(usage)
     }
 
     fn worst(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {

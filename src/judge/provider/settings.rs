@@ -4,10 +4,12 @@ use super::rate_limits;
 use super::repetition::repeats_itself;
 use super::response::HttpResponse;
 use super::token_counts::ChargedTokens;
+use crate::judge::billing::{ServedTerms, ServiceTier, TermsRange, is_us};
 use crate::judge::call::{Asking, CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
-use crate::judge::price::Price;
+use crate::judge::price::{CacheWrites, Price};
 use crate::judge::prompt::{AnswerForm, DocumentCut, Template};
 use crate::judge::spec::{JudgeLimits, JudgeSpec};
+use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
 /// What is said wherever estimated tokens are shown.
@@ -41,6 +43,10 @@ pub struct JudgeSettings {
     /// The model whose abilities and price count, where `spec.model` is only a name for it.
     pub base_model: String,
     pub price: Option<Price>,
+    /// The day from which its model is not served any more.
+    pub retires: Option<Date>,
+    /// The terms on which its calls may be billed.
+    pub terms: TermsRange,
     pub limits: JudgeLimits,
     /// The variable of the key, for remedies.
     pub key_env: String,
@@ -61,6 +67,26 @@ pub(crate) struct AnswerFields {
     pub tokens: Option<ChargedTokens>,
     /// What the provider itself says it charged.
     pub charged_usd: Option<f64>,
+    pub served: ServedTerms,
+}
+
+/// What an answer of any format says of the terms on which it was served.
+pub(crate) fn served_terms(value: &Value, received: &HttpResponse) -> ServedTerms {
+    let text = |pointer| value.pointer(pointer)?.as_str();
+    let tier = [
+        "/service_tier",
+        "/usage/service_tier",
+        "/usageMetadata/serviceTier",
+        "/usageMetadata/trafficType",
+    ]
+    .into_iter()
+    .find_map(text)
+    .or_else(|| received.header("x-gemini-service-tier"));
+    ServedTerms {
+        tier: tier.and_then(ServiceTier::named),
+        us_only: text("/usage/inference_geo").map(is_us),
+        fast_mode: text("/usage/speed").map(|speed| speed == "fast"),
+    }
 }
 
 impl JudgeSettings {
@@ -94,7 +120,10 @@ impl JudgeSettings {
             .filter(|usd| (0.0..=MOST_USD).contains(usd));
         let cost = charged.or_else(|| match (self.price?, fields.tokens) {
             (price, _) if price.is_free() => Some(0.0),
-            (price, tokens) => tokens.map(|tokens| price.cost(&tokens.usage, tokens.written)),
+            (price, tokens) => {
+                let price = price.on(self.terms.of_answer(fields.served));
+                tokens.map(|tokens| price.cost(&tokens.usage, tokens.writes))
+            }
         });
         JudgeReply {
             text: fields.text,
@@ -134,15 +163,23 @@ impl JudgeSettings {
             output: typical.min(allowed.unwrap_or(self.cap)),
             ..Usage::default()
         };
-        (usage, self.price.map(|price| price.cost(&usage, 0)))
+        (usage, self.usd_of(&usage))
     }
 
-    /// What a call on `prompt` can use at the very most, where `output` is what the request lets the model write: no
-    /// tokenizer makes more than one token of a byte. The price is `None` where nothing limits the answer.
+    /// Dollars that a call with these tokens costs on the terms that it asks for.
+    pub(crate) fn usd_of(&self, usage: &Usage) -> Option<f64> {
+        let price = self.price?.on(self.terms.requested);
+        Some(price.cost(usage, CacheWrites::default()))
+    }
+
+    /// What a call on `prompt` can use at the very most, on the dearest terms that it may be billed
+    /// on, if `output` is what the request lets the model write: no tokenizer makes more than one
+    /// token of a byte. The price is `None` if nothing limits the answer.
     pub(crate) fn worst(&self, prompt: &JudgePrompt, output: Option<u64>) -> (Usage, Option<f64>) {
-        let added = match self.params.is_empty() {
-            true => 0,
-            false => serde_json::to_string(&self.params).map_or(0, |params| params.len()),
+        let added = if self.params.is_empty() {
+            0
+        } else {
+            serde_json::to_string(&self.params).map_or(0, |params| params.len())
         };
         let usage = Usage {
             input: (prompt.system.len() + prompt.user.len() + added) as u64 + ENVELOPE,
@@ -151,7 +188,18 @@ impl JudgeSettings {
         };
         let limited = |price: &Price| price.is_free() || output.is_some();
         let price = self.price.filter(limited);
-        (usage, price.map(|price| price.worst(&usage)))
+        let most = price.map(|price| price.worst(&usage, self.terms.dearest));
+        (usage, most)
+    }
+
+    /// Tokens written to a cache, by an answer that does not say for how long they are kept.
+    pub(crate) fn cache_writes(&self, tokens: u64) -> CacheWrites {
+        let long = if self.terms.requested.long_cache {
+            tokens
+        } else {
+            0
+        };
+        CacheWrites { tokens, long }
     }
 
     fn tokens(&self, text: &str) -> u64 {

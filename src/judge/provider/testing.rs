@@ -7,6 +7,7 @@ use super::remote_judge::RemoteJudge;
 use super::response::HttpResponse;
 use super::settings::JudgeSettings;
 use super::wire_format::WireFormat;
+use crate::judge::billing::TermsRange;
 use crate::judge::presented::{PoolText, PresentedPair};
 use crate::judge::price::PriceTable;
 use crate::judge::prompt::{self, DocumentCut, Template};
@@ -45,6 +46,8 @@ pub(crate) fn settings(provider: &str, model: &str) -> JudgeSettings {
             model,
             jiff::civil::date(2026, 11, 21),
         ),
+        retires: None,
+        terms: TermsRange::default(),
         limits: JudgeLimits::default(),
         key_env: "THE_KEY".to_owned(),
     }

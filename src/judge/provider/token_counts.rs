@@ -2,6 +2,7 @@
 
 use super::json::whole;
 use crate::judge::call::Usage;
+use crate::judge::price::CacheWrites;
 use serde_json::Value;
 use std::cell::Cell;
 
@@ -12,8 +13,7 @@ pub(crate) const MOST: u64 = 10_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChargedTokens {
     pub(crate) usage: Usage,
-    /// Input tokens that went into a cache.
-    pub(crate) written: u64,
+    pub(crate) writes: CacheWrites,
 }
 
 /// Reads the counts of an answer and remembers whether one of them made no sense.
@@ -45,8 +45,9 @@ impl<'a> TokenCounts<'a> {
         }
     }
 
-    /// The counts together, or `None` where one is missing or makes no sense: such a call is not charged by its counts.
-    pub(crate) fn settle(&self, usage: Usage, written: u64) -> Option<ChargedTokens> {
+    /// The counts together, or `None` if one is missing or makes no sense: such a call is not
+    /// charged by its counts.
+    pub(crate) fn settle(&self, usage: Usage, writes: CacheWrites) -> Option<ChargedTokens> {
         let Usage {
             input,
             cached,
@@ -55,8 +56,10 @@ impl<'a> TokenCounts<'a> {
         } = usage;
         // Sums of counts are looked at too. No prompt has no tokens.
         let whole = (1..=MOST).contains(&input) && output <= MOST;
-        let parts = cached.saturating_add(written) <= input && thinking <= output;
-        (self.trusted.get() && whole && parts).then_some(ChargedTokens { usage, written })
+        let parts = cached.saturating_add(writes.tokens) <= input
+            && writes.long <= writes.tokens
+            && thinking <= output;
+        (self.trusted.get() && whole && parts).then_some(ChargedTokens { usage, writes })
     }
 
     fn read(&self, pointer: &str) -> Option<u64> {
@@ -83,7 +86,11 @@ mod tests {
             output: counts.needed("/usage/out"),
             thinking: counts.optional("/usage/thinking"),
         };
-        counts.settle(usage, counts.optional("/usage/written"))
+        let writes = CacheWrites {
+            tokens: counts.optional("/usage/written"),
+            long: counts.optional("/usage/written_long"),
+        };
+        counts.settle(usage, writes)
     }
 
     #[test]
@@ -111,6 +118,7 @@ mod tests {
             json!({"in": 5, "out": 1, "cached": 3, "written": 3}),
             json!({"in": 5, "out": 1, "thinking": 2}),
             json!({"in": 5, "out": 1, "written": "many"}),
+            json!({"in": 5, "out": 1, "written": 2, "written_long": 3}),
         ] {
             assert_eq!(settled(bad.clone()), None, "{bad}");
         }

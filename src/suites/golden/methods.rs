@@ -4,7 +4,7 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::methods::{MethodEffort, MethodRow, MethodValues, nearest_rank};
 use crate::domain::metrics::{EvaluationRules, Metric, Qrels, RankedRun, Resampling, evaluate};
 use crate::judge::Usage;
-use crate::judge::price::{Price, TokenRates};
+use crate::judge::price::{CacheWrites, Price, TokenRates};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -148,7 +148,7 @@ fn calls_cost_the_same() {
             output,
             ..Usage::default()
         };
-        let found = Price::from(price).cost(&usage, 0);
+        let found = Price::from(price).cost(&usage, CacheWrites::default());
         assert!((found - case.value.unwrap()).abs() < 1e-15, "{found}");
     }
 }

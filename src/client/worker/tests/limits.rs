@@ -1,6 +1,7 @@
 //! Limits and refusals: respecting, detecting and waiting for them.
 
 use super::*;
+use crate::judge::MAX_CHARGED;
 
 #[tokio::test(start_paused = true)]
 async fn a_limit_of_a_minute_is_kept_to_and_nothing_fails() {
@@ -164,4 +165,33 @@ async fn a_refused_call_waits_for_as_long_as_it_was_told_to() {
     // At most one second more, so that calls do not all return at once.
     assert!(played.took >= seconds(30.0), "{:?}", played.took);
     assert!(played.took <= seconds(31.2), "{:?}", played.took);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_is_charged_five_times_at_most() {
+    // Every attempt is late, or the first answer cannot be read and all that follow are late.
+    for first in [ServerFate::Late(ms(10)), ServerFate::Junk(ms(10))] {
+        let server = Arc::new(SimulatedServer::new(move |request| {
+            if request.before == 0 {
+                first
+            } else {
+                ServerFate::Late(ms(10))
+            }
+        }));
+        let played = play(&server, 1, WorkerSetup::new(4)).await;
+        assert_eq!((played.answered.len(), played.failed.len()), (0, 1));
+        assert_eq!(server.books().asked[&0], MAX_CHARGED as usize);
+        let most = f64::from(MAX_CHARGED) * 0.5;
+        assert!(played.known_usd + played.assumed_usd <= most, "{first:?}");
+    }
+    // What is not charged does not count.
+    let server = Arc::new(SimulatedServer::new(|request| {
+        if request.before < 6 {
+            ServerFate::Broken(ms(10))
+        } else {
+            ServerFate::Answer(ms(10))
+        }
+    }));
+    let played = play(&server, 1, WorkerSetup::new(4)).await;
+    assert_eq!((played.answered.len(), played.assumed_usd), (1, 0.0));
 }

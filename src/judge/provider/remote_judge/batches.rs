@@ -74,6 +74,10 @@ impl BatchApi for RemoteJudge {
         (usage, cost, self.bound(settings, prompt).1)
     }
 
+    fn batch_usd_of(&self, usage: &Usage) -> Option<f64> {
+        self.batches().1.usd_of(usage)
+    }
+
     fn submit<'a>(
         &'a self,
         name: &'a str,

@@ -2,6 +2,7 @@
 
 use super::super::testing::{KEY, case, network, received, settings};
 use super::*;
+use crate::judge::billing::TermsRange;
 use crate::judge::call::{AnswerProbabilities, Asking};
 use crate::judge::price::{Price, TokenRates};
 use crate::judge::prompt::{LETTER, Template};
@@ -153,6 +154,95 @@ fn thinking_that_is_not_in_the_answers_count_is_charged_as_output() {
 }
 
 #[test]
+fn a_call_is_charged_on_the_terms_on_which_it_was_served() {
+    let cost = |name: &str, asked: Value, pointer: (&str, &str), header: Option<&'static str>| {
+        let model = match name {
+            "anthropic" => "claude-opus-5-5",
+            "gemini" => "gemini-3.8-flash",
+            _ => "gpt-6.1-terra",
+        };
+        let mut settings = settings(name, model);
+        let url = reqwest::Url::parse("https://api.example.com/v1").unwrap();
+        settings.terms = TermsRange::of_request(name, &url, &asked);
+        let mut body = success(name, &json!(1000), &json!(100));
+        if let Some((object, field)) = pointer.0.rsplit_once('/') {
+            body.pointer_mut(object).unwrap()[field] = json!(pointer.1);
+        }
+        let mut answer = received(200, &body);
+        if let Some(tier) = header {
+            let tier = reqwest::header::HeaderValue::from_static(tier);
+            answer.headers.insert("x-gemini-service-tier", tier);
+        }
+        let wire = named_wires().into_iter().find(|(wire, _)| *wire == name);
+        let reply = wire.unwrap().1.parse_response(&settings, &answer).unwrap();
+        let most = network(settings, Box::new(OpenAi), None)
+            .worst(&JudgePrompt {
+                user: "u".repeat(4000),
+                ..JudgePrompt::default()
+            })
+            .1
+            .unwrap();
+        let cost = reply.cost_usd.unwrap();
+        assert!(cost <= most, "{name} {pointer:?}: {cost} of {most}");
+        (cost * 1e7).round() / 1e7
+    };
+    let none = ("", "");
+    let priority = json!({"service_tier": "priority"});
+    let flex = json!({"service_tier": "flex"});
+    for (asked, told, usd) in [
+        (json!({}), none, 0.0015),
+        (json!({}), ("/service_tier", "priority"), 0.003),
+        (json!({}), ("/service_tier", "default"), 0.0015),
+        (priority.clone(), none, 0.003),
+        (priority, ("/service_tier", "default"), 0.0015),
+        (flex.clone(), ("/service_tier", "flex"), 0.00075),
+        (flex.clone(), none, 0.00075),
+        (flex, ("/service_tier", "default"), 0.0015),
+    ] {
+        assert_eq!(cost("openai", asked, told, None), usd, "{told:?}");
+    }
+    let geo = |asked: Value, told| cost("anthropic", asked, ("/usage/inference_geo", told), None);
+    assert_eq!(geo(json!({}), "global"), 0.006);
+    assert_eq!(geo(json!({}), "us"), 0.0066);
+    assert_eq!(geo(json!({"inference_geo": "us"}), "us"), 0.0066);
+    let fast = json!({"speed": "fast"});
+    assert_eq!(cost("anthropic", fast.clone(), none, None), 0.012);
+    let standard = ("/usage/speed", "standard");
+    assert_eq!(cost("anthropic", fast, standard, None), 0.006);
+    let asked = json!({"serviceTier": "priority"});
+    assert_eq!(cost("gemini", asked.clone(), none, None), 0.0020250);
+    assert_eq!(cost("gemini", asked, none, Some("standard")), 0.001125);
+}
+
+#[test]
+fn an_hours_cache_is_charged_as_such() {
+    let settings = settings("anthropic", "claude-sonnet-5-5");
+    let wire = &crate::judge::provider::anthropic::Anthropic;
+    for (usage, usd) in [
+        (json!({"cache_creation_input_tokens": 600}), 0.0035),
+        (
+            json!({"cache_creation_input_tokens": 600,
+                "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 600}}),
+            0.0044,
+        ),
+        (
+            json!({"cache_creation": {"ephemeral_5m_input_tokens": 200, "ephemeral_1h_input_tokens": 400}}),
+            0.0041,
+        ),
+    ] {
+        let mut body = success("anthropic", &json!(500), &json!(100));
+        for (name, count) in usage.as_object().unwrap() {
+            body["usage"][name] = count.clone();
+        }
+        let reply = wire
+            .parse_response(&settings, &received(200, &body))
+            .unwrap();
+        let cost = reply.cost_usd.unwrap();
+        assert!((cost - usd).abs() < 1e-9, "{cost} {usage}");
+    }
+}
+
+#[test]
 fn what_a_server_says_it_charged_is_the_cost_whatever_the_table_says() {
     let wire = Compatible(&PRESETS[0]);
     let of = |settings: &JudgeSettings, more: &Value, header: Option<&str>| {
@@ -289,7 +379,7 @@ fn a_letter_may_grow_where_the_server_gives_no_probabilities() {
 }
 
 #[test]
-fn at_most_holds_the_call_and_the_dearest_one_after_it() {
+fn at_most_holds_the_call_and_the_dearest_ones_after_it() {
     let prompt = JudgePrompt {
         user: "u".repeat(1000),
         ..JudgePrompt::default()
@@ -300,11 +390,11 @@ fn at_most_holds_the_call_and_the_dearest_one_after_it() {
         asking: Asking::Longer,
         ..prompt.clone()
     };
-    let most = judge.worst_with_reask(&prompt).unwrap();
-    assert!((most - worst(&prompt) - worst(&longer)).abs() < 1e-12);
+    let most = judge.most_usd(&prompt).unwrap();
+    assert!((most - worst(&prompt) - 4.0 * worst(&longer)).abs() < 1e-12);
     let endless = with_params("openai", json!({"max_completion_tokens": ""}));
     let endless = network(endless, Box::new(OpenAi), None);
-    assert_eq!(endless.worst_with_reask(&prompt), None);
+    assert_eq!(endless.most_usd(&prompt), None);
 }
 
 /// Panics over every answer.

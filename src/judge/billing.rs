@@ -1,0 +1,212 @@
+//! On what terms a call is billed: service tier, region, fast mode, retention of a cache.
+
+use reqwest::Url;
+use serde_json::Value;
+
+/// A provider's service tier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ServiceTier {
+    #[default]
+    Default,
+    Flex,
+    Priority,
+    Ultrafast,
+}
+
+impl ServiceTier {
+    /// The tier that a provider names, in whatever notation; `None` for `auto` and for names that
+    /// are unknown.
+    pub fn named(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        let name = name.strip_prefix("service_tier_").unwrap_or(&name);
+        Some(match name.strip_prefix("on_demand_").unwrap_or(name) {
+            "default" | "standard" | "standard_only" | "on_demand" => Self::Default,
+            "flex" => Self::Flex,
+            // OpenAI's newer name of the tier.
+            "priority" | "fast" => Self::Priority,
+            "ultrafast" => Self::Ultrafast,
+            _ => return None,
+        })
+    }
+}
+
+/// The terms that the price of a call depends on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BillingTerms {
+    pub tier: ServiceTier,
+    /// The host keeps the call in a region.
+    pub regional: bool,
+    /// Anthropic's `inference_geo` is the US.
+    pub us_only: bool,
+    /// Anthropic's `speed` is fast.
+    pub fast_mode: bool,
+    /// What is written to a cache is kept for the longer time.
+    pub long_cache: bool,
+}
+
+/// What a provider says of the terms on which it served a call; it may say nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServedTerms {
+    pub tier: Option<ServiceTier>,
+    pub us_only: Option<bool>,
+    pub fast_mode: Option<bool>,
+}
+
+/// The terms on which the calls of a judge may be billed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TermsRange {
+    /// Those of its request, where the answer says nothing else.
+    pub requested: BillingTerms,
+    /// The dearest ones. A request that leaves a choice to the account may get any that the account
+    /// allows.
+    pub dearest: BillingTerms,
+}
+
+impl TermsRange {
+    /// The terms that a request to `url` asks for.
+    pub fn of_request(provider: &str, url: &Url, request: &Value) -> Self {
+        let named = field(request, &["service_tier", "serviceTier"]);
+        let tier = named.and_then(ServiceTier::named);
+        // Google has no default of an account, and Anthropic's better tier is paid in advance.
+        let by_account = !matches!(provider, "gemini" | "gemini-decisions" | "anthropic");
+        let dearest_tier = match tier {
+            // A provider may serve a cheap tier as a standard one.
+            Some(ServiceTier::Flex) => ServiceTier::Default,
+            Some(tier) => tier,
+            None if by_account => ServiceTier::Priority,
+            None => ServiceTier::Default,
+        };
+        let geo = field(request, &["inference_geo"]);
+        let retention = field(request, &["ttl", "prompt_cache_retention"]);
+        let requested = BillingTerms {
+            tier: tier.unwrap_or_default(),
+            regional: is_regional(url),
+            us_only: geo.is_some_and(is_us),
+            fast_mode: field(request, &["speed"]) == Some("fast"),
+            long_cache: matches!(retention, Some("1h" | "12h" | "24h")),
+        };
+        let dearest = BillingTerms {
+            tier: dearest_tier,
+            // Without a place in the request, the workspace has one.
+            us_only: geo.is_none_or(is_us),
+            ..requested
+        };
+        Self { requested, dearest }
+    }
+
+    /// The terms of a call whose answer says this of them.
+    pub fn of_answer(&self, served: ServedTerms) -> BillingTerms {
+        BillingTerms {
+            tier: served.tier.unwrap_or(self.requested.tier),
+            us_only: served.us_only.unwrap_or(self.requested.us_only),
+            fast_mode: served.fast_mode.unwrap_or(self.requested.fast_mode),
+            ..self.requested
+        }
+    }
+}
+
+/// Whether an `inference_geo` is the US.
+pub(crate) fn is_us(geo: &str) -> bool {
+    geo.eq_ignore_ascii_case("us")
+}
+
+/// Whether a host of OpenAI is one of a region: `eu.api.openai.com`.
+fn is_regional(url: &Url) -> bool {
+    url.host_str()
+        .is_some_and(|host| host.ends_with(".api.openai.com"))
+}
+
+/// The text of a field of a request, wherever in it it stands.
+fn field<'a>(request: &'a Value, names: &[&str]) -> Option<&'a str> {
+    match request {
+        Value::Object(fields) => names
+            .iter()
+            .find_map(|name| fields.get(*name)?.as_str())
+            .or_else(|| fields.values().find_map(|inner| field(inner, names))),
+        Value::Array(list) => list.iter().find_map(|inner| field(inner, names)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn range(provider: &str, host: &str, request: Value) -> TermsRange {
+        let url = Url::parse(host).unwrap();
+        TermsRange::of_request(provider, &url, &request)
+    }
+
+    #[test]
+    fn a_request_that_leaves_the_tier_to_the_account_may_get_the_dearest() {
+        let tiers = |provider, request| {
+            let range = range(provider, "https://api.openai.com/v1", request);
+            (range.requested.tier, range.dearest.tier)
+        };
+        use ServiceTier::{Default, Flex, Priority};
+        for (request, requested, dearest) in [
+            (json!({}), Default, Priority),
+            (json!({"service_tier": "auto"}), Default, Priority),
+            (json!({"service_tier": "default"}), Default, Default),
+            (json!({"service_tier": "flex"}), Flex, Default),
+            (json!({"service_tier": "priority"}), Priority, Priority),
+            (json!({"service_tier": "fast"}), Priority, Priority),
+        ] {
+            assert_eq!(
+                tiers("openai", request.clone()),
+                (requested, dearest),
+                "{request}"
+            );
+        }
+        assert_eq!(tiers("gemini", json!({})), (Default, Default));
+        let priority = json!({"serviceTier": "SERVICE_TIER_PRIORITY"});
+        assert_eq!(tiers("gemini", priority), (Priority, Priority));
+        assert_eq!(tiers("anthropic", json!({})), (Default, Default));
+    }
+
+    #[test]
+    fn place_speed_and_cache_are_read_from_the_request() {
+        let of = |request| range("anthropic", "https://api.anthropic.com", request);
+        let plain = of(json!({}));
+        assert!(!plain.requested.us_only && plain.dearest.us_only);
+        let global = of(json!({"inference_geo": "global"}));
+        assert!(!global.dearest.us_only);
+        let us = of(json!({"inference_geo": "us", "speed": "fast"}));
+        assert!(us.requested.us_only && us.requested.fast_mode && us.dearest.fast_mode);
+        let cache = json!({"system": [{"cache_control": {"type": "ephemeral", "ttl": "1h"}}]});
+        assert!(of(cache).dearest.long_cache);
+        for (host, regional) in [
+            ("https://eu.api.openai.com/v1", true),
+            ("https://api.openai.com/v1", false),
+            ("http://127.0.0.1:8000/v1", false),
+        ] {
+            assert_eq!(
+                range("openai", host, json!({})).requested.regional,
+                regional
+            );
+        }
+    }
+
+    #[test]
+    fn the_answer_says_on_what_terms_it_was_served() {
+        let asked = range(
+            "openai",
+            "https://us.api.openai.com/v1",
+            json!({"service_tier": "priority"}),
+        );
+        let served = ServedTerms {
+            tier: ServiceTier::named("default"),
+            ..ServedTerms::default()
+        };
+        let terms = asked.of_answer(served);
+        assert_eq!((terms.tier, terms.regional), (ServiceTier::Default, true));
+        let silent = asked.of_answer(ServedTerms::default());
+        assert_eq!(silent.tier, ServiceTier::Priority);
+        assert_eq!(
+            ServiceTier::named("ON_DEMAND_FLEX"),
+            Some(ServiceTier::Flex)
+        );
+        assert_eq!(ServiceTier::named("scale"), None);
+    }
+}

@@ -32,7 +32,7 @@ pub fn merge_into(store: &Store, from: Snapshot, keep: bool) -> Result<MergeCoun
 fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
     let mut merger = Merger::new(db, other);
     let students = merger.students()?;
-    let mut changed = Vec::new();
+    let (mut changed, mut matched) = (Vec::new(), Vec::new());
     for theirs in merger.queries()? {
         let Some(mut query) = merger.matched(&theirs)? else {
             continue;
@@ -45,6 +45,7 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
         let MatchedQuery {
             ours, changed: new, ..
         } = query;
+        matched.push(ours);
         if new {
             db.touch(ours)?;
             changed.push(ours);
@@ -58,6 +59,7 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
     merger.rerank_calls()?;
     merger.links()?;
     merger.ledger()?;
+    merger.batches(&matched)?;
     for import in other.imports()? {
         db.add_import(&import)?;
     }

@@ -68,7 +68,7 @@ enum BatchAction {
         #[arg(value_name = "NUMBER")]
         ids: Vec<i64>,
     },
-    /// Tell which batch at the provider one is whose submission was cut short
+    /// Name the batch at the provider that a submission cut short led to; reopens a closed batch
     Adopt {
         /// The batch
         number: i64,
@@ -91,7 +91,7 @@ impl BatchCommand {
             }
             BatchAction::Fetch { wait, json } => fetch(context, &store, wait, json),
             BatchAction::Cancel { ids } => cancel(context, &store, &ids),
-            BatchAction::Adopt { number, name } => Ok(by_number::adopt(&store, number, name)?),
+            BatchAction::Adopt { number, name } => Ok(by_number::adopt(&store, number, &name)?),
             BatchAction::Forget { number } => {
                 let calls = by_number::forget(&store, number)?;
                 output::message(&format!(
@@ -169,6 +169,14 @@ fn status(
     if rows.iter().any(|row| row.stage == BatchStage::Over) {
         output::message("results are there: `overrule batch fetch` brings them in");
     }
+    let failed = |row: &&BatchRow| row.stage == BatchStage::Failed && !row.is_closed;
+    for row in rows.iter().filter(failed) {
+        let why = row.message.clone().unwrap_or_default();
+        output::message(&format!(
+            "batch {} made no call: {why}; `overrule batch fetch` closes it, so that its calls can be made anew",
+            row.id.0
+        ));
+    }
     Ok(())
 }
 
@@ -188,6 +196,7 @@ fn described(row: &BatchRow, known: Option<&PolledBatch>) -> Value {
         "submitted_ms": row.submitted_ms,
         "checked_ms": row.checked_ms,
         "message": row.message,
+        "closed": row.is_closed,
         "trouble": known.and_then(|known| known.trouble.as_ref().map(ToString::to_string)),
     })
 }
@@ -212,12 +221,13 @@ pub(super) fn fetch_one(
     let (number, who) = (row.id.0, &row.spec.name);
     if let Some(trouble) = &known.trouble {
         output::message(&format!("batch {number} ({who}): {trouble}"));
-        return Ok(!row.stage.is_closed());
+        return Ok(true);
     }
     if row.stage == BatchStage::Failed {
+        runtime.block_on(batch::close_refused(store, row))?;
         let why = row.message.clone().unwrap_or_default();
         output::message(&format!(
-            "batch {number} ({who}) was refused as a whole: {why}; its calls can be made anew"
+            "batch {number} ({who}) made no call: {why}; its calls can be made anew"
         ));
         return Ok(false);
     }
@@ -241,13 +251,18 @@ pub(super) fn fetch_one(
     if let Some(words) = changed_model(&fetched.models) {
         output::message(&format!("{who} {words}"));
     }
-    for line in fetched.tally.lines() {
+    for line in fetched
+        .tally
+        .lines()
+        .into_iter()
+        .chain(fetched.left_out.words())
+    {
         output::message(&format!("  {line}"));
     }
     if as_json {
         output::json_line(
             &json!({ "event": "fetched", "batch": number, "judge": who, "votes": fetched.votes,
-                     "failures": fetched.failures, "causes": fetched.tally.causes,
+                     "failures": fetched.failures, "lines_left_out": fetched.left_out.strangers + fetched.left_out.unreadable, "causes": fetched.tally.causes,
                      "messages": fetched.tally.messages, "not_made": fetched.not_made, "cost_usd": fetched.spend.told_usd(),
                      "calls_without_price": fetched.spend.unpriced, "models": fetched.models }),
         )?;

@@ -3,6 +3,7 @@
 use super::call::{CallError, JudgePrompt, JudgeReply, Usage};
 use futures::future::BoxFuture;
 use serde_json::Value;
+use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchLimits {
@@ -15,13 +16,13 @@ pub struct BatchLimits {
 pub enum BatchState {
     /// Waiting, being worked on or being cancelled.
     Running,
-    /// Done; results, some of them failures, can be fetched.
+    /// Every call has a result, which may be a failure.
     Ended,
-    /// Refused as a whole; nothing was done.
+    /// Refused as a whole or given up by the provider; some results may exist.
     Failed,
-    /// Out of time; what was done can be fetched.
+    /// Out of time; some calls may have results.
     Expired,
-    /// Cancelled; what was done can be fetched.
+    /// Cancelled; some calls may have results.
     Cancelled,
 }
 
@@ -35,39 +36,46 @@ impl BatchState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchStatus {
     pub state: BatchState,
-    /// Lines that ended well, as far as the provider says.
+    /// Calls that the provider says it has answered.
     pub done: u64,
-    /// Lines that failed, as far as the provider says.
+    /// Calls that the provider says have failed, including calls that were not made.
     pub failed: u64,
-    /// Lines in all, as far as the provider says.
+    /// All calls that the provider says the batch has.
     pub total: u64,
     /// Where the results are, in the provider's terms.
     pub files: Vec<String>,
     pub message: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub enum BatchAnswer {
-    Reply(Box<JudgeReply>),
-    Failed(CallError),
-    /// It was never made: the batch expired or was cancelled before.
-    NotMade,
+impl BatchStatus {
+    /// Whether the counts tell how the calls ended. No batch is empty, so zeros everywhere are no counts,
+    /// and neither is a total without any end of a call if there are results.
+    pub fn has_counts(&self) -> bool {
+        self.done + self.failed > 0 || self.total > 0 && self.files.is_empty()
+    }
+
+    /// Whether the batch is over and has neither an answer nor a file that could hold one.
+    pub fn is_void(&self) -> bool {
+        self.state != BatchState::Running && self.done == 0 && self.files.is_empty()
+    }
 }
 
-impl From<Result<JudgeReply, CallError>> for BatchAnswer {
-    fn from(result: Result<JudgeReply, CallError>) -> Self {
-        match result {
-            Ok(reply) => Self::Reply(Box::new(reply)),
-            Err(error) => Self::Failed(error),
-        }
-    }
+#[derive(Clone, Debug, PartialEq)]
+pub enum BatchAnswer {
+    /// The model answered and the answer is paid for, whether or not it is a usable reply.
+    Answered(Box<Result<JudgeReply, CallError>>),
+    /// The provider reports an error instead of an answer.
+    Failed(CallError),
+    /// It was never made: the batch expired, was cancelled or failed before.
+    NotMade,
 }
 
 impl BatchAnswer {
     /// The reply, or why there is none; `None` where the call was never made.
+    #[cfg(test)]
     pub fn made(self) -> Option<Result<JudgeReply, CallError>> {
         match self {
-            Self::Reply(reply) => Some(Ok(*reply)),
+            Self::Answered(answer) => Some(*answer),
             Self::Failed(error) => Some(Err(error)),
             Self::NotMade => None,
         }
@@ -80,12 +88,49 @@ pub type BatchResult = (String, BatchAnswer);
 /// What is known of a batch whose submission was cut short.
 #[derive(Clone, Copy, Debug)]
 pub struct UnconfirmedBatch<'a> {
-    /// The name under which it was handed over, where the provider keeps names.
+    /// The name under which it was submitted, where the provider keeps names.
     pub name: &'a str,
-    /// Its lines.
-    pub lines: usize,
-    /// When it was handed over, at the earliest; milliseconds since the Unix epoch.
-    pub since_ms: i64,
+    /// How the ids of its calls begin.
+    pub id_prefix: &'a str,
+    /// The number of its calls.
+    pub calls: usize,
+    /// Ids of batches at the provider that are known to be others.
+    pub others: &'a [String],
+}
+
+/// The result of a search for a batch at the provider.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BatchSearch {
+    /// Ids of batches that have the mark of the one that was sought: its name or its ids of calls.
+    pub marked: Vec<String>,
+    /// Ids of batches that show no mark of anybody and may be the one that was sought.
+    pub possible: Vec<String>,
+    /// Whether the provider's list was read to its end.
+    pub is_whole: bool,
+}
+
+/// A submission that did not succeed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NotSubmitted {
+    pub error: CallError,
+    /// Whether the batch may exist at the provider all the same.
+    pub may_exist: bool,
+}
+
+impl fmt::Display for NotSubmitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl NotSubmitted {
+    /// A failure before the batch was asked for.
+    pub fn before(error: CallError) -> Self {
+        Self {
+            error,
+            may_exist: false,
+        }
+    }
 }
 
 pub trait BatchApi: Send + Sync {
@@ -104,20 +149,23 @@ pub trait BatchApi: Send + Sync {
     /// Dollars that a call with these tokens costs in a batch; `None` if the price is unknown.
     fn batch_usd_of(&self, usage: &Usage) -> Option<f64>;
 
-    /// Hands lines over and returns the batch's id. `name` is shown by the provider where it keeps names.
+    /// A salted hash of where calls go and of all headers, the key included. The list of batches at a
+    /// provider belongs to an account, and equal hashes mean the same account.
+    fn account(&self, salt: &str) -> String;
+
+    /// Submits lines and returns the batch's id. `name` is shown by the provider where it keeps names.
     fn submit<'a>(
         &'a self,
         name: &'a str,
         lines: &'a [String],
-    ) -> BoxFuture<'a, Result<String, CallError>>;
+    ) -> BoxFuture<'a, Result<String, NotSubmitted>>;
 
-    /// The ids of batches that may be the one that is sought, among the latest hundred, and whether there are no more than
-    /// those: for a crash between submitting and writing the id down. Those of the name where the provider keeps names,
-    /// else those of the size and time.
+    /// Searches all batches at the provider for one whose id was never written down. Nothing but a mark
+    /// identifies it: batches of other people may have the same size and time.
     fn find<'a>(
         &'a self,
         unconfirmed: UnconfirmedBatch<'a>,
-    ) -> BoxFuture<'a, Result<(Vec<String>, bool), CallError>>;
+    ) -> BoxFuture<'a, Result<BatchSearch, CallError>>;
 
     fn status<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchStatus, CallError>>;
 

@@ -32,11 +32,44 @@ pub struct BatchCall {
     pub worst_usd: Option<f64>,
 }
 
+/// What became of a call of a batch, as far as the project knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchCallState {
+    /// Its result is not in the project.
+    Open,
+    /// The judge has voted.
+    Voted,
+    /// The model answered, and the answer is not a vote.
+    Unusable,
+    /// The provider reports an error instead of an answer.
+    Failed,
+}
+
+impl BatchCallState {
+    const ALL: [Self; 4] = [Self::Open, Self::Voted, Self::Unusable, Self::Failed];
+
+    fn number(self) -> i64 {
+        match self {
+            Self::Open => 0,
+            Self::Voted => 1,
+            Self::Unusable => 2,
+            Self::Failed => 3,
+        }
+    }
+
+    pub(super) fn of_number(number: i64) -> Result<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|state| state.number() == number)
+            .ok_or_else(|| StoreError::Corrupt(format!("{number} is no state of a batch's call")))
+    }
+}
+
 /// How far a batch is, as far as the project knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BatchStage {
-    /// Written down, perhaps handed over; the provider has not confirmed it.
+    /// Written down, perhaps submitted; the provider has not confirmed it.
     Submitting,
     /// The provider works on it.
     Running,
@@ -44,7 +77,7 @@ pub enum BatchStage {
     Over,
     /// Its results are in the project.
     Fetched,
-    /// Refused as a whole, or never handed over; nothing was done and nothing is charged.
+    /// Refused as a whole, or never arrived; no call was made and nothing is charged.
     Failed,
     /// Given up by a person; what it did is not known.
     Forgotten,
@@ -72,9 +105,10 @@ impl BatchStage {
         }
     }
 
-    /// Whether nothing more is expected of it.
-    pub fn is_closed(self) -> bool {
-        matches!(self, Self::Fetched | Self::Failed | Self::Forgotten)
+    /// Whether a batch that gets here is closed: nothing more is expected of it. One that failed stays
+    /// open until somebody has been told.
+    fn closes(self) -> bool {
+        matches!(self, Self::Fetched | Self::Forgotten)
     }
 }
 
@@ -90,10 +124,12 @@ pub struct BatchRow {
     /// The provider's name for it, once confirmed.
     pub remote: Option<String>,
     pub stage: BatchStage,
+    /// Whether nothing more is expected of it.
+    pub is_closed: bool,
     pub calls: usize,
     /// Its calls whose results are not in the project.
     pub left: usize,
-    /// Calls that ended well and that failed, as the provider last said.
+    /// Calls that were answered and that failed, as the provider last said.
     pub told: (u64, u64),
     /// What the provider said about it.
     pub message: Option<String>,
@@ -103,28 +139,34 @@ pub struct BatchRow {
     pub submitted_ms: i64,
     /// When the provider was last asked.
     pub checked_ms: Option<i64>,
+    /// When the provider first said that it is over.
+    pub over_ms: Option<i64>,
+    /// A hash of the account that submitted it, where that is known.
+    pub account: Option<String>,
 }
 
 const OPEN: &str = "batch.closed_ms IS NULL AND batch_call.done = 0";
 
 impl Db {
-    /// Writes a batch down before it is handed over.
+    /// Writes a batch down before it is submitted.
     pub fn add_batch(
         &self,
         uid: &str,
         judge: JudgeId,
         run: RunId,
+        account: &str,
         calls: &[BatchCall],
         submitted_ms: i64,
     ) -> Result<BatchId> {
         self.change(
-            "INSERT INTO batch (uid, judge, run, state, submitted_ms) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO batch (uid, judge, run, state, submitted_ms, account) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             params![
                 uid,
                 judge.0,
                 run.0,
                 BatchStage::Submitting.name(),
-                submitted_ms
+                submitted_ms,
+                account,
             ],
         )?;
         let id = BatchId(self.connection.last_insert_rowid());
@@ -147,16 +189,17 @@ impl Db {
         Ok(id)
     }
 
-    /// Notes what the provider calls the batch.
+    /// Notes what the provider calls the batch, which is open from then on.
     pub fn name_batch(&self, batch: BatchId, remote: &str) -> Result<()> {
         self.change(
-            "UPDATE batch SET remote = ?2, state = ?3, closed_ms = NULL WHERE id = ?1",
+            "UPDATE batch SET remote = ?2, state = ?3, message = NULL, over_ms = NULL, closed_ms = NULL
+             WHERE id = ?1",
             params![batch.0, remote, BatchStage::Running.name()],
         )?;
         Ok(())
     }
 
-    /// Notes what the provider says about a batch.
+    /// Notes what is known about a batch.
     pub fn note_batch(
         &self,
         batch: BatchId,
@@ -166,8 +209,9 @@ impl Db {
         now_ms: i64,
     ) -> Result<()> {
         self.change(
-            "UPDATE batch SET state = ?2, ended = ?3, failed = ?4, message = coalesce(?5, message),
-                 checked_ms = ?6, closed_ms = CASE WHEN ?7 THEN ?6 END
+            "UPDATE batch SET state = ?2, ended = ?3, failed = ?4, message = coalesce(?5, message), checked_ms = ?6,
+                 over_ms = CASE ?2 WHEN 'over' THEN coalesce(over_ms, ?6) WHEN 'running' THEN NULL ELSE over_ms END,
+                 closed_ms = CASE WHEN ?7 THEN ?6 END
              WHERE id = ?1",
             params![
                 batch.0,
@@ -176,20 +220,33 @@ impl Db {
                 told.1,
                 message,
                 now_ms,
-                stage.is_closed()
+                stage.closes()
             ],
         )?;
         Ok(())
     }
 
-    /// A call of a batch whose result is not in the project yet.
-    pub fn batch_call(&self, batch: BatchId, number: usize) -> Result<Option<BatchCall>> {
-        let call = self.maybe(
-            "SELECT battle, swapped, attempt, truncated, call_key, worst_usd FROM batch_call
-             WHERE batch = ?1 AND number = ?2 AND done = 0",
+    /// Closes a batch that made no call, so that its calls can be made.
+    pub fn close_batch(&self, batch: BatchId, now_ms: i64) -> Result<()> {
+        self.change(
+            "UPDATE batch SET closed_ms = ?2 WHERE id = ?1",
+            params![batch.0, now_ms],
+        )?;
+        Ok(())
+    }
+
+    /// A call of a batch, and what became of it.
+    pub fn batch_call(
+        &self,
+        batch: BatchId,
+        number: usize,
+    ) -> Result<Option<(BatchCall, BatchCallState)>> {
+        let found = self.maybe(
+            "SELECT battle, swapped, attempt, truncated, call_key, worst_usd, done FROM batch_call
+             WHERE batch = ?1 AND number = ?2",
             params![batch.0, number],
             |row| {
-                Ok(BatchCall {
+                let call = BatchCall {
                     number,
                     battle: BattleId(row.get(0)?),
                     swapped: row.get(1)?,
@@ -197,17 +254,38 @@ impl Db {
                     truncated: row.get(3)?,
                     call_key: row.get(4)?,
                     worst_usd: row.get(5)?,
-                })
+                };
+                Ok((call, row.get(6)?))
             },
         )?;
-        Ok(call)
+        found
+            .map(|(call, state)| Ok((call, BatchCallState::of_number(state)?)))
+            .transpose()
     }
 
-    /// Notes that the result of a call is in the project.
-    pub fn batch_call_done(&self, batch: BatchId, number: usize) -> Result<()> {
+    /// What became of the calls of a batch, by number.
+    pub fn batch_call_states(&self, batch: BatchId) -> Result<Vec<(usize, BatchCallState)>> {
+        let states: Vec<(usize, i64)> = self.all(
+            "SELECT number, done FROM batch_call WHERE batch = ?1 ORDER BY number",
+            [batch.0],
+            |row| row.try_into(),
+        )?;
+        states
+            .into_iter()
+            .map(|(number, done)| Ok((number, BatchCallState::of_number(done)?)))
+            .collect()
+    }
+
+    /// Notes what became of a call.
+    pub fn end_batch_call(
+        &self,
+        batch: BatchId,
+        number: usize,
+        state: BatchCallState,
+    ) -> Result<()> {
         self.change(
-            "UPDATE batch_call SET done = 1 WHERE batch = ?1 AND number = ?2",
-            params![batch.0, number],
+            "UPDATE batch_call SET done = ?3 WHERE batch = ?1 AND number = ?2",
+            params![batch.0, number, state.number()],
         )?;
         Ok(())
     }
@@ -221,6 +299,12 @@ impl Db {
         )
     }
 
+    /// One batch.
+    pub fn batch(&self, id: BatchId) -> Result<Option<BatchRow>> {
+        let all = self.batches(false)?;
+        Ok(all.into_iter().find(|row| row.id == id))
+    }
+
     /// Every batch, or those that are open, oldest first.
     pub fn batches(&self, open: bool) -> Result<Vec<BatchRow>> {
         let mut statement = self.connection.prepare_cached(
@@ -229,7 +313,7 @@ impl Db {
                     (SELECT count(*) FROM batch_call WHERE batch = batch.id AND done = 0),
                     ended, failed, message,
                     (SELECT coalesce(sum(worst_usd), 0.0) FROM batch_call WHERE batch = batch.id AND done = 0),
-                    submitted_ms, checked_ms
+                    submitted_ms, checked_ms, over_ms, account, closed_ms IS NOT NULL
              FROM batch JOIN judge ON judge.id = batch.judge WHERE NOT ?1 OR closed_ms IS NULL ORDER BY batch.id",
         )?;
         let mut rows = statement.query([open])?;
@@ -285,5 +369,8 @@ fn batch_of(row: &Row<'_>) -> Result<BatchRow> {
         worst_usd: row.get(16)?,
         submitted_ms: row.get(17)?,
         checked_ms: row.get(18)?,
+        over_ms: row.get(19)?,
+        account: row.get(20)?,
+        is_closed: row.get(21)?,
     })
 }

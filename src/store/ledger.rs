@@ -170,6 +170,25 @@ impl Db {
         Ok(())
     }
 
+    /// Charges an answer that does not say what it cost at its worst price. A vote or failure is kept
+    /// about it, and its uid follows from the call, so that it is charged once whoever fetches it.
+    pub fn assume_cost(&self, attempt: &Attempt, now_ms: i64) -> Result<()> {
+        self.change(
+            "INSERT INTO call (uid, purpose, service, run, worst_usd, sent_ms, ended_ms, assumed_usd, kept)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?5, 1) ON CONFLICT DO NOTHING",
+            params![
+                &attempt.uid[..],
+                attempt.purpose.name(),
+                attempt.service,
+                attempt.run.map(|run| run.0),
+                attempt.worst_usd,
+                attempt.sent_ms,
+                now_ms,
+            ],
+        )?;
+        Ok(())
+    }
+
     /// Charges attempts that a kill cut short at their worst price, if that is known. Only for who holds the lock of runs: nobody else's
     /// calls are in flight then.
     pub fn charge_killed_calls(&self, now_ms: i64) -> Result<usize> {

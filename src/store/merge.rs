@@ -4,6 +4,7 @@
 //! order of the documents, judge by everything that makes it one) or by their globally unique names. The other file is never
 //! written to.
 
+mod batches;
 mod corpus;
 mod counts;
 mod ledger;
@@ -78,16 +79,6 @@ impl<'a> Merger<'a> {
             students: HashMap::new(),
             merged: MergeCounts::default(),
         }
-    }
-
-    /// Calls that batches of the other file are still making.
-    pub(crate) fn calls_pending(&self) -> Result<usize> {
-        Ok(self.from.query_row(
-            "SELECT count(*) FROM batch_call JOIN batch ON batch.id = batch_call.batch
-             WHERE done = 0 AND closed_ms IS NULL",
-            [],
-            |row| row.get(0),
-        )?)
     }
 
     /// A judge of the other file, here.

@@ -1,5 +1,6 @@
 //! The laws of the design page, against the library: failures, cancels, crashes and other hands change no score.
 
+mod batches;
 mod bench;
 mod files;
 mod money;

@@ -21,6 +21,7 @@ mod rerank;
 mod wire;
 
 pub(crate) use answer::{Shown, margin};
+pub(crate) use batches::BatchFaults;
 pub(crate) use books::Books;
 pub(crate) use fault::{Fault, Faults};
 pub(crate) use latent::{latent_margin, normal};
@@ -89,6 +90,7 @@ struct State {
     calls: BTreeMap<(String, String), usize>,
     files: HashMap<String, String>,
     batches: HashMap<String, batches::Job>,
+    batch_faults: BatchFaults,
     counter: usize,
 }
 
@@ -328,6 +330,28 @@ impl FakeProvider {
     /// Batches have run out of time after so many lines each.
     pub(crate) fn expire_batches(&self, made: usize) {
         self.end_batches(Some(made));
+    }
+
+    /// The batch endpoints misbehave like this from now on.
+    pub(crate) fn set_batch_faults(&self, faults: BatchFaults) {
+        self.state().batch_faults = faults;
+    }
+
+    /// All batches are listed.
+    pub(crate) fn list_batches(&self) {
+        for job in self.state().batches.values_mut() {
+            job.hidden = false;
+        }
+    }
+
+    /// The batches whose id begins like this are gone.
+    pub(crate) fn lose_batches(&self, prefix: &str) {
+        self.state().batches.retain(|id, _| !id.starts_with(prefix));
+    }
+
+    /// Answers of models that batches have delivered or can deliver.
+    pub(crate) fn batch_answers(&self) -> usize {
+        self.state().batches.values().map(batches::Job::paid).sum()
     }
 
     fn end_batches(&self, made: Option<usize>) {

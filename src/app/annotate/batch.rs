@@ -1,11 +1,12 @@
-//! Batches: the outstanding calls of a plan handed to the providers' batch endpoints, and their results brought home.
+//! Batches: the outstanding calls of a plan, submitted to the providers' batch endpoints, and their results.
 //!
-//! A batch is written into the project before it is handed over, and its calls count as made from then on: whatever is
-//! cut short, no call is bought twice. What became of a batch is asked for later, by any process that has the project
-//! and the keys.
+//! A batch is written into the project before it is submitted, and its calls count as made from then
+//! on: whatever is cut short, no call is bought twice. What became of a batch is asked for later, by
+//! any process that has the project and the keys.
 
 pub mod by_number;
 mod fetch;
+mod left_out;
 mod submit;
 mod trouble;
 
@@ -17,8 +18,8 @@ use super::error::RunError;
 use crate::client::now_ms;
 use crate::client::pace::back_off;
 use crate::domain::sampling::SeededRng;
-use crate::judge::batch::{BatchApi, BatchState, BatchStatus, UnconfirmedBatch};
-use crate::judge::{CallError, FailureCause, Judge, JudgeEnsemble, Retry};
+use crate::judge::batch::{BatchApi, BatchSearch, BatchState, BatchStatus, UnconfirmedBatch};
+use crate::judge::{CallError, Judge, JudgeEnsemble, Retry};
 use crate::store::Store;
 use crate::store::batches::{BatchRow, BatchStage};
 use crate::store::corpus::QueryKey;
@@ -29,7 +30,8 @@ use std::time::Duration;
 /// Times one question about a batch is asked before it counts as unanswered.
 const ATTEMPTS: u32 = 6;
 
-/// How long a batch whose submission was cut short may still turn up at the provider, in milliseconds.
+/// How long after a submission that was cut short the provider may not list the batch yet, in
+/// milliseconds.
 const SETTLED_MS: i64 = 120_000;
 
 /// What is known of a batch after asking.
@@ -71,51 +73,52 @@ fn api(judge: &dyn Judge) -> Result<&dyn BatchApi, BatchTrouble> {
         .ok_or_else(|| BatchTrouble::NoEndpoint(name.clone()))
 }
 
-/// What stands beside a call in a batch and beside its result: a piece of the batch's own name, and a number.
+/// The id of a call in its batch and of its result: the mark of the batch, and a number.
 fn line_id(uid: &str, number: usize) -> String {
-    format!("{}-{number}", piece(uid))
+    format!("{}{number}", id_prefix(uid))
 }
 
-/// The number of a call, where the result is one of this batch.
+/// The number of a call, if the result is one of this batch.
 fn line_number(uid: &str, id: &str) -> Option<usize> {
-    let (name, number) = id.rsplit_once('-')?;
-    (name == piece(uid)).then(|| number.parse().ok())?
+    let number = id.strip_prefix(&id_prefix(uid))?.parse().ok()?;
+    (line_id(uid, number) == id).then_some(number)
 }
 
-/// The random end of a batch's name.
-fn piece(uid: &str) -> &str {
-    uid.rsplit('-').next().unwrap_or(uid)
+/// The mark of a batch, with which the ids of all its calls begin: the random end of its name.
+fn id_prefix(uid: &str) -> String {
+    format!("{}-", uid.rsplit('-').next().unwrap_or(uid))
 }
 
-/// Asks until there is an answer that asking again would not change.
-async fn patiently<T, F: Future<Output = Result<T, CallError>>>(
+/// Asks until there is an answer that asking again would not change. `retry` says whether the same
+/// request may be sent again after a failure.
+async fn patiently<T, E, F: Future<Output = Result<T, E>>>(
     mut ask: impl FnMut() -> F,
-    again: impl Fn(&CallError) -> bool,
-) -> Result<T, CallError> {
+    retry: impl Fn(&E) -> Retry,
+) -> Result<T, E> {
     let mut tries = 0;
     loop {
         tries += 1;
-        match ask().await {
-            Err(error) if tries < ATTEMPTS && again(&error) => {
-                let draw = SeededRng::new(now_ms().cast_unsigned(), &["batch"]).unit();
-                let wait = match error.retry {
-                    Retry::After(Some(wait)) => wait,
-                    _ => back_off(tries, draw),
-                };
-                tokio::time::sleep(wait.min(Duration::from_secs(120))).await;
-            }
-            answer => return answer,
+        let answer = ask().await;
+        let Some(Retry::After(asked)) = answer.as_ref().err().map(&retry) else {
+            return answer;
+        };
+        if tries == ATTEMPTS {
+            return answer;
         }
+        let draw = SeededRng::new(now_ms().cast_unsigned(), &["batch"]).unit();
+        let wait = asked.unwrap_or_else(|| back_off(tries, draw));
+        tokio::time::sleep(wait.min(Duration::from_secs(120))).await;
     }
 }
 
-/// Whether asking again may help.
-fn passes(error: &CallError) -> bool {
-    matches!(error.retry, Retry::After(_))
+/// Whether a request that changes nothing may be sent again.
+fn as_it_says(error: &CallError) -> Retry {
+    error.retry
 }
 
-/// Asks the providers about every open batch and notes what they say. `alone` is true while the caller holds the run's
-/// lock: only then is a batch that the provider does not know one that never arrived, and not one on its way.
+/// Asks the providers about every open batch and notes what they say. It closes none. `alone` is true
+/// while the caller holds the run's lock: only then can a batch that the provider does not know be one
+/// that never arrived; otherwise it may be on its way.
 pub async fn refresh(
     store: &Store,
     ensemble: &JudgeEnsemble,
@@ -124,7 +127,7 @@ pub async fn refresh(
     let rows = store.read(|db| db.batches(false)).await?;
     let mut named: Vec<String> = rows.iter().filter_map(|row| row.remote.clone()).collect();
     let mut known = Vec::new();
-    for row in rows.into_iter().filter(|row| !row.stage.is_closed()) {
+    for row in rows.into_iter().filter(|row| !row.is_closed) {
         let asked = ask_about(store, ensemble, row, &named, alone).await?;
         named.extend(asked.row.remote.clone());
         known.push(asked);
@@ -152,34 +155,39 @@ async fn ask_about(
         Ok(api) => api,
         Err(trouble) => return Ok(troubled(row, trouble)),
     };
-    let id = row.id;
     if row.remote.is_none()
         && let Some(trouble) = look_for(store, api, &mut row, named, alone).await?
     {
         return Ok(troubled(row, trouble));
     }
     let Some(remote) = row.remote.clone() else {
-        return Ok(troubled(row, BatchTrouble::NotHandedOver));
+        note(store, &row).await?;
+        return Ok(PolledBatch {
+            row,
+            trouble: None,
+            status: None,
+        });
     };
-    let status = match patiently(|| api.status(&remote), passes).await {
+    let status = match patiently(|| api.status(&remote), as_it_says).await {
         Ok(status) => status,
-        Err(error) => return Ok(troubled(row, error.into())),
+        Err(error) => {
+            let trouble = BatchTrouble::of_call(error, &row, api);
+            return Ok(troubled(row, trouble));
+        }
     };
     row.stage = match status.state {
         BatchState::Running => BatchStage::Running,
-        BatchState::Failed => BatchStage::Failed,
-        BatchState::Ended | BatchState::Expired | BatchState::Cancelled => BatchStage::Over,
+        BatchState::Failed if status.is_void() => BatchStage::Failed,
+        _ => BatchStage::Over,
     };
     row.told = (status.done, status.failed);
     row.message = status.message.clone().or_else(|| match status.state {
         BatchState::Expired => Some("expired before all of it was done".to_owned()),
         BatchState::Cancelled => Some("cancelled".to_owned()),
+        BatchState::Failed => Some("the provider gives no reason".to_owned()),
         _ => row.message.take(),
     });
-    let (stage, told, message) = (row.stage, row.told, row.message.clone());
-    store
-        .write(move |db| db.note_batch(id, stage, told, message.as_deref(), now_ms()))
-        .await?;
+    note(store, &row).await?;
     Ok(PolledBatch {
         row,
         trouble: None,
@@ -187,7 +195,17 @@ async fn ask_about(
     })
 }
 
-/// Looks for a batch whose submission was cut short; returns what is to be said where it stays unknown.
+/// Writes down what is known about a batch.
+async fn note(store: &Store, row: &BatchRow) -> Result<(), RunError> {
+    let (id, stage, told, message) = (row.id, row.stage, row.told, row.message.clone());
+    store
+        .write(move |db| db.note_batch(id, stage, told, message.as_deref(), now_ms()))
+        .await?;
+    Ok(())
+}
+
+/// Looks for a batch whose submission was cut short: names it, or sets its stage to failed if it never
+/// arrived. Returns what to say if neither is known.
 async fn look_for(
     store: &Store,
     api: &dyn BatchApi,
@@ -196,47 +214,99 @@ async fn look_for(
     alone: bool,
 ) -> Result<Option<BatchTrouble>, RunError> {
     let uid = row.uid.clone();
-    let unconfirmed = UnconfirmedBatch {
+    let prefix = id_prefix(&uid);
+    let sought = UnconfirmedBatch {
         name: &uid,
-        lines: row.calls,
-        since_ms: row.submitted_ms,
+        id_prefix: &prefix,
+        calls: row.calls,
+        others: named,
     };
-    let (found, all) = match patiently(|| api.find(unconfirmed), passes).await {
+    let found = match patiently(|| api.find(sought), as_it_says).await {
         Ok(found) => found,
-        Err(error) => return Ok(Some(error.into())),
+        Err(error) => {
+            let why = format!(
+                "{CUT}, and the provider's list of batches cannot be read ({error}); ask again later, or {}",
+                by_hand(row)
+            );
+            return Ok(Some(BatchTrouble::Unconfirmed(why)));
+        }
     };
-    let mut fresh: Vec<String> = found.into_iter().filter(|id| !named.contains(id)).collect();
-    let id = row.id;
-    let unconfirmed = |why: String| Ok(Some(BatchTrouble::Unconfirmed(why)));
-    match (fresh.pop(), fresh.is_empty()) {
-        (Some(remote), true) => {
-            let name = remote.clone();
-            store.write(move |db| db.name_batch(id, &name)).await?;
-            row.remote = Some(remote);
-            Ok(None)
-        }
-        (Some(_), false) => unconfirmed(format!(
-            "its submission was cut short, and several batches at the provider could be it; look there, then `overrule batch adopt {} NAME`",
-            id.0
-        )),
-        (None, _) if !alone => unconfirmed("is being submitted by another process, or its submission was cut short; ask again when no run goes on".to_owned()),
-        (None, _) if now_ms() - row.submitted_ms < SETTLED_MS => unconfirmed("its submission was cut short; whether it arrived is known two minutes after it".to_owned()),
-        (None, _) if !all => unconfirmed(format!(
-            "its submission was cut short, and it is not among the latest hundred at the provider; look there, then `overrule batch adopt {0} NAME` or `overrule batch forget {0}`",
-            id.0
-        )),
-        (None, _) => {
-            row.stage = BatchStage::Failed;
-            row.message = Some("never arrived at the provider".to_owned());
-            let message = row.message.clone();
-            store
-                .write(move |db| {
-                    db.note_batch(id, BatchStage::Failed, (0, 0), message.as_deref(), now_ms())
-                })
-                .await?;
-            Ok(row.message.clone().map(BatchTrouble::Unconfirmed))
-        }
+    if let [remote] = found.marked.as_slice() {
+        let (id, name) = (row.id, remote.clone());
+        store.write(move |db| db.name_batch(id, &name)).await?;
+        row.remote = Some(remote.clone());
+        return Ok(None);
     }
+    let is_same_account = row.account == Some(api.account(&uid));
+    let why = unsettled(&found, row, is_same_account, alone);
+    if why.is_none() {
+        row.stage = BatchStage::Failed;
+        row.message = Some("never arrived at the provider".to_owned());
+    }
+    Ok(why.map(BatchTrouble::Unconfirmed))
+}
+
+const CUT: &str = "its submission was cut short";
+
+/// What a person can do about a batch whose submission was cut short.
+fn by_hand(row: &BatchRow) -> String {
+    let id = row.id.0;
+    format!(
+        "look there, then `overrule batch adopt {id} NAME`, or `overrule batch forget {id}` to let its calls be made, and \
+         paid for, again"
+    )
+}
+
+/// Why a search does not settle whether a batch arrived, and what to do; `None` if it never arrived.
+fn unsettled(
+    found: &BatchSearch,
+    row: &BatchRow,
+    is_same_account: bool,
+    alone: bool,
+) -> Option<String> {
+    let by_hand = by_hand(row);
+    if !found.marked.is_empty() {
+        let names = found.marked.join(", ");
+        return Some(format!(
+            "{CUT}, and several batches at the provider bear its mark ({names}); {by_hand}"
+        ));
+    }
+    if !alone {
+        return Some(format!(
+            "is being submitted by another process, or {CUT}; ask again when no run is going on"
+        ));
+    }
+    if row.account.is_none() {
+        return Some(format!(
+            "{CUT}, and an earlier version did not note the account that it was submitted with; {by_hand}"
+        ));
+    }
+    if !is_same_account {
+        return Some(format!(
+            "{CUT}, and it was submitted with another key, address or headers than the judge has now: set them back and ask again, or {by_hand}"
+        ));
+    }
+    if !found.possible.is_empty() {
+        let names = found.possible.join(", ");
+        return Some(format!(
+            "{CUT}, and {names} at the provider may be it, which shows only when that batch is over; ask again then, or {by_hand}"
+        ));
+    }
+    if !found.is_whole {
+        return Some(format!(
+            "{CUT}, and the provider's list of batches cannot be read to its end; ask again later, or {by_hand}"
+        ));
+    }
+    (now_ms() - row.submitted_ms < SETTLED_MS).then(|| {
+        format!("{CUT}; whether it arrived is known two minutes later, when the provider lists it")
+    })
+}
+
+/// Closes a batch that made no call, so that its calls can be made.
+pub async fn close_refused(store: &Store, row: &BatchRow) -> Result<(), RunError> {
+    let id = row.id;
+    store.write(move |db| db.close_batch(id, now_ms())).await?;
+    Ok(())
 }
 
 /// Follows new votes up: the prior and the noise of the battles are estimated anew, and with them every interval.
@@ -271,15 +341,9 @@ pub async fn cancel(ensemble: &JudgeEnsemble, row: &BatchRow) -> Result<(), Batc
         let why = "its submission was cut short; ask for its status first";
         BatchTrouble::Unconfirmed(why.to_owned())
     })?;
-    Ok(patiently(|| api.cancel(&remote), passes).await?)
-}
-
-/// Whether the provider cannot have taken the batch in.
-fn is_refusal(error: &CallError) -> bool {
-    !matches!(
-        error.cause,
-        FailureCause::Connection | FailureCause::TimedOut | FailureCause::Server
-    )
+    patiently(|| api.cancel(&remote), as_it_says)
+        .await
+        .map_err(|error| BatchTrouble::of_call(error, row, api))
 }
 
 #[cfg(test)]
@@ -294,5 +358,8 @@ mod tests {
         assert_eq!(line_number(uid, "0123456789ac-7"), None);
         assert_eq!(line_number(uid, "7"), None);
         assert_eq!(line_number(uid, "0123456789ab-"), None);
+        for other in ["0123456789ab-+7", "0123456789ab-07", "0123456789ab-7 "] {
+            assert_eq!(line_number(uid, other), None, "{other:?}");
+        }
     }
 }

@@ -125,7 +125,8 @@ fn hide(spellings: &[String], text: &mut String) {
     }
 }
 
-fn percent_encoded(text: &str) -> String {
+/// The text with everything escaped that has a meaning in addresses.
+pub(crate) fn percent_encoded(text: &str) -> String {
     let mut encoded = String::new();
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {

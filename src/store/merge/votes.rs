@@ -138,7 +138,9 @@ impl Merger<'_> {
         self.db.add_packed_reply(&packed)
     }
 
-    /// Failures have no name of their own: one with the same words at the same moment is the same.
+    /// Failures have no name of their own: one with the same words at the same moment is the same. So is
+    /// one with the same words in the same run if both come from batches, which have no latency: two
+    /// projects may have fetched the same batch at different times.
     fn failures(&mut self, query: &mut MatchedQuery, battles: &BattleRows) -> Result<()> {
         const COLUMNS: &str = "cause, message, attempt, tokens_input, tokens_output, cost_usd, latency_ms, created_ms, raw,
             again";
@@ -150,9 +152,11 @@ impl Merger<'_> {
         while let Some(row) = rows.next()? {
             let (battle, turned) = found(battles, row.get(0)?)?;
             let judge = self.judge(row.get(1)?)?;
+            let run = row.get::<_, Option<i64>>(2)?;
+            let run = run.map(|run| self.run(run)).transpose()?;
             let there = self.exists(
                 "SELECT 1 FROM failure WHERE battle = ?1 AND judge = ?2 AND cause = ?3 AND message = ?4 AND attempt = ?5
-                 AND created_ms = ?6",
+                 AND (created_ms = ?6 OR run = ?7 AND latency_ms IS NULL AND ?8 IS NULL)",
                 params![
                     battle,
                     judge.0,
@@ -160,13 +164,13 @@ impl Merger<'_> {
                     row.get::<_, String>("message")?,
                     row.get::<_, i64>("attempt")?,
                     row.get::<_, i64>("created_ms")?,
+                    run,
+                    row.get::<_, Option<f64>>("latency_ms")?,
                 ],
             )?;
             if there {
                 continue;
             }
-            let run = row.get::<_, Option<i64>>(2)?;
-            let run = run.map(|run| self.run(run)).transpose()?;
             let swapped = row.get::<_, bool>(3)? != turned;
             let mut values: Vec<Value> = vec![
                 battle.into(),

@@ -7,7 +7,7 @@ use crate::domain::ranking::RankingSettings;
 use crate::domain::sampling::PlannedBattle;
 use crate::domain::verdict::{Decision, FinalRule};
 use crate::judge::JudgeSpec;
-use crate::store::batches::{BatchCall, BatchStage};
+use crate::store::batches::{BatchCall, BatchCallState, BatchStage};
 use crate::store::judges::EnsembleId;
 use crate::store::labels::tests::pool;
 use crate::store::outstanding::{CallSelection, OutstandingCall};
@@ -180,7 +180,7 @@ fn what_an_open_batch_makes_is_bought_nowhere_else_and_counts_against_a_budget()
     };
     let add = |uid| {
         one.db
-            .add_batch(uid, one.judge, one.run, std::slice::from_ref(&call), 1)
+            .add_batch(uid, one.judge, one.run, "", std::slice::from_ref(&call), 1)
     };
     let open = |is: bool| {
         assert_eq!(
@@ -199,15 +199,25 @@ fn what_an_open_batch_makes_is_bought_nowhere_else_and_counts_against_a_budget()
     open(false);
     let fetched = add("a").unwrap();
     open(true);
-    assert_eq!(one.db.batch_call(fetched, 0).unwrap().as_ref(), Some(&call));
-    one.db.batch_call_done(fetched, 0).unwrap();
-    open(false);
-    assert_eq!(one.db.batch_call(fetched, 0).unwrap(), None, "it came once");
+    let known = |state| Some((call.clone(), state));
+    let found = || one.db.batch_call(fetched, 0).unwrap();
+    assert_eq!(found(), known(BatchCallState::Open));
+    for state in [
+        BatchCallState::Failed,
+        BatchCallState::Unusable,
+        BatchCallState::Voted,
+    ] {
+        one.db.end_batch_call(fetched, 0, state).unwrap();
+        open(false);
+        assert_eq!(found(), known(state));
+    }
     let failed = add("b").unwrap();
     open(true);
     one.db
         .note_batch(failed, BatchStage::Failed, (0, 0), None, 2)
         .unwrap();
+    open(true);
+    one.db.close_batch(failed, 3).unwrap();
     open(false);
     assert_eq!(
         one.db.batches(true).unwrap().len(),
@@ -247,7 +257,7 @@ fn a_pair_is_shown_the_other_way_round_while_a_batch_is_asking_about_it() {
         worst_usd: None,
     };
     one.db
-        .add_batch("a", one.judge, one.run, &[call], 1)
+        .add_batch("a", one.judge, one.run, "", &[call], 1)
         .unwrap();
     assert_eq!(asked(&[second]), [true]);
 }

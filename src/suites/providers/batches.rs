@@ -2,7 +2,7 @@
 
 use super::{KEY, call, case, expected, judge};
 use crate::judge::batch::{BatchState, UnconfirmedBatch};
-use crate::suites::fake_provider::FakeProvider;
+use crate::suites::fake_provider::{BatchFaults, FakeProvider};
 use std::collections::BTreeMap;
 
 #[tokio::test]
@@ -70,15 +70,25 @@ async fn a_batch_can_be_cancelled_and_found_again() {
         let batch = judge.batch().unwrap();
         let lines = [batch.batch_line("i-1", &judge.prompt(&case())).to_string()];
         let id = batch.submit("run-2", &lines).await.unwrap();
-        let sought = |name, lines| UnconfirmedBatch {
+        let sought = |name, id_prefix, calls| UnconfirmedBatch {
             name,
-            lines,
-            since_ms: 1_767_225_600_000,
+            id_prefix,
+            calls,
+            others: &[],
         };
-        let found = batch.find(sought("run-2", 1)).await.unwrap();
-        assert_eq!(found, (vec![id.clone()], true), "{provider}");
-        let none = batch.find(sought("another", 2)).await.unwrap();
-        assert!(none.0.is_empty(), "{provider}: {none:?}");
+        // Anthropic keeps no names: a batch may be anybody's until its results show the ids of its calls.
+        let has_names = provider != "anthropic";
+        let found = batch.find(sought("run-2", "i-", 1)).await.unwrap();
+        let ids = |found: bool| Vec::from_iter(found.then(|| id.clone()));
+        assert_eq!(
+            (found.marked, found.possible, found.is_whole),
+            (ids(has_names), ids(!has_names), true),
+            "{provider}"
+        );
+        for other in [sought("another", "i-", 2), sought("another", "j-", 2)] {
+            let none = batch.find(other).await.unwrap();
+            assert_eq!((none.marked, none.possible), (vec![], vec![]), "{provider}");
+        }
         batch.cancel(&id).await.unwrap();
         assert_eq!(
             batch.status(&id).await.unwrap().state,
@@ -88,7 +98,68 @@ async fn a_batch_can_be_cancelled_and_found_again() {
         let nowhere = batch.status("batches/none").await.unwrap_err();
         assert!(nowhere.message.contains("no such thing"), "{nowhere}");
         assert!(batch.status("../../etc").await.is_err());
+        fake.finish_batches();
     }
     let ollama = judge(&fake, "ollama", "");
     assert!(ollama.batch().is_none());
+}
+
+#[tokio::test]
+async fn a_batch_is_sought_on_all_pages_and_told_by_its_mark() {
+    for provider in ["openai", "anthropic", "gemini"] {
+        let fake = FakeProvider::start();
+        let judge = judge(&fake, provider, "");
+        let batch = judge.batch().unwrap();
+        let prompt = judge.prompt(&case());
+        let line = |id: &str| [batch.batch_line(id, &prompt).to_string()];
+        let mut ids = Vec::new();
+        for at in 0..5 {
+            let name = format!("run-{at}");
+            let id = batch.submit(&name, &line(&format!("r{at}-0"))).await;
+            ids.push(id.unwrap());
+        }
+        fake.finish_batches();
+        let sought = UnconfirmedBatch {
+            name: "run-3",
+            id_prefix: "r3-",
+            calls: 1,
+            others: &ids[..1],
+        };
+        // With or without names, on one page or on many.
+        for (page, no_names) in [(None, false), (Some(1), false), (Some(2), true)] {
+            fake.set_batch_faults(BatchFaults {
+                page,
+                no_names,
+                stranger: no_names,
+                ..BatchFaults::default()
+            });
+            let found = batch.find(sought).await.unwrap();
+            assert_eq!(found.marked, [ids[3].clone()], "{provider} {page:?}");
+            assert!(
+                found.possible.is_empty() && found.is_whole,
+                "{provider} {found:?}"
+            );
+        }
+        // Nothing tells which of the others it is while there are no results.
+        fake.set_batch_faults(BatchFaults {
+            no_names: true,
+            lose_lines: 9,
+            ..BatchFaults::default()
+        });
+        let found = batch.find(sought).await.unwrap();
+        assert_eq!(
+            (found.marked.len(), found.possible.len()),
+            (0, 4),
+            "{provider}"
+        );
+        fake.set_batch_faults(BatchFaults {
+            endless_list: true,
+            ..BatchFaults::default()
+        });
+        let found = batch.find(sought).await.unwrap();
+        assert!(
+            found.marked.is_empty() && !found.is_whole,
+            "{provider} {found:?}"
+        );
+    }
 }

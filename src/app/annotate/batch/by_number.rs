@@ -31,15 +31,33 @@ pub fn open_batches(store: &Store, numbers: &[i64]) -> Result<Vec<BatchRow>, App
     Ok(open)
 }
 
-/// Says what a batch whose submission was cut short is called at the provider.
-pub fn adopt(store: &Store, number: i64, name: String) -> Result<(), AppError> {
-    let row = open_batch(store, number)?;
-    if let Some(remote) = row.remote.filter(|_| row.left < row.calls) {
+/// Says what a batch whose submission was cut short is called at the provider. A batch that was closed,
+/// because it seemed never to have arrived or for another reason, is open again.
+pub fn adopt(store: &Store, number: i64, name: &str) -> Result<(), AppError> {
+    let name = name.trim().to_owned();
+    if name.is_empty() {
+        return Err(invalid!("the batch's name at the provider is empty"));
+    }
+    let rows = store.read_blocking(|db| db.batches(false))?;
+    let is_it = |row: &&BatchRow| row.remote.as_deref() == Some(&name);
+    let row = rows.iter().find(|row| row.id == BatchId(number));
+    let Some(row) = row else {
+        return Err(invalid!(
+            "there is no batch {number}; `overrule batch status --all` lists them"
+        ));
+    };
+    if let Some(remote) = row.remote.as_ref().filter(|_| row.left < row.calls)
+        && *remote != name
+    {
         return Err(invalid!(
             "batch {number} is {remote:?} at the provider already"
         ));
     }
-    Ok(store.write_blocking(move |db| db.name_batch(row.id, &name))?)
+    if let Some(other) = rows.iter().filter(is_it).find(|other| other.id != row.id) {
+        return Err(invalid!("{name:?} is batch {} already", other.id.0));
+    }
+    let id = row.id;
+    Ok(store.write_blocking(move |db| db.name_batch(id, &name))?)
 }
 
 /// Gives a batch up and says how many of its calls count as not made from now on.

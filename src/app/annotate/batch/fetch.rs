@@ -1,24 +1,32 @@
 //! From results at the providers to votes and failures in the project.
 
+use super::left_out::LeftOut;
 use super::trouble::BatchTrouble;
-use super::{PolledBatch, api, judge_of, line_number, passes, patiently};
+use super::{PolledBatch, api, as_it_says, judge_of, line_number, patiently};
 use crate::app::annotate::error::RunError;
 use crate::app::failure_tally::FailureTally;
+use crate::app::wording::counted;
 use crate::client::now_ms;
 use crate::domain::answering_models::AnsweringModel;
 use crate::domain::spend::Spend;
-use crate::judge::batch::{BatchAnswer, BatchApi};
+use crate::judge::batch::{BatchAnswer, BatchApi, BatchState, BatchStatus};
 use crate::judge::{
     CallError, FailureCause, Judge, JudgeEnsemble, JudgeReply, PoolText, PresentedPair, opinion_of,
 };
-use crate::store::batches::{BatchCall, BatchRow, BatchStage};
+use crate::store::batches::{BatchCall, BatchCallState, BatchRow, BatchStage};
+use crate::store::ledger::{Attempt, CallPurpose};
 use crate::store::votes::{CallOutcome, CallRecord};
 use crate::store::{Db, Store, StoreError};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 /// Results written together.
 const TOGETHER: usize = 256;
+
+/// How long a batch that is over may lack results that nobody says are paid for, in milliseconds.
+const LATE_MS: i64 = 24 * 3_600_000;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchFetch {
@@ -32,10 +40,32 @@ pub struct BatchFetch {
     pub spend: Spend,
     /// The models that the votes of the batch's judge name.
     pub models: Vec<AnsweringModel>,
+    /// Lines of the results that are about no call of the batch or cannot be read.
+    pub left_out: LeftOut,
 }
 
-/// Brings the results of a batch that is over into the project and closes it; `Err` in words where that cannot be done
-/// now, with everything that came kept.
+impl BatchFetch {
+    fn add(&mut self, other: Self) {
+        self.votes += other.votes;
+        self.failures += other.failures;
+        self.tally.merge(other.tally);
+        self.spend += other.spend;
+    }
+}
+
+/// What came of the lines of results that are not answers.
+#[derive(Default)]
+struct OtherResults {
+    /// Errors of the provider by the number of the call.
+    failed: BTreeMap<usize, CallError>,
+    /// Calls that were not made, as the provider says.
+    not_made: BTreeSet<usize>,
+    /// Whether a line was about a call of this batch.
+    is_ours: bool,
+}
+
+/// Brings the results of a batch that is over into the project and closes it; `Err` if that cannot be
+/// done now, with every answer that came kept.
 pub async fn fetch(
     store: &Store,
     ensemble: &JudgeEnsemble,
@@ -66,7 +96,7 @@ pub async fn fetch(
                 };
                 api.fetch(remote, status, &mut each).await
             },
-            passes,
+            as_it_says,
         )
         .await;
         // Closed here, with the last attempt over: `take_in` ends when no more can come.
@@ -74,115 +104,352 @@ pub async fn fetch(
         brought
     };
     let (brought, taken) = tokio::join!(bring, take_in(store, api, &judge, row, heard));
-    let (mut fetched, strangers, unreadable) = taken?;
+    let (mut fetched, others) = taken?;
     let id = row.id;
     for query in store.read(move |db| db.batch_queries(id)).await? {
         store.summarise(query).await?;
     }
     if let Err(error) = brought {
-        return Ok(Err(BatchTrouble::CutShort(error)));
+        return Ok(Err(match BatchTrouble::of_call(error, row, api) {
+            BatchTrouble::Call(error) => BatchTrouble::CutShort(error),
+            trouble => trouble,
+        }));
     }
-    if strangers > 0 && fetched == BatchFetch::default() {
+    let (states, now) = store
+        .read(move |db| Ok((db.batch_call_states(id)?, db.batch(id)?)))
+        .await?;
+    let arrived = Arrived::of(&states, &others);
+    if !others.is_ours && fetched.left_out.strangers > 0 && arrived.lines() == 0 {
         return Ok(Err(BatchTrouble::Foreign {
-            results: strangers,
+            results: fetched.left_out.strangers,
             batch: id.0,
         }));
     }
-    let left = store.read(|db| db.batches(true)).await?;
-    let left = left
-        .into_iter()
-        .find(|row| row.id == id)
-        .map_or(0, |row| row.left);
-    let here = (row.calls - left.min(row.calls)) as u64;
-    if unreadable > 0 || here < status.done {
-        return Ok(Err(BatchTrouble::Incomplete {
-            answers: status.done,
-            here,
-            unreadable,
-        }));
+    let over_ms = now.and_then(|row| row.over_ms);
+    let is_late = over_ms.is_some_and(|over_ms| now_ms() - over_ms >= LATE_MS);
+    match arrived.verdict(status, fetched.left_out.unreadable > 0) {
+        Completeness::Whole => {}
+        Completeness::Late if is_late => {}
+        lack => {
+            let why = arrived.missing(lack, status, &fetched.left_out, row);
+            return Ok(Err(BatchTrouble::Incomplete(why)));
+        }
     }
+    // Closed only when all that the provider speaks of is here: a closed batch is never fetched again.
     let (told, message) = (row.told, row.message.clone());
-    // Closed only when everything that the provider speaks of is here: a closed batch is never fetched again.
-    let mut models = store
+    let (row, keeper) = (row.clone(), Arc::clone(&judge));
+    let (closed, mut models) = store
         .write(move |db| {
+            let closed = record_failures(db, keeper.as_ref(), &row, others.failed)?;
             db.note_batch(id, BatchStage::Fetched, told, message.as_deref(), now_ms())?;
-            db.keep_answering_models()
+            Ok(((closed, row.judge), db.keep_answering_models()?))
         })
         .await?;
-    fetched.not_made = left;
-    fetched.models = models.remove(&row.judge).unwrap_or_default();
+    let (failures, judge_id) = closed;
+    let failed = failures.failures;
+    fetched.add(failures);
+    fetched.not_made = states
+        .iter()
+        .filter(|(_, state)| *state == BatchCallState::Open)
+        .count()
+        .saturating_sub(failed);
+    fetched.models = models.remove(&judge_id).unwrap_or_default();
     Ok(Ok(fetched))
 }
 
-/// Writes results down as they come; returns what they were, how many were another batch's, and how many lines could not
-/// be read.
+/// The calls of a batch whose results have come, in this fetch and before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Arrived {
+    calls: u64,
+    answered: u64,
+    /// Errors of the provider, and calls that it says it did not make.
+    failed: u64,
+}
+
+/// Whether all results of a batch have come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Completeness {
+    Whole,
+    /// Answers that the provider speaks of are missing.
+    Lacking,
+    /// Results are missing, none of which the provider says is an answer: they may still come.
+    Late,
+}
+
+impl Arrived {
+    fn of(states: &[(usize, BatchCallState)], others: &OtherResults) -> Self {
+        use BatchCallState::{Failed, Open, Unusable, Voted};
+        let count = |is: &dyn Fn(usize, BatchCallState) -> bool| {
+            states.iter().filter(|(at, state)| is(*at, *state)).count() as u64
+        };
+        Self {
+            calls: states.len() as u64,
+            answered: count(&|_, state| matches!(state, Voted | Unusable)),
+            failed: count(&|at, state| {
+                state == Failed
+                    || state == Open
+                        && (others.failed.contains_key(&at) || others.not_made.contains(&at))
+            }),
+        }
+    }
+
+    fn lines(self) -> u64 {
+        self.answered + self.failed
+    }
+
+    fn verdict(self, status: &BatchStatus, has_unreadable: bool) -> Completeness {
+        if status.done > self.answered {
+            return Completeness::Lacking;
+        }
+        if self.lines() >= self.calls {
+            return Completeness::Whole;
+        }
+        if has_unreadable {
+            return Completeness::Lacking;
+        }
+        // An end before all calls were made is believed if the counts agree with what is here.
+        let is_early_end = status.state != BatchState::Ended;
+        if is_early_end && status.has_counts() && status.failed <= self.failed {
+            Completeness::Whole
+        } else {
+            Completeness::Late
+        }
+    }
+
+    /// Which results are missing, and what to do.
+    fn missing(
+        self,
+        lack: Completeness,
+        status: &BatchStatus,
+        left_out: &LeftOut,
+        row: &BatchRow,
+    ) -> String {
+        let here = format!(
+            "{} and {} are here",
+            counted(self.answered as usize, "answer"),
+            counted(self.failed as usize, "failure")
+        );
+        let says = if status.has_counts() {
+            format!(
+                "the provider says that {} were answered and {} failed",
+                counted(status.done as usize, "call"),
+                status.failed
+            )
+        } else if status.files.is_empty() {
+            "the provider says that it is over, but names no results yet".to_owned()
+        } else {
+            format!(
+                "the provider does not say how many of {} it answered",
+                counted(row.calls, "call")
+            )
+        };
+        let id = row.id.0;
+        let then = match lack {
+            Completeness::Late => {
+                "what is still missing a day after its end counts as not made".to_owned()
+            }
+            _ => format!(
+                "if the others never come, `overrule batch forget {id}` lets their calls be made, and paid for, again"
+            ),
+        };
+        let noted = left_out.words().map(|words| format!("; {words}"));
+        format!(
+            "{says}, and {here}{}; the batch stays open, fetch again; {then}",
+            noted.unwrap_or_default()
+        )
+    }
+}
+
+/// Writes answers down as they come. A vote wins over any other result of the same call, so that those
+/// are written when no more lines can come, and errors of the provider when the batch is closed.
 async fn take_in(
     store: &Store,
     api: &dyn BatchApi,
     judge: &Arc<dyn Judge>,
     row: &BatchRow,
     mut heard: UnboundedReceiver<String>,
-) -> Result<(BatchFetch, usize, usize), RunError> {
-    let (mut fetched, mut strangers, mut unreadable) = (BatchFetch::default(), 0, 0);
+) -> Result<(BatchFetch, OtherResults), RunError> {
+    let (mut fetched, mut others) = (BatchFetch::default(), OtherResults::default());
+    let mut unusable = Vec::new();
     let mut lines = Vec::with_capacity(TOGETHER);
     while heard.recv_many(&mut lines, TOGETHER).await > 0 {
-        let mut results = Vec::with_capacity(lines.len());
+        let mut answers = Vec::with_capacity(lines.len());
         for line in lines.drain(..) {
-            match api.parse_batch_line(&line) {
-                Some((id, answer)) => match line_number(&row.uid, &id) {
-                    Some(number) => results.push((number, answer)),
-                    None => strangers += 1,
-                },
-                None => unreadable += 1,
+            let Some((id, answer)) = api.parse_batch_line(&line) else {
+                fetched.left_out.add_unreadable(&line);
+                continue;
+            };
+            let number = line_number(&row.uid, &id).filter(|number| *number < row.calls);
+            let Some(number) = number else {
+                fetched.left_out.add_stranger(&id);
+                continue;
+            };
+            others.is_ours = true;
+            match answer {
+                BatchAnswer::Answered(answer) => answers.push((number, *answer)),
+                BatchAnswer::Failed(error) => {
+                    others.failed.entry(number).or_insert(error);
+                }
+                BatchAnswer::NotMade => {
+                    others.not_made.insert(number);
+                }
             }
         }
         let (judge, row) = (Arc::clone(judge), row.clone());
-        let news = store
-            .write(move |db| record_all(db, judge.as_ref(), &row, results))
+        let (news, rest) = store
+            .write(move |db| record_votes(db, judge.as_ref(), &row, answers))
             .await?;
-        fetched.votes += news.votes;
-        fetched.failures += news.failures;
-        fetched.tally.merge(news.tally);
-        fetched.spend += news.spend;
+        fetched.add(news);
+        unusable.extend(rest);
     }
-    Ok((fetched, strangers, unreadable))
+    let row = row.clone();
+    let news = store
+        .write(move |db| record_unusable(db, &row, unusable))
+        .await?;
+    fetched.add(news);
+    Ok((fetched, others))
 }
 
-fn record_all(
+/// Writes down the answers that are votes and returns the others.
+fn record_votes(
     db: &mut Db,
     judge: &dyn Judge,
     row: &BatchRow,
-    results: Vec<(usize, BatchAnswer)>,
-) -> Result<BatchFetch, StoreError> {
-    let mut fetched = BatchFetch::default();
-    for (number, answer) in results {
-        // A result that is there already has come before: fetching was cut short and goes on.
-        let (Some(call), Some(made)) = (db.batch_call(row.id, number)?, answer.made()) else {
+    answers: Vec<(usize, Result<JudgeReply, CallError>)>,
+) -> Result<(BatchFetch, Vec<(BatchCall, CallRecord)>), StoreError> {
+    let (mut fetched, mut unusable) = (BatchFetch::default(), Vec::new());
+    for (number, mut answer) in answers {
+        // As for a single call: an error in place of an answer is not charged.
+        if let Err(CallError { exchange, .. }) = &mut answer
+            && exchange
+                .status
+                .is_some_and(|status| !(200..300).contains(&status))
+        {
+            exchange.cost_usd.get_or_insert(0.0);
+        }
+        // An answer that is in the project came before: fetching was cut short and goes on.
+        let Some((call, state)) = db.batch_call(row.id, number)? else {
             continue;
         };
+        if state == BatchCallState::Voted {
+            continue;
+        }
         let case = presented(db, &call)?;
-        let mut record = record(judge, row, &call, &case, made);
-        if matches!(record.result, CallOutcome::Vote { .. })
-            && db.has_voted(call.battle, row.judge)?
-        {
+        let mut record = record(judge, row, &call, &case, answer);
+        let is_vote = matches!(record.result, CallOutcome::Vote { .. });
+        if is_vote && db.has_voted(call.battle, row.judge)? {
             record.result = CallOutcome::Failure {
                 cause: FailureCause::Duplicate,
                 message: "the judge had voted on this battle before the batch was fetched"
                     .to_owned(),
             };
         }
-        let is_vote = matches!(record.result, CallOutcome::Vote { .. });
-        // In one transaction: a result that is kept and not ticked off would be kept twice by the next fetch.
-        db.record(&record)?;
-        db.batch_call_done(row.id, call.number)?;
-        fetched.votes += usize::from(is_vote);
-        fetched.failures += usize::from(!is_vote);
-        if let CallOutcome::Failure { cause, message } = &record.result {
-            fetched.tally.add_words(*cause, message);
+        if is_vote {
+            keep(db, row, &call, &record, BatchCallState::Voted, &mut fetched)?;
+        } else {
+            unusable.push((call, record));
         }
-        fetched.spend += Spend::of(record.cost_usd);
+    }
+    Ok((fetched, unusable))
+}
+
+/// Writes down answers that are not votes, for calls without one.
+fn record_unusable(
+    db: &mut Db,
+    row: &BatchRow,
+    answers: Vec<(BatchCall, CallRecord)>,
+) -> Result<BatchFetch, StoreError> {
+    let mut fetched = BatchFetch::default();
+    for (call, record) in answers {
+        if let Some((_, BatchCallState::Open | BatchCallState::Failed)) =
+            db.batch_call(row.id, call.number)?
+        {
+            keep(
+                db,
+                row,
+                &call,
+                &record,
+                BatchCallState::Unusable,
+                &mut fetched,
+            )?;
+        }
     }
     Ok(fetched)
+}
+
+/// Writes down the errors of the provider, for calls without an answer.
+fn record_failures(
+    db: &mut Db,
+    judge: &dyn Judge,
+    row: &BatchRow,
+    failed: BTreeMap<usize, CallError>,
+) -> Result<BatchFetch, StoreError> {
+    let mut fetched = BatchFetch::default();
+    for (number, mut error) in failed {
+        let Some((call, BatchCallState::Open)) = db.batch_call(row.id, number)? else {
+            continue;
+        };
+        // A line without an answer is not charged.
+        error.exchange.cost_usd.get_or_insert(0.0);
+        let case = presented(db, &call)?;
+        let record = record(judge, row, &call, &case, Err(error));
+        keep(
+            db,
+            row,
+            &call,
+            &record,
+            BatchCallState::Failed,
+            &mut fetched,
+        )?;
+    }
+    Ok(fetched)
+}
+
+/// Writes down the result of a call and counts it. In one transaction: a result that is kept and not
+/// ticked off would be kept twice by the next fetch.
+fn keep(
+    db: &Db,
+    row: &BatchRow,
+    call: &BatchCall,
+    record: &CallRecord,
+    state: BatchCallState,
+    fetched: &mut BatchFetch,
+) -> Result<(), StoreError> {
+    db.record(record)?;
+    db.end_batch_call(row.id, call.number, state)?;
+    match &record.result {
+        CallOutcome::Vote { .. } => fetched.votes += 1,
+        CallOutcome::Failure { cause, message } => {
+            fetched.failures += 1;
+            fetched.tally.add_words(*cause, message);
+        }
+    }
+    // As for a single call: an answer that does not say what it cost counts at the highest price.
+    match (record.cost_usd, call.worst_usd) {
+        (None, Some(worst_usd)) => {
+            db.assume_cost(&attempt(row, call), record.created_ms)?;
+            fetched.spend.assumed_usd += worst_usd;
+        }
+        (cost_usd, _) => fetched.spend += Spend::of(cost_usd),
+    }
+    Ok(())
+}
+
+/// A call of a batch as an attempt, with a uid that follows from the batch and the number.
+fn attempt(row: &BatchRow, call: &BatchCall) -> Attempt {
+    let mut hash = Sha256::new_with_prefix(&row.uid);
+    hash.update((call.number as u64).to_le_bytes());
+    let hash: [u8; 32] = hash.finalize().into();
+    let mut uid = [0; 16];
+    uid.copy_from_slice(&hash[..16]);
+    Attempt {
+        uid,
+        purpose: CallPurpose::Vote,
+        service: row.spec.name.clone(),
+        run: Some(row.run),
+        worst_usd: call.worst_usd,
+        sent_ms: row.submitted_ms,
+    }
 }
 
 /// The pair as the judge was shown it.
@@ -206,11 +473,9 @@ fn record(
     row: &BatchRow,
     call: &BatchCall,
     case: &PresentedPair,
-    made: Result<JudgeReply, CallError>,
+    answer: Result<JudgeReply, CallError>,
 ) -> CallRecord {
-    // A line without a reply is not charged.
-    let unanswered = made.as_ref().err().map(|_| 0.0);
-    let read = made.and_then(|reply| opinion_of(judge, case, reply));
+    let read = answer.and_then(|reply| opinion_of(judge, case, reply));
     let (usage, cost_usd, raw, result) = match read {
         Ok((reply, opinion)) => {
             let result = CallOutcome::Vote {
@@ -228,7 +493,7 @@ fn record(
         }
         Err(error) => (
             error.exchange.usage,
-            error.exchange.cost_usd.or(unanswered),
+            error.exchange.cost_usd,
             error.raw,
             CallOutcome::Failure {
                 cause: error.cause,
@@ -252,3 +517,6 @@ fn record(
         result,
     }
 }
+
+#[cfg(test)]
+mod tests;

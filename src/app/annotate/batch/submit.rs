@@ -1,6 +1,6 @@
 //! From outstanding calls to batches at the providers.
 
-use super::{api, is_refusal, line_id, passes, patiently};
+use super::{api, line_id, patiently};
 use crate::app::annotate::error::RunError;
 use crate::app::annotate::judge_history::remember_seed;
 use crate::app::annotate::plan::plan_so_far;
@@ -9,8 +9,8 @@ use crate::client::call_key::call_key;
 use crate::client::now_ms;
 use crate::domain::number_words::count;
 use crate::domain::vote::JudgeId;
-use crate::judge::batch::BatchApi;
-use crate::judge::{CallError, Judge, JudgeEnsemble, PoolText, PresentedPair};
+use crate::judge::batch::{BatchApi, NotSubmitted};
+use crate::judge::{Judge, JudgeEnsemble, PoolText, PresentedPair, Retry};
 use crate::store::Store;
 use crate::store::batches::{BatchCall, BatchStage};
 use crate::store::corpus::QueryKey;
@@ -251,16 +251,25 @@ impl BatchSubmitter<'_> {
             calls: rows,
             ..
         } = chunk;
-        let (name, run) = (uid.clone(), self.run);
-        // Written before it is handed over: cut short in between, it is looked for at the provider by its name. The
-        // other way round nobody would know of it, and its calls would be bought again.
+        let (name, run, account) = (uid.clone(), self.run, api.account(&uid));
+        // Written before it is submitted: cut short in between, it is looked for at the provider by its
+        // mark. The other way round nobody would know of it, and its calls would be bought again.
         let batch = self
             .store
-            .write(move |db| db.add_batch(&name, id, run, &rows, now_ms()))
+            .write(move |db| db.add_batch(&name, id, run, &account, &rows, now_ms()))
             .await?;
-        let refused_for_now = |error: &CallError| passes(error) && is_refusal(error);
         let who = &judge.spec().name;
-        match patiently(|| api.submit(&uid, &lines), refused_for_now).await {
+        let submitted = patiently(
+            || api.submit(&uid, &lines),
+            |failure: &NotSubmitted| {
+                if failure.may_exist {
+                    Retry::Never
+                } else {
+                    failure.error.retry
+                }
+            },
+        );
+        match submitted.await {
             Ok(remote) => {
                 (self.tell)(format!(
                     "{who}: {} calls submitted as batch {} ({remote})",
@@ -278,21 +287,23 @@ impl BatchSubmitter<'_> {
                 self.done.calls += calls;
                 Ok(true)
             }
-            Err(error) if is_refusal(&error) => {
-                let message = error.to_string();
+            Err(failure) if !failure.may_exist => {
+                let message = failure.to_string();
                 self.done
                     .troubles
                     .push(format!("{who}: batch {} was not taken: {message}", batch.0));
                 self.store
                     .write(move |db| {
-                        db.note_batch(batch, BatchStage::Failed, (0, 0), Some(&message), now_ms())
+                        let (stage, now_ms) = (BatchStage::Failed, now_ms());
+                        db.note_batch(batch, stage, (0, 0), Some(&message), now_ms)?;
+                        db.close_batch(batch, now_ms)
                     })
                     .await?;
                 Ok(false)
             }
-            Err(error) => {
+            Err(failure) => {
                 self.done.troubles.push(format!(
-                    "{who}: whether batch {} arrived is not known ({error}); `overrule batch status` finds out",
+                    "{who}: whether batch {} arrived is not known ({failure}); `overrule batch status` finds out",
                     batch.0
                 ));
                 Ok(false)

@@ -1,6 +1,8 @@
 //! Why a batch could not be asked about, fetched or stopped; other batches go on.
 
 use crate::judge::CallError;
+use crate::judge::batch::BatchApi;
+use crate::store::batches::BatchRow;
 
 /// What stands in the way of one batch, and what to do about it.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -15,15 +17,30 @@ pub enum BatchTrouble {
     /// The judge's provider takes no batches.
     #[error("judge {0:?} has no batch endpoint")]
     NoEndpoint(String),
-    /// The batch has no name at the provider.
-    #[error("was never submitted")]
-    NotHandedOver,
     /// Its submission was cut short, and what came of it is not known yet.
     #[error("{0}")]
     Unconfirmed(String),
     /// The provider could not be asked.
     #[error(transparent)]
-    Call(#[from] CallError),
+    Call(CallError),
+    /// The provider does not know the batch or its results.
+    #[error(
+        "the provider does not have it: {said}; `overrule batch forget {batch}` gives it up: the votes that were fetched \
+         stay, and {left} of its calls can be made, and paid for, again"
+    )]
+    Gone {
+        /// The provider's words.
+        said: String,
+        /// The batch's number in the project.
+        batch: i64,
+        /// Calls without a result in the project.
+        left: usize,
+    },
+    /// The provider refuses to tell another account about the batch.
+    #[error(
+        "it was submitted with another key, address or headers than the judge has now; set them back to reach it ({0})"
+    )]
+    OtherAccount(CallError),
     /// There are no results that could be fetched.
     #[error("cannot be fetched")]
     NotFetchable,
@@ -38,13 +55,26 @@ pub enum BatchTrouble {
         /// The batch's number in the project.
         batch: i64,
     },
-    #[error(
-        "the provider speaks of {answers} answers, {here} are here and {unreadable} cannot be read; the batch stays open, fetch again"
-    )]
-    Incomplete {
-        answers: u64,
-        here: u64,
-        /// Lines that cannot be read.
-        unreadable: usize,
-    },
+    /// Results are missing, as these words say.
+    #[error("{0}")]
+    Incomplete(String),
+}
+
+impl BatchTrouble {
+    /// What a failed request about a batch means.
+    pub(super) fn of_call(error: CallError, row: &BatchRow, api: &dyn BatchApi) -> Self {
+        let is_missing = matches!(error.exchange.status, Some(404 | 410));
+        let is_refused = is_missing || matches!(error.exchange.status, Some(401 | 403));
+        if is_refused && row.account.is_some() && row.account != Some(api.account(&row.uid)) {
+            Self::OtherAccount(error)
+        } else if is_missing && row.remote.is_some() {
+            Self::Gone {
+                said: error.message.trim_end_matches('.').to_owned(),
+                batch: row.id.0,
+                left: row.left,
+            }
+        } else {
+            Self::Call(error)
+        }
+    }
 }

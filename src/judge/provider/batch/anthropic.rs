@@ -1,20 +1,16 @@
 //! Anthropic's message batches: all requests in one call, results as lines.
 
-use super::client::{BatchClient, as_received, checked, unclear};
-use super::format::{BatchFormat, ReadResponse};
-use crate::judge::batch::{BatchAnswer, BatchResult, BatchState, BatchStatus, UnconfirmedBatch};
+use super::client::{BatchClient, as_received, id_at, not_created};
+use super::format::{BatchFormat, BatchPage, ListedBatch, ReadResponse, next_page};
+use crate::judge::batch::{BatchAnswer, BatchState, BatchStatus, NotSubmitted};
 use crate::judge::call::CallError;
 use crate::judge::provider::error_response::{ErrorBody, classify};
 use crate::judge::provider::json::{count_at, text_at};
 use crate::judge::provider::settings::JudgeSettings;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use jiff::Timestamp;
 use reqwest::{Method, Url};
 use serde_json::{Value, json};
-
-/// How far two machines' clocks may be apart, in milliseconds.
-const CLOCKS_MS: i64 = 300_000;
 
 #[derive(Debug)]
 pub(crate) struct AnthropicBatches;
@@ -24,12 +20,16 @@ impl BatchFormat for AnthropicBatches {
         "/v1/messages/batches"
     }
 
-    fn page_size_name(&self) -> &'static str {
-        "limit"
+    fn page_parameters(&self) -> (&'static str, &'static str) {
+        ("limit", "after_id")
     }
 
     fn line(&self, id: &str, body: Value) -> Value {
         json!({"custom_id": id, "params": body})
+    }
+
+    fn result_id(&self, value: &Value) -> Option<String> {
+        text_at(value, "/custom_id")
     }
 
     fn result(
@@ -37,10 +37,12 @@ impl BatchFormat for AnthropicBatches {
         settings: &JudgeSettings,
         value: &Value,
         read: ReadResponse<'_>,
-    ) -> Option<BatchResult> {
-        let id = text_at(value, "/custom_id")?;
-        let answer = match text_at(value, "/result/type")?.as_str() {
-            "succeeded" => read(&as_received(200, value.pointer("/result/message")?)).into(),
+    ) -> Option<BatchAnswer> {
+        Some(match text_at(value, "/result/type")?.as_str() {
+            "succeeded" => {
+                let message = value.pointer("/result/message")?;
+                BatchAnswer::Answered(Box::new(read(&as_received(200, message))))
+            }
             "errored" => {
                 let complaint = ErrorBody::of(value.pointer("/result/error")?);
                 let status = complaint.status().or(Some(500));
@@ -48,8 +50,7 @@ impl BatchFormat for AnthropicBatches {
             }
             "expired" | "canceled" => BatchAnswer::NotMade,
             _ => return None,
-        };
-        Some((id, answer))
+        })
     }
 
     fn submit<'a>(
@@ -57,29 +58,33 @@ impl BatchFormat for AnthropicBatches {
         client: BatchClient<'a>,
         _: &'a str,
         lines: &'a [String],
-    ) -> BoxFuture<'a, Result<String, CallError>> {
+    ) -> BoxFuture<'a, Result<String, NotSubmitted>> {
         async move {
             let body = format!("{{\"requests\":[{}]}}", lines.join(",")).into_bytes();
-            let batch = client
-                .json(Method::POST, &client.at("/v1/messages/batches"), Some(body))
-                .await?;
-            text_at(&batch, "/id").ok_or_else(|| unclear("the batch's id"))
+            client
+                .picked(
+                    Method::POST,
+                    &client.at(self.path()),
+                    Some(body),
+                    "the batch's id",
+                    |job| id_at(job, "/id"),
+                )
+                .await
+                .map_err(not_created)
         }
         .boxed()
     }
 
-    // Anthropic keeps no names: batches of the size, made since.
-    fn find(&self, list: &Value, unconfirmed: UnconfirmedBatch<'_>) -> Vec<String> {
-        let jobs = list.get("data").and_then(Value::as_array);
-        let alike = |job: &&Value| {
-            let made: Option<Timestamp> =
-                text_at(job, "/created_at").and_then(|at| at.parse().ok());
-            let lines = self.status(job).map(|status| status.total);
-            made.is_some_and(|made| made.as_millisecond() >= unconfirmed.since_ms - CLOCKS_MS)
-                && lines == Some(unconfirmed.lines as u64)
+    // Anthropic keeps no names: only the ids in the results show whose batch it is.
+    fn page(&self, list: &Value) -> Option<BatchPage> {
+        let listed = |job: &Value| ListedBatch {
+            id: id_at(job, "/id"),
+            mark: None,
+            status: self.status(job),
         };
-        let found = jobs.into_iter().flatten().filter(alike);
-        found.filter_map(|job| text_at(job, "/id")).collect()
+        let jobs: Vec<ListedBatch> = list.get("data")?.as_array()?.iter().map(listed).collect();
+        let next = next_page(list, &jobs);
+        Some(BatchPage { jobs, next })
     }
 
     fn status(&self, value: &Value) -> Option<BatchStatus> {
@@ -99,7 +104,10 @@ impl BatchFormat for AnthropicBatches {
             done,
             failed,
             total: done + failed + count("processing"),
-            files: text_at(value, "/results_url").into_iter().collect(),
+            files: text_at(value, "/results_url")
+                .filter(|url| !url.trim().is_empty())
+                .into_iter()
+                .collect(),
             message: None,
         })
     }
@@ -110,7 +118,7 @@ impl BatchFormat for AnthropicBatches {
         id: &str,
         status: &BatchStatus,
     ) -> Result<Vec<Url>, CallError> {
-        let own = client.at(&format!("{}/results", self.batch_path(checked(id)?)));
+        let own = client.at(&format!("{}/results", self.batch_path(id)?));
         // The key goes to no other server, whatever the answer says.
         let named = status.files.first().and_then(|file| Url::parse(file).ok());
         let url = named.filter(|url| url.origin() == own.origin());

@@ -1,14 +1,18 @@
 //! The calls around batches, and what they share.
 
+use crate::judge::batch::NotSubmitted;
 use crate::judge::call::{CallError, FailureCause, Retry};
 use crate::judge::provider::address::join;
-use crate::judge::provider::connection::ApiConnection;
+use crate::judge::provider::connection::{ApiConnection, percent_encoded};
 use crate::judge::provider::error_response;
 use crate::judge::provider::response::HttpResponse;
 use crate::judge::provider::settings::JudgeSettings;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Url};
 use serde_json::Value;
+
+/// The number of batches on a page of a list.
+pub(crate) const LISTED: usize = 100;
 
 /// The longest line of results, in bytes.
 const LINE_BYTES: usize = 16 << 20;
@@ -46,18 +50,65 @@ impl BatchClient<'_> {
             .redact_error(error_response::from_response(self.settings, &received)))
     }
 
-    pub(crate) async fn json(
+    /// Makes a request and returns what `pick` finds in the JSON of the answer. If it finds nothing,
+    /// the failure says so in the provider's words or, without any, that `what` is missing.
+    pub(crate) async fn picked<T>(
         &self,
         method: Method,
         url: &Url,
         body: Option<Vec<u8>>,
-    ) -> Result<Value, CallError> {
+        what: &str,
+        pick: impl FnOnce(&Value) -> Option<T>,
+    ) -> Result<T, CallError> {
         let received = self.ask(method, url, HeaderMap::new(), body).await?;
-        if received.body.is_empty() {
-            return Ok(Value::Null);
+        self.pick(&received, what, pick)
+    }
+
+    /// What `pick` finds in the JSON of an answer, as [`BatchClient::picked`] has it.
+    pub(crate) fn pick<T>(
+        &self,
+        received: &HttpResponse,
+        what: &str,
+        pick: impl FnOnce(&Value) -> Option<T>,
+    ) -> Result<T, CallError> {
+        let value = if received.body.is_empty() {
+            Value::Null
+        } else {
+            serde_json::from_slice(&received.body)
+                .map_err(|_| self.connection.redact_error(no_json(received)))?
+        };
+        pick(&value).ok_or_else(|| {
+            let reported = error_response::inner(self.settings, &value, received);
+            self.connection
+                .redact_error(reported.unwrap_or_else(|| unclear(what)))
+        })
+    }
+
+    /// The first lines of a file, as far as they can be read.
+    pub(crate) async fn first_lines(&self, url: &Url, most: usize) -> Vec<String> {
+        let mut kept: Vec<u8> = Vec::new();
+        let mut is_good = false;
+        let mut each = |status: u16, chunk: &[u8]| {
+            kept.extend_from_slice(chunk);
+            is_good = (200..300).contains(&status);
+            let lines = kept.iter().filter(|byte| **byte == b'\n').count();
+            is_good && kept.len() <= LINE_BYTES && lines < most
+        };
+        let headers = self.connection.headers.clone();
+        // The reading ends with an error if there is more than is wanted.
+        let http = &self.connection.http;
+        drop(
+            http.stream(Method::GET, url, headers, None, &mut each)
+                .await,
+        );
+        if !is_good {
+            return Vec::new();
         }
-        serde_json::from_slice(&received.body)
-            .map_err(|_| self.connection.redact_error(no_json(&received)))
+        String::from_utf8_lossy(&kept)
+            .lines()
+            .take(most)
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Hands the lines of a file on, one at a time; only one is held.
@@ -116,24 +167,58 @@ fn hand_on(line: &[u8], each: &mut (dyn FnMut(&str) + Send)) {
     }
 }
 
-/// An identifier that a provider gave, unless it would lead out of its place in an address.
-pub(crate) fn checked(id: &str) -> Result<&str, CallError> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
-    if !id.is_empty() && id.chars().all(plain) && !id.contains("..") {
-        Ok(id)
-    } else {
+/// An id of the provider as one segment of an address. Ids may hold any characters.
+pub(crate) fn id_segment(id: &str) -> Result<String, CallError> {
+    if matches!(id, "" | "." | "..") {
         Err(CallError::new(
             FailureCause::BadRequest,
-            format!("{id:?} is no id of a batch or a file"),
+            format!("{id:?} cannot be the id of a batch or a file"),
         ))
+    } else {
+        Ok(percent_encoded(id))
     }
 }
 
+/// A resource name of the provider, whose parts are segments of an address.
+pub(crate) fn id_path(name: &str) -> Result<String, CallError> {
+    let segments: Vec<String> = name.split('/').map(id_segment).collect::<Result<_, _>>()?;
+    Ok(segments.join("/"))
+}
+
+/// The id at a JSON pointer, if it can be used as one.
+pub(crate) fn id_at(value: &Value, pointer: &str) -> Option<String> {
+    let id = match value.pointer(pointer)? {
+        Value::String(id) => id.clone(),
+        Value::Number(id) => id.to_string(),
+        _ => return None,
+    };
+    (!id.trim().is_empty() && id_segment(&id).is_ok()).then_some(id)
+}
+
+/// The names of files at JSON pointers. Providers leave a file out, write null or write an empty name
+/// if there is none.
+pub(crate) fn files_at(value: &Value, pointers: &[&str]) -> Vec<String> {
+    pointers.iter().filter_map(|at| id_at(value, at)).collect()
+}
+
+/// A failure of the call that creates a batch. The batch may exist unless the provider was never
+/// reached or refused it.
+pub(crate) fn not_created(error: CallError) -> NotSubmitted {
+    let may_exist = match error.exchange.status {
+        Some(408 | 409 | 499) => true,
+        Some(status) => !(300..500).contains(&status),
+        None => error.exchange.sent,
+    };
+    NotSubmitted { error, may_exist }
+}
+
 pub(crate) fn unclear(what: &str) -> CallError {
-    CallError::new(
+    let mut error = CallError::new(
         FailureCause::Server,
         format!("the provider's answer does not tell {what}"),
-    )
+    );
+    error.exchange.sent = true;
+    error
 }
 
 pub(super) fn header(name: &'static str, value: &'static str) -> HeaderMap {

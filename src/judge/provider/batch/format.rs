@@ -1,7 +1,7 @@
 //! The trait of a provider's format of batches: addresses, lines and their results.
 
-use super::client::BatchClient;
-use crate::judge::batch::{BatchResult, BatchStatus, UnconfirmedBatch};
+use super::client::{BatchClient, LISTED, id_at, id_segment};
+use crate::judge::batch::{BatchAnswer, BatchStatus, NotSubmitted};
 use crate::judge::call::{CallError, JudgeReply};
 use crate::judge::provider::response::HttpResponse;
 use crate::judge::provider::settings::JudgeSettings;
@@ -13,45 +13,91 @@ use std::fmt;
 /// How a line is read once its body is found.
 pub(crate) type ReadResponse<'a> = &'a dyn Fn(&HttpResponse) -> Result<JudgeReply, CallError>;
 
+/// A batch as a list of batches shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ListedBatch {
+    /// `None` if it has no id that can be used.
+    pub(crate) id: Option<String>,
+    /// The name that its submitter gave it, empty if it has other metadata instead; `None` without any.
+    pub(crate) mark: Option<String>,
+    pub(crate) status: Option<BatchStatus>,
+}
+
+/// How a list goes on after a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NextPage {
+    /// This was the last page.
+    None,
+    /// With this cursor.
+    After(String),
+    /// There is more, and the page does not say how to get it.
+    Unknown,
+}
+
+/// A page of a list of batches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BatchPage {
+    pub(crate) jobs: Vec<ListedBatch>,
+    pub(crate) next: NextPage,
+}
+
+/// How a list goes on that says whether there is more, and after which id.
+pub(crate) fn next_page(list: &Value, jobs: &[ListedBatch]) -> NextPage {
+    let cursor = || {
+        let last = jobs.last().and_then(|job| job.id.clone());
+        id_at(list, "/last_id").or(last)
+    };
+    let has_more = list.get("has_more").and_then(Value::as_bool);
+    if has_more.unwrap_or(jobs.len() >= LISTED) {
+        cursor().map_or(NextPage::Unknown, NextPage::After)
+    } else {
+        NextPage::None
+    }
+}
+
 pub(crate) trait BatchFormat: Send + Sync + fmt::Debug {
     fn path(&self) -> &'static str;
 
-    /// What the provider calls the number of batches that a list is to hold.
-    fn page_size_name(&self) -> &'static str;
+    /// What the provider calls the size of a page of a list, and the cursor of the next one.
+    fn page_parameters(&self) -> (&'static str, &'static str);
 
-    fn batch_path(&self, id: &str) -> String {
-        format!("{}/{id}", self.path())
+    /// The path of a batch.
+    fn batch_path(&self, id: &str) -> Result<String, CallError> {
+        Ok(format!("{}/{}", self.path(), id_segment(id)?))
     }
 
-    fn cancel_path(&self, id: &str) -> String {
-        format!("{}/cancel", self.batch_path(id))
+    fn cancel_path(&self, id: &str) -> Result<String, CallError> {
+        Ok(format!("{}/cancel", self.batch_path(id)?))
     }
 
     /// The line that asks for the call with this body.
     fn line(&self, id: &str, body: Value) -> Value;
 
-    /// What a line of results says; `None` where it is none.
+    /// The caller's id of the call that a line of results is about.
+    fn result_id(&self, value: &Value) -> Option<String>;
+
+    /// What a line of results says; `None` if it is not one.
     fn result(
         &self,
         settings: &JudgeSettings,
         value: &Value,
         read: ReadResponse<'_>,
-    ) -> Option<BatchResult>;
+    ) -> Option<BatchAnswer>;
 
-    /// Hands lines over and returns the batch's id.
+    /// Submits lines and returns the batch's id.
     fn submit<'a>(
         &'a self,
         client: BatchClient<'a>,
         name: &'a str,
         lines: &'a [String],
-    ) -> BoxFuture<'a, Result<String, CallError>>;
+    ) -> BoxFuture<'a, Result<String, NotSubmitted>>;
 
-    /// The ids of the batches in a list that may be the one that was not confirmed.
-    fn find(&self, list: &Value, unconfirmed: UnconfirmedBatch<'_>) -> Vec<String>;
+    /// A page of the list of batches; `None` if it is not one.
+    fn page(&self, list: &Value) -> Option<BatchPage>;
 
     fn status(&self, value: &Value) -> Option<BatchStatus>;
 
-    /// Where the results of a batch lie.
+    /// The addresses of a batch's results.
     fn result_urls(
         &self,
         client: &BatchClient<'_>,

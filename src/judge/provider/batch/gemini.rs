@@ -1,8 +1,10 @@
 //! Gemini's batches: a file of lines, uploaded in two steps, then a job.
 
-use super::client::{BatchClient, as_received, checked, content_type, header, unclear};
-use super::format::{BatchFormat, ReadResponse};
-use crate::judge::batch::{BatchAnswer, BatchResult, BatchState, BatchStatus, UnconfirmedBatch};
+use super::client::{
+    BatchClient, as_received, content_type, files_at, header, id_at, id_path, not_created, unclear,
+};
+use super::format::{BatchFormat, BatchPage, ListedBatch, NextPage, ReadResponse};
+use crate::judge::batch::{BatchAnswer, BatchState, BatchStatus, NotSubmitted};
 use crate::judge::call::CallError;
 use crate::judge::provider::error_response::{ErrorBody, classify};
 use crate::judge::provider::json::{count_at, text_at};
@@ -37,12 +39,16 @@ impl BatchFormat for GeminiBatches {
         "/v1/batches"
     }
 
-    fn page_size_name(&self) -> &'static str {
-        "pageSize"
+    fn page_parameters(&self) -> (&'static str, &'static str) {
+        ("pageSize", "pageToken")
     }
 
     fn line(&self, id: &str, body: Value) -> Value {
         json!({"key": id, "request": body})
+    }
+
+    fn result_id(&self, value: &Value) -> Option<String> {
+        text_at(value, "/key").or_else(|| text_at(value, "/metadata/key"))
     }
 
     fn result(
@@ -50,18 +56,19 @@ impl BatchFormat for GeminiBatches {
         settings: &JudgeSettings,
         value: &Value,
         read: ReadResponse<'_>,
-    ) -> Option<BatchResult> {
-        let id = text_at(value, "/key").or_else(|| text_at(value, "/metadata/key"))?;
-        let result = match (value.get("response"), value.get("error")) {
-            (Some(response), _) => read(&as_received(200, response)),
-            (None, Some(error)) => Err(classify(
+    ) -> Option<BatchAnswer> {
+        let field = |name: &str| value.get(name).filter(|field| field.is_object());
+        Some(match (field("response"), field("error")) {
+            (Some(response), _) => {
+                BatchAnswer::Answered(Box::new(read(&as_received(200, response))))
+            }
+            (None, Some(error)) => BatchAnswer::Failed(classify(
                 settings,
                 Some(status_of(count_at(error, "/code"))),
                 &ErrorBody::of(error),
             )),
             (None, None) => return None,
-        };
-        Some((id, BatchAnswer::from(result)))
+        })
     }
 
     fn submit<'a>(
@@ -69,7 +76,7 @@ impl BatchFormat for GeminiBatches {
         client: BatchClient<'a>,
         name: &'a str,
         lines: &'a [String],
-    ) -> BoxFuture<'a, Result<String, CallError>> {
+    ) -> BoxFuture<'a, Result<String, NotSubmitted>> {
         async move {
             let mut file = lines.join("\n").into_bytes();
             file.push(b'\n');
@@ -93,55 +100,74 @@ impl BatchFormat for GeminiBatches {
                     headers,
                     Some(body),
                 )
-                .await?;
+                .await
+                .map_err(NotSubmitted::before)?;
             let place = begun
                 .header("x-goog-upload-url")
                 .and_then(|url| Url::parse(url).ok());
-            let place = place.ok_or_else(|| unclear("where to put the file"))?;
+            let place =
+                place.ok_or_else(|| NotSubmitted::before(unclear("where to put the file")))?;
             let mut headers = content_type("application/jsonl");
             headers.insert(
                 "x-goog-upload-command",
                 HeaderValue::from_static("upload, finalize"),
             );
             headers.insert("x-goog-upload-offset", HeaderValue::from_static("0"));
-            let put = client
+            let file = client
                 .ask(Method::POST, &place, headers, Some(file))
-                .await?;
-            let put: Value =
-                serde_json::from_slice(&put.body).map_err(|_| unclear("the file's name"))?;
-            let file = text_at(&put, "/file/name").ok_or_else(|| unclear("the file's name"))?;
+                .await
+                .and_then(|put| {
+                    client.pick(&put, "the file's name", |put| id_at(put, "/file/name"))
+                })
+                .map_err(NotSubmitted::before)?;
             let model = &client.settings.spec.model;
             let model = model.strip_prefix("models/").unwrap_or(model);
             let job = json!({"batch": {"displayName": name, "inputConfig": {"fileName": file}}});
             let url = client.at(&format!("/v1/models/{model}:batchGenerateContent"));
-            let job = client
-                .json(Method::POST, &url, Some(job.to_string().into_bytes()))
-                .await?;
-            text_at(&job, "/name").ok_or_else(|| unclear("the batch's name"))
+            let job = Some(job.to_string().into_bytes());
+            client
+                .picked(Method::POST, &url, job, "the batch's name", |job| {
+                    id_at(job, "/name")
+                })
+                .await
+                .map_err(not_created)
         }
         .boxed()
     }
 
-    fn find(&self, list: &Value, unconfirmed: UnconfirmedBatch<'_>) -> Vec<String> {
+    fn page(&self, list: &Value) -> Option<BatchPage> {
         let jobs = ["operations", "batches"]
             .iter()
             .find_map(|at| list.get(at)?.as_array());
-        let named = |job: &&Value| {
-            let name =
-                text_at(job, "/metadata/displayName").or_else(|| text_at(job, "/displayName"));
-            name.as_deref() == Some(unconfirmed.name)
+        // Google leaves empty lists out, and an error is no list.
+        if jobs.is_none() && (!list.is_object() || list.get("error").is_some()) {
+            return None;
+        }
+        let listed = |job: &Value| ListedBatch {
+            id: id_at(job, "/name"),
+            mark: text_at(job, "/metadata/displayName")
+                .or_else(|| text_at(job, "/displayName"))
+                .filter(|name| !name.is_empty()),
+            status: self.status(job),
         };
-        let found = jobs.into_iter().flatten().filter(named);
-        found.filter_map(|job| text_at(job, "/name")).collect()
+        let token = text_at(list, "/nextPageToken").filter(|token| !token.is_empty());
+        Some(BatchPage {
+            jobs: jobs.into_iter().flatten().map(listed).collect(),
+            next: token.map_or(NextPage::None, NextPage::After),
+        })
     }
 
     fn status(&self, value: &Value) -> Option<BatchStatus> {
         let state = text_at(value, "/metadata/state").or_else(|| text_at(value, "/state"));
-        let state = state.unwrap_or_default();
+        let over = value.get("done") == Some(&Value::Bool(true));
+        let is_batch = over
+            || ["name", "metadata"]
+                .iter()
+                .any(|at| value.get(at).is_some());
+        let state = state.or_else(|| is_batch.then(String::new))?;
         let short = state
             .trim_start_matches("BATCH_STATE_")
             .trim_start_matches("JOB_STATE_");
-        let over = value.get("done") == Some(&Value::Bool(true));
         let error = value.get("error").filter(|error| !error.is_null());
         let state = match short {
             "SUCCEEDED" | "PARTIALLY_SUCCEEDED" => BatchState::Ended,
@@ -170,21 +196,17 @@ impl BatchFormat for GeminiBatches {
             done: count("successfulRequestCount"),
             failed: count("failedRequestCount"),
             total: count("requestCount"),
-            files: places
-                .iter()
-                .find_map(|at| text_at(value, at))
-                .into_iter()
-                .collect(),
+            files: files_at(value, &places).into_iter().take(1).collect(),
             message: error.map(|error| ErrorBody::of(error).message),
         })
     }
 
-    fn batch_path(&self, id: &str) -> String {
-        format!("/v1/{id}")
+    fn batch_path(&self, id: &str) -> Result<String, CallError> {
+        Ok(format!("/v1/{}", id_path(id)?))
     }
 
-    fn cancel_path(&self, id: &str) -> String {
-        format!("/v1/{id}:cancel")
+    fn cancel_path(&self, id: &str) -> Result<String, CallError> {
+        Ok(format!("{}:cancel", self.batch_path(id)?))
     }
 
     fn result_urls(
@@ -194,7 +216,7 @@ impl BatchFormat for GeminiBatches {
         status: &BatchStatus,
     ) -> Result<Vec<Url>, CallError> {
         let url = |file: &String| {
-            let mut url = client.at(&format!("/v1/{}:download", checked(file)?));
+            let mut url = client.at(&format!("/v1/{}:download", id_path(file)?));
             url.set_query(Some("alt=media"));
             Ok(url)
         };

@@ -1,8 +1,10 @@
 //! OpenAI's batches: a file of lines, then a job.
 
-use super::client::{BatchClient, as_received, checked, content_type, unclear};
-use super::format::{BatchFormat, ReadResponse};
-use crate::judge::batch::{BatchAnswer, BatchResult, BatchState, BatchStatus, UnconfirmedBatch};
+use super::client::{
+    BatchClient, as_received, content_type, files_at, id_at, id_segment, not_created,
+};
+use super::format::{BatchFormat, BatchPage, ListedBatch, ReadResponse, next_page};
+use crate::judge::batch::{BatchAnswer, BatchState, BatchStatus, NotSubmitted};
 use crate::judge::call::CallError;
 use crate::judge::provider::error_response::{ErrorBody, classify};
 use crate::judge::provider::json::{count_at, text_at};
@@ -23,12 +25,16 @@ impl BatchFormat for OpenAiBatches {
         "/batches"
     }
 
-    fn page_size_name(&self) -> &'static str {
-        "limit"
+    fn page_parameters(&self) -> (&'static str, &'static str) {
+        ("limit", "after")
     }
 
     fn line(&self, id: &str, body: Value) -> Value {
         json!({"custom_id": id, "method": "POST", "url": ENDPOINT, "body": body})
+    }
+
+    fn result_id(&self, value: &Value) -> Option<String> {
+        text_at(value, "/custom_id")
     }
 
     fn result(
@@ -36,23 +42,34 @@ impl BatchFormat for OpenAiBatches {
         settings: &JudgeSettings,
         value: &Value,
         read: ReadResponse<'_>,
-    ) -> Option<BatchResult> {
-        let id = text_at(value, "/custom_id")?;
-        if let Some(error) = value.get("error").filter(|error| !error.is_null()) {
-            let complaint = ErrorBody::of(error);
-            let answer = match complaint.code.as_str() {
-                "batch_expired" | "batch_cancelled" => BatchAnswer::NotMade,
-                _ => BatchAnswer::Failed(classify(
-                    settings,
-                    complaint.status().or(Some(500)),
-                    &complaint,
-                )),
-            };
-            return Some((id, answer));
-        }
-        let response = value.get("response")?;
-        let status = u16::try_from(count_at(response, "/status_code")).ok()?;
-        let mut result = read(&as_received(status, response.get("body")?));
+    ) -> Option<BatchAnswer> {
+        let response = value
+            .get("response")
+            .filter(|response| response.is_object());
+        let status = response.and_then(|response| {
+            let status = response.get("status_code");
+            // Some gateways leave the status of an answer out.
+            status.map_or(Some(200), |status| u16::try_from(status.as_u64()?).ok())
+        });
+        let body = response.and_then(|response| response.get("body"));
+        let error = value.get("error").filter(|error| !error.is_null());
+        let (response, status, body) = match (response, status, body, error) {
+            // An answer counts, whatever is next to it.
+            (Some(response), Some(status @ 200..=299), Some(body), _) => (response, status, body),
+            (.., Some(error)) => {
+                let complaint = ErrorBody::of(error);
+                // Codes of the batch, such as batch_expired, are about calls that it did not make.
+                return Some(if complaint.code.starts_with("batch_") {
+                    BatchAnswer::NotMade
+                } else {
+                    let status = complaint.status().or(Some(500));
+                    BatchAnswer::Failed(classify(settings, status, &complaint))
+                });
+            }
+            (Some(response), Some(status), Some(body), None) => (response, status, body),
+            _ => return None,
+        };
+        let mut result = read(&as_received(status, body));
         let request_id = text_at(response, "/request_id");
         match &mut result {
             Ok(reply) => reply.request_id = request_id.or(reply.request_id.take()),
@@ -60,7 +77,10 @@ impl BatchFormat for OpenAiBatches {
                 error.exchange.request_id = request_id.or(error.exchange.request_id.take())
             }
         }
-        Some((id, result.into()))
+        Some(match result {
+            Err(error) if !(200..300).contains(&status) => BatchAnswer::Failed(error),
+            result => BatchAnswer::Answered(Box::new(result)),
+        })
     }
 
     fn submit<'a>(
@@ -68,7 +88,7 @@ impl BatchFormat for OpenAiBatches {
         client: BatchClient<'a>,
         name: &'a str,
         lines: &'a [String],
-    ) -> BoxFuture<'a, Result<String, CallError>> {
+    ) -> BoxFuture<'a, Result<String, NotSubmitted>> {
         async move {
             let size: usize = lines.iter().map(|line| line.len() + 1).sum();
             // A boundary that occurs in no line: the lines are JSON, in which a line break and two dashes never meet.
@@ -90,28 +110,35 @@ impl BatchFormat for OpenAiBatches {
             let headers = content_type(&format!("multipart/form-data; boundary={boundary}"));
             let file = client
                 .ask(Method::POST, &client.at("/files"), headers, Some(form))
-                .await?;
-            let file: Value = serde_json::from_slice(&file.body).map_err(|_| unclear("the file's id"))?;
-            let file = text_at(&file, "/id").ok_or_else(|| unclear("the file's id"))?;
+                .await
+                .and_then(|file| client.pick(&file, "the file's id", |file| id_at(file, "/id")))
+                .map_err(NotSubmitted::before)?;
             let job = json!({"input_file_id": file, "endpoint": ENDPOINT, "completion_window": "24h", "metadata": {"overrule": name}});
-            let job = client
-                .json(
-                    Method::POST,
-                    &client.at("/batches"),
-                    Some(job.to_string().into_bytes()),
-                )
-                .await?;
-            text_at(&job, "/id").ok_or_else(|| unclear("the batch's id"))
+            let job = Some(job.to_string().into_bytes());
+            client
+                .picked(Method::POST, &client.at("/batches"), job, "the batch's id", |job| {
+                    id_at(job, "/id")
+                })
+                .await
+                .map_err(not_created)
         }
         .boxed()
     }
 
-    fn find(&self, list: &Value, unconfirmed: UnconfirmedBatch<'_>) -> Vec<String> {
-        let jobs = list.get("data").and_then(Value::as_array);
-        let named =
-            |job: &&Value| text_at(job, "/metadata/overrule").as_deref() == Some(unconfirmed.name);
-        let found = jobs.into_iter().flatten().filter(named);
-        found.filter_map(|job| text_at(job, "/id")).collect()
+    fn page(&self, list: &Value) -> Option<BatchPage> {
+        let listed = |job: &Value| {
+            let metadata = job.get("metadata").and_then(Value::as_object);
+            ListedBatch {
+                id: id_at(job, "/id"),
+                mark: metadata
+                    .filter(|metadata| !metadata.is_empty())
+                    .map(|_| text_at(job, "/metadata/overrule").unwrap_or_default()),
+                status: self.status(job),
+            }
+        };
+        let jobs: Vec<ListedBatch> = list.get("data")?.as_array()?.iter().map(listed).collect();
+        let next = next_page(list, &jobs);
+        Some(BatchPage { jobs, next })
     }
 
     fn status(&self, value: &Value) -> Option<BatchStatus> {
@@ -136,11 +163,8 @@ impl BatchFormat for OpenAiBatches {
             done: count_at(value, "/request_counts/completed"),
             failed: count_at(value, "/request_counts/failed"),
             total: count_at(value, "/request_counts/total"),
-            // Where every line failed there is only the second.
-            files: ["/output_file_id", "/error_file_id"]
-                .iter()
-                .filter_map(|at| text_at(value, at))
-                .collect(),
+            // If every line failed, there is only the second.
+            files: files_at(value, &["/output_file_id", "/error_file_id"]),
             message,
         })
     }
@@ -151,7 +175,7 @@ impl BatchFormat for OpenAiBatches {
         _: &str,
         status: &BatchStatus,
     ) -> Result<Vec<Url>, CallError> {
-        let url = |file: &String| Ok(client.at(&format!("/files/{}/content", checked(file)?)));
+        let url = |file: &String| Ok(client.at(&format!("/files/{}/content", id_segment(file)?)));
         status.files.iter().map(url).collect()
     }
 }

@@ -1,25 +1,32 @@
-//! Batches of a judge behind HTTP. Results are matched by the caller's own ids, in any order.
+//! Batches of a judge over HTTP. Results are matched by the ids of their calls, in any order.
 
 use super::RemoteJudge;
 use crate::judge::batch::{
-    BatchAnswer, BatchApi, BatchLimits, BatchResult, BatchStatus, UnconfirmedBatch,
+    BatchAnswer, BatchApi, BatchLimits, BatchResult, BatchSearch, BatchState, BatchStatus,
+    NotSubmitted, UnconfirmedBatch,
 };
 use crate::judge::call::{CallError, JudgePrompt, Usage};
-use crate::judge::provider::batch::client::{BatchClient, checked, unclear};
-use crate::judge::provider::batch::format::BatchFormat;
+use crate::judge::provider::batch::client::{BatchClient, LISTED};
+use crate::judge::provider::batch::format::{BatchFormat, ListedBatch, NextPage};
 use crate::judge::provider::batch::openai::OpenAiBatches;
-use crate::judge::provider::error_response;
+use crate::judge::provider::error_response::{self, ErrorBody};
 use crate::judge::provider::response::HttpResponse;
 use crate::judge::provider::settings::JudgeSettings;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use reqwest::Method;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::HashSet;
 
 /// Lines in one batch at most: half of what the strictest provider takes.
 const MAX_REQUESTS: usize = 25_000;
-/// Batches that providers list at a time.
-const LISTED: usize = 100;
+/// Pages of the provider's list that are read at most.
+const MAX_PAGES: usize = 500;
+/// Lines that are read of the results of a batch of unknown origin.
+const OPENED_LINES: usize = 20;
+/// Batches of unknown origin whose results are opened at most.
+const MAX_OPENED: usize = 2_000;
 /// Bytes of one batch at most: a file is held in memory while it is sent.
 const MAX_BYTES: usize = 64 << 20;
 
@@ -60,10 +67,13 @@ impl BatchApi for RemoteJudge {
         let read = |response: &HttpResponse| {
             error_response::guarded(response, || self.wire.parse_response(settings, response))
         };
-        let (id, result) = format.result(settings, &value, &read)?;
-        let answer = match result.made() {
-            Some(made) => self.connection.redact_result(made).into(),
-            None => BatchAnswer::NotMade,
+        let id = format.result_id(&value)?;
+        let answer = match format.result(settings, &value, &read)? {
+            BatchAnswer::Answered(answer) => {
+                BatchAnswer::Answered(Box::new(self.connection.redact_result(*answer)))
+            }
+            BatchAnswer::Failed(error) => BatchAnswer::Failed(self.connection.redact_error(error)),
+            BatchAnswer::NotMade => BatchAnswer::NotMade,
         };
         Some((id, answer))
     }
@@ -78,41 +88,55 @@ impl BatchApi for RemoteJudge {
         self.batches().1.usd_of(usage)
     }
 
+    fn account(&self, salt: &str) -> String {
+        let mut headers: Vec<(&str, &[u8])> = self
+            .connection
+            .headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_bytes()))
+            .collect();
+        headers.sort_unstable();
+        let base = [("", self.connection.base.as_str().as_bytes())];
+        let mut hash = Sha256::new_with_prefix(salt);
+        for (name, value) in base.into_iter().chain(headers) {
+            for part in [name.as_bytes(), value] {
+                hash.update((part.len() as u64).to_le_bytes());
+                hash.update(part);
+            }
+        }
+        hash.finalize()
+            .iter()
+            .take(8)
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
+
     fn submit<'a>(
         &'a self,
         name: &'a str,
         lines: &'a [String],
-    ) -> BoxFuture<'a, Result<String, CallError>> {
+    ) -> BoxFuture<'a, Result<String, NotSubmitted>> {
         self.batches().0.submit(self.batch_client(), name, lines)
     }
 
     fn find<'a>(
         &'a self,
         unconfirmed: UnconfirmedBatch<'a>,
-    ) -> BoxFuture<'a, Result<(Vec<String>, bool), CallError>> {
-        async move {
-            let (format, _) = self.batches();
-            let client = self.batch_client();
-            let mut url = client.at(format.path());
-            url.set_query(Some(&format!("{}={LISTED}", format.page_size_name())));
-            let list = client.json(Method::GET, &url, None).await?;
-            let listed = ["data", "operations", "batches"]
-                .iter()
-                .find_map(|at| list.get(at)?.as_array().map(Vec::len));
-            let found = format.find(&list, unconfirmed);
-            Ok((found, listed.is_none_or(|listed| listed < LISTED)))
-        }
-        .boxed()
+    ) -> BoxFuture<'a, Result<BatchSearch, CallError>> {
+        self.search(unconfirmed).boxed()
     }
 
     fn status<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchStatus, CallError>> {
         async move {
             let (format, _) = self.batches();
             let client = self.batch_client();
-            let url = client.at(&format.batch_path(checked(id)?));
-            let value = client.json(Method::GET, &url, None).await?;
-            let status = format.status(&value);
-            let status = status.ok_or_else(|| unclear("the batch's state"))?;
+            let url = client.at(&format.batch_path(id)?);
+            let status = client
+                .picked(Method::GET, &url, None, "the batch's state", |value| {
+                    format.status(value)
+                })
+                .await
+                .map_err(without_advice)?;
             Ok(self.connection.redact_status(status))
         }
         .boxed()
@@ -127,7 +151,11 @@ impl BatchApi for RemoteJudge {
         async move {
             let client = self.batch_client();
             for url in self.batches().0.result_urls(&client, id, status)? {
-                client.lines(&url, each).await?;
+                match client.lines(&url, each).await {
+                    // The results have a fixed address and are not there yet, since none are named.
+                    Err(error) if status.files.is_empty() && is_missing(&error) => {}
+                    brought => brought.map_err(without_advice)?,
+                }
             }
             Ok(())
         }
@@ -137,12 +165,129 @@ impl BatchApi for RemoteJudge {
     fn cancel<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), CallError>> {
         async move {
             let client = self.batch_client();
-            let url = client.at(&self.batches().0.cancel_path(checked(id)?));
-            let answer = client.json(Method::POST, &url, Some(Vec::new())).await;
-            answer.map(drop)
+            let url = client.at(&self.batches().0.cancel_path(id)?);
+            let accepted =
+                |value: &Value| value.get("error").is_none_or(Value::is_null).then_some(());
+            client
+                .picked(
+                    Method::POST,
+                    &url,
+                    Some(Vec::new()),
+                    "whether it stops",
+                    accepted,
+                )
+                .await
+                .map_err(without_advice)
         }
         .boxed()
     }
+}
+
+impl RemoteJudge {
+    /// Reads the provider's list of batches page by page.
+    async fn search(&self, unconfirmed: UnconfirmedBatch<'_>) -> Result<BatchSearch, CallError> {
+        let (format, _) = self.batches();
+        let client = self.batch_client();
+        let (size, after) = format.page_parameters();
+        let mut found = BatchSearch {
+            is_whole: true,
+            ..BatchSearch::default()
+        };
+        let mut cursors = HashSet::new();
+        let mut seen = HashSet::new();
+        let mut url = client.at(format.path());
+        url.query_pairs_mut().append_pair(size, &LISTED.to_string());
+        let mut next = url.clone();
+        loop {
+            let list = |list: &Value| format.page(list);
+            let page = client
+                .picked(Method::GET, &next, None, "which batches there are", list)
+                .await
+                .map_err(without_advice)?;
+            for job in page.jobs {
+                match &job.id {
+                    Some(id) if unconfirmed.others.contains(id) || !seen.insert(id.clone()) => {}
+                    Some(id) => match self
+                        .is_sought(&client, id, &job, unconfirmed, seen.len())
+                        .await
+                    {
+                        Some(true) => found.marked.push(id.clone()),
+                        Some(false) => {}
+                        None => found.possible.push(id.clone()),
+                    },
+                    // It could be the one, and nothing could be done about it.
+                    None => found.is_whole = false,
+                }
+            }
+            match page.next {
+                NextPage::None => return Ok(found),
+                NextPage::After(cursor)
+                    if cursors.insert(cursor.clone()) && cursors.len() < MAX_PAGES =>
+                {
+                    next = url.clone();
+                    next.query_pairs_mut().append_pair(after, &cursor);
+                }
+                // A list that goes round in circles or does not say how it goes on.
+                NextPage::After(_) | NextPage::Unknown => {
+                    found.is_whole = false;
+                    return Ok(found);
+                }
+            }
+        }
+    }
+
+    /// Whether a listed batch is the one that is sought; `None` if it shows no mark of anybody.
+    async fn is_sought(
+        &self,
+        client: &BatchClient<'_>,
+        id: &str,
+        job: &ListedBatch,
+        unconfirmed: UnconfirmedBatch<'_>,
+        checked: usize,
+    ) -> Option<bool> {
+        if let Some(mark) = &job.mark {
+            return Some(mark == unconfirmed.name);
+        }
+        let status = job.status.as_ref()?;
+        let of_other_size = status.total > 0 && status.total != unconfirmed.calls as u64;
+        // A batch that was refused as a whole made no call, so it does not matter whose it is.
+        let is_refused = status.state == BatchState::Failed && status.is_void();
+        if of_other_size || is_refused {
+            return Some(false);
+        }
+        if status.state == BatchState::Running || checked > MAX_OPENED {
+            return None;
+        }
+        let (format, _) = self.batches();
+        let mut calls = Vec::new();
+        for url in format.result_urls(client, id, status).ok()? {
+            let lines = client.first_lines(&url, OPENED_LINES).await;
+            calls.extend(lines.iter().filter_map(|line| {
+                let value: Value = serde_json::from_str(line).ok()?;
+                format.result_id(&value)
+            }));
+        }
+        // A line may be about another call even in a batch of our own, so that one is not enough.
+        let is_ours = calls
+            .iter()
+            .any(|call| call.starts_with(unconfirmed.id_prefix));
+        let is_conclusive = is_ours || calls.len() >= OPENED_LINES.min(unconfirmed.calls);
+        is_conclusive.then_some(is_ours)
+    }
+}
+
+/// Whether the provider does not have what was asked for.
+fn is_missing(error: &CallError) -> bool {
+    matches!(error.exchange.status, Some(404 | 410))
+}
+
+/// A failure about a batch or a file that the provider does not have, in the provider's words alone: the
+/// advice for a single call is to check the model, which is not the reason here.
+fn without_advice(mut error: CallError) -> CallError {
+    if let Some(raw) = error.raw.as_ref().filter(|_| is_missing(&error)) {
+        error.message = ErrorBody::read(raw.as_bytes()).shown();
+    }
+    error
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@ use super::*;
 use crate::judge::batch::BatchState;
 use crate::judge::provider::WireFormat;
 use crate::judge::provider::anthropic::Anthropic;
+use crate::judge::provider::batch::format::BatchPage;
 use crate::judge::provider::batch::{anthropic, gemini, openai};
 use crate::judge::provider::gemini::Gemini;
 use crate::judge::provider::openai::OpenAi;
@@ -178,26 +179,129 @@ fn calls_that_were_never_made_are_no_failures() {
 }
 
 #[test]
-fn a_batch_is_found_by_its_name_or_else_by_size_and_time() {
-    let unconfirmed = UnconfirmedBatch {
-        name: "run-1",
-        lines: 3,
-        since_ms: 1_767_225_600_000,
+fn lists_tell_whose_a_batch_is_and_how_they_go_on() {
+    let of_openai = |list: Value| openai::OpenAiBatches.page(&list).unwrap();
+    let marks = |page: BatchPage| -> Vec<(Option<String>, Option<String>)> {
+        page.jobs
+            .into_iter()
+            .map(|job| (job.id, job.mark))
+            .collect()
     };
-    let list = json!({"data": [{"id": "b1", "metadata": {"overrule": "run-1"}}, {"id": "b2", "metadata": null}]});
-    assert_eq!(openai::OpenAiBatches.find(&list, unconfirmed), ["b1"]);
-    let list = json!({"operations": [{"name": "batches/1", "metadata": {"displayName": "run-1"}}, {"name": "batches/2"}]});
-    assert_eq!(
-        gemini::GeminiBatches.find(&list, unconfirmed),
-        ["batches/1"]
-    );
-    let job = |id: &str, lines: u64, at: &str| json!({"id": id, "created_at": at, "processing_status": "in_progress", "request_counts": {"processing": lines}});
+    let some = |text: &str| Some(text.to_owned());
     let list = json!({"data": [
-        job("m1", 3, "2026-01-01T00:00:01Z"),
-        job("m2", 4, "2026-01-01T00:00:01Z"),
-        job("m3", 3, "2025-12-31T00:00:00Z"),
+        {"id": "b1", "metadata": {"overrule": "run-1"}},
+        {"id": "b2", "metadata": {"team": "search"}},
+        {"id": "arn:aws:b/3", "metadata": null},
+        {"id": 4},
+        {"id": ""},
     ]});
-    assert_eq!(anthropic::AnthropicBatches.find(&list, unconfirmed), ["m1"]);
+    assert_eq!(
+        marks(of_openai(list)),
+        [
+            (some("b1"), some("run-1")),
+            (some("b2"), some("")),
+            (some("arn:aws:b/3"), None),
+            (some("4"), None),
+            (None, None),
+        ]
+    );
+    let after = |cursor: &str| NextPage::After(cursor.to_owned());
+    for (list, next) in [
+        (json!({"data": []}), NextPage::None),
+        (json!({"data": [], "has_more": true}), NextPage::Unknown),
+        (
+            json!({"data": [{"id": "b1"}], "has_more": true}),
+            after("b1"),
+        ),
+        (
+            json!({"data": [{"id": "b1"}], "has_more": true, "last_id": "b9"}),
+            after("b9"),
+        ),
+        (json!({"data": vec![json!({"id": "b1"}); 100]}), after("b1")),
+        (
+            json!({"data": vec![json!({"id": "b1"}); 100], "has_more": false}),
+            NextPage::None,
+        ),
+    ] {
+        assert_eq!(of_openai(list.clone()).next, next, "{list}");
+        assert_eq!(
+            anthropic::AnthropicBatches.page(&list).unwrap().next,
+            next,
+            "{list}"
+        );
+    }
+    let of_gemini = |list: Value| gemini::GeminiBatches.page(&list);
+    let list = json!({"operations": [{"name": "batches/1", "metadata": {"displayName": "run-1"}}, {"name": "batches/2"}], "nextPageToken": "t"});
+    let page = of_gemini(list).unwrap();
+    assert_eq!(page.next, after("t"));
+    assert_eq!(
+        marks(page),
+        [
+            (some("batches/1"), some("run-1")),
+            (some("batches/2"), None)
+        ]
+    );
+    assert_eq!(of_gemini(json!({})).unwrap().next, NextPage::None);
+    for broken in [json!({"error": {"message": "no"}}), json!(null), json!([])] {
+        assert_eq!(openai::OpenAiBatches.page(&broken), None);
+        assert_eq!(anthropic::AnthropicBatches.page(&broken), None);
+        assert_eq!(of_gemini(broken), None);
+    }
+}
+
+#[test]
+fn an_account_is_known_by_its_hash_and_not_by_its_key() {
+    use crate::judge::provider::testing::KEY;
+    let judge = openai_batch();
+    let hash = judge.account("a batch");
+    assert_eq!(hash.len(), 16);
+    assert!(!KEY.contains(&hash));
+    assert_eq!(hash, openai_batch().account("a batch"));
+    assert_ne!(hash, judge.account("another batch"));
+    let mut other = openai_batch();
+    let key = reqwest::header::HeaderValue::from_static("Bearer sk-other");
+    other.connection.headers.insert("authorization", key);
+    assert_ne!(hash, other.account("a batch"));
+    let mut other = openai_batch();
+    other.connection.base.set_path("/v2");
+    assert_ne!(hash, other.account("a batch"));
+}
+
+#[test]
+fn an_answer_counts_whatever_is_next_to_it() {
+    let body = json!({"choices": [{"finish_reason": "stop", "message": {"content": TEXT}}]});
+    let answered = |judge: &RemoteJudge, line: &Value| {
+        let (_, answer) = judge.parse_batch_line(&line.to_string()).unwrap();
+        matches!(&answer, BatchAnswer::Answered(answer) if answer.is_ok())
+    };
+    for (status, error) in [
+        (json!(200), json!({})),
+        (json!(200), json!("")),
+        (
+            json!(200),
+            json!({"code": "batch_expired", "message": "late"}),
+        ),
+        (json!(null), Value::Null),
+    ] {
+        let mut response = json!({"status_code": status, "body": body});
+        if status.is_null() {
+            response.as_object_mut().unwrap().remove("status_code");
+        }
+        let line = json!({"custom_id": "i", "response": response, "error": error});
+        assert!(answered(&openai_batch(), &line), "{line}");
+    }
+    let judge = network(
+        "gemini",
+        "gemini-3.8-flash",
+        Box::new(Gemini),
+        &gemini::GeminiBatches,
+    );
+    let response =
+        json!({"candidates": [{"finishReason": "STOP", "content": {"parts": [{"text": TEXT}]}}]});
+    let line = json!({"key": "i", "response": response, "error": null});
+    assert!(answered(&judge, &line));
+    let line = json!({"key": "i", "response": null, "error": {"code": 8, "message": "quota"}});
+    assert!(!answered(&judge, &line));
 }
 
 #[test]
@@ -244,11 +348,98 @@ fn states_are_read_from_every_provider() {
 }
 
 #[test]
-fn ids_cannot_lead_elsewhere() {
-    for bad in ["", "../x", "a?b", "a#b", "a b", "a\nb"] {
-        assert!(checked(bad).is_err(), "{bad:?}");
+fn ids_of_any_form_stay_in_their_place_in_an_address() {
+    let judge = openai_batch();
+    let client = judge.batch_client();
+    let path = |format: &dyn BatchFormat, id: &str| {
+        let path = format.batch_path(id).ok()?;
+        Some(client.at(&path).path().to_owned())
+    };
+    for (id, expected) in [
+        ("batch_1", Some("/v1/batches/batch_1")),
+        ("arn:aws:b/c", Some("/v1/batches/arn%3Aaws%3Ab%2Fc")),
+        ("../x", Some("/v1/batches/..%2Fx")),
+        ("a?b#c d", Some("/v1/batches/a%3Fb%23c%20d")),
+        ("", None),
+        (".", None),
+        ("..", None),
+    ] {
+        assert_eq!(
+            path(&openai::OpenAiBatches, id).as_deref(),
+            expected,
+            "{id:?}"
+        );
     }
-    assert!(checked("batches/abc-1").is_ok());
+    let of_gemini = |id: &str| path(&gemini::GeminiBatches, id);
+    assert!(
+        of_gemini("batches/abc-1")
+            .unwrap()
+            .ends_with("/v1/batches/abc-1")
+    );
+    assert!(
+        of_gemini("batches/a:b?c")
+            .unwrap()
+            .ends_with("/v1/batches/a%3Ab%3Fc")
+    );
+    for bad in ["../x", "batches/../x", "batches//x", "batches/"] {
+        assert_eq!(of_gemini(bad), None, "{bad:?}");
+    }
+}
+
+#[test]
+fn an_empty_name_of_a_file_is_no_file() {
+    for (empty, expected) in [
+        (json!(""), 1),
+        (json!(null), 1),
+        (json!(" "), 1),
+        (json!("e"), 2),
+    ] {
+        let value = json!({"status": "completed", "output_file_id": "o", "error_file_id": empty});
+        let status = openai::OpenAiBatches.status(&value).unwrap();
+        assert_eq!(status.files.len(), expected, "{value}");
+    }
+    let value = json!({"metadata": {"state": "BATCH_STATE_SUCCEEDED", "output": {"responsesFile": ""}}, "response": {"responsesFile": "files/r"}});
+    assert_eq!(
+        gemini::GeminiBatches.status(&value).unwrap().files,
+        ["files/r"]
+    );
+    let value = json!({"processing_status": "ended", "results_url": ""});
+    assert!(
+        anthropic::AnthropicBatches
+            .status(&value)
+            .unwrap()
+            .files
+            .is_empty()
+    );
+}
+
+#[test]
+fn an_error_is_no_state() {
+    let error = json!({"error": {"message": "no such batch", "code": 404}});
+    assert_eq!(openai::OpenAiBatches.status(&error), None);
+    assert_eq!(anthropic::AnthropicBatches.status(&error), None);
+    assert_eq!(gemini::GeminiBatches.status(&error), None);
+}
+
+#[test]
+fn a_batch_may_exist_unless_it_was_refused_or_never_sent() {
+    use crate::judge::provider::batch::client::not_created;
+    for (status, sent, expected) in [
+        (Some(400), true, false),
+        (Some(429), true, false),
+        (Some(307), true, false),
+        (Some(408), true, true),
+        (Some(409), true, true),
+        (Some(500), true, true),
+        (Some(504), true, true),
+        (Some(200), true, true),
+        (None, true, true),
+        (None, false, false),
+    ] {
+        let mut error = CallError::new(FailureCause::Server, "");
+        (error.exchange.status, error.exchange.sent) = (status, sent);
+        assert_eq!(not_created(error).may_exist, expected, "{status:?} {sent}");
+    }
 }
 
 #[test]

@@ -34,7 +34,7 @@ struct Options {
     /// Sets the rule by which stated margins count
     #[arg(long)]
     vote_rule: Option<String>,
-    /// Also prints what `bench-sampler --resample` expects of the project
+    /// Also prints what `lab sampler --resample` expects of the project
     #[arg(long)]
     predict: bool,
     /// The program to run
@@ -179,7 +179,8 @@ impl Options {
         if self.predict {
             let queries = self.queries.to_string();
             let args = [
-                "bench-sampler",
+                "lab",
+                "sampler",
                 "--resample",
                 "--strategies",
                 strategy,

@@ -1,4 +1,4 @@
-//! The command line: one file a command. stdout is data, stderr is people.
+//! The command line: one file per command. Data goes to stdout, messages to stderr.
 
 mod adjudication;
 mod allow;
@@ -6,11 +6,6 @@ mod annotate;
 mod backup;
 mod batch;
 mod battles;
-mod bench_duel;
-mod bench_methods;
-mod bench_override;
-mod bench_sampler;
-mod bench_student;
 mod command;
 mod compare;
 mod config;
@@ -29,6 +24,7 @@ mod import;
 mod init;
 mod judges;
 mod keys;
+mod lab;
 mod log;
 mod manual;
 mod matrix;
@@ -73,41 +69,42 @@ use std::sync::Arc;
     version,
     about = "Audit LLM relevance judgments: battles, Bradley–Terry scores, and the verdicts that overrule them",
     after_help = "Examples:
-  overrule                                 the workbench on ./overrule.db, or on the bundled sample
-  overrule annotate in.jsonl out.jsonl     judge, fit and write zELO scores (resumable)
-  overrule import ai_scores.json           look into an existing zBench run, no call made
-  overrule matrix --query Q --order zelo   the K×K matrix as text
-  overrule override --query Q --a D1 --b D2 --verdict a --note \"names the trial\"
+  overrule                              Open the workbench
+  overrule annotate in.jsonl out.jsonl  Judge a dataset and write its scores
+  overrule import ai_scores.json        Import a zBench run without any call
+  overrule matrix --query Q             Print the matrix of a query
+
+Run `overrule COMMAND --help` for the options of a command, and `overrule manual` for the manual.
 
 Exit codes: 0 done · 1 failed · 2 bad usage or input · 3 done but incomplete · 130 interrupted"
 )]
 struct Arguments {
-    /// The project file.
+    /// Project file [default: overrule.db]
     #[arg(
         long,
         global = true,
-        help_heading = "Options of every command",
+        help_heading = "Global options",
         env = "OVERRULE_PROJECT",
         value_name = "FILE"
     )]
     project: Option<PathBuf>,
-    /// The configuration file.
+    /// Configuration file
     #[arg(
         long,
         global = true,
-        help_heading = "Options of every command",
+        help_heading = "Global options",
         env = "OVERRULE_CONFIG",
         value_name = "FILE"
     )]
     config: Option<PathBuf>,
-    /// Who you are: whose verdicts are given, undone or listed (OVERRULE_ANNOTATOR; else the system's user)
-    #[arg(long, global = true, help_heading = "Options of every command", value_name = "NAME", value_parser = command::annotator)]
+    /// Your name as an annotator [env: OVERRULE_ANNOTATOR] [default: your user name]
+    #[arg(long, global = true, help_heading = "Global options", value_name = "NAME", value_parser = command::annotator)]
     annotator: Option<String>,
-    /// Write a log here (filter with OVERRULE_LOG, default info).
+    /// Write a log to this file; OVERRULE_LOG filters it [default: info]
     #[arg(
         long,
         global = true,
-        help_heading = "Options of every command",
+        help_heading = "Global options",
         value_name = "FILE"
     )]
     log_file: Option<PathBuf>,
@@ -117,115 +114,113 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum CliCommand {
-    /// Open the workbench on a fresh copy of the bundled sample
+    /// Open the workbench on a copy of the bundled sample
     Demo(demo::DemoCommand),
-    /// Find keys and model servers, write a first overrule.toml, and check it
+    /// Find API keys and model servers, and write overrule.toml
     Init(init::InitCommand),
-    /// Judge the battles of a dataset, fit the scores and write them
+    /// Judge pairs of documents, fit scores and write them
     Annotate(annotate::AnnotateCommand),
-    /// Show how far the batches at the providers are; fetch or cancel them
+    /// Check, fetch or cancel batches at the providers
     Batch(batch::BatchCommand),
-    /// Bring files into the project: datasets, zBench ai_scores.json, benchmarks, qrels, runs
+    /// Import datasets, votes, benchmarks, labels or rankings
     Import(import::ImportCommand),
-    /// Write what the project holds: annotated, ai-scores, votes, verdicts, run, qrels, rulings, picks, duel
+    /// Export scores, votes, verdicts, labels or rankings
     Export(export::ExportCommand),
-    /// Copy the project into one file, also while it is in use
+    /// Copy the project into one file, even while it is in use
     Backup(backup::BackupCommand),
-    /// Add what is new in another analyst's project file
+    /// Merge another analyst's project into this one
     Merge(merge::MergeCommand),
-    /// Show how far the project is
+    /// Show the progress of the project
     Status(status::StatusCommand),
-    /// List the queries: how far each one is, and how sure its top is
+    /// List queries, their progress and how certain their top is
     Queries(queries::QueriesCommand),
     /// Print a query's K×K matrix and scores
     Matrix(matrix::MatrixCommand),
-    /// Print a query's battles with every vote and its reasoning
+    /// Print a query's battles with each vote and its reasoning
     Battles(battles::BattlesCommand),
-    /// List which battles to look at first
+    /// List the battles that are most worth checking
     Queue(queue::QueueCommand),
-    /// List cycles: battles that contradict each other, A over B over C over A
+    /// List contradictions: A beats B, B beats C, C beats A
     Cycles(cycles::CyclesCommand),
-    /// Show how good each judge is, and how far judges and people agree
+    /// Show how good each judge is, and how far judges agree
     Judges(judges::JudgesCommand),
-    /// Simulate what a sampling strategy is worth
-    BenchSampler(bench_sampler::BenchSamplerCommand),
-    /// Simulate what a ranking method is worth, and how many calls it takes
-    BenchMethods(bench_methods::BenchMethodsCommand),
-    /// Simulate how much verdicts improve a ranking
-    BenchOverride(bench_override::BenchOverrideCommand),
-    /// Simulate how often a duel finds the better ranking
-    BenchDuel(bench_duel::BenchDuelCommand),
-    /// Simulate what a student beside the votes is worth
-    BenchStudent(bench_student::BenchStudentCommand),
     /// Give a verdict on a pair of documents
     Override(override_pair::OverrideCommand),
-    /// Take back your latest verdict, or ruling
+    /// Undo your latest verdict or ruling
     Undo(undo::UndoCommand),
-    /// Show who did what, when, and what it changed
+    /// Show who did what, and when
     Log(log::LogCommand),
-    /// Import or list pairs with a known answer, to measure people by
+    /// Import or list gold pairs (known answers for checking people)
     Gold(gold::GoldCommand),
     /// Fit scores to battles: JSON on stdin, JSON on stdout
     Fit(fit::FitCommand),
-    /// Build candidate pools from a benchmark: BM25 over its corpus, with the labelled documents
+    /// Build candidate pools from a benchmark, with BM25 or embeddings
     Pool(pool::PoolCommand),
-    /// Have judges pick the relevant documents of pools
+    /// Have judges pick the relevant documents of each pool
     Pick(pick::PickCommand),
-    /// Put candidates in order with LLM methods, rerank services or programs
+    /// Rerank candidates with LLMs, reranking services or programs
     Rerank(rerank::RerankCommand),
-    /// Compare picks with labels and with chance; what rulings change in the rankings
+    /// Compare picks with labels, and list their disagreements
     #[command(alias = "court")]
     Adjudication(adjudication::AdjudicationCommand),
     /// Rule on a label
     Rule(rule::RuleCommand),
-    /// Put the scores of all queries on one scale, by a few graded documents of each
+    /// Calibrate scores across queries with a few graded documents
     Scale(scale::ScaleCommand),
-    /// Measure a ranking against labels: NDCG, MRR, MAP, recall, with intervals
+    /// Measure a ranking against labels: NDCG, MRR, MAP, recall
     Evaluate(evaluate::EvaluateCommand),
-    /// Compare two rankings query by query, against the same labels
+    /// Compare two rankings query by query
     Compare(compare::CompareCommand),
-    /// Compare reranking methods: quality with intervals, calls, money, time, and tests against a baseline
+    /// Compare the quality and cost of reranking methods
     Methods(methods::MethodsCommand),
-    /// Train, import and test students: cheap models of pairs that learn from the ensemble
+    /// Train and test small models that learn from the votes
     Student(student::StudentCommand),
-    /// Put a ranking in another order: documents that are like the first ones move up
+    /// Rerank documents by similarity to the top results
     Sbr(sbr::SbrCommand),
-    /// Choose nine documents per query that tell two rankings apart, for a duel
+    /// Choose nine documents per query for a duel
     Nine(nine::NineCommand),
-    /// Show people two rankings without saying which is which, and measure which one they prefer
+    /// Ask people blindly which of two rankings is better
     Duel(duel::DuelCommand),
-    /// Print the manual, one chapter per topic
+    /// Print a chapter of the manual
     Manual(manual::ManualCommand),
     /// Print the keys of the workbench
     Keys(keys::KeysCommand),
     /// List what models cost, how old the prices are and which models will be retired
     Prices(prices::PricesCommand),
-    /// Show the configuration; show or change the project's own settings
+    /// Show the configuration, or change settings of the project
     Config(config::ConfigCommand),
-    /// Allow overrule.toml to send keys to servers and to run programs
+    /// Allow overrule.toml to send keys to servers or run programs
     Allow(allow::AllowCommand),
-    /// Check the installation, the terminal, the project and the judges
+    /// Check the installation, the project and the judges
     Doctor(doctor::DoctorCommand),
+    /// Simulate samplers, ranking methods, verdicts, duels and students
+    Lab(lab::LabCommand),
+    #[command(flatten)]
+    FormerLab(lab::FormerName),
     /// Print shell completions
     Completions {
         /// bash, zsh, fish, elvish or powershell
         shell: clap_complete::Shell,
     },
-    /// The manual page with all chapters, in roff
+    /// Print the man page with all chapters of the manual
     #[command(hide = true)]
     Man,
 }
 
-/// Runs the command line and says how the process is to end.
+/// Runs the command line and returns the exit code.
 pub fn main() -> ExitCode {
     signals::report_size_limits();
     let command = help::with_negative_numbers(Arguments::command());
-    let matches = help::flowing(command, help::columns()).try_get_matches();
-    let arguments = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
+    let columns = help::columns();
+    let arguments = help::arranged(help::flowing(command, columns), columns)
+        .try_get_matches()
+        .and_then(|matches| Arguments::from_arg_matches(&matches));
     let done = match arguments {
         Ok(arguments) => {
-            let project = arguments.project.clone();
-            let project = project.unwrap_or_else(|| DEFAULT_PROJECT.into());
+            let project = arguments
+                .project
+                .clone()
+                .unwrap_or_else(|| DEFAULT_PROJECT.into());
             crash::caught(&project, || run(arguments))
         }
         Err(error) => match help::file_for_command(&error).or_else(|| help::wrong_number(&error)) {
@@ -286,11 +281,8 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Queue(command)) => command.run(context),
         Some(CliCommand::Cycles(command)) => command.run(context),
         Some(CliCommand::Judges(command)) => command.run(context),
-        Some(CliCommand::BenchSampler(command)) => command.run(context),
-        Some(CliCommand::BenchOverride(command)) => command.run(),
-        Some(CliCommand::BenchMethods(command)) => command.run(),
-        Some(CliCommand::BenchDuel(command)) => command.run(),
-        Some(CliCommand::BenchStudent(command)) => command.run(),
+        Some(CliCommand::Lab(command)) => command.run(context),
+        Some(CliCommand::FormerLab(command)) => lab::LabCommand::from(command).run(context),
         Some(CliCommand::Override(command)) => command.run(context),
         Some(CliCommand::Undo(command)) => command.run(context),
         Some(CliCommand::Log(command)) => command.run(context),
@@ -317,7 +309,7 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Doctor(command)) => command.run(context),
         Some(CliCommand::Completions { shell }) => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "overrule", &mut script);
+            clap_complete::generate(shell, &mut visible(), "overrule", &mut script);
             output::text(&String::from_utf8_lossy(&script))
         }
         Some(CliCommand::Man) => {
@@ -328,6 +320,18 @@ fn run(arguments: Arguments) -> CommandResult {
             output::text(&String::from_utf8_lossy(&page))
         }
     }
+}
+
+/// The command line without hidden commands, which shell completions would offer otherwise.
+fn visible() -> clap::Command {
+    let all = Arguments::command();
+    clap::Command::new("overrule")
+        .version(env!("CARGO_PKG_VERSION"))
+        .args(all.get_arguments())
+        .subcommands(
+            all.get_subcommands()
+                .filter(|command| !command.is_hide_set()),
+        )
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ Examples:
   overrule annotate --sample new.jsonl    the pairs that `overrule student sample --plan` planned
   overrule annotate in.jsonl out.jsonl --batch    half the price, within a day; run it again to fetch
   overrule annotate in.jsonl out.jsonl --sampler top --judging escalate --battles 2   pools of 100: half the calls,
-      a better top; pairs are chosen round by round (overrule bench-sampler measures each strategy)
+      a better top; pairs are chosen round by round (`overrule lab sampler` measures each strategy)
   overrule annotate in.jsonl out.jsonl --sampler swiss    scores that are to be training targets: swiss or eig
 
 [run] of the configuration holds defaults of --cycles, --seed, --concurrency, --sampler, --judging, --focus, --round and --budget

@@ -23,6 +23,7 @@ const BAR: usize = 8;
 In --json margins are in −1..1, negative prefers A, and scores are in 0..1, 0 means A is better.
 
 Examples:
+  overrule battles --query scifact-641
   overrule battles --query scifact-641 --document 5912283
   overrule battles --query scifact-641 --json | jq '.battles[] | select(.missing > 0)'"
 )]

@@ -37,7 +37,9 @@ pub(super) struct ConfigCommand {
 #[derive(Debug, Subcommand)]
 enum ConfigAction {
     /// What is in force, and where it comes from
-    #[command(after_help = "Example:\n  overrule config show --json | jq .config.run")]
+    #[command(
+        after_help = "Examples:\n  overrule config show\n  overrule config show --json | jq .config.run"
+    )]
     Show {
         /// Print JSON
         #[arg(long)]
@@ -58,7 +60,7 @@ enum ConfigAction {
     /// The settings stored with the project, of the rating and of whose verdict counts; options change them
     #[command(after_help = "Examples:
   overrule config project --top 5
-  overrule config project --override-mode beside
+  overrule config project --override-mode alongside
   overrule config project --student llama-8b --student-weight auto
   overrule config project --final adjudicator --adjudicator ada")]
     Project(ProjectOptions),

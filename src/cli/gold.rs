@@ -52,7 +52,7 @@ struct GoldImportCommand {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  overrule gold list --json | jq .people")]
+#[command(after_help = "Examples:\n  overrule gold list\n  overrule gold list --json | jq .people")]
 struct GoldListCommand {
     /// Print JSON
     #[arg(long)]

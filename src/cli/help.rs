@@ -1,16 +1,19 @@
-//! Formatting of help texts (paragraphs and aligned lists that wrap at any width), and hints for
-//! file names in place of a command.
+//! The layout of `--help`, and messages for numbers and files that the command line cannot take.
+
+mod by_task;
 
 use super::output::{terminal_width, wrap_command, wrap_into};
+use by_task::commands_by_task;
 use clap::Command;
+use clap::builder::{Resettable, StyledStr};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::path::Path;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Columns of the help without a terminal, and the maximum, since longer lines are hard to read.
+/// Width of the help without a terminal, and its maximum, because longer lines are hard to read.
 const MOST: usize = 100;
-/// Indentation of the continuation lines of a command, and of a comment below it.
+/// Indentation of the continuation of a command, and of a comment below it.
 const HANGING: usize = 4;
 
 /// Columns of the help on this terminal.
@@ -22,9 +25,9 @@ pub(super) fn columns() -> usize {
         .clamp(20, MOST)
 }
 
-/// Reformats the text below the options of a command and of its subcommands for `columns` columns:
-/// each paragraph becomes one line, which the printer wraps, and lists are wrapped below their
-/// second column.
+/// Lays out the text after the options of a command and its subcommands for a terminal of `columns`
+/// columns: each paragraph becomes one line, which clap wraps, and lists wrap below their second
+/// column.
 pub(super) fn flowing(command: Command, columns: usize) -> Command {
     let below = command.get_after_help().map(ToString::to_string);
     let command = match below {
@@ -34,8 +37,62 @@ pub(super) fn flowing(command: Command, columns: usize) -> Command {
     command.mut_subcommands(|command| flowing(command, columns))
 }
 
-/// Lets options with a value accept values that begin with a minus sign, so that an error is about
-/// the number and not about an unknown option.
+/// Arranges the help of `overrule` and of its commands: examples come first, options after them, and
+/// the commands of `overrule` are grouped by task.
+pub(super) fn arranged(command: Command, columns: usize) -> Command {
+    let (examples, rest) = examples_and_rest(&command);
+    let tasks = commands_by_task(&command, columns);
+    let options = heading(&command, "Options");
+    command
+        .mut_subcommands(examples_first)
+        .before_help(format!("{}\n\n{tasks}", examples.unwrap_or_default()))
+        .after_help(Resettable::<StyledStr>::from(rest.map(StyledStr::from)))
+        .help_template(format!(
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n\
+             {{before-help}}{options}\n{{options}}{{after-help}}"
+        ))
+}
+
+/// Moves the examples of a command and its subcommands from the end of the help to its start.
+fn examples_first(command: Command) -> Command {
+    let (examples, rest) = examples_and_rest(&command);
+    command
+        .mut_subcommands(examples_first)
+        .before_help(Resettable::<StyledStr>::from(examples.map(StyledStr::from)))
+        .after_help(Resettable::<StyledStr>::from(rest.map(StyledStr::from)))
+        .help_template(
+            "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}{all-args}{after-help}",
+        )
+}
+
+/// The examples in the text after a command's options, below a styled heading, and the other
+/// paragraphs.
+fn examples_and_rest(command: &Command) -> (Option<String>, Option<String>) {
+    let text = command
+        .get_after_help()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let mut examples = None;
+    let mut rest = Vec::new();
+    for paragraph in text.split("\n\n").filter(|text| !text.is_empty()) {
+        match paragraph.split_once(":\n") {
+            Some((name @ ("Example" | "Examples"), lines)) => {
+                examples = Some(format!("{}\n{lines}", heading(command, name)));
+            }
+            _ => rest.push(paragraph),
+        }
+    }
+    (examples, (!rest.is_empty()).then(|| rest.join("\n\n")))
+}
+
+/// A heading in the style that clap uses.
+fn heading(command: &Command, text: &str) -> String {
+    let style = command.get_styles().get_header();
+    format!("{}{text}:{}", style.render(), style.render_reset())
+}
+
+/// Lets options take values that begin with a minus sign, so that the error is about the number and
+/// not about an unknown option.
 pub(super) fn with_negative_numbers(command: Command) -> Command {
     let command = command.mut_args(|argument| {
         let takes = argument.get_long().is_some() && argument.get_action().takes_values();
@@ -44,7 +101,7 @@ pub(super) fn with_negative_numbers(command: Command) -> Command {
     command.mut_subcommands(with_negative_numbers)
 }
 
-/// Explains an invalid number; `None` for other errors.
+/// Describes what is wrong with a number; `None` if the error is about something else.
 pub(super) fn wrong_number(error: &clap::Error) -> Option<String> {
     let cause = std::error::Error::source(error)?;
     let context = |kind| match error.get(kind)? {
@@ -68,8 +125,8 @@ pub(super) fn wrong_number(error: &clap::Error) -> Option<String> {
     Some(format!("{option}: expected {expected}, found {value:?}"))
 }
 
-/// Joins the lines of a paragraph; indented text, and text after a colon at the end of a line,
-/// stays unchanged.
+/// Joins the lines of each paragraph, except for indented lines and for lines after a line that ends
+/// in a colon.
 fn joined(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut flows = false;
@@ -92,9 +149,9 @@ fn joined(text: &str) -> String {
 struct Entry<'a> {
     indent: usize,
     name: &'a str,
-    /// The text after two or more blanks.
+    /// The text after two or more spaces.
     about: Option<&'a str>,
-    /// The column at which that text begins.
+    /// The column where `about` begins.
     column: usize,
 }
 
@@ -116,26 +173,25 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Adds the name in lines of `columns` columns; a command is wrapped so that it can be copied.
+    /// Wraps the name at `columns`; the lines of a command can be copied to a shell.
     fn name_into(&self, out: &mut Vec<String>, columns: usize) {
         let hanging = self.indent + HANGING;
-        match is_command(self.name) {
-            true => wrap_command(out, self.indent, self.name, columns, hanging),
-            false => {
-                let lead = " ".repeat(self.indent);
-                wrap_into(out, lead, self.name, columns, hanging);
-            }
+        if is_command(self.name) {
+            wrap_command(out, self.indent, self.name, columns, hanging);
+        } else {
+            let lead = " ".repeat(self.indent);
+            wrap_into(out, lead, self.name, columns, hanging);
         }
     }
 }
 
-/// Whether a line of the help is an example of this program.
+/// Whether a line of the help is a command line of this program.
 fn is_command(line: &str) -> bool {
     line.trim_start().starts_with("overrule ")
 }
 
-/// Wraps indented lines that are too long: a list below its second column, and a comment without
-/// room there below its command. Lines that are indented further than the entry above belong to it.
+/// Wraps indented lines that are too long: a list below its second column, or below its command if
+/// there is too little room. Lines that are indented more than the entry above them belong to it.
 fn laid_out(text: &str, columns: usize) -> String {
     let mut out = Vec::new();
     let mut lines = text.lines().peekable();
@@ -144,7 +200,7 @@ fn laid_out(text: &str, columns: usize) -> String {
             out.push(line.to_owned());
             continue;
         }
-        // Join examples with several lines and wrap them again, so that each remains one command.
+        // Join examples of several lines first, so that each stays one command wherever it is wrapped.
         let mut command = line.to_owned();
         while is_command(&command) && command.ends_with('\\') {
             let Some(next) = lines.next() else { break };
@@ -158,9 +214,10 @@ fn laid_out(text: &str, columns: usize) -> String {
         let Some(about) = entry.about else {
             let goes_on = line.trim_end().ends_with(['{', '}', '\\', ',']);
             let of_json = goes_on || (line.ends_with('\'') && !is_command(line));
-            match line.width() > columns && !of_json {
-                true => entry.name_into(&mut out, columns),
-                false => out.push(line.to_owned()),
+            if line.width() > columns && !of_json {
+                entry.name_into(&mut out, columns);
+            } else {
+                out.push(line.to_owned());
             }
             continue;
         };
@@ -184,8 +241,8 @@ fn laid_out(text: &str, columns: usize) -> String {
     out.join("\n")
 }
 
-/// What to do with a file or folder that was given in place of a command; `None` for other usage
-/// errors.
+/// Says which commands take a file or folder that was given in place of a command; `None` if the
+/// error is about something else.
 pub(super) fn file_for_command(error: &clap::Error) -> Option<String> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
@@ -203,15 +260,16 @@ pub(super) fn file_for_command(error: &clap::Error) -> Option<String> {
         ));
     }
     let is_project = path.extension().is_some_and(|extension| extension == "db");
-    Some(match is_project {
-        true => format!(
-            "{name} is a project, not a command: `overrule --project {name}` opens it, `overrule merge {name}` adds what \
-             it has"
-        ),
-        false => format!(
-            "{name} is a file, not a command: `overrule import {name}` imports it into the project, `overrule annotate {name} \
-             OUT` judges it and writes the scores to OUT"
-        ),
+    Some(if is_project {
+        format!(
+            "{name} is a project, not a command: `overrule --project {name}` opens it, `overrule \
+             merge {name}` merges it"
+        )
+    } else {
+        format!(
+            "{name} is a file, not a command: `overrule import {name}` imports it into the project, \
+             `overrule annotate {name} OUT` judges it and writes the scores to OUT"
+        )
     })
 }
 
@@ -276,6 +334,24 @@ mod tests {
             waiting.extend(command.get_subcommands().cloned());
         }
         assert!(seen > 30, "{seen}");
+    }
+
+    #[test]
+    fn the_help_begins_with_the_examples() {
+        let mut command = arranged(flowing(crate::cli::Arguments::command(), 80), 80);
+        let help = command.render_help().to_string();
+        let place = |text: &str| help.find(text).unwrap_or_else(|| panic!("{text}\n{help}"));
+        assert!(place("Usage: overrule") < place("Examples:\n  overrule  "));
+        assert!(place("Examples:") < place("\nJudge a dataset:\n  annotate "));
+        assert!(place("  lab ") < place("\nOptions:\n"));
+        assert!(place("--project <FILE>") < place("Exit codes: 0 done"));
+        assert!(!help.contains("bench-") && !help.contains("\nCommands:"));
+        command.build();
+        let annotate = command.find_subcommand_mut("annotate").unwrap();
+        let help = annotate.render_help().to_string();
+        let (examples, options) = help.split_once("\nOptions:\n").unwrap();
+        assert!(examples.contains("Examples:\n  overrule annotate in.jsonl out.jsonl\n"));
+        assert!(!options.contains("Examples:"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
+  overrule keys
   overrule keys | less
   overrule keys --json | jq length")]
 pub(super) struct KeysCommand {

@@ -37,6 +37,7 @@ Times are UTC. `about` is the verdict or ruling that was undone or replaced, or 
 calls of a day are.
 
 Examples:
+  overrule log
   overrule log --annotator ada --limit 20
   overrule log --csv > audit.csv
   overrule log --json | jq '.[] | select(.event == \"undo\")'"

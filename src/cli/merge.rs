@@ -20,6 +20,7 @@ a judge has voted differently on the same pair in the same order, the vote of th
 nothing. The other file is read from a private copy and never written to; settings are left as they are.
 
 Examples:
+  overrule merge ../ada/overrule.db
   overrule merge ../ada/overrule.db --dry-run
   overrule --project both.db merge eve.db --json"
 )]

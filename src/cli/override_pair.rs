@@ -17,6 +17,7 @@ that `overrule queue` printed for you, as a blind verdict in the workbench does:
 the document printed first, and the probability with which it was chosen is stored with the verdict.
 
 Examples:
+  overrule override --query scifact-641 --a 24159217 --b 38752049 --verdict a
   overrule override --item 4kx0t9m2qz --verdict b --confidence high
   overrule override --query scifact-641 --a 24159217 --b 38752049 --verdict a --note \"names the trial\" \\
       --confidence high --cause judge-wrong --annotator ada"

@@ -38,6 +38,7 @@ the probability with which the pair comes at its turn: 1 by priority, one in so 
 it that you skipped, into your ledger, in this order; printing alone does not.
 
 Examples:
+  overrule queue
   overrule queue --policy impact --limit 12
   overrule queue --policy mixed --query 36 --json | jq '.[0]'")]
 pub(super) struct QueueCommand {

@@ -17,7 +17,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  overrule status --json | jq .votes")]
+#[command(after_help = "Examples:\n  overrule status\n  overrule status --json | jq .votes")]
 pub(super) struct StatusCommand {
     /// Print JSON
     #[arg(long)]

@@ -1,10 +1,10 @@
-//! `overrule bench-methods`: ranking methods in simulation.
+//! `overrule lab methods`: ranking methods in simulation.
 
 use crate::support::Sandbox;
 use rstest::rstest;
 use serde_json::Value;
 
-const SMALL: &str = "bench-methods --documents 12 --noise 0.8 --queries 8";
+const SMALL: &str = "lab methods --documents 12 --noise 0.8 --queries 8";
 
 fn method<'a>(told: &'a Value, name: &str) -> &'a Value {
     let methods = told["cases"][0]["methods"].as_array().unwrap();
@@ -94,13 +94,13 @@ fn what_cannot_be_simulated_is_refused(
     #[case] value: &str,
     #[case] why: &str,
 ) {
-    Sandbox::new().refused(&["bench-methods", option, value], 2, &[why]);
+    Sandbox::new().refused(&["lab", "methods", option, value], 2, &[why]);
 }
 
 #[test]
 fn zelo_begins_with_the_order_of_a_good_first_stage() {
     let told = Sandbox::new().json(
-        "bench-methods --documents 20 --noise 0.8 --queries 40 --first-stage 0.8 --json --methods original,zelo:b1",
+        "lab methods --documents 20 --noise 0.8 --queries 40 --first-stage 0.8 --json --methods original,zelo:b1",
     );
     let mean = |name: &str, key: &str| method(&told, name)[key]["mean"].as_f64().unwrap();
     assert!(mean("zelo:b1", "ndcg@10") > 0.9 * mean("original", "ndcg@10"));
@@ -122,7 +122,7 @@ fn the_tables_of_the_documents_are_what_is_printed() {
     const README: &str = include_str!("../../README.md");
     let names = ["original", "rankgpt", "tourrank:r2", "zelo:b2"];
     let told = Sandbox::new().json(&format!(
-        "bench-methods --documents 20 --json --methods {}",
+        "lab methods --documents 20 --json --methods {}",
         names.join(",")
     ));
     let short = |value: f64| format!("{value:.3}").trim_start_matches('0').to_owned();

@@ -235,6 +235,7 @@ fn the_doctor_finds_the_judges_well() {
 fn completions_are_for_the_shell_that_was_named(#[case] shell: &str, #[case] word: &str) {
     let script = Sandbox::new().done(&["completions", shell]);
     assert!(script.text().contains(word) && script.text().contains("annotate"));
+    assert!(script.text().contains("sampler") && !script.text().contains("bench-sampler"));
 }
 
 #[test]
@@ -255,6 +256,7 @@ fn the_manual_page_and_the_help_name_every_command() {
         "override",
         "undo",
         "fit",
+        "lab",
         "keys",
         "config",
         "doctor",
@@ -274,6 +276,42 @@ fn the_manual_page_and_the_help_name_every_command() {
         );
     }
     assert!(sandbox.done("--version").text().starts_with("overrule "));
+}
+
+#[test]
+fn the_help_lists_commands_by_task_after_the_examples() {
+    let sandbox = Sandbox::new();
+    let help = sandbox.done("--help");
+    let headings = [
+        "Examples:",
+        "Judge a dataset:",
+        "Compare rankings:",
+        "Options:",
+    ];
+    let places = headings.map(|heading| help.text().find(&format!("\n{heading}\n")).unwrap());
+    assert!(places.is_sorted(), "{}", help.text());
+    let annotate = sandbox.done("annotate --help");
+    let (start, _) = annotate.text().split_once("\nOptions:\n").unwrap();
+    assert!(start.contains("Examples:\n  overrule annotate in.jsonl out.jsonl\n"));
+}
+
+#[rstest]
+#[case("bench-sampler", "lab sampler")]
+#[case("bench-methods", "lab methods")]
+#[case("bench-override", "lab override")]
+#[case("bench-duel", "lab duel")]
+#[case("bench-student", "lab student")]
+fn experiments_have_their_former_names_too(#[case] former: &str, #[case] name: &str) {
+    let sandbox = Sandbox::new();
+    let refused = |command: &str| {
+        let arguments = format!("{command} --queries 0");
+        sandbox.refused(&arguments, 2, &["--queries"]).stderr
+    };
+    assert_eq!(refused(former), refused(name));
+    assert!(!sandbox.done("--help").text().contains(former));
+    sandbox
+        .done("lab --help")
+        .prints(name.trim_start_matches("lab "));
 }
 
 #[test]

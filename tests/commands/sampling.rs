@@ -1,4 +1,4 @@
-//! `overrule annotate --sampler …` and `bench-sampler`: runs in rounds, their budgets, and what they are worth.
+//! `overrule annotate --sampler …` and `lab sampler`: runs in rounds, their budgets, and what they are worth.
 
 use crate::support::{Sandbox, dataset};
 use rstest::rstest;
@@ -187,7 +187,8 @@ fn a_simulation_depends_on_its_seed_and_not_on_threads() {
     let sandbox = Sandbox::new();
     let simulate = |threads: &str, seed: &str| {
         sandbox.json(&[
-            "bench-sampler",
+            "lab",
+            "sampler",
             "--documents",
             "16",
             "--queries",
@@ -227,7 +228,7 @@ fn a_simulation_depends_on_its_seed_and_not_on_threads() {
 fn a_simulation_learns_the_prior_that_its_judges_call_for() {
     let sandbox = Sandbox::new();
     let lambda = |more: &[&str]| {
-        let simulate = "bench-sampler --documents 16 --queries 40 --strategies cycles:4 --json";
+        let simulate = "lab sampler --documents 16 --queries 40 --strategies cycles:4 --json";
         let arguments: Vec<&str> = simulate.split(' ').chain(more.iter().copied()).collect();
         let told = sandbox.json(&arguments);
         let intervals = &told["strategies"][0]["rank_intervals"];
@@ -238,7 +239,7 @@ fn a_simulation_learns_the_prior_that_its_judges_call_for() {
     assert_eq!(noisy.1["noise"]["judges"][0]["own"], 1.6);
     assert_eq!(lambda(&["--noise", "1.6", "--lambda", "0.05"]).0, 0.05);
     for refused in [["--noise", "-1"], ["--lambda", "0"], ["--lambda", "much"]] {
-        let arguments = ["bench-sampler", &refused.join("=")];
+        let arguments = ["lab", "sampler", &refused.join("=")];
         sandbox.refused(&arguments, 2, &[refused[0]]);
     }
 }
@@ -246,11 +247,11 @@ fn a_simulation_learns_the_prior_that_its_judges_call_for() {
 #[test]
 fn the_projects_own_judges_can_be_simulated() {
     let sandbox = prepared();
-    sandbox.refused("bench-sampler --resample", 2, &["no such project"]);
+    sandbox.refused("lab sampler --resample", 2, &["no such project"]);
     sandbox.done("import in.jsonl");
-    sandbox.refused("bench-sampler --resample", 2, &["no query has votes"]);
+    sandbox.refused("lab sampler --resample", 2, &["no query has votes"]);
     sandbox.done("annotate in.jsonl");
-    let arguments = "bench-sampler --resample --queries 5 --strategies cycles:2,swiss:2";
+    let arguments = "lab sampler --resample --queries 5 --strategies cycles:2,swiss:2";
     let ran = sandbox.done(arguments);
     ran.prints("drawn from 2 of the project");
     assert!(ran.text().contains("no model was asked"));
@@ -265,5 +266,5 @@ fn the_projects_own_judges_can_be_simulated() {
 #[case("best:2", "expected cycles, swiss, eig or top")]
 #[case("top:-1", "expected a number above 0")]
 fn a_strategy_that_is_none_is_refused(#[case] strategy: &str, #[case] why: &str) {
-    Sandbox::new().refused(&["bench-sampler", "--strategies", strategy], 2, &[why]);
+    Sandbox::new().refused(&["lab", "sampler", "--strategies", strategy], 2, &[why]);
 }

@@ -1,9 +1,9 @@
-//! `overrule bench-duel`: duels in simulation.
+//! `overrule lab duel`: duels in simulation.
 
 use crate::support::Sandbox;
 use serde_json::Value;
 
-const SMALL: &str = "bench-duel --duels 12 --queries 12";
+const SMALL: &str = "lab duel --duels 12 --queries 12";
 
 fn share(of: &Value) -> (u64, f64) {
     let [low, share, high] = ["low", "share", "high"].map(|key| of[key].as_f64().unwrap());
@@ -52,6 +52,6 @@ fn rules_stand_in_a_table_with_what_was_simulated() {
         ran.prints(rule);
     }
     ran.prints("nobody was asked");
-    let refused = ["bench-duel", "--effects", "11"];
+    let refused = ["lab", "duel", "--effects", "11"];
     sandbox.refused(&refused, 2, &["expected a number from 0 to 10"]);
 }

@@ -1,9 +1,8 @@
-//! `overrule bench-student`: a student beside the votes, in simulation.
+//! `overrule lab student`: a student beside the votes, in simulation.
 
 use crate::support::Sandbox;
 
-const SMALL: &str =
-    "bench-student --queries 20 --documents 12 --noise 1 --strategies cycles:2,top:2";
+const SMALL: &str = "lab student --queries 20 --documents 12 --noise 1 --strategies cycles:2,top:2";
 
 #[test]
 fn a_good_student_betters_the_order_and_a_poor_one_is_given_little_weight() {
@@ -41,7 +40,7 @@ fn a_good_student_betters_the_order_and_a_poor_one_is_given_little_weight() {
         .done(&format!("{SMALL} --students 0.9"))
         .prints("in both: NDCG@10");
     sandbox.refused(
-        "bench-student --students 1",
+        "lab student --students 1",
         2,
         &["expected a number above 0 and below 1"],
     );

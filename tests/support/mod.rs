@@ -62,18 +62,14 @@ impl<A: Arguments + ?Sized> Arguments for &A {
 }
 
 /// Commands that print tables and sentences for people, and nothing of a document's text.
-const FOR_PEOPLE: [&str; 19] = [
+const FOR_PEOPLE: [&str; 15] = [
     "adjudication",
-    "bench-duel",
-    "bench-methods",
-    "bench-override",
-    "bench-sampler",
-    "bench-student",
     "compare",
     "doctor",
     "evaluate",
     "gold",
     "judges",
+    "lab",
     "matrix",
     "methods",
     "pool",

@@ -19,6 +19,7 @@ has voted in two. Votes of people become verdicts: a, b or tie; the strength of 
 What is there already is not added again.
 
 Examples:
+  overrule import votes judgments.jsonl
   overrule import votes judgments.jsonl --dry-run
   overrule import votes judgments.jsonl --json")]
 pub(super) struct ImportVotesCommand {

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
     after_help = "FILE has a prediction a line, as JSON or in the columns of a CSV: query, a, b, p_a, p_b and perhaps p_tie (else what is left of 1)
 and step (a checkpoint). p_a is the probability that document a is better; a was shown first. A pair may be there in both orders.
 
-Example:
+Examples:
   echo '{\"query\":\"q1\",\"a\":\"d1\",\"b\":\"d2\",\"p_a\":0.7,\"p_b\":0.2,\"p_tie\":0.1}' > predictions.jsonl
   overrule student report predictions.jsonl
   overrule student import predictions.jsonl --name llama-8b

@@ -44,7 +44,7 @@ pub struct RankingSettings {
 
 /// Slope β of the direction term log σ(β · gap). The term pulls while the gap is small or has the
 /// wrong sign, and has almost no effect once the preferred document is clearly ahead.
-/// `overrule bench-override` measures it; the manual's chapter on numbers has the results.
+/// `overrule lab override` measures it; the manual's chapter on numbers has the results.
 pub const DIRECTION_SLOPE: f64 = 3.0;
 
 /// The default number of ranks that count as the top.

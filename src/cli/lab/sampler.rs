@@ -1,12 +1,12 @@
-//! `overrule bench-sampler`: simulates the quality of sampling strategies.
+//! `overrule lab sampler`: compares sampling strategies in simulation.
 
-use super::command::{CommandContext, CommandResult};
-use super::output::{self, or_dash};
-use super::simulation_progress::SimulationProgress;
 use crate::app::simulate::{
     ProjectWorlds, RankIntervalCoverage, Simulation, SimulationPhase, StrategyResult, WorldSource,
 };
 use crate::app::wording::counted;
+use crate::cli::command::{CommandContext, CommandResult};
+use crate::cli::output::{self, or_dash};
+use crate::cli::simulation_progress::SimulationProgress;
 use crate::domain::number_words;
 use crate::domain::ranking::{PriorPrecision, RankingSettings};
 use crate::domain::sampling::adaptive::AdaptivePlan;
@@ -26,48 +26,46 @@ const JUDGES: usize = 3;
 #[derive(Debug, Args)]
 #[command(
     after_help = "A strategy is SAMPLER:BATTLES or SAMPLER+JUDGING:BATTLES, as in `annotate --sampler top --judging escalate \
---battles 2`; BATTLES counts calls per document, in battles of the whole ensemble. Every strategy meets the same queries and the \
-same votes. Intervals are 95 % of the mean over queries (Student's t); changes are against the first strategy, query by query. The second \
-table says how often the 95 % rank intervals hold the true rank, with the dispersion and the prior that a project with these queries would use.
+--battles 2`. BATTLES is the number of calls per document, in battles of the whole ensemble. All strategies see the same queries and \
+the same votes. Intervals are 95 % intervals of the mean over queries (Student's t), and changes are relative to the first strategy. The \
+second table shows how often the 95 % rank intervals contain the true rank, with the dispersion and prior that a project of these queries would use.
 
-What it shows: in pools of 100, top+escalate:2 has the NDCG@10 of cycles:12 for a sixth of the price, but a lower Kendall τ than \
-cycles:4; top+escalate:4 has a higher one. In pools of 50, top+escalate:2 is level with \
-cycles:12 on NDCG@10 and behind on recall@10; in pools of 25 it is behind on both. When scores are to be training targets, use \
-swiss or eig. These are simulations: no model is asked, and real judges have tastes that these \
-do not.
+In pools of 100, top+escalate:2 has the NDCG@10 of cycles:12 at a sixth of the cost, but a lower Kendall τ than cycles:4; \
+top+escalate:4 has a higher one. In pools of 50, top+escalate:2 matches cycles:12 on NDCG@10 and is worse on recall@10; in pools of 25 \
+it is worse on both. If scores are used as training targets, use swiss or eig. Simulated judges do not have the preferences of real ones.
 
 Examples:
-  overrule bench-sampler
-  overrule bench-sampler --documents 25 --theta graded --strategies cycles:4,swiss:2,top+escalate:2
-  overrule bench-sampler --resample --json     the project's own judges and scores, fought again"
+  overrule lab sampler
+  overrule lab sampler --documents 25 --theta graded --strategies cycles:4,swiss:2,top+escalate:2
+  overrule lab sampler --resample --json     simulate the project's own judges and scores"
 )]
-pub(super) struct BenchSamplerCommand {
-    /// Documents a query
+pub(in crate::cli) struct SamplerCommand {
+    /// Documents per query
     #[arg(long, default_value_t = 100, value_name = "K", value_parser = clap::value_parser!(u32).range(2..=1000))]
     documents: u32,
-    /// Queries
+    /// Number of queries
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     queries: u32,
-    /// How true scores are spread: gaussian, skew (a long upper tail) or graded (four grades)
+    /// Distribution of true scores: gaussian, skew (a long upper tail) or graded (four grades)
     #[arg(long, default_value = "gaussian")]
     theta: Theta,
     /// Standard deviation of a judge's own error on a pair; that of the true scores is 1.82
     #[arg(long, default_value_t = 1.0, value_name = "X", value_parser = noise)]
     noise: f64,
-    /// Precision of the prior under the measured scores: auto learns it from the votes of each strategy
+    /// Prior precision of the measured scores; auto learns it from the votes of each strategy
     #[arg(long, default_value_t = PriorPrecision::Auto, value_name = "auto|NUMBER", value_parser = prior)]
     lambda: PriorPrecision,
-    /// What is compared, the first with all others
+    /// Strategies to compare; the first is the baseline
     #[arg(long, value_delimiter = ',', value_name = "STRATEGY,…", default_value = HEADLINE)]
     strategies: Vec<AdaptivePlan>,
-    /// Take true scores and judges from the project's own votes instead: scores are drawn from each query's fit and its
-    /// errors, votes from what was fitted to each judge
+    /// Simulate the project: draw true scores from the fit of each query, and votes from the
+    /// parameters fitted to each judge
     #[arg(long, conflicts_with_all = ["documents", "theta", "noise"])]
     resample: bool,
-    /// Threads [default: one a processor]; the result does not depend on it
+    /// Number of threads [default: one per CPU]; does not change the result
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Seed of worlds, votes and plans
+    /// Random seed
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Print JSON
@@ -75,7 +73,7 @@ pub(super) struct BenchSamplerCommand {
     json: bool,
 }
 
-impl BenchSamplerCommand {
+impl SamplerCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let source = if self.resample {
             let worlds = ProjectWorlds::load(&context.open()?, self.seed)?;
@@ -110,9 +108,10 @@ impl BenchSamplerCommand {
                 display.show(done);
             }
         })?;
-        match self.json {
-            true => output::json(&self.as_json(&source, &table)),
-            false => output::text(&self.as_text(&source, &table)),
+        if self.json {
+            output::json(&self.as_json(&source, &table))
+        } else {
+            output::text(&self.as_text(&source, &table))
         }
     }
 
@@ -277,9 +276,10 @@ pub(super) fn describe(mean: Option<MeanInterval>, signed: bool) -> String {
         let half = mean
             .half_width
             .map_or(String::new(), |half| format!(" ± {half:.3}"));
-        match signed {
-            true => format!("{}{half}", number_words::signed(mean.mean, 3)),
-            false => format!("{}{half}", number_words::fixed(mean.mean, 3)),
+        if signed {
+            format!("{}{half}", number_words::signed(mean.mean, 3))
+        } else {
+            format!("{}{half}", number_words::fixed(mean.mean, 3))
         }
     })
 }

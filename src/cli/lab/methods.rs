@@ -1,13 +1,13 @@
-//! `overrule bench-methods`: simulates the quality of ranking methods.
+//! `overrule lab methods`: compares ranking methods in simulation.
 
 mod front;
 
-use super::bench_sampler::{describe, mean_json, noise};
-use super::command::{CommandResult, usage};
-use super::output::{self, or_dash};
-use super::simulation_progress::SimulationProgress;
+use super::sampler::{describe, mean_json, noise};
 use crate::app::simulate::{MethodResult, MethodSimulation};
 use crate::app::wording::counted;
+use crate::cli::command::{CommandResult, usage};
+use crate::cli::output::{self, or_dash};
+use crate::cli::simulation_progress::SimulationProgress;
 use crate::domain::reranking::{Method, MethodKind, MethodOptions, Shuffle};
 use crate::domain::simulation::{Noise, Theta, summarise_quality};
 use clap::Args;
@@ -20,54 +20,53 @@ prp:p10,zelo:b1,zelo:b2,zelo:b4,zelo:b8";
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A method is NAME[@N][:OPTIONS], as in `overrule manual methods`; without @N it looks at all candidates. All methods meet \
-the same queries in the same first-stage order, and ask the same judge; zelo asks all of them where there are several. \
-Calls are those of a query; texts are what the calls show, and prompts grow with them; waits are how often a method needs answers \
-before it can go on. The front is what no other method beats in NDCG@10 at the same price or less, counted in calls and in texts.
+    after_help = "A method is NAME[@N][:OPTIONS], as described in `overrule manual methods`; without @N it reranks all candidates. All methods \
+see the same queries in the same first-stage order, and ask the same judge; if there are several judges, zelo asks all of them. \
+Calls are per query. Texts are the documents that the calls show, which determine the length of prompts. Waits are how often a method needs \
+answers before it can continue. A method is on the front if no other method has a better NDCG@10 at the same cost or less.
 
-How judges err: in a battle or comparison the errors have standard deviations: --noise for each pair, 0.50 shared by all judges, 0.30 from call to \
-call, and a bias to what is shown first. In a list or a grade each document and prompt has an error such that two documents are as hard \
-to tell apart as in a battle, however long the list is. Long prompts to real models do worse than that, and grades of real models \
-need not be on one scale: take the table as a comparison of algorithms, not of prompts.
+Errors of judges: in a comparison, the error has a standard deviation of --noise per pair, of 0.50 shared by all judges, and of 0.30 \
+per call, and there is a bias to the document shown first. In a list or a grade, each document and prompt has an error that makes two documents as hard \
+to distinguish as in a comparison, no matter how long the list is. Real models do worse with long prompts, and their grades \
+need not be on one scale. The table compares algorithms, not prompts.
 
 Examples:
-  overrule bench-methods
-  overrule bench-methods --documents 20 --noise 1.6 --methods rankgpt,tourrank:r10,zelo:b8 --judges 3
-  overrule bench-methods --methods rankgpt@50:w10:s5,setwise:c10 --documents 100 --json"
+  overrule lab methods
+  overrule lab methods --documents 20 --noise 1.6 --methods rankgpt,tourrank:r10,zelo:b8 --judges 3
+  overrule lab methods --methods rankgpt@50:w10:s5,setwise:c10 --documents 100 --json"
 )]
-pub(super) struct BenchMethodsCommand {
-    /// Candidates of a query, one table each
+pub(in crate::cli) struct MethodsCommand {
+    /// Candidates per query; one table for each number
     #[arg(long, value_delimiter = ',', default_value = "20,100", value_name = "K,…", value_parser = clap::value_parser!(u32).range(2..=1000))]
     documents: Vec<u32>,
     /// Standard deviation of a judge's own error on a pair; that of the true scores is 1.82; one table each
     #[arg(long, value_delimiter = ',', default_value = "0.35,0.8,1.6", value_name = "X,…", value_parser = noise)]
     noise: Vec<f64>,
-    /// Queries of each table
+    /// Queries per table
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     queries: u32,
-    /// What is compared
+    /// Methods to compare
     #[arg(long, value_delimiter = ',', value_name = "METHOD,…", default_value = HEADLINE)]
     methods: Vec<Method>,
-    /// How true scores are spread: gaussian, skew (a long upper tail) or graded (four grades)
+    /// Distribution of true scores: gaussian, skew (a long upper tail) or graded (four grades)
     #[arg(long, default_value = "gaussian")]
     theta: Theta,
     /// Correlation of the first stage's scores with the truth
     #[arg(long, default_value_t = 0.5, value_name = "R", value_parser = share)]
     first_stage: f64,
-    /// Judges of zelo; the other methods ask the first one
+    /// Number of judges that zelo asks; other methods ask the first
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=9))]
     judges: u8,
-    /// Share of answers that cannot be read; each is asked for once more, and a second one fails
-    /// its query
+    /// Share of unreadable answers; each is requested again once, and a second one fails the query
     #[arg(long, default_value_t = 0.005, value_name = "SHARE", value_parser = share)]
     unreadable: f64,
     /// How tourrank shuffles: seeded, or cpython as ranksmith does
     #[arg(long, default_value = "seeded", value_name = "seeded|cpython")]
     rng: Shuffle,
-    /// Threads [default: one a processor]; the result does not depend on it
+    /// Number of threads [default: one per CPU]; does not change the result
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Seed of queries, answers and methods
+    /// Random seed
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Print JSON
@@ -83,7 +82,7 @@ struct Case {
     results: Vec<MethodResult>,
 }
 
-impl BenchMethodsCommand {
+impl MethodsCommand {
     pub(super) fn run(self) -> CommandResult {
         let named = |method: &&Method| matches!(method.kind, MethodKind::Named(_));
         if let Some(named) = self.methods.iter().find(named) {
@@ -124,9 +123,10 @@ impl BenchMethodsCommand {
                 });
             }
         }
-        match self.json {
-            true => output::json(&self.as_json(&cases)),
-            false => output::text(&self.as_text(&cases)),
+        if self.json {
+            output::json(&self.as_json(&cases))
+        } else {
+            output::text(&self.as_text(&cases))
         }
     }
 

@@ -1,7 +1,7 @@
 //! Determines which methods are worth their price, and describes when zELO is not.
 
 use crate::app::simulate::{MethodOnQuery, MethodResult};
-use crate::cli::bench_sampler::{describe, mean_json};
+use crate::cli::lab::sampler::{describe, mean_json};
 use crate::domain::reranking::{MethodKind, pareto_front};
 use crate::domain::simulation::{MeanInterval, quality_differences, summarise_quality};
 use serde_json::{Value, json};

@@ -1,10 +1,10 @@
-//! `overrule bench-override`: simulates how much verdicts improve a ranking.
+//! `overrule lab override`: how much verdicts improve a ranking, in simulation.
 
-use super::bench_sampler::{describe, mean_json, noise};
-use super::command::CommandResult;
-use super::output;
-use super::simulation_progress::SimulationProgress;
+use super::sampler::{describe, mean_json, noise};
 use crate::app::simulate::{OverrideSimulation, VerdictRule};
+use crate::cli::command::CommandResult;
+use crate::cli::output;
+use crate::cli::simulation_progress::SimulationProgress;
 use crate::domain::number_words::count;
 use crate::domain::ranking::DIRECTION_SLOPE;
 use crate::domain::rating::RatingOptions;
@@ -17,16 +17,15 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A simulated person reviews each query after its judges have voted: the pairs of the queue `value`, one after the \
-other. Every rule starts from the same votes, and the person sees the same gaps. Gains are changes of the query's own ranking; ± is \
-half of the 95 % interval of a mean over queries (Student's t). A verdict for a document that lowers its score against the other one \
-counts as moved the wrong way.
+    after_help = "After the judges have voted, a simulated person reviews the first pairs of the queue `value` of each query. All rules start from the \
+same votes, and the person perceives the same gaps. Gains are changes of the query's ranking; ± is half of the 95 % interval of a mean over queries (Student's t). A \
+verdict that lowers the gap of the preferred document counts as moved the wrong way.
 
 Examples:
-  overrule bench-override
-  overrule bench-override --documents 10 --slopes 2,3,4,6 --modes alongside --json"
+  overrule lab override
+  overrule lab override --documents 10 --slopes 2,3,4,6 --modes alongside --json"
 )]
-pub(super) struct BenchOverrideCommand {
+pub(in crate::cli) struct OverrideCommand {
     /// Documents per query
     #[arg(long, default_value_t = 25, value_name = "K", value_parser = clap::value_parser!(u32).range(2..=150))]
     documents: u32,
@@ -62,7 +61,7 @@ pub(super) struct BenchOverrideCommand {
     /// Slopes of the direction term to compare, for the modes that are not legacy
     #[arg(long, value_delimiter = ',', value_name = "X,…", default_values_t = [DIRECTION_SLOPE], value_parser = slope)]
     slopes: Vec<f64>,
-    /// Threads [default: one per processor]; the result does not depend on it
+    /// Number of threads [default: one per CPU]; does not change the result
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Random seed
@@ -80,7 +79,7 @@ fn slope(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected a number above 0 and at most 100".to_owned())
 }
 
-impl BenchOverrideCommand {
+impl OverrideCommand {
     pub(super) fn run(self) -> CommandResult {
         let rules = self.rules();
         let simulation = OverrideSimulation {

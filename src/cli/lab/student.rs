@@ -1,10 +1,10 @@
-//! `overrule bench-student`: simulates how much a student improves on votes alone.
+//! `overrule lab student`: how much a student improves on votes alone, in simulation.
 
-use super::bench_sampler::{describe, mean_json, noise};
-use super::command::CommandResult;
-use super::output::{self, or_dash};
-use super::simulation_progress::SimulationProgress;
+use super::sampler::{describe, mean_json, noise};
 use crate::app::simulate::{StudentSimulation, StudentWorth};
+use crate::cli::command::CommandResult;
+use crate::cli::output::{self, or_dash};
+use crate::cli::simulation_progress::SimulationProgress;
 use crate::domain::ranking::LearnedWeight;
 use crate::domain::rating::RatingOptions;
 use crate::domain::sampling::adaptive::AdaptivePlan;
@@ -16,24 +16,24 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A student is one of --students: the correlation of its scores of a query's documents with the truth. It knows how well it knows them, \
-and errs about a document on all of its pairs. Calls are the same in all columns. `in the fit` is `overrule config project --student NAME \
---student-weight auto`: it counts as many battles per document as the votes support, which may be none. `in the choice` is `annotate --prior \
-student`: pairs are chosen by it too, and scores rest on votes alone. Changes are against no student, query by query; ± is half of the 95 % \
+    after_help = "--students sets how well the scores of a student correlate with the truth. A student knows its accuracy, and is wrong about a document \
+on all pairs of that document. All columns use the same number of calls. `in the fit` is `overrule config project --student NAME \
+--student-weight auto`: the student counts as much as the votes support, which may be nothing. `in the choice` is `annotate --prior \
+student`: the student helps to choose pairs, but scores are computed from votes alone. Changes are relative to no student; ± is half of the 95 % \
 interval of a mean over queries (Student's t).
 
 Examples:
-  overrule bench-student
-  overrule bench-student --documents 50 --students 0.5 --noise 1 --strategies swiss:2,top:4 --json"
+  overrule lab student
+  overrule lab student --documents 50 --students 0.5 --noise 1 --strategies swiss:2,top:4 --json"
 )]
-pub(super) struct BenchStudentCommand {
-    /// Documents a query
+pub(in crate::cli) struct StudentCommand {
+    /// Documents per query
     #[arg(long, default_value_t = 30, value_name = "K", value_parser = clap::value_parser!(u32).range(2..=200))]
     documents: u32,
-    /// Queries
+    /// Number of queries
     #[arg(long, default_value_t = 60, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     queries: u32,
-    /// How true scores are spread: gaussian, skew (a long upper tail) or graded (four grades)
+    /// Distribution of true scores: gaussian, skew (a long upper tail) or graded (four grades)
     #[arg(long, default_value = "gaussian")]
     theta: Theta,
     /// Standard deviation of a judge's own error on a pair; that of the true scores is 1.82
@@ -42,7 +42,7 @@ pub(super) struct BenchStudentCommand {
     /// How well students know the documents: correlations with the truth
     #[arg(long, value_delimiter = ',', default_value = "0.4,0.6,0.8", value_name = "R,…", value_parser = correlation)]
     students: Vec<f64>,
-    /// How pairs are chosen and what that may cost, as in bench-sampler
+    /// Sampling strategies and their budgets, as in `overrule lab sampler`
     #[arg(
         long,
         value_delimiter = ',',
@@ -50,10 +50,10 @@ pub(super) struct BenchStudentCommand {
         default_value = "cycles:2,top:2"
     )]
     strategies: Vec<AdaptivePlan>,
-    /// Threads [default: one a processor]; the result does not depend on it
+    /// Number of threads [default: one per CPU]; does not change the result
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Seed of worlds, votes, students and plans
+    /// Random seed
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Print JSON
@@ -74,7 +74,7 @@ struct Case {
     worth: Vec<StudentWorth>,
 }
 
-impl BenchStudentCommand {
+impl StudentCommand {
     pub(super) fn run(self) -> CommandResult {
         let queries = self.queries as usize;
         let count = self.noise.len() * self.students.len();
@@ -102,9 +102,10 @@ impl BenchStudentCommand {
                 });
             }
         }
-        match self.json {
-            true => output::json(&self.as_json(&cases)),
-            false => output::text(&self.as_text(&cases)),
+        if self.json {
+            output::json(&self.as_json(&cases))
+        } else {
+            output::text(&self.as_text(&cases))
         }
     }
 

@@ -1,10 +1,10 @@
-//! `overrule bench-duel`: simulates how often a duel finds the better ranking.
+//! `overrule lab duel`: how often a duel finds the better ranking, in simulation.
 
-use super::command::CommandResult;
-use super::output::{self, or_dash};
-use super::simulation_progress::SimulationProgress;
 use crate::app::simulate::{Claims, DuelShare, DuelSimulation, DuelSummary};
 use crate::app::wording::counted;
+use crate::cli::command::CommandResult;
+use crate::cli::output::{self, or_dash};
+use crate::cli::simulation_progress::SimulationProgress;
 use crate::domain::number_words::signed;
 use crate::domain::simulation::SimulatedDuel;
 use clap::Args;
@@ -12,26 +12,26 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Everybody chooses from grids of nine documents. A document is chosen with the chance σ(−0.5 + what it is worth): documents differ \
-by a standard deviation of 1 in log-odds, those of B are worth --effects more than those of A, more or less from query to query by \
---query-effects, and the first place of the grid is worth --place-bias more than the last. The easy negative is worth 3 less.
+    after_help = "Participants choose from grids of nine documents. A document is chosen with probability σ(−0.5 + utility). Utilities have a standard \
+deviation of 1 in log-odds. Documents of B have --effects more than those of A, which varies from query to query by --query-effects. The \
+first place of the grid has --place-bias more than the last, and the easy negative has 3 less.
 
-The stop rule is that of `overrule duel --result`, looked at after every judgment; beside it a sign test at 5 % that somebody looks at as \
-often, which is a mistake, and the tests at the end. False is a ranking that is named although neither or the other one is better.
+The stop rule is that of `overrule duel --result`, checked after every judgment. For comparison, the table has a sign test at 5 % that is checked \
+as often, which is wrong, and the tests at the end. A result is false if the named ranking is not better.
 
 Examples:
-  overrule bench-duel
-  overrule bench-duel --queries 50 --participants 3 --effects 0,0.5,1
-  overrule bench-duel --place-bias 2 --effects 0 --json"
+  overrule lab duel
+  overrule lab duel --queries 50 --participants 3 --effects 0,0.5,1
+  overrule lab duel --place-bias 2 --effects 0 --json"
 )]
-pub(super) struct BenchDuelCommand {
-    /// Queries of a duel
+pub(in crate::cli) struct DuelCommand {
+    /// Queries per duel
     #[arg(long, default_value_t = 30, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     queries: u16,
     /// Participants, each of whom judges every query
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=50))]
     participants: u8,
-    /// How much better the documents of B are, in log-odds; 0: not at all
+    /// How much better the documents of B are, in log-odds; 0 for equal rankings
     #[arg(
         long,
         value_delimiter = ',',
@@ -40,19 +40,19 @@ pub(super) struct BenchDuelCommand {
         value_parser = log_odds
     )]
     effects: Vec<f64>,
-    /// Standard deviation over queries of how much better they are, in log-odds
+    /// Standard deviation of --effects over queries, in log-odds
     #[arg(long, default_value_t = 0.5, value_name = "X", value_parser = log_odds)]
     query_effects: f64,
-    /// How much likelier the first place is chosen than the last, in log-odds
+    /// Advantage of the first place of the grid over the last, in log-odds
     #[arg(long, default_value_t = 0.5, value_name = "X", value_parser = log_odds)]
     place_bias: f64,
-    /// Duels of each effect
+    /// Number of duels per effect
     #[arg(long, default_value_t = 1000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     duels: u32,
-    /// Threads [default: one a processor]; the result does not depend on it
+    /// Number of threads [default: one per CPU]; does not change the result
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Seed of documents, places and choices
+    /// Random seed
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Print JSON
@@ -60,7 +60,7 @@ pub(super) struct BenchDuelCommand {
     json: bool,
 }
 
-impl BenchDuelCommand {
+impl DuelCommand {
     pub(super) fn run(self) -> CommandResult {
         let duels = self.duels as usize;
         let mut progress = SimulationProgress::new(duels * self.effects.len(), "duels played");
@@ -81,9 +81,10 @@ impl BenchDuelCommand {
             let before = duels * summaries.len();
             summaries.push(simulation.run(&mut |done| progress.show(before + done))?);
         }
-        match self.json {
-            true => output::json(&self.as_json(&summaries)),
-            false => output::text(&self.as_text(&summaries)),
+        if self.json {
+            output::json(&self.as_json(&summaries))
+        } else {
+            output::text(&self.as_text(&summaries))
         }
     }
 

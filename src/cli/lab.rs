@@ -1,0 +1,80 @@
+//! `overrule lab`: experiments on simulated queries.
+
+mod duel;
+mod methods;
+mod override_pairs;
+mod sampler;
+mod student;
+
+use super::command::{CommandContext, CommandResult};
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  overrule lab sampler                   compare the strategies of annotate --sampler
+  overrule lab methods --documents 20    compare ranking methods on 20 candidates per query
+
+No model is called. Results depend on --seed and the other options only, not on the machine.")]
+pub(super) struct LabCommand {
+    #[command(subcommand)]
+    experiment: Experiment,
+}
+
+#[derive(Debug, Subcommand)]
+enum Experiment {
+    /// Simulate sampling strategies: quality, calls and coverage of rank intervals
+    Sampler(sampler::SamplerCommand),
+    /// Simulate ranking methods: quality and number of calls
+    Methods(methods::MethodsCommand),
+    /// Simulate how much verdicts improve a ranking
+    Override(override_pairs::OverrideCommand),
+    /// Simulate how often a duel finds the better ranking
+    Duel(duel::DuelCommand),
+    /// Simulate how much a student improves on votes alone
+    Student(student::StudentCommand),
+}
+
+/// The names of the experiments before there was `lab`. They still work, but are not listed.
+#[derive(Debug, Subcommand)]
+pub(super) enum FormerName {
+    /// Former name of `overrule lab sampler`
+    #[command(hide = true)]
+    BenchSampler(sampler::SamplerCommand),
+    /// Former name of `overrule lab methods`
+    #[command(hide = true)]
+    BenchMethods(methods::MethodsCommand),
+    /// Former name of `overrule lab override`
+    #[command(hide = true)]
+    BenchOverride(override_pairs::OverrideCommand),
+    /// Former name of `overrule lab duel`
+    #[command(hide = true)]
+    BenchDuel(duel::DuelCommand),
+    /// Former name of `overrule lab student`
+    #[command(hide = true)]
+    BenchStudent(student::StudentCommand),
+}
+
+impl From<FormerName> for LabCommand {
+    fn from(command: FormerName) -> Self {
+        let experiment = match command {
+            FormerName::BenchSampler(command) => Experiment::Sampler(command),
+            FormerName::BenchMethods(command) => Experiment::Methods(command),
+            FormerName::BenchOverride(command) => Experiment::Override(command),
+            FormerName::BenchDuel(command) => Experiment::Duel(command),
+            FormerName::BenchStudent(command) => Experiment::Student(command),
+        };
+        Self { experiment }
+    }
+}
+
+impl LabCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        match self.experiment {
+            Experiment::Sampler(command) => command.run(context),
+            Experiment::Methods(command) => command.run(),
+            Experiment::Override(command) => command.run(),
+            Experiment::Duel(command) => command.run(),
+            Experiment::Student(command) => command.run(),
+        }
+    }
+}

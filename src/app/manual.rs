@@ -43,6 +43,8 @@ pub const CHAPTERS: &[Chapter] = chapters![
     "student",
     "scale",
     "duel",
+    "science",
+    "checks",
     "formats",
     "merge",
     "project",

@@ -2,7 +2,7 @@
 //! the labels.
 //!
 //! An answer that breaks the rules counts as invalid; nothing is repaired or filled in. Agreement
-//! is reported together with the agreement of random picks (SEEDS §2.4).
+//! is reported together with the agreement of random picks (science.md § Adjudication and pools).
 
 mod disagreement;
 mod evidence;

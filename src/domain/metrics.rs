@@ -3,7 +3,7 @@
 //!
 //! Values equal trec_eval's: documents are sorted by score, ties by descending document ID; an
 //! unjudged document is not relevant; a query without relevant documents counts as 0 in every mean
-//! (SEEDS §5).
+//! (science.md § Metrics).
 
 mod evaluate;
 mod grade_model;

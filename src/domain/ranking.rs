@@ -48,7 +48,7 @@ use student_battles::student_observations;
 /// Maximum number of documents for which errors and intervals take only milliseconds.
 const QUICK_DOCUMENTS: usize = 150;
 
-/// Leverage is capped at this value before standardizing a residual (SCIENCE §3).
+/// Leverage is capped at this value before standardizing a residual (science.md § Surprise).
 const LEVERAGE_CAP: f64 = 0.95;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -416,8 +416,9 @@ impl View {
         (done, self.rows.battles.len())
     }
 
-    /// Numerator, denominator and battles of the dispersion estimate of this query (SCIENCE §3), to
-    /// be pooled over queries. Only uses the judges' votes that are in the fit.
+    /// Numerator, denominator and battles of the dispersion estimate of this query
+    /// (science.md § Dispersion), to be pooled over queries. Only uses the judges' votes that are
+    /// in the fit.
     pub fn dispersion(&self) -> Option<rating::Dispersion> {
         let fit = self.fit.as_ref().ok()?;
         let votes = counted_votes(&self.rows, &self.settings, &self.compact, &self.effects);

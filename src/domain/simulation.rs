@@ -1,4 +1,5 @@
-//! Simulated campaigns: evaluates sampling strategies without paying for judges (SCIENCE §0, §5).
+//! Simulated campaigns: evaluates sampling strategies without paying for judges
+//! (science.md § Simulations).
 //!
 //! A [`SimulatedQuery`] is a query whose true scores are known and whose judges follow the noise
 //! model. [`run`] runs one strategy on one world, so that callers can show progress, stop early and

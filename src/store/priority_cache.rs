@@ -41,7 +41,8 @@ const NUMBERS: usize = SCORED.len() + 1;
 pub struct QueryPriorities(Vec<u8>);
 
 impl QueryPriorities {
-    /// The numbers of a view. `Impact` is the estimate of SCIENCE §9c: exact ones take a refit a pair.
+    /// The numbers of a view. `Impact` is the secant estimate (science.md § Priorities), because exact
+    /// values need a refit for each pair.
     pub fn of(view: &View) -> Self {
         let scored = SCORED.map(|policy| {
             let scoring = Scoring {

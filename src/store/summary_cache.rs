@@ -80,7 +80,7 @@ pub enum KeptExtent {
 /// Confidence level at which a top counts as settled.
 const SURE: f64 = 0.95;
 
-/// Battles from which on the dispersion is estimated instead of assumed (SCIENCE §3).
+/// Number of battles from which the dispersion is estimated (science.md § Dispersion).
 pub const ENOUGH_BATTLES: usize = 2_000;
 
 impl QuerySummary {

@@ -11,7 +11,7 @@ use std::io::Write;
 /// Depth to which the original script read the first stage.
 const DEPTH: usize = 10;
 
-/// The original's columns (SEEDS §2.3), then how each judge did in each order.
+/// The columns of the original study, then the result of each judge in each order.
 const PER_QUERY: [&str; 15] = [
     "query_id",
     "n_rel",

@@ -71,10 +71,12 @@ const ORIGINAL_REFERENCE: usize = 5;
 
 /// Chooses the documents of a query.
 ///
-/// [`SbrProfile::Overrule`]: documents of one text are one; A and B take in turn the best that is not yet taken; the negative
-/// is neither known to be relevant nor ungraded in the first ten of a ranking, nor as high as any document taken, and the
-/// least like those taken. [`SbrProfile::Original`]: SEEDS §3.2, where A is the first stage and B is SBR; without grades, as
-/// there, the first ten of either ranking count as relevant.
+/// [`SbrProfile::Overrule`]: documents with the same text count once; A and B take turns to choose their
+/// best remaining document. The negative is the document least like those chosen that is neither known
+/// to be relevant, nor ungraded in the first ten of a ranking, nor ranked as high as a chosen document.
+///
+/// [`SbrProfile::Original`]: as the authors' script chooses, where A is the first stage and B is SBR.
+/// Without grades, the first ten of either ranking count as relevant.
 pub fn nine(input: &NineInput<'_>, options: &NineOptions) -> Nine {
     match options.profile {
         SbrProfile::Overrule => balanced(input, options),

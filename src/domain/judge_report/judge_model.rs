@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// With fewer votes, a judge keeps β = 1 and γ = 0. With this many, the standard error of γ is
-/// still about 0.4 (simulated with the noise of SCIENCE §0).
+/// still about 0.4 (science.md § Simulations).
 pub(super) const MIN_VOTES: usize = 100;
 
 /// The fit has converged when no β and no γ moves by more than this in a round.
@@ -58,7 +58,7 @@ pub struct JudgeModel {
 }
 
 /// Fits logit P(judge m votes for B) = β_m (e_b − e_a) + γ_m o, with o = +1 if B was shown first
-/// and −1 if A was, and mean β = 1 (SCIENCE §6.1).
+/// and −1 if A was, and mean β = 1 (science.md § Judges).
 ///
 /// Rounds of EM: the scores of each query by the MAP fit, then β and γ of each judge by a logistic
 /// regression over all queries, in expectation over the Laplace posterior of each gap (three-point

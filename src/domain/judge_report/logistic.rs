@@ -40,7 +40,7 @@ pub struct JudgeRegression {
 }
 
 /// β and γ of P(vote for B) = σ(β (e_b − e_a) + γ o), with o = +1 if B was shown first and −1 if A
-/// was (SCIENCE §6.1).
+/// was (science.md § Judges).
 ///
 /// The maximum likelihood estimate, with a vote of ½ counting as half a vote for each document.
 /// Errors are clustered by query if there are several queries, and otherwise come from the

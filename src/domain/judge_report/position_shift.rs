@@ -5,8 +5,8 @@ use crate::domain::agreement::{ClusteredError, Interval};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A simple measure of position bias (SCIENCE §6.1): the mean vote for B if B was shown first,
-/// minus the mean vote for B if A was. Positive values favor the document shown first.
+/// A simple measure of position bias (science.md § Judges): the mean vote for B if B was shown
+/// first, minus the mean vote for B if A was. Positive values favor the document shown first.
 ///
 /// A pair that the judge saw in both orders is compared with itself, so that the quality of the
 /// documents cancels out. The other votes are compared as a whole, which is unbiased if the order

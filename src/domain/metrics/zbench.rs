@@ -1,5 +1,5 @@
 //! zBench's own measures of test scores against true scores, with one pair of scores per document
-//! (SCIENCE §1).
+//! (science.md § Metrics).
 //!
 //! `limit` keeps the first documents in input order, not the best ones; zBench uses 10, so its NDCG
 //! is not NDCG@10. Equal scores are ranked in reverse input order.

@@ -78,10 +78,10 @@ pub struct Separation {
 /// gap d does not change.
 ///
 /// n battles add the information n p(1 − p) to the gap: 1/R(n) = 1/R + n p(1 − p), and n is the
-/// smallest number with Φ(|d| / √(φ R(n))) ≥ level (SCIENCE §3). Battles against other documents
-/// are less informative about the pair, so this is the minimum for any plan. `None` for a gap of 0,
-/// which no number of battles can separate; for a level outside 0.5..1; and if the model has no
-/// errors.
+/// smallest number with Φ(|d| / √(φ R(n))) ≥ level (science.md § Uncertainty). Battles against
+/// other documents are less informative about the pair, so this is the minimum for any plan. `None`
+/// for a gap of 0, which no number of battles can separate; for a level outside 0.5..1; and if the
+/// model has no errors.
 pub fn separation(view: &View, pair: Pair, level: f64) -> Option<Separation> {
     let fit = view.fit.as_ref().ok()?;
     let (x, y) = view.places(pair)?;

@@ -1,8 +1,8 @@
 //! Graded relevance derived from a ranking, and how well another order matches it.
 
 /// The gain 2^grade − 1 of each document, if the given order is the truth: the first 3 % of the
-/// documents have grade 3, up to 10 % grade 2, up to 25 % grade 1, the rest 0 (SCIENCE §5); each
-/// share is rounded up to whole documents.
+/// documents have grade 3, up to 10 % grade 2, up to 25 % grade 1, the rest 0
+/// (science.md § Priorities); each share is rounded up to whole documents.
 pub fn gains(truth: &[usize]) -> Vec<f64> {
     let documents = truth.len();
     let up_to = |percent: usize| (documents * percent).div_ceil(100);

@@ -29,7 +29,7 @@ pub(crate) struct Impact {
     /// The largest change of a score, in score units.
     pub score: f64,
     /// Whether the other ranking was refitted; otherwise it comes from the secant estimate of
-    /// SCIENCE §9c.
+    /// science.md § Priorities.
     pub exact: bool,
 }
 
@@ -307,10 +307,10 @@ impl<'a> FlipContext<'a> {
 }
 
 /// The gap e_b − e_a of a pair after changing its score to `score`, with the accuracy of the secant
-/// step of SCIENCE §9c: the pair is removed from the fit to first order and added back exactly.
-/// `scores` are those of the logistic fit that includes the pair, and `resistance` is its effective
-/// resistance in that fit. `None` if the fit depends on the pair alone, and for a pair without
-/// weight.
+/// step of science.md § Priorities: the pair is removed from the fit to first order and added back
+/// exactly. `scores` are those of the logistic fit that includes the pair, and `resistance` is its
+/// effective resistance in that fit. `None` if the fit depends on the pair alone, and for a pair
+/// without weight.
 pub(crate) fn flipped_gap(
     pair: &Observation,
     score: f64,

@@ -6,7 +6,7 @@ named! {
     "a policy", "kebab-case";
     #[derive(Default)]
     pub enum Policy {
-        /// P(the ensemble is wrong) × P(one of the two is truly in the top) (SCIENCE §9e).
+        /// P(the ensemble is wrong) × P(one of the two is in the top) (science.md § Priorities).
         #[default]
         Value,
         /// How much the top of the ranking changes if the pair's outcome is flipped and everything
@@ -14,12 +14,12 @@ named! {
         Impact,
         /// The smaller of P(A is truly better) and P(B is truly better).
         Uncertain,
-        /// Entropy of the judges' votes over A, tie and B, in bits (SCIENCE §9a).
+        /// Entropy of the judges' votes over A, tie and B, in bits.
         Split,
-        /// Magnitude of the standardized residual: votes that the other battles contradict (SCIENCE
-        /// §9b).
+        /// Magnitude of the standardized residual: votes that the other battles contradict
+        /// (science.md § Surprise).
         Surprise,
-        /// The weakest pair of every cycle of three (SCIENCE §9d).
+        /// The weakest pair of each cycle of three.
         Cycle,
         /// The surprise of the votes under the project's named student: mean −log₂ P(vote), in
         /// bits.

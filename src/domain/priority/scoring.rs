@@ -30,7 +30,7 @@ pub struct PairPriority {
 pub struct Scoring {
     pub policy: Policy,
     /// `Impact` refits this many pairs of the query, those with the largest estimates; the others
-    /// keep their estimates (SCIENCE §9c).
+    /// keep their estimates (science.md § Priorities).
     pub exact: usize,
 }
 
@@ -160,7 +160,7 @@ fn outranks(view: &View, pair: Pair) -> Option<f64> {
         .or_else(|| view.expected(pair.high(), pair.low()))
 }
 
-/// P(the ensemble's outcome on the pair is wrong): one half at a tie (SCIENCE §9e).
+/// P(the ensemble's outcome on the pair is wrong), one half at a tie (science.md § Priorities).
 pub(crate) fn error_probability(view: &View, pair: Pair) -> Option<f64> {
     let (score, above) = (observed(view, pair)?, outranks(view, pair)?);
     Some(if intransitive::is_tie(score) {

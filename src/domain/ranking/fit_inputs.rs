@@ -132,7 +132,7 @@ pub(super) fn counted_votes(
 }
 
 /// The votes of a battle as separate observations, each with its judge's response parameters; their
-/// weights sum to that of the battle (SCIENCE §6.1).
+/// weights sum to that of the battle (science.md § Judges).
 fn responses<'a>(
     rows: &'a QueryRows,
     rule: VoteRule,

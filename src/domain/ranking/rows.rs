@@ -64,7 +64,7 @@ pub enum JudgeWeights {
     #[default]
     Equal,
     /// Each judge with its own sharpness and position bias, fitted together with the documents
-    /// (SCIENCE §6.1).
+    /// (science.md § Judges).
     Joint,
 }
 
@@ -166,7 +166,7 @@ impl BattleRecord {
     }
 
     /// Weight of the votes in the fit: 1, or the share of the ensemble that has voted if a round
-    /// chose the judges (SCIENCE §5).
+    /// chose the judges (science.md § Votes and battles).
     pub fn weight(&self, judges: usize) -> f64 {
         match self.asked {
             None => 1.0,

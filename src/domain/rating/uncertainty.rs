@@ -67,8 +67,8 @@ impl Covariance {
         link::normal_cdf(gap / self.gap_se(i, j))
     }
 
-    /// The probability that the true score of `i` is above `bar`: Φ((e_i − bar) / se_i) (SCIENCE
-    /// §3).
+    /// The probability that the true score of `i` is above `bar`: Φ((e_i − bar) / se_i)
+    /// (science.md § Uncertainty).
     pub fn exceeds(&self, scores: &[f64], i: usize, bar: f64) -> f64 {
         let gap = scores[i] - bar;
         if gap == 0.0 {

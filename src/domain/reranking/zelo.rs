@@ -19,8 +19,8 @@ use std::collections::{HashMap, HashSet};
 pub(super) const BUDGET: f64 = 4.0;
 
 /// Weight of the first-stage order, in battles per candidate: enough to start with, but small
-/// compared with the votes of a typical budget. Measured with `overrule lab methods` at correlations of
-/// .2, .5 and .8: never worse than without, within the error.
+/// compared with the votes of a typical budget. Measured with `overrule lab methods`
+/// at correlations of .2, .5 and .8: never worse than without, within the error.
 const TRUST: f64 = 1.0;
 /// The difference in strength for a difference of 1 in the normal scores of the ranks: half of
 /// 1.82, the standard deviation of true scores in simulations, as for a first stage with a

@@ -11,8 +11,8 @@ use strum::IntoStaticStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PoolLayout {
-    /// Positives first, by ID; then the rest by first-stage rank. The slot reveals the label (SEEDS
-    /// §2.4).
+    /// Positives first, by ID; then the rest by first-stage rank. The slot reveals the label
+    /// (science.md § Adjudication and pools).
     Original,
     /// Shuffled, differently for each query.
     Shuffled { seed: u64 },

@@ -1,5 +1,5 @@
 //! Adaptive sampling: chooses which pairs to ask about next, and which judges, given the votes so
-//! far (SCIENCE §5).
+//! far (science.md § Choosing pairs).
 //!
 //! A campaign over one query is a sequence of rounds. The caller requests a round with
 //! [`next_round`], has its tasks judged, and requests the next one with the new votes; the campaign

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How strongly each judge of the standard ensemble favors the document shown first (SCIENCE §0).
+/// How strongly each judge of the standard ensemble favors the document shown first
+/// (science.md § Simulations).
 const ORDER_EFFECTS: [f64; 3] = [0.25, -0.10, 0.15];
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,7 +23,7 @@ pub struct JudgeNoise {
 /// For documents a and b with true scores θ, judge m's preference is u = slope_m·(θ_b − θ_a) +
 /// ε_ab + ν_abm + order_m·o + call·z, with ε ~ N(0, pair²) shared by all judges, ν ~ N(0, own_m²),
 /// o = ±1 at random and z ~ N(0, 1). It votes B if u > tie_m, A if u < −tie_m, and tie otherwise.
-/// The share `errors` of its calls fails and counts as a tie (SCIENCE §0).
+/// The share `errors` of its calls fails and counts as a tie (science.md § Simulations).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
     /// Standard deviation of the error on a pair that all judges share.
@@ -36,8 +37,8 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// The calibrated model of SCIENCE §0 for a number of judges; from the fourth judge on, their
-    /// order effects repeat.
+    /// The calibrated model for a number of judges (science.md § Simulations); from the fourth judge
+    /// on, their order effects repeat.
     ///
     /// For true scores with standard deviation 1.82, three judges agree on 72 % of random pairs,
     /// and are then right in 97 %.

@@ -12,9 +12,8 @@ named! {
     /// How the true scores of a query's documents are distributed, in the units of
     /// [`Noise::standard`].
     ///
-    /// The standard deviations are those of SCIENCE §0. It does not specify the shapes of `Skew`
-    /// and `Graded`, which we chose so that three judges agree on 72 % of random pairs under them
-    /// too.
+    /// The shapes of `Skew` and `Graded` are chosen so that three judges agree on 72 % of random
+    /// pairs under them, too (science.md § Simulations).
     #[derive(Default)]
     pub enum Theta {
         /// Normal, standard deviation 1.82.

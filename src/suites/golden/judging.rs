@@ -1,4 +1,5 @@
-//! Judges against references: the judge regression of SCIENCE §6.1, cards on real judges and people, and simulations.
+//! Judges against references: the judge regression (science.md § Judges), cards on real judges and
+//! people, and simulations.
 
 mod model;
 

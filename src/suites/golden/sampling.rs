@@ -1,5 +1,5 @@
-//! Adaptive sampling against the reference implementation's mutual information and pick sequences, and the simulation's
-//! Kendall τ-b against the reference's (SCIENCE §5, §11).
+//! Mutual information, pick sequences and Kendall τ-b against a reference implementation
+//! (science.md § Choosing pairs).
 
 use crate::domain::battle::Pair;
 use crate::domain::rating::{Observation, RatingOptions, covariance, fit};

@@ -158,7 +158,7 @@ impl PartialEq for QueuePlace {
 impl Eq for QueuePlace {}
 
 /// The covariance as the picks narrow it: each pick subtracts w·uuᵀ/(1 + w·v), where u is the
-/// column of B minus that of A, v = u_B − u_A and w = votes · p(1−p) (SCIENCE §5).
+/// column of B minus that of A, v = u_B − u_A and w = votes · p(1−p) (science.md § Choosing pairs).
 struct Posterior<'a> {
     scores: &'a [f64],
     covariance: &'a Covariance,

@@ -46,7 +46,8 @@ impl AskedPair {
 /// The state of a query: its documents, its judges, what was asked, and the resulting scores.
 ///
 /// Scores are the MAP fit under the given prior, in which the votes of all judges together have the
-/// weight of one battle; the dispersion is one over the number of judges (SCIENCE §2, §3).
+/// weight of one battle; the dispersion is one over the number of judges
+/// (science.md § Choosing pairs).
 #[derive(Clone, Debug, PartialEq)]
 pub struct SamplingState {
     documents: usize,

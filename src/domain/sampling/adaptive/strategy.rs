@@ -81,8 +81,8 @@ pub struct Strategy {
     pub top: usize,
     /// Pairs per round (calls under `Escalate`), at least 1. `None` is one per document for
     /// `Cycles` and if one judge is asked per pair, and otherwise one per two documents. Larger
-    /// rounds mean less waiting; from three battles per document on they have no drawback (SCIENCE
-    /// §5), with fewer the top ranks suffer.
+    /// rounds mean less waiting; from three battles per document on they have no drawback
+    /// (science.md § Choosing pairs), with fewer the top ranks suffer.
     pub size: Option<usize>,
 }
 

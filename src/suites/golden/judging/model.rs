@@ -1,4 +1,5 @@
-//! The joint judge model on simulated judges, whose sharpness and position bias are known (SCIENCE §0 and §6.1).
+//! The joint judge model on simulated judges whose sharpness and position bias are known
+//! (science.md § Judges, science.md § Simulations).
 
 use crate::domain::judge_report::{JudgeModel, ParameterBasis, Rating, judge_model};
 use crate::domain::rating::{self, Observation, RatingOptions};

@@ -36,8 +36,8 @@ struct Loose {
     slots: Vec<usize>,
 }
 
-/// What the original makes of any text: its distinct runs of digits that are slots, in order, filled up with the lowest
-/// slots left and cut to `wanted`; positions from 0 (SEEDS §2.3).
+/// How the original study reads a reply: the distinct runs of digits that are slots, in order, filled
+/// up with the lowest remaining slots and cut to `wanted`; positions from 0.
 ///
 /// With positives in the first slots even an empty text scores full marks.
 fn forced_picks(text: &str, slots: usize, wanted: usize) -> Vec<usize> {

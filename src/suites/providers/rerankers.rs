@@ -277,7 +277,6 @@ fn long_candidates_are_cut_to_passages_and_counted() {
 }
 
 const CHAPTER: &str = include_str!("../../../assets/manual/rerankers.md");
-const README: &str = include_str!("../../../README.md");
 
 #[test]
 fn every_block_of_the_manual_is_a_reranker() {
@@ -305,11 +304,8 @@ fn every_block_of_the_manual_is_a_reranker() {
 }
 
 #[test]
-fn the_program_of_the_readme_is_that_of_the_manual() {
-    let program = |text: &str| {
-        let (_, after) = text.split_once("```python\n").unwrap();
-        after.split("```").next().unwrap().to_owned()
-    };
-    assert_eq!(program(README), program(CHAPTER));
-    assert!(program(README).lines().count() <= 15);
+fn the_program_of_the_manual_is_short() {
+    let (_, after) = CHAPTER.split_once("```python\n").unwrap();
+    let program = after.split("```").next().unwrap();
+    assert!(program.lines().count() <= 15);
 }

@@ -1,9 +1,10 @@
-//! Checks that the documentation shows the program's real output.
-//! `UPDATE_DOCS=1 cargo test suites::screens` rewrites it.
+//! Compares key tables and pictures in the documentation with the program.
+//! `UPDATE_DOCS=1 cargo test suites::screens` rewrites them.
 
 use super::bench::Bench;
-use super::picture::buffer_svg;
+use super::picture::{DARK, LIGHT, TerminalColors, buffer_svg};
 use crate::tui::keymap;
+use crate::tui::theme::{ColourDepth, Theme};
 use std::path::PathBuf;
 
 fn root(file: &str) -> PathBuf {
@@ -37,11 +38,30 @@ fn the_manual_prints_the_key_table() {
     );
 }
 
+/// Compares the pictures of a screen, dark and light, with those in the README.
+fn same_pictures(bench: &mut Bench, name: &str, title: &str) {
+    bench.model.toast = None;
+    let backgrounds: [(&str, bool, TerminalColors); 2] =
+        [("dark", false, DARK), ("light", true, LIGHT)];
+    for (background, light, colors) in backgrounds {
+        bench.theme = Theme::new(ColourDepth::True, light);
+        let picture = buffer_svg(&bench.draw(), title, colors);
+        same(&format!("assets/{name}-{background}.svg"), &picture);
+    }
+}
+
 #[test]
 fn the_readme_shows_the_matrix_as_it_is_drawn() {
     let mut bench = Bench::judged(132, 36);
     bench.press("enter n");
-    bench.model.toast = None;
     let title = "The matrix screen: 25 candidate documents of a SciFact claim, in zELO order";
-    same("assets/matrix.svg", &buffer_svg(&bench.draw(), title));
+    same_pictures(&mut bench, "matrix", title);
+}
+
+#[test]
+fn the_readme_shows_a_review_as_it_is_drawn() {
+    let mut bench = Bench::judged(132, 36);
+    bench.press("w enter b");
+    let title = "The review screen: a pair after a blind verdict, with the judges' votes";
+    same_pictures(&mut bench, "review", title);
 }

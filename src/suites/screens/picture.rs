@@ -1,7 +1,7 @@
-//! Renders a terminal screen as an SVG image, so that the README shows the program's real output.
+//! Draws a terminal screen as an SVG picture for the README.
 //!
-//! Block elements become rectangles, which touch without gaps in every viewer; the rest is
-//! monospace text.
+//! Block elements become rectangles, which meet without gaps in every viewer. The rest is monospace
+//! text.
 
 use crate::formats::svg::escape;
 use ratatui::buffer::{Buffer, Cell};
@@ -16,9 +16,21 @@ const WIDE: usize = 8;
 const HIGH: usize = 16;
 const PAD: usize = 12;
 
-/// The appearance of the terminal's own colors.
-const FOREGROUND: Rgb = (214, 216, 222);
-const BACKGROUND: Rgb = (22, 24, 29);
+/// The default colors of a terminal.
+#[derive(Clone, Copy)]
+pub(crate) struct TerminalColors {
+    foreground: Rgb,
+    background: Rgb,
+}
+
+pub(crate) const DARK: TerminalColors = TerminalColors {
+    foreground: (214, 216, 222),
+    background: (22, 24, 29),
+};
+pub(crate) const LIGHT: TerminalColors = TerminalColors {
+    foreground: (36, 41, 47),
+    background: (250, 250, 250),
+};
 
 /// The style of a run of text.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,29 +48,30 @@ struct Layers {
 }
 
 /// The screen in `buffer` as one SVG document.
-pub(crate) fn buffer_svg(buffer: &Buffer, title: &str) -> String {
+pub(crate) fn buffer_svg(buffer: &Buffer, title: &str, colors: TerminalColors) -> String {
     let mut layers = Layers::default();
     for y in 0..usize::from(buffer.area.height) {
         let start = y * usize::from(buffer.area.width);
         let end = start + usize::from(buffer.area.width);
         if let Some(cells) = buffer.content.get(start..end) {
-            line(&mut layers, cells, y);
+            line(&mut layers, cells, y, colors);
         }
     }
-    assemble(&layers, buffer, title)
+    assemble(&layers, buffer, title, colors)
 }
 
-/// A truecolor screen either specifies its colors or leaves them to the terminal.
-fn colours(cell: &Cell) -> (Rgb, Rgb) {
-    let resolve = |colour, default| match colour {
+/// The colors of a cell on a screen in true color, which sets RGB colors or leaves the terminal's own.
+fn cell_colors(cell: &Cell, colors: TerminalColors) -> (Rgb, Rgb) {
+    let resolve = |color, default| match color {
         Color::Rgb(red, green, blue) => (red, green, blue),
         _ => default,
     };
-    let front = resolve(cell.fg, FOREGROUND);
-    let back = resolve(cell.bg, BACKGROUND);
-    match cell.modifier.contains(Modifier::REVERSED) {
-        true => (back, front),
-        false => (front, back),
+    let front = resolve(cell.fg, colors.foreground);
+    let back = resolve(cell.bg, colors.background);
+    if cell.modifier.contains(Modifier::REVERSED) {
+        (back, front)
+    } else {
+        (front, back)
     }
 }
 
@@ -100,7 +113,7 @@ fn rectangle(path: &mut String, x: usize, y: usize, width: usize, height: usize)
     let _ = write!(path, "M{x} {y}h{width}v{height}h-{width}z");
 }
 
-fn line(layers: &mut Layers, cells: &[Cell], y: usize) {
+fn line(layers: &mut Layers, cells: &[Cell], y: usize, colors: TerminalColors) {
     let top = PAD + y * HIGH;
     let half = HIGH / 2;
     let bands = [(top, half), (top + half, half)];
@@ -109,7 +122,7 @@ fn line(layers: &mut Layers, cells: &[Cell], y: usize) {
     let mut skip = 0;
     for (column, cell) in cells.iter().enumerate() {
         let x = PAD + column * WIDE;
-        let (front, back) = colours(cell);
+        let (front, back) = cell_colors(cell, colors);
         let symbol = cell.symbol();
         let mark = symbol.chars().next().unwrap_or(' ');
         let (upper, lower) = match mark {
@@ -119,7 +132,7 @@ fn line(layers: &mut Layers, cells: &[Cell], y: usize) {
             _ => (back, back),
         };
         for ((stretch, color), band) in stretches.iter_mut().zip([upper, lower]).zip(bands) {
-            let seen = (color != BACKGROUND).then_some(color);
+            let seen = (color != colors.background).then_some(color);
             stretch.extend(seen, x, band, &mut layers.shapes[0]);
         }
         if skip > 0 {
@@ -184,7 +197,7 @@ fn write_run(out: &mut String, run: Option<(Ink, usize, String, usize)>, top: us
     let _ = writeln!(out, ">{}</text>", escape(&text));
 }
 
-fn assemble(layers: &Layers, buffer: &Buffer, title: &str) -> String {
+fn assemble(layers: &Layers, buffer: &Buffer, title: &str, colors: TerminalColors) -> String {
     let width = usize::from(buffer.area.width) * WIDE + 2 * PAD;
     let height = usize::from(buffer.area.height) * HIGH + 2 * PAD;
     let mut svg = String::new();
@@ -212,7 +225,7 @@ fn assemble(layers: &Layers, buffer: &Buffer, title: &str) -> String {
     let _ = writeln!(
         svg,
         r#"<rect width="{width}" height="{height}" rx="8" fill="{}"/>"#,
-        hex(BACKGROUND)
+        hex(colors.background)
     );
     svg.push_str("<g shape-rendering=\"crispEdges\">\n");
     let draw = |svg: &mut String, shapes: &BTreeMap<Rgb, String>| {
@@ -231,8 +244,8 @@ fn assemble(layers: &Layers, buffer: &Buffer, title: &str) -> String {
     svg
 }
 
-/// The rectangles (x, y, width, height) of a line or a block in its cell, or `None` if it is better
-/// drawn as text.
+/// The rectangles (x, y, width, height) of a box-drawing character in its cell; `None` if it is drawn as
+/// text.
 fn shapes(symbol: char) -> Option<Vec<(usize, usize, usize, usize)>> {
     let light = |from, to| (from, 7, to - from, 1);
     let heavy = |from, to| (from, 7, to - from, 2);

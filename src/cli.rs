@@ -198,6 +198,8 @@ enum CliCommand {
     #[command(flatten)]
     FormerLab(lab::FormerName),
     /// Print shell completions
+    #[command(after_help = "Example:
+  overrule completions zsh > ~/.zfunc/_overrule")]
     Completions {
         /// bash, zsh, fish, elvish or powershell
         shell: clap_complete::Shell,

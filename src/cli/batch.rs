@@ -38,7 +38,7 @@ pub(super) struct BatchCommand {
 
 #[derive(Debug, Subcommand)]
 enum BatchAction {
-    /// Ask the providers how far the batches are
+    /// Show the progress of batches
     #[command(
         after_help = "Examples:\n  overrule batch status\n  overrule batch status --offline --all --json"
     )]
@@ -53,7 +53,7 @@ enum BatchAction {
         #[arg(long)]
         json: bool,
     },
-    /// Bring the results of batches that are over into the project
+    /// Fetch the results of batches that have ended
     Fetch {
         /// Wait until every batch is over, fetching each as it ends
         #[arg(long)]
@@ -62,13 +62,13 @@ enum BatchAction {
         #[arg(long)]
         json: bool,
     },
-    /// Ask the providers to stop batches; what was done meanwhile is charged and can be fetched
+    /// Cancel batches; results so far are charged and can be fetched
     Cancel {
         /// Batches by number [default: all that are open]
         #[arg(value_name = "NUMBER")]
         ids: Vec<i64>,
     },
-    /// Name the batch at the provider that a submission cut short led to; reopens a closed batch
+    /// Name the provider's batch for a submission that was interrupted; reopens a closed batch
     Adopt {
         /// The batch
         number: i64,

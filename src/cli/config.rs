@@ -29,6 +29,10 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  overrule config show
+  overrule config project --top 5
+  overrule config judges > overrule.toml")]
 pub(super) struct ConfigCommand {
     #[command(subcommand)]
     action: ConfigAction,
@@ -36,7 +40,7 @@ pub(super) struct ConfigCommand {
 
 #[derive(Debug, Subcommand)]
 enum ConfigAction {
-    /// What is in force, and where it comes from
+    /// Show the configuration that applies, and where it comes from
     #[command(
         after_help = "Examples:\n  overrule config show\n  overrule config show --json | jq .config.run"
     )]
@@ -45,10 +49,10 @@ enum ConfigAction {
         #[arg(long)]
         json: bool,
     },
-    /// The commented defaults, to start a file of your own from
+    /// Print the default configuration with comments
     #[command(after_help = "Example:\n  overrule config default > config.toml")]
     Default,
-    /// A commented overrule.toml with the default judges, to start one of your own from
+    /// Print an overrule.toml with the default judges and comments
     #[command(after_help = "Examples:
   overrule config judges > overrule.toml
   overrule config judges --rename gpt gpt-terra    move the votes of gpt to gpt-terra")]
@@ -57,7 +61,7 @@ enum ConfigAction {
         #[arg(long, num_args = 2, value_names = ["OLD", "NEW"])]
         rename: Option<Vec<String>>,
     },
-    /// The settings stored with the project, of the rating and of whose verdict counts; options change them
+    /// Show or change the settings that are stored in the project
     #[command(after_help = "Examples:
   overrule config project --top 5
   overrule config project --override-mode alongside

@@ -15,6 +15,9 @@ use std::path::PathBuf;
 const SHOWN: usize = 50;
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  overrule gold import gold.csv
+  overrule gold list")]
 pub(super) struct GoldCommand {
     #[command(subcommand)]
     action: GoldAction,
@@ -22,9 +25,9 @@ pub(super) struct GoldCommand {
 
 #[derive(Debug, Subcommand)]
 enum GoldAction {
-    /// Bring pairs with a known answer into the project
+    /// Import gold pairs
     Import(GoldImportCommand),
-    /// The pairs with a known answer, and how people do on them
+    /// List gold pairs, and how people answered them
     List(GoldListCommand),
 }
 

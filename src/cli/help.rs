@@ -355,6 +355,17 @@ mod tests {
     }
 
     #[test]
+    fn every_command_shows_an_example() {
+        let command = crate::cli::Arguments::command();
+        for command in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+            let (examples, _) = examples_and_rest(command);
+            let name = command.get_name();
+            let examples = examples.unwrap_or_else(|| panic!("{name}"));
+            assert!(examples.contains("overrule "), "{name}: {examples}");
+        }
+    }
+
+    #[test]
     fn every_help_keeps_its_lists_in_their_columns() {
         for columns in [60, 80, 100] {
             let mut command = flowing(crate::cli::Arguments::command(), columns);

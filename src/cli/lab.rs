@@ -11,8 +11,8 @@ use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  overrule lab sampler                   compare the strategies of annotate --sampler
-  overrule lab methods --documents 20    compare ranking methods on 20 candidates per query
+  overrule lab sampler                 Compare strategies of choosing pairs
+  overrule lab methods --documents 20  Compare ranking methods
 
 No model is called. Results depend on --seed and the other options only, not on the machine.")]
 pub(super) struct LabCommand {
@@ -22,7 +22,7 @@ pub(super) struct LabCommand {
 
 #[derive(Debug, Subcommand)]
 enum Experiment {
-    /// Simulate sampling strategies: quality, calls and coverage of rank intervals
+    /// Simulate sampling strategies: quality and number of calls
     Sampler(sampler::SamplerCommand),
     /// Simulate ranking methods: quality and number of calls
     Methods(methods::MethodsCommand),

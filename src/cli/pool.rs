@@ -20,6 +20,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 #[derive(Debug, Args)]
+#[command(after_help = "Example:
+  overrule pool build --beir scifact")]
 pub(super) struct PoolCommand {
     #[command(subcommand)]
     action: PoolAction,
@@ -27,7 +29,7 @@ pub(super) struct PoolCommand {
 
 #[derive(Debug, Subcommand)]
 enum PoolAction {
-    /// Search every query of a benchmark and put its labelled documents among the first ones found
+    /// Build a pool for each query of a benchmark: its labeled documents and the best of a search
     Build(PoolBuildCommand),
 }
 

@@ -18,6 +18,10 @@ use simulate::SimulateCommand;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  overrule scale run --judge gpt --dry-run
+  overrule scale run --judge gpt
+  overrule scale fit --out linked.jsonl")]
 pub(super) struct ScaleCommand {
     #[command(subcommand)]
     action: ScaleAction,
@@ -25,13 +29,13 @@ pub(super) struct ScaleCommand {
 
 #[derive(Debug, Subcommand)]
 enum ScaleAction {
-    /// Have a judge grade a few documents of each query, its anchors, or judges compare documents of two queries
+    /// Have a judge grade a few documents of each query (anchors), or compare documents of two queries (links)
     Run(RunCommand),
-    /// Which documents of each query to grade yourself
+    /// List the documents of each query to grade yourself
     Anchors(AnchorsCommand),
-    /// Put all queries on one scale by the grades of their anchors
+    /// Calibrate the scores of all queries with anchors or links
     Fit(FitCommand),
-    /// What anchors and links are worth, in simulation
+    /// Simulate how much anchors and links help
     Simulate(SimulateCommand),
 }
 

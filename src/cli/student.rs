@@ -11,6 +11,10 @@ use super::command::{CommandContext, CommandResult};
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  overrule student train --name own
+  overrule student report --student own
+  overrule student export --form sft --out train.jsonl")]
 pub(super) struct StudentCommand {
     #[command(subcommand)]
     action: StudentAction,
@@ -18,17 +22,17 @@ pub(super) struct StudentCommand {
 
 #[derive(Debug, Subcommand)]
 enum StudentAction {
-    /// Pairs to learn from and to test on: even over queries, no document twice
+    /// Sample pairs to train and test on
     Sample(sample::SampleCommand),
-    /// What a student learns from: prompts, preferences, pairs, documents with scores
+    /// Export training data: prompts, preferences, pairs or scored documents
     Export(export::ExportCommand),
-    /// Predictions of another model, as a student of the project
+    /// Import the predictions of another model as a student
     Import(import::ImportCommand),
-    /// The built-in student, fitted to the project's own votes in seconds
+    /// Train the built-in student on the votes of the project
     Train(train::TrainCommand),
-    /// The students of the project
+    /// List the students of the project
     List(list::ListCommand),
-    /// How far a student's probabilities can be believed: accuracy, calibration, yield, segments
+    /// Report the accuracy and calibration of a student
     Report(report::ReportCommand),
 }
 

@@ -36,13 +36,13 @@ Examples:
   overrule adjudication --csv per_query.csv --inspect disagreements.csv"
 )]
 pub(super) struct AdjudicationCommand {
-    /// The grade from which on a document counts as labelled relevant
+    /// Lowest grade that counts as relevant
     #[arg(long, value_name = "GRADE", default_value_t = 1)]
     level: i32,
-    /// List the disagreements instead, the ones that matter first
+    /// List the disagreements, most important first
     #[arg(long)]
     disagreements: bool,
-    /// What comes first among the disagreements
+    /// Order of the disagreements
     #[arg(
         long,
         value_name = "ORDER",
@@ -50,7 +50,7 @@ pub(super) struct AdjudicationCommand {
         requires = "disagreements"
     )]
     order: DisagreementOrder,
-    /// Disagreements listed at most
+    /// Maximum number of disagreements
     #[arg(
         long,
         value_name = "N",
@@ -61,7 +61,7 @@ pub(super) struct AdjudicationCommand {
     /// Write one row per query, judge and order as CSV
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Write the documents that are labelled or picked, but not both, as CSV
+    /// Write the documents that are either labeled or picked, but not both, as CSV
     #[arg(long, value_name = "FILE")]
     inspect: Option<PathBuf>,
     /// Print JSON

@@ -48,12 +48,12 @@ The section [run] of the configuration has defaults for --cycles, --seed, --conc
 and --budget (`overrule config default`)."
 )]
 pub(super) struct AnnotateCommand {
-    /// Queries with documents, JSON lines in zBench's form
+    /// Dataset of queries with documents (JSON lines in zBench's format)
     #[arg(required_unless_present_any = ["pair", "sample"])]
     dataset: Option<PathBuf>,
-    /// Where the scored documents go; - is the standard output [default: DATASET with _annotated before its ending]
+    /// Output file, or - for stdout [default: DATASET with _annotated before the extension]
     out: Option<PathBuf>,
-    /// Random cycles per query; every document fights twice as many battles
+    /// Number of random cycles per query; each cycle gives every document two battles
     #[arg(
         long,
         visible_alias = "cycle-num",
@@ -61,50 +61,51 @@ pub(super) struct AnnotateCommand {
         value_parser = clap::value_parser!(u16).range(1..)
     )]
     cycles: Option<u16>,
-    /// Take only the first N documents of each query; the others get no score
+    /// Judge only the first N documents of each query
     #[arg(long, visible_alias = "document_limit", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     document_limit: Option<u32>,
-    /// Only this query of the dataset, repeatable
+    /// Judge only this query (repeatable)
     #[arg(long, value_name = "ID")]
     query: Vec<String>,
-    /// Ask the judges about this pair of a query of the project only: once in each order of the two documents at most
+    /// Judge only this pair of a query, at most once in each order
     #[arg(long, num_args = 3, value_names = ["QUERY", "A", "B"], conflicts_with_all = ["dataset", "out", "query", "cycles", "document_limit", "skip_bad", "keep_unscored", "batch", "probe", "measure", "sampler", "seed"])]
     pair: Option<Vec<String>>,
-    /// Have the pairs of a sample judged that `overrule student sample --plan` planned, and nothing else; writes no file
+    /// Judge only the pairs planned by `overrule student sample --plan`; writes no file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pair", "dataset", "out", "query", "cycles", "document_limit", "skip_bad", "keep_unscored", "probe", "measure", "sampler", "seed"])]
     sample: Option<PathBuf>,
-    /// Judges by name, in order [default: those of overrule.toml that have a key, else the offline ones]
+    /// Judges to use [default: those of overrule.toml, or the offline judges]
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     judges: Vec<String>,
-    /// Seed of pairs and presentations
+    /// Random seed
     #[arg(long)]
     seed: Option<u64>,
-    /// Also repeat calls that failed
+    /// Retry failed calls
     #[arg(long)]
     retry_failed: bool,
-    /// Leave bad lines of the dataset out
+    /// Skip invalid lines
     #[arg(long)]
     skip_bad: bool,
-    /// Write documents without a score too, with "score":null (zBench refuses such a file)
+    /// Also write documents without a score, as "score":null (zBench rejects such files)
     #[arg(long)]
     keep_unscored: bool,
-    /// Hand the calls to the providers' batch endpoints: half the price, answers within a day
+    /// Use the batch endpoints of the providers: half the price, answers within a day
     #[arg(long)]
     batch: bool,
-    /// Pairs that each language model is asked about in both orders, at most, and at most one for 50 of its calls; 0 for none
+    /// Maximum number of pairs shown to each language model in both orders, at most one per 50
+    /// calls; 0 for none
     #[arg(long, value_name = "PAIRS")]
     probe: Option<usize>,
-    /// Stop as soon as a judge answers as another model than in its first vote
+    /// Stop if the model behind a judge changes
     #[arg(long, conflicts_with = "batch")]
     pin_model: bool,
     #[command(flatten)]
     sampling: sampling_options::SamplingOptions,
     #[command(flatten)]
     spending: SpendingOptions,
-    /// With --dry-run: make one call to each judge whose time is not known, also where it costs money
+    /// With --dry-run, time each judge with one call, even if it costs money
     #[arg(long, requires = "dry_run")]
     measure: bool,
-    /// Print JSON: the estimate with --dry-run, else an event a line
+    /// Print JSON: one event per line, or the estimate with --dry-run
     #[arg(long)]
     json: bool,
 }

@@ -21,7 +21,7 @@ Examples:
   overrule --project both.db backup /mnt/backup/both.db"
 )]
 pub(super) struct BackupCommand {
-    /// Write here; a file that exists is never overwritten
+    /// File to write; existing files are never overwritten
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Print JSON

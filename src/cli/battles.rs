@@ -28,10 +28,10 @@ Examples:
   overrule battles --query scifact-641 --json | jq '.battles[] | select(.missing > 0)'"
 )]
 pub(super) struct BattlesCommand {
-    /// The query's identifier
+    /// Query id
     #[arg(long)]
     query: String,
-    /// Only the battles of this document
+    /// Show only battles of this document
     #[arg(long)]
     document: Option<String>,
     /// Print JSON

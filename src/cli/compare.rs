@@ -15,11 +15,12 @@ Example:
   overrule compare reranked.trec bm25.trec --truth qrels/test.tsv --metrics ndcg@10"
 )]
 pub(super) struct CompareCommand {
-    /// A ranking: a run of TREC's, or documents with scores
+    /// Ranking: a TREC run, or documents with scores
     first: PathBuf,
-    /// The one it is compared with
+    /// Ranking to compare it with
     second: PathBuf,
-    /// The labels: qrels of TREC or BEIR, documents with metadata.grade, or qrels, rulings or zelo of the project
+    /// Labels: TREC or BEIR qrels, documents with metadata.grade, or qrels, rulings or zelo of the
+    /// project
     #[arg(long, value_name = "TRUTH")]
     truth: PathBuf,
     #[command(flatten)]

@@ -206,43 +206,45 @@ enum JudgeWeightsName {
 
 #[derive(Debug, Args)]
 struct ProjectOptions {
-    /// map, mle, zbench or thurstone
+    /// Model: map, mle, zbench or thurstone
     #[arg(long)]
     model: Option<RatingModel>,
-    /// Precision of the Gaussian prior, per battle: auto learns it from 300 battles on, and takes 0.05 before
+    /// Precision of the Gaussian prior; auto learns it from 300 battles on and uses 0.05 before
     #[arg(long, value_name = "auto|NUMBER", allow_hyphen_values = true)]
     lambda: Option<PriorPrecision>,
-    /// Dispersion; 0 means estimated from 2,000 battles on, and one over the number of judges before
+    /// Dispersion; 0 estimates it from 2,000 battles on and uses one over the number of judges
+    /// before
     #[arg(long, allow_hyphen_values = true)]
     phi: Option<f64>,
-    /// How margins become scores
+    /// How votes count in scores
     #[arg(long, value_enum)]
     vote_rule: Option<VoteRuleName>,
-    /// How a verdict counts next to the judges' votes on its pair
+    /// How verdicts count
     #[arg(long, value_enum)]
     override_mode: Option<OverrideModeName>,
-    /// Battles that "equal" and the win of "by far" count as, at most 3
+    /// Weight of "equal" and of the win of "by far", in battles
     #[arg(long, allow_hyphen_values = true)]
     override_weight: Option<f64>,
-    /// How judges count against each other; joint fits each judge's sharpness and position bias now, with the documents
+    /// How judges are weighted; joint fits the sharpness and position bias of each judge
     #[arg(long, value_enum)]
     judge_weights: Option<JudgeWeightsName>,
-    /// How many ranks count as the top, for what is settled and what a verdict is worth; half of a small pool at most
+    /// Number of ranks that count as the top, at most half of a pool
     #[arg(long, value_name = "K")]
     top: Option<usize>,
-    /// A student of the project that may stand beside the votes, or - for none
+    /// Student of the project, or - for none
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     student: Option<String>,
-    /// What it counts for in scores, in battles per document: 0 is nothing [default], auto what the votes support, estimated now
+    /// Weight of the student in scores, in battles per document; auto estimates it from the votes
+    /// [default: 0]
     #[arg(long, value_name = "auto|NUMBER", allow_hyphen_values = true)]
     student_weight: Option<StudentWeight>,
-    /// How people are to judge: a Markdown file that one key shows while judging, or - for none
+    /// Guideline for people: a Markdown file that a key shows while judging, or - for none
     #[arg(long, value_name = "FILE")]
     guideline: Option<PathBuf>,
-    /// Whose verdict counts where several people judged a pair
+    /// Whose verdict counts if several people judged a pair
     #[arg(long = "final", value_enum)]
     final_rule: Option<FinalRuleName>,
-    /// The one whose verdict counts with --final adjudicator
+    /// Name of the adjudicator for --final adjudicator
     #[arg(long, value_name = "NAME", value_parser = annotator)]
     adjudicator: Option<String>,
     /// Print JSON

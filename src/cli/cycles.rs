@@ -19,7 +19,7 @@ Examples:
   overrule cycles --query 36 --json | jq '.[] | select(.judge == \"gpt\")'"
 )]
 pub(super) struct CyclesCommand {
-    /// One query instead of the whole project
+    /// Show only this query
     #[arg(long, value_name = "ID")]
     query: Option<String>,
     /// Print JSON

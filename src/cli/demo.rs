@@ -27,7 +27,7 @@ Examples:
   overrule demo --no-screen --project sample.db"
 )]
 pub(super) struct DemoCommand {
-    /// Make the sample's project and do not open the workbench
+    /// Create the project without opening the workbench
     #[arg(long)]
     no_screen: bool,
 }

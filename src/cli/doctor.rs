@@ -22,13 +22,13 @@ use unicode_width::UnicodeWidthStr as _;
   overrule doctor
   overrule doctor --offline --json")]
 pub(super) struct DoctorCommand {
-    /// Make no call
+    /// Make no calls
     #[arg(long)]
     offline: bool,
-    /// Start the programs among the rerankers too, chosen by whoever wrote overrule.toml, without asking for permission
+    /// Also start the programs named in overrule.toml, without asking for permission
     #[arg(long, conflicts_with = "offline")]
     programs: bool,
-    /// Let keys travel unencrypted to other machines
+    /// Allow sending keys unencrypted to other machines
     #[arg(long)]
     insecure_http: bool,
     /// Print JSON

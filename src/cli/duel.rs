@@ -47,47 +47,48 @@ Examples:
   overrule duel --rulings                           what you chose, as your rulings: relevant"
 )]
 pub(super) struct DuelCommand {
-    /// A ranking of the project, original, a method that was run, or a file of a run
+    /// Ranking: of the project, original, a method that was run, or a run file
     #[arg(long, value_name = "RANKING", requires = "b")]
     a: Option<String>,
-    /// The other one
+    /// The other ranking
     #[arg(long, value_name = "RANKING", requires = "a")]
     b: Option<String>,
-    /// Of a new duel: grid, lists or interleaved [default: grid]; of --export: judgments or events [default: judgments]
+    /// Form of a new duel [default: grid], or of --export [default: judgments]
     #[arg(long, value_enum)]
     form: Option<FormName>,
-    /// Documents of each ranking [default: 4 in a grid, else 10]
+    /// Number of documents from each ranking [default: 4 in a grid, otherwise 10]
     #[arg(long, value_name = "N", requires = "a", value_parser = clap::value_parser!(u32).range(1..=100))]
     top: Option<u32>,
     #[command(flatten)]
     draw: DrawOptions,
     #[command(flatten)]
     vectors: VectorOptions,
-    /// Make the duel and do not open it
+    /// Create the duel without opening it
     #[arg(long, requires = "a")]
     no_screen: bool,
-    /// Which duel [default: the latest]
+    /// Number of the duel [default: the latest]
     #[arg(long, value_name = "N", conflicts_with = "a")]
     duel: Option<i64>,
-    /// The duels of the project
+    /// List the duels of the project
     #[arg(long, conflicts_with_all = ["a", "result", "export", "rulings", "answers"])]
     list: bool,
-    /// Print the result so far. Who reads it is no longer blind: a terminal asks first, and it is recorded
+    /// Print the result so far. Asks first if you have tasks left, because you are no longer blind
+    /// afterwards
     #[arg(long, conflicts_with_all = ["a", "export", "rulings", "answers"])]
     result: bool,
-    /// Of --list and --result: print JSON
+    /// With --list or --result, print JSON
     #[arg(long)]
     json: bool,
-    /// Of --result: print a row per query
+    /// With --result, print one row per query
     #[arg(long, conflicts_with = "json", requires = "result")]
     csv: bool,
-    /// Write what was judged here: CSV, or JSON lines or Parquet where the name ends in .jsonl or .parquet
+    /// Write the judgments to this file: CSV, or JSON lines or Parquet by its extension
     #[arg(long, value_name = "FILE", conflicts_with_all = ["a", "rulings", "answers"])]
     export: Option<PathBuf>,
-    /// Make rulings of what you chose; all: and of what you were shown and did not choose
+    /// Turn your choices into rulings; all includes documents that you did not choose
     #[arg(long, value_name = "WHICH", value_enum, num_args = 0..=1, default_missing_value = "chosen", conflicts_with_all = ["a", "answers"])]
     rulings: Option<RulingScope>,
-    /// Take in answers that were given elsewhere
+    /// Import answers that were given elsewhere
     #[arg(long, value_name = "FILE", conflicts_with = "a")]
     answers: Option<PathBuf>,
 }

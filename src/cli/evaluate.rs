@@ -34,16 +34,16 @@ Examples:
   overrule evaluate zelo.jsonl reranker.jsonl --profile zbench --json"
 )]
 pub(super) struct EvaluateCommand {
-    /// The labels, unless --truth names them, and the ranking to measure
+    /// Labels (unless --truth is given) and the ranking to measure
     #[arg(required = true, num_args = 1..=2, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// What is true: a file of labels, or qrels, rulings or zelo of the project
+    /// Labels: a file, or qrels, rulings or zelo of the project
     #[arg(long, value_name = "TRUTH")]
     truth: Option<PathBuf>,
-    /// Compare with this ranking, query by query
+    /// Compare with this ranking
     #[arg(long, value_name = "RUN")]
     baseline: Option<PathBuf>,
-    /// Compare with the same ranking under these labels, query by query: what correcting them changed
+    /// Compare with the same ranking under these labels, to see what correcting labels changed
     #[arg(long, value_name = "QRELS", conflicts_with = "baseline")]
     before: Option<PathBuf>,
     #[command(flatten)]
@@ -60,29 +60,29 @@ pub(super) struct MeasureOptions {
         help = "ndcg@K, mrr@K, map, p@K, recall@K, …; a wrong one lists them all [default: ndcg@10,mrr@10,map,recall@10,p@5,judged@10]"
     )]
     metrics: Vec<String>,
-    /// Whose conventions
+    /// Definitions of the metrics
     #[arg(long, value_enum, default_value = "trec")]
     profile: MeasureProfile,
-    /// The grade from which on a document is relevant; ndcg uses the grades themselves
+    /// Lowest relevant grade; ndcg uses the grades themselves
     #[arg(long, value_name = "GRADE", default_value_t = 1)]
     level: i32,
-    /// Compare scores as 32-bit numbers (trec_eval to version 9, pytrec_eval) or as 64-bit ones (trec_eval 10)
+    /// Precision of scores: 32 bits (trec_eval up to version 9, pytrec_eval) or 64 bits (trec_eval
+    /// 10)
     #[arg(long, value_enum, default_value = "double")]
     scores: ScoreWidthName,
-    /// Count queries that the ranking lacks as 0 instead of leaving them out
+    /// Count missing queries as 0 instead of leaving them out
     #[arg(long)]
     count_missing: bool,
-    /// Measure a document that has the id of its query and no label, as trec_eval does; BEIR leaves
-    /// such documents out
+    /// Keep documents with the id of their query, as trec_eval does; BEIR leaves them out
     #[arg(long)]
     keep_identical_ids: bool,
-    /// The ranking is meant to have some of the judged queries only: exit code 0, not 3
+    /// Accept rankings that lack judged queries (exit code 0 instead of 3)
     #[arg(long, conflicts_with = "count_missing")]
     partial: bool,
-    /// Of zelo: what makes grades of scores
+    /// How to convert zELO scores to grades
     #[arg(long, value_enum, default_value = "auto")]
     cuts: CutPoints,
-    /// zBench only: documents of a query looked at, from the top of the file; 0 for all
+    /// With --profile zbench, number of documents per query, from the top of the file; 0 for all
     #[arg(long, visible_alias = "document_limit", value_name = "N", default_value_t = zbench::DOCUMENT_LIMIT)]
     document_limit: usize,
     /// Print JSON

@@ -66,37 +66,38 @@ pub(super) struct ExportCommand {
     /// What to write
     #[arg(value_enum)]
     kind: ExportName,
-    /// Write here instead of stdout; a name that ends as another form does (.xlsx, …) is refused
+    /// Output file [default: stdout]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Only this query, repeatable
+    /// Export only this query (repeatable)
     #[arg(long, value_name = "QUERY")]
     query: Vec<String>,
-    /// Of votes, verdicts, rulings, a duel and predictions [default: what --out ends in, .csv, .jsonl or .parquet, else csv]
+    /// Format of votes, verdicts, rulings, duels and predictions [default: by the extension of
+    /// --out, otherwise csv]
     #[arg(long, value_enum)]
     format: Option<FormatName>,
     #[command(flatten)]
     labels: QrelsOptions,
-    /// Of run: a method's order, a ranking of the project, or original [default: the order of zELO]
+    /// For run: a method, a ranking of the project, or original [default: the zELO order]
     #[arg(long, value_name = "NAME")]
     ranking: Option<String>,
-    /// Of run: what the last column says [default: the ranking's name, or zelo]
+    /// For run: the name in the last column [default: the name of the ranking, or zelo]
     #[arg(long, value_name = "NAME")]
     tag: Option<String>,
-    /// Of ai-scores: which judge is openai, gemini and anthropic; others are left out [default: by provider, where there is
-    /// one judge of each and no other]
+    /// For ai-scores: which judges are openai, gemini and anthropic [default: by provider, if each
+    /// has one judge]
     #[arg(long = "as", value_name = "MEMBER=JUDGE", value_delimiter = ',', value_parser = member)]
     members: Vec<(String, String)>,
-    /// Of duel, and of qrels from duel: which one [default: the latest]
+    /// For duel, and for qrels from a duel: number of the duel [default: the latest]
     #[arg(long, value_name = "N")]
     duel: Option<i64>,
-    /// Of predictions: whose
+    /// For predictions: name of the student
     #[arg(long, value_name = "NAME", required_if_eq("kind", "predictions"))]
     student: Option<String>,
-    /// Of duel: do not ask whether a person with tasks left may see where documents came from
+    /// For duel: do not ask before showing the sources to a person with tasks left
     #[arg(long)]
     yes: bool,
-    /// Write documents without a score too, with "score":null (zBench refuses such a file)
+    /// Also write documents without a score, as "score":null (zBench rejects such files)
     #[arg(long)]
     keep_unscored: bool,
 }
@@ -104,25 +105,28 @@ pub(super) struct ExportCommand {
 /// How labels are written.
 #[derive(Debug, Args)]
 struct QrelsOptions {
-    /// Of qrels: which labels
+    /// For qrels: which labels to write
     #[arg(long, value_enum, default_value = "labels")]
     from: LabelSource,
-    /// Of qrels from zelo: what makes grades of scores
+    /// For qrels from zelo: how to convert zELO scores to grades
     #[arg(long, value_enum, default_value = "auto")]
     cuts: CutPoints,
-    /// Of qrels: with the rulings in force put in; where they come from is written beside --out, with _rulings.csv at its end
+    /// For qrels: apply the rulings; their sources are written next to --out, to a file that ends
+    /// in _rulings.csv
     #[arg(long)]
     corrected: bool,
-    /// Of qrels: only what the rulings in force change, a line per label: + put in, - taken out
+    /// For qrels: write only the labels that rulings change (+ added, - removed)
     #[arg(long, conflicts_with = "corrected")]
     diff: bool,
-    /// Of qrels: trec or beir [default: beir where --out ends in .tsv, else trec]; of a duel: judgments or events [default: judgments]
+    /// For qrels: trec or beir [default: beir for .tsv, otherwise trec]; for a duel: judgments or
+    /// events [default: judgments]
     #[arg(long, value_enum)]
     form: Option<ExportForm>,
-    /// Of qrels: the grades that `partially` and `relevant` put in [default: 1,1, or 1,2 in a dataset with labels above 1]
+    /// For qrels: grades of the rulings partially and relevant [default: 1,1, or 1,2 if labels
+    /// above 1 exist]
     #[arg(long, value_name = "P,R", value_parser = grades)]
     grades: Option<RulingGrades>,
-    /// Of qrels: the grade from which on a document counts as labelled relevant
+    /// For qrels: lowest grade that counts as relevant
     #[arg(long, value_name = "GRADE", default_value_t = 1)]
     level: i32,
 }

@@ -19,7 +19,7 @@ Example:
   echo '{\"documents\":[\"x\",\"y\"],\"battles\":[{\"a\":\"x\",\"b\":\"y\",\"score\":0.25}]}' | overrule fit"
 )]
 pub(super) struct FitCommand {
-    /// map, mle, zbench or thurstone
+    /// Model: map, mle, zbench or thurstone
     #[arg(long, default_value_t = RatingModel::Map)]
     model: RatingModel,
     /// Dispersion: variance of a battle's score relative to one coin flip (1/3 for three judges)

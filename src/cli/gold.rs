@@ -41,9 +41,9 @@ Examples:
   echo '{\"query\":\"q1\",\"a\":\"d1\",\"b\":\"d2\",\"decision\":\"a\",\"note\":\"from the guideline\"}' > g.jsonl && overrule gold import g.jsonl"
 )]
 struct GoldImportCommand {
-    /// The file
+    /// CSV or JSON lines
     path: PathBuf,
-    /// Let the file's answers take the place of others that are there
+    /// Replace existing answers
     #[arg(long)]
     replace: bool,
     /// Check the file and change nothing

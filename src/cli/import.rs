@@ -47,22 +47,22 @@ enum ImportKind {
 
 #[derive(Debug, Args)]
 struct ImportFiles {
-    /// The files
+    /// Files or folders
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// Leave bad lines out and import the rest
+    /// Skip invalid lines
     #[arg(long)]
     skip_bad: bool,
     /// Check the files and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// What the files hold [default: recognized by their beginning]
+    /// Type of the files [default: recognized from their content]
     #[arg(long = "as", value_enum, value_name = "KIND")]
     kind: Option<KindName>,
-    /// What a ranking is called [default: its file's name without the ending]
+    /// Name of a ranking [default: its file name without extension]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Of a folder: whose labels
+    /// Split of the labels in a folder
     #[arg(long, default_value = "test")]
     split: String,
     /// Print JSON

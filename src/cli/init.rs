@@ -38,25 +38,25 @@ Examples:
   overrule init --dry-run --json"
 )]
 pub(super) struct InitCommand {
-    /// Take this provider, as overrule.toml names it, and do not ask
+    /// Use this provider without asking
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
-    /// Its model [default: the provider's usual one, or the first that its server has]
+    /// Model [default: the usual one of the provider, or the first of the server]
     #[arg(long, requires = "provider")]
     model: Option<String>,
     /// Do not ask
     #[arg(long, conflicts_with = "provider")]
     yes: bool,
-    /// The file to write [default: overrule.toml beside the project]
+    /// File to write [default: overrule.toml next to the project]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Replace a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
-    /// Ask this server instead of the usual ones, repeatable
+    /// Look for models on this server instead of the usual ones (repeatable)
     #[arg(long, value_name = "PROVIDER=URL", value_parser = parse_address)]
     server: Vec<ServerAddress>,
-    /// Say what was found, and stop
+    /// Print what was found and stop
     #[arg(long)]
     dry_run: bool,
     /// Print what was found as JSON

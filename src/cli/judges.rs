@@ -44,10 +44,10 @@ Examples:
   overrule judges --json | jq '.kappa[] | select(.kappa < 0.4)'"
 )]
 pub(super) struct JudgesCommand {
-    /// One query instead of the whole project
+    /// Report only on this query
     #[arg(long, value_name = "ID")]
     query: Option<String>,
-    /// Fit documents and judges together: how sharp each judge is (beta) and what the order of presentation does to it
+    /// Fit documents and judges together: the sharpness (beta) and position bias of each judge
     #[arg(long)]
     joint: bool,
     /// Print JSON

@@ -38,30 +38,30 @@ enum Experiment {
 #[derive(Debug, Subcommand)]
 pub(super) enum FormerName {
     /// Former name of `overrule lab sampler`
-    #[command(hide = true)]
-    BenchSampler(sampler::SamplerCommand),
+    #[command(name = "bench-sampler", hide = true)]
+    Sampler(sampler::SamplerCommand),
     /// Former name of `overrule lab methods`
-    #[command(hide = true)]
-    BenchMethods(methods::MethodsCommand),
+    #[command(name = "bench-methods", hide = true)]
+    Methods(methods::MethodsCommand),
     /// Former name of `overrule lab override`
-    #[command(hide = true)]
-    BenchOverride(override_pairs::OverrideCommand),
+    #[command(name = "bench-override", hide = true)]
+    Override(override_pairs::OverrideCommand),
     /// Former name of `overrule lab duel`
-    #[command(hide = true)]
-    BenchDuel(duel::DuelCommand),
+    #[command(name = "bench-duel", hide = true)]
+    Duel(duel::DuelCommand),
     /// Former name of `overrule lab student`
-    #[command(hide = true)]
-    BenchStudent(student::StudentCommand),
+    #[command(name = "bench-student", hide = true)]
+    Student(student::StudentCommand),
 }
 
 impl From<FormerName> for LabCommand {
     fn from(command: FormerName) -> Self {
         let experiment = match command {
-            FormerName::BenchSampler(command) => Experiment::Sampler(command),
-            FormerName::BenchMethods(command) => Experiment::Methods(command),
-            FormerName::BenchOverride(command) => Experiment::Override(command),
-            FormerName::BenchDuel(command) => Experiment::Duel(command),
-            FormerName::BenchStudent(command) => Experiment::Student(command),
+            FormerName::Sampler(command) => Experiment::Sampler(command),
+            FormerName::Methods(command) => Experiment::Methods(command),
+            FormerName::Override(command) => Experiment::Override(command),
+            FormerName::Duel(command) => Experiment::Duel(command),
+            FormerName::Student(command) => Experiment::Student(command),
         };
         Self { experiment }
     }

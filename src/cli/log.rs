@@ -43,10 +43,10 @@ Examples:
   overrule log --json | jq '.[] | select(.event == \"undo\")'"
 )]
 pub(super) struct LogCommand {
-    /// Only this query
+    /// Show only this query
     #[arg(long)]
     query: Option<String>,
-    /// Only the latest so many
+    /// Show only the latest N events
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// Print CSV

@@ -17,7 +17,7 @@ const WIDTHS: (u16, u16) = (80, 100);
   overrule manual adjudication   one of them; the first letters of its name are enough (adj)
   overrule manual keys | less")]
 pub(super) struct ManualCommand {
-    /// The chapter [default: a list of them]
+    /// Chapter [default: list the chapters]
     topic: Option<String>,
     /// Print JSON
     #[arg(long)]

@@ -70,13 +70,13 @@ Examples:
   overrule matrix --query scifact-641 --order hybrid --format svg --out matrix.svg"
 )]
 pub(super) struct MatrixCommand {
-    /// The query's identifier
+    /// Query id
     #[arg(long)]
     query: String,
     /// Order of rows and columns
     #[arg(long, value_enum, default_value = "zelo")]
     order: MatrixOrder,
-    /// What the cells hold: observed, or student:NAME, the score that a student of the project expects
+    /// Content of the cells: observed, or student:NAME for the predictions of a student
     #[arg(long, value_name = "LAYER", default_value = "observed", value_parser = layer)]
     layer: MatrixLayer,
     /// Output format
@@ -85,7 +85,7 @@ pub(super) struct MatrixCommand {
     /// The same as --format json
     #[arg(long)]
     json: bool,
-    /// Write here instead of stdout
+    /// Output file [default: stdout]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }

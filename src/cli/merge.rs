@@ -25,10 +25,10 @@ Examples:
   overrule --project both.db merge eve.db --json"
 )]
 pub(super) struct MergeCommand {
-    /// The other project
+    /// Project to merge into this one
     #[arg(value_name = "OTHER.db")]
     other: PathBuf,
-    /// Say what would be added and change nothing
+    /// Report what would be added and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Print JSON

@@ -34,22 +34,23 @@ Examples:
   overrule methods --svg plane.svg --export artefact.json"
 )]
 pub(super) struct MethodsCommand {
-    /// What is true: qrels, rulings or zelo of the project, or a file of labels [default: qrels where there are labels, else zelo]
+    /// Labels: a file, or qrels, rulings or zelo of the project [default: qrels if there are
+    /// labels, otherwise zelo]
     #[arg(long, value_name = "TRUTH")]
     truth: Option<PathBuf>,
-    /// Of zelo: what makes grades of scores
+    /// How to convert zELO scores to grades
     #[arg(long, value_enum, default_value = "auto")]
     cuts: CutPoints,
-    /// The method that the others are tested against [default: original]
+    /// Method to test the others against [default: original]
     #[arg(long, value_name = "METHOD")]
     baseline: Option<String>,
-    /// Documents of a ranking that ndcg, mrr, recall, p and judged look at
+    /// Cutoff rank of ndcg, mrr, recall, p and judged
     #[arg(long, value_name = "K", default_value_t = 10)]
     at: usize,
-    /// The grade from which on a document is relevant; ndcg uses the grades themselves
+    /// Lowest relevant grade; ndcg uses the grades themselves
     #[arg(long, value_name = "GRADE", default_value_t = 1)]
     level: i32,
-    /// Print JSON, with every query's value
+    /// Print JSON with the values of every query
     #[arg(long, conflicts_with_all = ["csv", "md"])]
     json: bool,
     /// Print CSV
@@ -58,13 +59,14 @@ pub(super) struct MethodsCommand {
     /// Print a table in Markdown
     #[arg(long)]
     md: bool,
-    /// Draw quality and cost here
+    /// Draw quality and cost to this SVG file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Write values and rankings of every query here, in the fields of compare_reranking's artefact
+    /// Write the values and rankings of all queries to this file, in the format of
+    /// compare_reranking
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
-    /// Queries without an order are meant: exit code 0, not 3
+    /// Accept queries without a ranking (exit code 0 instead of 3)
     #[arg(long)]
     partial: bool,
 }

@@ -36,15 +36,15 @@ Examples:
 pub(super) struct NineCommand {
     #[command(flatten)]
     rankings: RankingOptions,
-    /// Documents of each ranking
+    /// Number of documents from each ranking
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=4))]
     top: u32,
-    /// Whose rules hold: overrule or original
+    /// Rules: overrule or original
     #[arg(long, default_value_t)]
     profile: SbrProfile,
     #[command(flatten)]
     vectors: VectorOptions,
-    /// Write the documents here, in the authors' columns
+    /// Write the documents to this file, in the columns of the authors
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// Print everything as JSON
@@ -55,10 +55,10 @@ pub(super) struct NineCommand {
 /// Which rankings are held against each other, and on which queries.
 #[derive(Debug, Args)]
 struct RankingOptions {
-    /// A ranking of the project, original, a method that was run, or a file of a run
+    /// Ranking: of the project, original, a method that was run, or a run file
     #[arg(long, value_name = "RANKING")]
     a: String,
-    /// The other one
+    /// The other ranking
     #[arg(long, value_name = "RANKING")]
     b: String,
     #[command(flatten)]
@@ -68,19 +68,20 @@ struct RankingOptions {
 /// On which queries, and how they are drawn.
 #[derive(Debug, Args)]
 pub(super) struct DrawOptions {
-    /// Only this query, repeatable
+    /// Use only this query (repeatable)
     #[arg(long, value_name = "QUERY")]
     query: Vec<String>,
-    /// So many queries, drawn by the seed [default: all that both rankings have]
+    /// Number of queries to sample [default: all that both rankings have]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     queries: Option<u32>,
-    /// Seed of everything that is drawn [default: the configured one]
+    /// Random seed [default: from the configuration]
     #[arg(long)]
     seed: Option<u64>,
-    /// Mix no controls in (from five queries on there are repeats, pairs of same lists and attention questions)
+    /// Omit control tasks (repeats, identical lists and attention questions, used from five queries
+    /// on)
     #[arg(long)]
     no_controls: bool,
-    /// The grade from which on a document is relevant
+    /// Lowest relevant grade
     #[arg(long, value_name = "GRADE", default_value_t = 1)]
     level: i32,
 }

@@ -23,10 +23,10 @@ Examples:
       --confidence high --cause judge-wrong --annotator ada"
 )]
 pub(super) struct OverrideCommand {
-    /// The item of `overrule queue` that is answered, instead of a query and two documents
+    /// Item of `overrule queue` to answer, instead of --query, --a and --b
     #[arg(long, value_name = "ID", conflicts_with_all = ["query", "a", "b"])]
     item: Option<String>,
-    /// The query's identifier
+    /// Query id
     #[arg(long, required_unless_present = "item", value_name = "QUERY")]
     query: Option<String>,
     /// Document A
@@ -38,10 +38,10 @@ pub(super) struct OverrideCommand {
     /// a, b, tie, cannot-tell, or much-a, much-b for a clear win
     #[arg(long)]
     verdict: Decision,
-    /// Why
+    /// Reason
     #[arg(long, allow_hyphen_values = true)]
     note: Option<String>,
-    /// How sure you are: low, medium or high
+    /// Your confidence: low, medium or high
     #[arg(long)]
     confidence: Option<Confidence>,
     /// Why the judges differ: judge-wrong, both-defensible, query-unclear, guideline-gap, document-broken or other

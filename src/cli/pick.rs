@@ -38,30 +38,31 @@ Examples:
   overrule pick --per-document --judges local"
 )]
 pub(super) struct PickCommand {
-    /// Pools to bring into the project first, and to ask about: any dataset [default: all that the project holds]
+    /// Dataset of pools to import and ask about [default: all pools of the project]
     dataset: Option<PathBuf>,
-    /// Only this query, repeatable
+    /// Ask only about this query (repeatable)
     #[arg(long, value_name = "ID")]
     query: Vec<String>,
-    /// Judges by name, in order [default: those of overrule.toml that have a key, else the offline ones]
+    /// Judges to use [default: those of overrule.toml, or the offline judges]
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     judges: Vec<String>,
-    /// Let judges pick any number of documents, and do not tell them how many are relevant
+    /// Let judges pick any number of documents, without telling them how many are relevant
     #[arg(long)]
     open: bool,
-    /// Let judges give every document a verdict (supports, refutes, not_enough) with the sentence that proves it
+    /// Ask for a verdict on every document (supports, refutes, not_enough) with the sentence that
+    /// proves it
     #[arg(long, conflicts_with = "open")]
     per_document: bool,
-    /// Ask about so many orders of each pool: its own first, then shuffled ones
+    /// Number of document orders to try per pool: the original one first, then shuffled ones
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     permutations: u32,
-    /// The grade from which on a document is relevant
+    /// Lowest relevant grade
     #[arg(long, value_name = "GRADE", default_value_t = 1)]
     level: i32,
-    /// Seed of the shuffled orders [default: the configured one]
+    /// Random seed [default: from the configuration]
     #[arg(long)]
     seed: Option<u64>,
-    /// Also repeat calls that failed
+    /// Retry failed calls
     #[arg(long)]
     retry_failed: bool,
     #[command(flatten)]

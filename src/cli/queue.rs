@@ -42,28 +42,29 @@ Examples:
   overrule queue --policy impact --limit 12
   overrule queue --policy mixed --query 36 --json | jq '.[0]'")]
 pub(super) struct QueueCommand {
-    /// What comes first [default: judging.policy, value]
+    /// Order of the queue [default: judging.policy of the configuration, or value]
     #[arg(long)]
     policy: Option<Policy>,
-    /// One query instead of the whole project
+    /// Show only this query
     #[arg(long, value_name = "ID")]
     query: Option<String>,
-    /// Share of the pairs judged by others that are to be judged again [default: judging.overlap]
+    /// Share of the pairs judged by others to judge again [default: judging.overlap of the
+    /// configuration]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     overlap: Option<f64>,
-    /// Only pairs on which people differ
+    /// Show only pairs on which people differ
     #[arg(long)]
     conflicts: bool,
-    /// Only battles on which this judge says something else than the others
+    /// Show only battles on which this judge disagrees with the others
     #[arg(long, value_name = "NAME")]
     against: Option<String>,
-    /// Items at most
+    /// Maximum number of items
     #[arg(long, default_value_t = 20, value_name = "N")]
     limit: usize,
-    /// Whose queue [default: you]
+    /// Annotator whose queue to show [default: you]
     #[arg(long, value_name = "NAME", value_parser = annotator)]
     annotator: Option<String>,
-    /// Where ties, controls and repeats come from
+    /// Random seed
     #[arg(long)]
     seed: Option<u64>,
     /// Print JSON

@@ -41,31 +41,32 @@ Examples:
   overrule rerank --method cohere@100 --candidates colbert.trec --dry-run"
 )]
 pub(super) struct RerankCommand {
-    /// Rank the queries of this dataset only, and bring it into the project first [default: all queries of the project]
+    /// Dataset to import and rerank [default: all queries of the project]
     dataset: Option<PathBuf>,
-    /// A method, repeatable
+    /// Method to run (repeatable)
     #[arg(long = "method", value_name = "METHOD", required = true)]
     methods: Vec<Method>,
-    /// Candidates in their first-stage order: a run, or a table of query, document and perhaps
-    /// score or rank [default: the project's pools]
+    /// First-stage ranking: a run, or a table of query, document and optional score or rank
+    /// [default: the pools of the project]
     #[arg(long, value_name = "FILE")]
     candidates: Option<PathBuf>,
-    /// Only this query, repeatable
+    /// Rerank only this query (repeatable)
     #[arg(long, value_name = "ID")]
     query: Vec<String>,
-    /// Judges by name; each is asked by each method, and zelo asks them together [default: the first that is there; zelo: all]
+    /// Judges to use: each method runs with each of them, and zelo with all of them together
+    /// [default: the first judge; zelo: all]
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     judges: Vec<String>,
-    /// Seed of tourrank's groups and of zelo's pairs [default: the configured one]
+    /// Random seed [default: from the configuration]
     #[arg(long)]
     seed: Option<u64>,
-    /// Shuffles of tourrank: seeded, or as ranksmith's CPython generator does them
+    /// Shuffling in tourrank: seeded, or cpython as in ranksmith
     #[arg(long, value_name = "RNG", default_value = "seeded")]
     rng: Shuffle,
-    /// Also try queries again that failed
+    /// Retry failed queries
     #[arg(long)]
     retry_failed: bool,
-    /// Rank one query after the other: slower, but p50 and p95 are then the method's own, without waiting for other queries
+    /// Rerank one query at a time: slower, but p50 and p95 do not include waiting for other queries
     #[arg(long)]
     one_at_a_time: bool,
     #[command(flatten)]

@@ -22,13 +22,13 @@ Examples:
   overrule rule --query 1 --document 21456232 --ruling relevant --cause label-missing --note \"states the effect\""
 )]
 pub(super) struct RuleCommand {
-    /// The item of `overrule adjudication --disagreements` that is answered, instead of a query and a document
+    /// Item of `overrule adjudication --disagreements` to answer, instead of --query and --document
     #[arg(long, value_name = "ID", conflicts_with_all = ["query", "document"])]
     item: Option<String>,
-    /// The query's identifier
+    /// Query id
     #[arg(long, required_unless_present = "item", value_name = "QUERY")]
     query: Option<String>,
-    /// The document's identifier
+    /// Document id
     #[arg(long, required_unless_present = "item", value_name = "DOCUMENT")]
     document: Option<String>,
     /// relevant, partially, not or cannot-tell
@@ -37,10 +37,10 @@ pub(super) struct RuleCommand {
     /// Why label and picks differ: label-wrong, label-missing, judge-wrong, both-defensible or query-unclear
     #[arg(long)]
     cause: Option<DisagreementCause>,
-    /// Why, in your words
+    /// Reason
     #[arg(long, allow_hyphen_values = true)]
     note: Option<String>,
-    /// The grade from which on a document counts as labelled relevant
+    /// Lowest grade that counts as relevant
     #[arg(long, value_name = "GRADE", default_value_t = 1)]
     level: i32,
     /// Print JSON

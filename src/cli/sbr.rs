@@ -34,27 +34,27 @@ Examples:
   overrule sbr --in colbert.csv --vectors simcse.npy --profile original --out sbr.csv"
 )]
 pub(super) struct SbrCommand {
-    /// The ranking: a name in the project, original, or a method that was run
+    /// Ranking: of the project, original, or a method that was run
     #[arg(long, value_name = "NAME", required_unless_present = "input")]
     run: Option<String>,
-    /// Take the ranking from this file
+    /// Read the ranking from this file
     #[arg(long = "in", value_name = "FILE", conflicts_with = "run")]
     input: Option<PathBuf>,
     #[command(flatten)]
     vectors: VectorOptions,
-    /// How much likeness to the present top counts
+    /// Weight α of the similarity to the top results
     #[arg(long, value_name = "X", default_value_t = 1.0, allow_negative_numbers = true, value_parser = finite)]
     alpha: f64,
-    /// How many of the best documents likeness is measured to
+    /// Number of top results to compare with
     #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     top_k: u32,
-    /// Whose rules hold: overrule or original
+    /// Rules: overrule or original
     #[arg(long, default_value_t)]
     profile: SbrProfile,
-    /// What the new ranking is called in the project [default: of --run, its name with -sbr]
+    /// Name of the new ranking in the project [default: the name of --run with -sbr]
     #[arg(long = "as", value_name = "NAME")]
     name: Option<String>,
-    /// Write the new ranking here
+    /// Output file of the new ranking
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Print the summary as JSON

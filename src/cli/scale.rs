@@ -48,7 +48,7 @@ Example:
   overrule scale anchors --count 5        query, document and rank, between tabs, below a header"
 )]
 struct AnchorsCommand {
-    /// Documents of each query
+    /// Number of documents per query
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..))]
     count: u8,
     /// Print JSON
@@ -67,13 +67,14 @@ Examples:
   overrule scale fit grades.qrels                 by grades of a file"
 )]
 struct FitCommand {
-    /// The grades of the anchors [default: those of the judge who graded anchors of the most queries]
+    /// Grades of the anchors [default: those of the judge who graded the most queries]
     #[arg(conflicts_with = "judge")]
     grades: Option<PathBuf>,
-    /// The grades that this judge gave in the project
+    /// Use the grades of this judge of the project
     #[arg(long, value_name = "NAME")]
     judge: Option<String>,
-    /// Write a row per document here, as JSON lines or, for .csv, as a table: zelo, zelo_linked, their standard errors, grade, probabilities
+    /// Write one row per document to this file (JSON lines, or a table for .csv): zelo,
+    /// zelo_linked, their standard errors, grade, probabilities
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Print JSON

@@ -15,20 +15,20 @@ use std::io::{self, BufRead as _, IsTerminal as _};
 /// On which terms a command may ask judges and services.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct SpendingOptions {
-    /// Calls in flight of each judge or reranker at most
+    /// Maximum number of calls in flight per judge or reranker
     #[arg(long, value_name = "N", value_parser = at_once)]
     concurrency: Option<usize>,
-    /// Dollars that the project may have spent in all; a run that reaches them ends with exit code 3 [default: those set in
-    /// the project, else the configured ones]
+    /// Budget of the project in dollars, including earlier spending; a run that reaches it ends
+    /// with exit code 3 [default: from the project, or the configuration]
     #[arg(long, value_name = "USD", value_parser = dollars)]
     budget: Option<f64>,
-    /// Do not ask before money is spent
+    /// Do not ask before spending money
     #[arg(long)]
     pub(super) yes: bool,
-    /// Let keys travel unencrypted to other machines
+    /// Allow sending keys unencrypted to other machines
     #[arg(long)]
     pub(super) insecure_http: bool,
-    /// Say what would be asked and what it would cost, and stop
+    /// Print the calls and their cost, and stop
     #[arg(long)]
     pub(super) dry_run: bool,
 }

@@ -12,7 +12,7 @@ use serde_json::json;
   overrule undo
   overrule undo --ruling --json")]
 pub(super) struct UndoCommand {
-    /// Take back your latest ruling on a label instead of your latest verdict on a pair
+    /// Undo your latest ruling on a label instead of your latest verdict on a pair
     #[arg(long)]
     ruling: bool,
     /// Print JSON

@@ -19,17 +19,17 @@ use tokio::runtime::Runtime;
 /// On which terms an embedder may be called.
 #[derive(Debug, Default, Args)]
 pub(super) struct EmbeddingTerms {
-    /// Dollars that the project may have spent in all; embedding that reaches them ends with exit code 3 [default: those set in
-    /// the project, else the configured ones]
+    /// Budget of the project in dollars, including earlier spending; embedding that reaches it ends
+    /// with exit code 3 [default: from the project, or the configuration]
     #[arg(long, value_name = "USD", requires = "embed", value_parser = dollars)]
     budget: Option<f64>,
-    /// Let the embedder's key travel unencrypted to another machine
+    /// Allow sending the embedder's key unencrypted to another machine
     #[arg(long, requires = "embed")]
     insecure_http: bool,
     /// Do not ask before an embedder that wants a key is called; of a duel, before its result is shown to who has tasks left
     #[arg(long)]
     pub(super) yes: bool,
-    /// Say how many texts would be embedded and what that would cost, and stop
+    /// Print the number of texts to embed and the cost, and stop
     #[arg(long, requires = "embed")]
     pub(super) dry_run: bool,
 }
@@ -105,13 +105,15 @@ pub(super) struct VectorOptions {
     /// Embed the texts with this embedder of overrule.toml
     #[arg(long, value_name = "NAME", conflicts_with = "vectors")]
     embed: Option<String>,
-    /// Take vectors from a file: JSON lines ({"docno": …, "vector": […]}, with qid where a document has one per query) or .npy
+    /// Read vectors from a file: JSON lines ({"docno": …, "vector": […]}, with qid for one vector
+    /// per query) or .npy
     #[arg(long, value_name = "FILE")]
     vectors: Option<PathBuf>,
-    /// Of a .npy file: the documents of its rows, one per line, behind its query and a tab where a document has one per query
+    /// For a .npy file, the documents of its rows, one per line, after a query and a tab for one
+    /// vector per query
     #[arg(long, value_name = "FILE", requires = "vectors")]
     vector_names: Option<PathBuf>,
-    /// Where the embedder's vectors are kept [default: embeddings.db beside the project]
+    /// File of the vectors [default: embeddings.db next to the project]
     #[arg(long, value_name = "FILE", requires = "embed")]
     vector_cache: Option<PathBuf>,
     #[command(flatten)]

@@ -11,32 +11,34 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sampling")]
 pub(super) struct SamplingOptions {
-    /// Which pairs are judged: cycles (random ones), swiss (neighbours in the ranking so far), eig (the most informative
-    /// about all scores) or top (the most informative about the top ranks). When scores are to be training targets, use
-    /// swiss or eig
+    /// How to choose pairs: cycles (at random), swiss (neighbors in the current ranking), eig (most
+    /// informative about all scores) or top (most informative about the top ranks). When scores are
+    /// to be training targets, use swiss or eig
     #[arg(long)]
     sampler: Option<Sampler>,
-    /// Who judges a pair: all judges, rotate (one, in turn) or escalate (one, and another where that tells more than a
-    /// new pair; eig and top only)
+    /// Which judges to ask about a pair: all, rotate (one at a time, in turn) or escalate (one, and
+    /// a further one if that is more informative than a new pair; with eig and top)
     #[arg(long)]
     judging: Option<JudgeChoice>,
-    /// With top: what a pair without any chance of the top still counts for, 0 to 1 [default: 0.3]
+    /// With top, the weight of pairs that cannot reach the top, 0 to 1 [default: 0.3]
     #[arg(long, value_name = "SHARE")]
     focus: Option<f64>,
-    /// With top: how many ranks are the top [default: 10]
+    /// With top, the number of top ranks [default: 10]
     #[arg(long, value_name = "RANKS")]
     top: Option<usize>,
-    /// Pairs a round (calls, with escalate) [default: one a document, or one for two where all judges are asked]
+    /// Pairs per round, or calls with escalate [default: one per document, or one per two documents
+    /// if all judges are asked]
     #[arg(long, value_name = "N")]
     round: Option<usize>,
-    /// Calls a document, earlier ones included, in battles of the whole ensemble [default: as many as --cycles]
+    /// Budget in battles per document, including earlier ones; a battle is one call to each judge
+    /// [default: --cycles]
     #[arg(long, value_name = "B")]
     battles: Option<f64>,
-    /// What pairs are chosen by before there are votes: none, or student, what the student of the project predicts (overrule config
-    /// project --student NAME). Scores are not touched by it. Goes with swiss, eig and top
+    /// With swiss, eig and top, choose pairs without votes by the predictions of the project's
+    /// student. Does not change scores
     #[arg(long, value_enum, value_name = "PRIOR")]
     prior: Option<PriorName>,
-    /// Calls in all at most, earlier ones included, shared out by the number of documents
+    /// Maximum number of calls, including earlier ones
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_calls: Option<u64>,
 }

@@ -23,13 +23,13 @@ Examples:
   overrule import votes judgments.jsonl --dry-run
   overrule import votes judgments.jsonl --json")]
 pub(super) struct ImportVotesCommand {
-    /// The files
+    /// Files of votes
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// Leave bad lines out and import the rest
+    /// Skip invalid lines
     #[arg(long)]
     skip_bad: bool,
-    /// Check the files, say what they would add, and change nothing
+    /// Check the files and report what would be added
     #[arg(long)]
     dry_run: bool,
     /// Print JSON

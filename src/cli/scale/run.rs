@@ -36,7 +36,7 @@ Examples:
   overrule scale run --link 4 --judge gpt,claude --dry-run"
 )]
 pub(super) struct RunCommand {
-    /// The judge who grades; with --link repeatable
+    /// Judge who grades (repeatable with --link)
     #[arg(
         long = "judge",
         value_name = "NAME",
@@ -44,19 +44,20 @@ pub(super) struct RunCommand {
         value_delimiter = ','
     )]
     judges: Vec<String>,
-    /// Instead of grades: links, in which judges compare documents of two queries, until each query takes part in so many
+    /// Number of links per query, in which judges compare documents of two queries, instead of
+    /// grades
     #[arg(long, value_name = "L", conflicts_with_all = ["anchors", "query"], value_parser = clap::value_parser!(u8).range(1..))]
     link: Option<u8>,
-    /// Seed of the links' pairs [default: the configured one]
+    /// Random seed of links [default: from the configuration]
     #[arg(long, requires = "link")]
     seed: Option<u64>,
-    /// Documents of each query
+    /// Number of documents per query
     #[arg(long, value_name = "N", default_value_t = ANCHORS, value_parser = clap::value_parser!(u8).range(1..))]
     anchors: u8,
-    /// Only this query, repeatable
+    /// Use only this query (repeatable)
     #[arg(long, value_name = "ID")]
     query: Vec<String>,
-    /// Also ask again for documents that got no grade
+    /// Retry documents without a grade
     #[arg(long)]
     retry_failed: bool,
     #[command(flatten)]

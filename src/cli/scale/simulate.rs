@@ -17,10 +17,10 @@ Example:
   overrule scale simulate --worlds 6"
 )]
 pub(super) struct SimulateCommand {
-    /// Worlds that each design is played on
+    /// Number of simulated worlds per design
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..))]
     worlds: u8,
-    /// The seed of the first world
+    /// Random seed of the first world
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
     /// Print JSON

@@ -51,28 +51,28 @@ Examples:
   overrule student export --form pointwise --test-queries qrels/test.tsv --out rerankers.jsonl.gz"
 )]
 pub(super) struct ExportCommand {
-    /// What a line holds
+    /// Content of a line
     #[arg(long, value_enum)]
     form: FormName,
-    /// What the file is [default: parquet where --out ends in .parquet, else jsonl]
+    /// File format [default: parquet if --out ends in .parquet, otherwise jsonl]
     #[arg(long, value_enum)]
     format: Option<FormatName>,
-    /// Only the pairs of a sample that `overrule student sample` drew; of pointwise, only its queries
+    /// Export only the pairs of this sample; for pointwise, only its queries
     #[arg(long, value_name = "FILE")]
     sample: Option<PathBuf>,
-    /// Only this side of the sample
+    /// Export only this side of the sample
     #[arg(long, value_enum, requires = "sample")]
     side: Option<SideName>,
-    /// Queries that are kept for measuring, as labels (qrels) or one per line: they are left out and named; repeatable
+    /// Leave out these test queries: a file of labels (qrels) or of one query per line (repeatable)
     #[arg(long, value_name = "FILE")]
     test_queries: Vec<PathBuf>,
-    /// What says which document is shown as A
+    /// Random seed of which document is shown as A
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
-    /// Characters of a document that prompts show at most
+    /// Maximum number of characters of a document in prompts
     #[arg(long, value_name = "N", default_value_t = 8_000, value_parser = clap::value_parser!(u32).range(1..))]
     chars: u32,
-    /// Write here instead of stdout
+    /// Output file [default: stdout]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }

@@ -20,12 +20,12 @@ Examples:
   overrule student report --student llama-8b"
 )]
 pub(super) struct ImportCommand {
-    /// The predictions, JSON lines or CSV
+    /// Predictions as JSON lines or CSV
     file: PathBuf,
-    /// What the student is called
+    /// Name of the student
     #[arg(long, value_name = "NAME")]
     name: String,
-    /// Which checkpoint of the student it is, where the lines do not say so
+    /// Checkpoint of the predictions, if the lines have none
     #[arg(long, value_name = "N")]
     step: Option<u64>,
     /// Print JSON

@@ -27,22 +27,22 @@ Examples:
   overrule student report predictions.jsonl --rows | jq 'select(.segment == \"4.5\")'"
 )]
 pub(super) struct ReportCommand {
-    /// The predictions, JSON lines or CSV
+    /// Predictions as JSON lines or CSV
     #[arg(required_unless_present = "student", conflicts_with = "student")]
     file: Option<PathBuf>,
-    /// A student of the project instead, all its checkpoints
+    /// Report on a student of the project, with all its checkpoints
     #[arg(long, value_name = "NAME")]
     student: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Print one JSON line per battle: what was said, what was predicted, its bucket and its segment
+    /// Print one JSON line per battle with its votes, prediction, bucket and segment
     #[arg(long, conflicts_with = "json")]
     rows: bool,
-    /// Draw the figures into this folder: fig1.svg to fig10.svg
+    /// Write the figures to this folder (fig1.svg to fig10.svg)
     #[arg(long, value_name = "DIR")]
     svg: Option<PathBuf>,
-    /// Write one page with all figures and their numbers here
+    /// Write an HTML page with all figures and their numbers
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }

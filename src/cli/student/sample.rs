@@ -31,34 +31,34 @@ Examples:
   overrule student sample --pairs 40 --train 32 --plan --out new.jsonl && overrule annotate --sample new.jsonl"
 )]
 pub(super) struct SampleCommand {
-    /// Pairs in all
+    /// Total number of pairs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pairs: u32,
-    /// How many of them are to learn from; the others are to test on [default: four of five]
+    /// Number of pairs for training; the others are for testing [default: four of five]
     #[arg(long, value_name = "N")]
     train: Option<usize>,
-    /// What the draw follows from
+    /// Random seed
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
-    /// Draw pairs that nobody has judged, and enter them as battles to be judged
+    /// Sample pairs that nobody has judged, and plan them as battles
     #[arg(long)]
     plan: bool,
-    /// With --plan: judges by name, in order [default: those of overrule.toml that have a key, else the offline ones]
+    /// With --plan, judges to use [default: those of overrule.toml, or the offline judges]
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", requires = "plan")]
     judges: Vec<String>,
-    /// With --plan: say what would be planned and what it would cost, and stop
+    /// With --plan, print the plan and its cost, and stop
     #[arg(long, requires = "plan")]
     dry_run: bool,
-    /// With --plan: do not ask before battles are entered whose judgments cost money
+    /// With --plan, do not ask before planning battles that cost money
     #[arg(long, requires = "plan")]
     yes: bool,
-    /// With --plan: let keys travel unencrypted to other machines
+    /// With --plan, allow sending keys unencrypted to other machines
     #[arg(long, requires = "plan")]
     insecure_http: bool,
-    /// With --dry-run: print JSON
+    /// With --dry-run, print JSON
     #[arg(long, requires = "dry_run")]
     json: bool,
-    /// Write here instead of stdout
+    /// Output file [default: stdout]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }

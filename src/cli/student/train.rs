@@ -27,35 +27,35 @@ Examples:
   overrule student train --other-battles --predictions p.jsonl && overrule student report p.jsonl"
 )]
 pub(super) struct TrainCommand {
-    /// Tell it the zELO of both documents too, and of those with the most alike texts, fitted without the pair itself: for pairs
-    /// of documents that have fought others
+    /// Also use the zELO of both documents and of those with the most similar texts, fitted without
+    /// the pair itself
     #[arg(long)]
     other_battles: bool,
-    /// Tell it how near the texts are by the vectors that this embedder of overrule.toml has made before; calls nothing
+    /// Also use cosines of the stored vectors of this embedder; makes no calls
     #[arg(long, value_name = "NAME")]
     embed: Option<String>,
-    /// Where the embedder's vectors are kept [default: embeddings.db beside the project]
+    /// File of the vectors [default: embeddings.db next to the project]
     #[arg(long, value_name = "FILE", requires = "embed")]
     vector_cache: Option<PathBuf>,
-    /// Measure this student of the project, or this file of predictions, beside it: on the pairs that all predict; repeatable
+    /// Compare with this student or file of predictions, on the pairs that all predict (repeatable)
     #[arg(long, value_name = "STUDENT|FILE")]
     beside: Vec<String>,
-    /// Groups of queries, each predicted by a model of the others
+    /// Number of folds; the queries of each are predicted by a model of the others
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(2..=50))]
     folds: u8,
-    /// What says which query is in which group
+    /// Random seed of the folds
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
-    /// Store it in the project under this name, with what it predicts of all pairs, judged or not
+    /// Store the student in the project under this name, with its predictions of all pairs
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Write the predictions of the judged pairs here, for `overrule student report`
+    /// Write the predictions of the judged pairs to this file, for `overrule student report`
     #[arg(long, value_name = "FILE")]
     predictions: Option<PathBuf>,
-    /// Predict the pairs that are not judged too; --name does it in any case
+    /// Also predict pairs that are not judged (implied by --name)
     #[arg(long, requires = "predictions")]
     all_pairs: bool,
-    /// Write the model here: its weights, and a hash of what it learned from
+    /// Write the model to this file: its weights, and a hash of its training data
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
     /// Print JSON

@@ -109,7 +109,12 @@ fn statements(folder: &Path, into: &mut Vec<(PathBuf, String)>) {
             continue;
         }
         let source = std::fs::read_to_string(&path).unwrap();
-        let production = source.split("#[cfg(test)]\nmod ").next().unwrap();
+        let production = ["mod ", "pub(super) mod "]
+            .iter()
+            .filter_map(|module| source.split_once(&format!("#[cfg(test)]\n{module}")))
+            .map(|(production, _)| production)
+            .min_by_key(|production| production.len())
+            .unwrap_or(&source);
         for verb in ["SELECT", "WITH", "INSERT", "UPDATE", "DELETE"] {
             for (start, _) in production.match_indices(&format!("\"{verb} ")) {
                 let text = &production[start + 1..];

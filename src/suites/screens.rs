@@ -75,7 +75,7 @@ fn the_chapter_on_a_screen_is_read_from_its_help() {
         assert_eq!(bench.shot(), help);
         bench.press("esc w M");
         let chapter = bench.shot();
-        for text in ["Reviewing and overruling", "order      comes first"] {
+        for text in ["Reviewing and overruling", "order      first in the queue"] {
             assert!(chapter.contains(text), "{chapter}");
         }
     }

@@ -23,7 +23,7 @@ pub use dense::{DenseSearch, EmbeddingProgress, vector_cache};
 pub use first_stage::FirstStage;
 use fused_rankings::FusedRankings;
 pub use fused_rankings::stage_names;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 pub use summary::PoolSummary;
 use summary::Summarised;
@@ -121,7 +121,8 @@ pub fn build(
             first_names(&unknown)
         ));
     }
-    let mut left_out: Vec<String> = Vec::new();
+    // One document may be relevant to several queries.
+    let mut left_out: BTreeSet<DocId> = BTreeSet::new();
     let (mut run, mut pools) = (RankedRun::new(), Vec::new());
     for query in &queries {
         let mut ranking = stage.ranking(query, options.run_depth.max(options.depth));
@@ -130,7 +131,7 @@ pub fn build(
         let (shown, hidden): (Vec<DocId>, Vec<DocId>) = relevant
             .map(|(document, _)| document.clone())
             .partition(|document| stage.has_text(document));
-        left_out.extend(hidden.iter().map(ToString::to_string));
+        left_out.extend(hidden);
         let found: Vec<DocId> = ranking
             .iter()
             .map(|(document, _)| document.clone())
@@ -141,10 +142,23 @@ pub fn build(
         run.insert(query.id.clone(), ranking);
     }
     if !left_out.is_empty() {
+        let names: Vec<&str> = left_out.iter().map(DocId::as_str).collect();
         notes.push(format!(
             "{} missing from the corpus, or empty there: in no pool ({})",
-            counted(left_out.len(), "relevant document"),
-            first_names(&left_out)
+            counted(names.len(), "relevant document"),
+            first_names(&names)
+        ));
+    }
+    let empty: Vec<&str> = pools
+        .iter()
+        .filter(|pool| pool.slots.is_empty())
+        .map(|pool| pool.query.as_str())
+        .collect();
+    if !empty.is_empty() {
+        notes.push(format!(
+            "{} without a document, neither found nor labelled relevant: no pool ({})",
+            counted(empty.len(), "query"),
+            first_names(&empty)
         ));
     }
     notes.extend(stage.notes(&queries));

@@ -6,6 +6,7 @@
 
 use super::corpus::DocId;
 use super::named::named;
+use super::text::folded;
 use serde::Serialize;
 use std::collections::HashSet;
 
@@ -66,13 +67,13 @@ pub struct SbrRow {
     pub sbr_rank: usize,
 }
 
-/// What makes two texts one: under [`SbrProfile::Overrule`] words and punctuation in lower case whatever the white space
+/// What makes two texts one: under [`SbrProfile::Overrule`] words and punctuation whatever their case and the white space
 /// between them, under [`SbrProfile::Original`] the text in lower case without white space around it.
 pub fn text_key(text: &str, profile: SbrProfile) -> String {
     match profile {
         SbrProfile::Overrule => {
             let words: Vec<&str> = text.split_whitespace().collect();
-            words.join(" ").to_lowercase()
+            folded(&words.join(" "))
         }
         // An empty field of the seed's table is read as a number that is none, whose text is "nan".
         SbrProfile::Original if text.is_empty() => "nan".to_owned(),

@@ -3,10 +3,15 @@
 //! Every range is in bytes of the text it was asked about and lies on character boundaries. All functions take time
 //! linear in the text and read no more of it than [`readable`] returns.
 
+mod folding;
 mod passage;
+mod tokens;
 
+pub use folding::{fold_into, folded};
 pub use passage::{best_passage, clip, sentences};
+pub use tokens::{TextPart, each_part, each_token, is_unspaced};
 
+use std::collections::HashSet;
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 use waken_snowball::Algorithm;
@@ -50,22 +55,9 @@ pub fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     readable(text).unicode_word_indices()
 }
 
-/// `word` in lower case, without an English possessive ending.
-pub fn normalise(word: &str) -> String {
-    let mut normal = String::new();
-    normalise_into(word, &mut normal);
-    normal
-}
-
-/// [`normalise`] into a buffer that is cleared first.
+/// `word` [`folded`], without an English possessive ending, into a buffer that is cleared first.
 pub fn normalise_into(word: &str, normal: &mut String) {
-    normal.clear();
-    if word.is_ascii() {
-        normal.push_str(word);
-        normal.make_ascii_lowercase();
-    } else {
-        normal.extend(word.chars().flat_map(char::to_lowercase));
-    }
+    fold_into(word, normal);
     if let Some(kept @ 1..) = normal
         .strip_suffix("'s")
         .or(normal.strip_suffix("’s"))
@@ -90,23 +82,25 @@ pub fn is_stopword(normal: &str) -> bool {
     STOPWORDS.binary_search(&normal).is_ok()
 }
 
-/// The distinct terms of `query` in its order, without stopwords unless there is nothing else; at most [`MAX_TERMS`].
+/// The distinct terms of `query` in its order, without stopwords unless there is nothing else; at most [`MAX_TERMS`]. Where
+/// there are more, single characters of scripts without spaces are left out, as pairs of characters say more.
 pub fn query_terms(query: &str) -> Vec<Term> {
     let collect = |keep_stopwords: bool| {
+        let mut seen = HashSet::new();
         let mut terms: Vec<Term> = Vec::new();
-        for (_, word) in words(query) {
-            let normal = normalise(word);
-            if !keep_stopwords && is_stopword(&normal) {
-                continue;
+        each_token(query, |range, normal| {
+            if terms.len() == 2 * MAX_TERMS || !keep_stopwords && is_stopword(normal) {
+                return;
             }
-            let stem = stem(&normal);
-            if terms.iter().all(|term| term.stem != stem) {
-                let surface = word.to_owned();
+            let stem = stem(normal);
+            if seen.insert(stem.clone()) {
+                let surface = query[range].to_owned();
                 terms.push(Term { surface, stem });
             }
-            if terms.len() == MAX_TERMS {
-                break;
-            }
+        });
+        if terms.len() > MAX_TERMS {
+            terms.retain(|term| !tokens::is_one_character(&term.stem));
+            terms.truncate(MAX_TERMS);
         }
         terms
     };
@@ -118,30 +112,36 @@ pub fn query_terms(query: &str) -> Vec<Term> {
     }
 }
 
-/// The words of `text` that are one of `terms`, in order, for highlighting.
+/// Where `text` has one of `terms`, in order, for highlighting. Places that overlap are one.
 pub fn matches(text: &str, terms: &[Term]) -> Vec<Range<usize>> {
-    hits(text, terms)
-        .into_iter()
-        .map(|(range, _)| range)
-        .collect()
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for (range, _) in hits(text, terms) {
+        match found.last_mut() {
+            Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+            _ => found.push(range),
+        }
+    }
+    found
 }
 
-/// The words of `text` that are one of `terms`, each with the term's index.
+/// The tokens of `text` that are one of `terms`, each with the term's index.
 fn hits(text: &str, terms: &[Term]) -> Vec<(Range<usize>, usize)> {
-    let mut normal = String::new();
-    words(text)
-        .filter_map(|(start, word)| {
-            normalise_into(word, &mut normal);
-            // A stem keeps its word's first character, so most words need no stemming.
-            let first = normal.chars().next();
-            if terms.iter().all(|term| term.stem.chars().next() != first) {
-                return None;
-            }
-            let stem = stem(&normal);
-            let term = terms.iter().position(|term| term.stem == stem)?;
-            Some((start..start + word.len(), term))
-        })
-        .collect()
+    let mut found = Vec::new();
+    each_token(text, |range, normal| {
+        // A stem keeps its word's first character, so most words need no stemming.
+        let first = normal.chars().next();
+        if terms.iter().all(|term| term.stem.chars().next() != first) {
+            return;
+        }
+        let stem = stem(normal);
+        found.extend(
+            terms
+                .iter()
+                .position(|term| term.stem == stem)
+                .map(|term| (range, term)),
+        );
+    });
+    found
 }
 
 /// The first `chars` characters.
@@ -158,6 +158,12 @@ fn head(text: &str, chars: usize) -> &str {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn normalise(word: &str) -> String {
+        let mut normal = String::new();
+        normalise_into(word, &mut normal);
+        normal
+    }
 
     fn stems(query: &str) -> Vec<String> {
         query_terms(query)
@@ -178,6 +184,7 @@ mod tests {
             ("TP53", "tp53"),
             ("3.14", "3.14"),
             ("s", "s"),
+            ("İzmir", "izmir"),
         ] {
             assert_eq!(stem(&normalise(word)), expected, "{word}");
         }
@@ -206,6 +213,25 @@ mod tests {
     }
 
     #[test]
+    fn scripts_without_spaces_match_by_characters_and_pairs() {
+        assert_eq!(stems("中国人"), ["中", "中国", "国", "国人", "人"]);
+        let terms = query_terms("中国");
+        let text = "在中国，中国人；国";
+        let found: Vec<&str> = matches(text, &terms)
+            .into_iter()
+            .map(|range| &text[range])
+            .collect();
+        assert_eq!(found, ["中国", "中国", "国"]);
+        // 64 pairs, and no character besides.
+        let long: String = (0..100)
+            .filter_map(|n| char::from_u32(0x4e00 + n))
+            .collect();
+        let terms = query_terms(&long);
+        assert_eq!(terms.len(), MAX_TERMS);
+        assert!(terms.iter().all(|term| term.surface.chars().count() == 2));
+    }
+
+    #[test]
     fn only_the_beginning_of_an_endless_text_is_read() {
         assert_eq!(readable(&"é".repeat(READ_CHARS + 1)).len(), 2 * READ_CHARS);
         assert_eq!(words(&"a ".repeat(READ_CHARS)).count(), READ_CHARS / 2);
@@ -219,7 +245,7 @@ mod tests {
             }
             let terms = query_terms(&query);
             for range in matches(&text, &terms) {
-                prop_assert!(terms.iter().any(|term| term.stem == stem(&normalise(&text[range.clone()]))));
+                prop_assert!(text.get(range).is_some_and(|hit| !matches(hit, &terms).is_empty()));
             }
         }
 

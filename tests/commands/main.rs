@@ -44,6 +44,7 @@ mod ruling;
 mod sampling;
 mod sbr;
 mod scaling;
+mod scripts;
 mod simulated_duels;
 mod simulated_students;
 mod students;

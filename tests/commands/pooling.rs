@@ -183,6 +183,41 @@ fn what_is_missing_is_said_and_left_out() {
 }
 
 #[test]
+fn a_query_without_documents_is_named_and_is_no_pool() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir_all(sandbox.path("beir/qrels")).unwrap();
+    let record = |id: &str, text: &str| json!({"_id": id, "text": text}).to_string() + "\n";
+    sandbox.write(
+        "beir/corpus.jsonl",
+        record("d1", "apple") + &record("d2", "apple pie"),
+    );
+    let queries = [("q1", "apple"), ("q2", "zebra"), ("q3", "apple")];
+    sandbox.write(
+        "beir/queries.jsonl",
+        queries.map(|(id, text)| record(id, text)).concat(),
+    );
+    sandbox.write(
+        "beir/qrels/test.tsv",
+        "query-id\tcorpus-id\tscore\nq1\td9\t1\nq2\td2\t0\nq3\td9\t1\n",
+    );
+    let ran = sandbox.done(BUILD);
+    ran.says("2 pools with 4 documents");
+    ran.says("note: 1 query without a document, neither found nor labelled relevant: no pool (q2)");
+    ran.says("note: 1 relevant document missing from the corpus, or empty there: in no pool (d9)");
+    assert_eq!(lines(&sandbox).len(), 2);
+    let summary = sandbox.json(&format!("{BUILD} --json"));
+    assert_eq!(summary["pools"]["count"], 2);
+    assert_eq!(summary["pools"]["short"], 2);
+    assert_eq!(summary["queries"], 3);
+
+    sandbox.write("c.tsv", "q1\td1\nq1\td8\nq3\td8\n");
+    let ran = sandbox.done(&format!("{BUILD} --candidates c.tsv"));
+    ran.says("note: 1 candidate missing from the corpus, or empty there: left out (d8)");
+    ran.says("1 pool with 1 document");
+    ran.says("no pool (q2, q3)");
+}
+
+#[test]
 fn another_first_stage_may_be_given() {
     let sandbox = Sandbox::new();
     benchmark(&sandbox);

@@ -4,12 +4,12 @@ use super::benchmark_folder::BenchmarkFolder;
 use super::fused_rankings::FusedRankings;
 use crate::app::error::AppError;
 use crate::app::input_files::read_ranking;
-use crate::app::wording::{counted, own_documents};
+use crate::app::wording::{counted, first_names, own_documents};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun, is_own_document};
 use crate::domain::retrieval::{AnalysisProfile, Bm25Index};
 use crate::formats::beir::BeirQuery;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 /// What was found for each query, and which documents there are.
@@ -20,6 +20,10 @@ pub struct FirstStage {
     texts: HashSet<DocId>,
     /// Queries that are documents of the corpus themselves, as in ArguAna and Quora.
     own: HashSet<QueryId>,
+    /// How the documents were read, where they were searched.
+    profile: Option<AnalysisProfile>,
+    /// Documents whose words the profile misses.
+    misread: usize,
     /// Notes on what was left out of a file of rankings.
     notes: Vec<String>,
 }
@@ -40,8 +44,11 @@ impl FirstStage {
         let labelled: HashSet<&DocId> = qrels.values().flat_map(|grades| grades.keys()).collect();
         let mut index = Bm25Index::new(profile);
         let (mut texts, mut own) = (HashSet::new(), HashSet::new());
+        let mut misread = 0;
         folder.for_each_document(|passage| {
             own.extend(own_query(qrels, &passage.id));
+            let misses = |text: &str| profile.misses_words(text);
+            misread += usize::from(misses(&passage.title) || misses(&passage.text));
             if labelled.contains(&passage.id) && !passage.content().is_empty() {
                 texts.insert(passage.id.clone());
             }
@@ -53,6 +60,8 @@ impl FirstStage {
             found: StageRankings::Index(Box::new(index)),
             texts,
             own,
+            profile: Some(profile),
+            misread,
             notes: Vec::new(),
         })
     }
@@ -77,16 +86,22 @@ impl FirstStage {
             }
             Ok(())
         })?;
-        let mut unknown = 0;
+        let mut unknown = BTreeSet::new();
         for ranking in rankings.values_mut() {
-            let before = ranking.len();
-            ranking.retain(|(document, _)| texts.contains(document));
-            unknown += before - ranking.len();
+            ranking.retain(|(document, _)| {
+                let known = texts.contains(document);
+                if !known {
+                    unknown.insert(document.clone());
+                }
+                known
+            });
         }
-        if unknown > 0 {
+        if !unknown.is_empty() {
+            let names: Vec<&str> = unknown.iter().map(DocId::as_str).collect();
             notes.push(format!(
-                "{} missing from the corpus, or empty there: left out",
-                counted(unknown, "candidate")
+                "{} missing from the corpus, or empty there: left out ({})",
+                counted(names.len(), "candidate"),
+                first_names(&names)
             ));
         }
         Ok(Self {
@@ -94,6 +109,8 @@ impl FirstStage {
             documents,
             texts,
             own,
+            profile: None,
+            misread: 0,
             notes,
         })
     }
@@ -166,7 +183,29 @@ impl FirstStage {
             .filter(|query| self.own.contains(query))
             .collect();
         let own = own_documents(&own);
-        self.notes.iter().cloned().chain(own).collect()
+        let misread = self.misread_note(queries);
+        self.notes
+            .iter()
+            .cloned()
+            .chain(own)
+            .chain(misread)
+            .collect()
+    }
+
+    /// That the profile takes the text of some documents or queries for a few long words.
+    fn misread_note(&self, queries: &[BeirQuery]) -> Option<String> {
+        let profile = self.profile?;
+        let queries = queries.iter();
+        let queries = queries.filter(|query| profile.misses_words(&query.text));
+        let queries = queries.count();
+        (queries + self.misread > 0).then(|| {
+            format!(
+                "{} and {} have text without spaces between words, as in Chinese, Japanese or Thai. The profile duckdb takes \
+                 such text for one word, as DuckDB does; --profile overrule searches it by characters",
+                counted(self.misread, "document"),
+                counted(queries, "query")
+            )
+        })
     }
 }
 

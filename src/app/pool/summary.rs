@@ -57,7 +57,9 @@ pub(super) struct Summarised<'a> {
 impl Summarised<'_> {
     pub(super) fn summary(&self, warnings: Vec<String>) -> Result<PoolSummary, AppError> {
         let (queries, first_stage) = self.quality(self.run)?;
-        let slots = || self.pools.iter().flat_map(|pool| &pool.slots);
+        // A query without documents has no pool.
+        let pools = || self.pools.iter().filter(|pool| !pool.slots.is_empty());
+        let slots = || pools().flat_map(|pool| &pool.slots);
         let of = |source| slots().filter(|slot| slot.source() == source).count();
         let (found, missed) = (of(SlotSource::LabelFound), of(SlotSource::LabelMissed));
         let short = |pool: &&JudgingPool| pool.slots.len() < self.depth;
@@ -71,9 +73,9 @@ impl Summarised<'_> {
             documents: self.stage.documents(),
             first_stage,
             pools: PoolCounts {
-                count: self.pools.len(),
+                count: pools().count(),
                 depth: self.depth,
-                short: self.pools.iter().filter(short).count(),
+                short: pools().filter(short).count(),
                 layout: self.layout,
                 slots: slots().count(),
                 positives: found + missed,

@@ -2,8 +2,10 @@
 
 use super::pick_reply::{InvalidPick, PickRequest, SlotsReply};
 use crate::domain::named::named;
+use crate::domain::text::fold_into;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use unicode_segmentation::UnicodeSegmentation;
 
 named! {
     "a verdict on a document", "snake_case";
@@ -182,27 +184,27 @@ pub(super) fn find_quote(text: &str, quote: &str) -> Option<Range<usize>> {
     Some(first..last)
 }
 
-/// The dot that İ leaves over its small letter. It counts for nothing: with it a character could match by half.
-const DOT_ABOVE: char = '\u{307}';
-
 /// A text as it is compared, and for each byte of it the character that it comes from.
 fn fold(text: &str) -> (String, Vec<Range<usize>>) {
     let mut folded = String::with_capacity(text.len());
     let mut origins = Vec::with_capacity(text.len());
-    for (at, c) in text.char_indices() {
-        let is_gap = c.is_whitespace() || c.is_control();
-        if (is_gap && folded.ends_with(' ')) || (c == DOT_ABOVE && folded.ends_with('i')) {
+    let mut small = String::new();
+    for (at, cluster) in text.grapheme_indices(true) {
+        let is_gap = cluster.contains(|c: char| c.is_whitespace() || c.is_control());
+        if is_gap && folded.ends_with(' ') {
             continue;
         }
-        if c == '[' && folded.ends_with("[ ") {
+        if cluster == "[" && folded.ends_with("[ ") {
             folded.pop();
             origins.pop();
         }
-        match is_gap {
-            true => folded.push(' '),
-            false => folded.extend(c.to_lowercase().filter(|c| *c != DOT_ABOVE)),
+        if is_gap {
+            folded.push(' ');
+        } else {
+            fold_into(cluster, &mut small);
+            folded.push_str(&small);
         }
-        origins.resize(folded.len(), at..at + c.len_utf8());
+        origins.resize(folded.len(), at..at + cluster.len());
     }
     (folded, origins)
 }
@@ -335,6 +337,11 @@ mod tests {
         assert_eq!(found("İstanbul x", "x"), Some("x"));
         assert_eq!(found("İa I", "i"), Some("İ"));
         assert_eq!(found("in İzmir", "i\u{307}zmir"), Some("İzmir"));
+        assert_eq!(found("die Bru\u{308}cke", "Brücke"), Some("Bru\u{308}cke"));
+        assert_eq!(
+            found("they co\u{ad}operate", "cooperate"),
+            Some("co\u{ad}operate")
+        );
         assert_eq!(found("now here", "nowhere"), None);
         assert_eq!(found("", "a"), None);
         assert_eq!(found("a. b", " . "), None);

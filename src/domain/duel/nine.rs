@@ -299,9 +299,13 @@ fn similarities(
 }
 
 fn stems(text: &str) -> BTreeSet<String> {
-    let words = text::words(text).map(|(_, word)| text::normalise(word));
-    let words = words.filter(|word| !text::is_stopword(word));
-    words.map(|word| text::stem(&word)).collect()
+    let mut stems = BTreeSet::new();
+    text::each_token(text, |_, word| {
+        if !text::is_stopword(word) {
+            stems.insert(text::stem(word));
+        }
+    });
+    stems
 }
 
 #[cfg(test)]

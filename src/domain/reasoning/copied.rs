@@ -1,5 +1,6 @@
 //! Passages that a reasoning takes over from a text word for word, without quotation marks.
 
+use crate::domain::text::folded;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
@@ -51,7 +52,7 @@ fn runs(text: &str) -> Vec<u64> {
         .split(|c: char| c.is_whitespace() || matches!(c, '*' | '"' | '“' | '”' | '‐'..='―' | '-'))
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
         .filter(|word| !word.is_empty())
-        .map(|word| word.replace('’', "'").to_lowercase())
+        .map(|word| folded(&word.replace('’', "'")))
         .collect();
     let hash = |run: &[String]| {
         let mut hasher = DefaultHasher::new();

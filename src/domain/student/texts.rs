@@ -1,6 +1,6 @@
 //! What the texts of a query's documents have of the query, beyond what the offline judges score, and of each other.
 
-use crate::domain::text::{is_stopword, normalise_into, query_terms, stem, words};
+use crate::domain::text::{each_token, is_stopword, query_terms, stem};
 use std::collections::{HashMap, HashSet};
 
 /// Numbers of one text.
@@ -116,14 +116,12 @@ impl Lexicon {
             stems: Vec::new(),
             words: 0,
         };
-        let mut normal = String::new();
-        for (_, word) in words(text) {
-            normalise_into(word, &mut normal);
-            let known = self.word(&normal);
+        each_token(text, |_, normal| {
+            let known = self.word(normal);
             found.written.insert(known.written);
             found.stems.extend(known.stem);
             found.words += 1;
-        }
+        });
         found
     }
 }

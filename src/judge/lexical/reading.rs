@@ -82,9 +82,11 @@ impl<'a> PoolReading<'a> {
         let terms = text::query_terms(query);
         let mut lexicon = Lexicon::default();
         let mut gram_terms: Vec<u64> = Vec::new();
+        let mut normal = String::new();
         for (index, term) in terms.iter().enumerate() {
             lexicon.stems.insert(term.stem.clone(), index);
-            each_gram(&text::normalise(&term.surface), |gram| {
+            text::normalise_into(&term.surface, &mut normal);
+            each_gram(&normal, |gram| {
                 let next = gram_terms.len();
                 let id = *lexicon.grams.entry(gram).or_insert(next as u16);
                 if usize::from(id) == next {
@@ -136,47 +138,49 @@ impl Lexicon {
         let mut sentences = text::sentences(text).into_iter();
         let mut passages: Vec<SentencePassage> = Vec::new();
         let mut hits = Vec::new();
-        let mut normal = String::new();
-        let mut at = 0;
-        for (start, word) in text::words(text) {
-            let end = start + word.len();
+        let mut words = 0;
+        let mut last_start = None;
+        text::each_token(text, |range, normal| {
             while passages
                 .last()
-                .is_none_or(|passage| passage.range.end < end)
+                .is_none_or(|passage| passage.range.end < range.end)
             {
                 let Some(range) = sentences.next() else { break };
                 passages.push(SentencePassage { range, words: 0 });
             }
-            if let Some(long) = passages
-                .last_mut()
-                .filter(|passage| passage.words == PASSAGE_WORDS)
-            {
-                let rest = start..long.range.end;
-                long.range.end = long.range.start + text[long.range.start..start].trim_end().len();
-                passages.push(SentencePassage {
-                    range: rest,
-                    words: 0,
-                });
+            // A pair of characters starts where its first character does, and is no further word.
+            if last_start.replace(range.start) != Some(range.start) {
+                if let Some(long) = passages
+                    .last_mut()
+                    .filter(|passage| passage.words == PASSAGE_WORDS)
+                {
+                    let rest = range.start..long.range.end;
+                    let head = &text[long.range.start..range.start];
+                    long.range.end = long.range.start + head.trim_end().len();
+                    passages.push(SentencePassage {
+                        range: rest,
+                        words: 0,
+                    });
+                }
+                if let Some(passage) = passages.last_mut() {
+                    passage.words += 1;
+                }
+                words += 1;
             }
-            if let Some(passage) = passages.last_mut() {
-                passage.words += 1;
-            }
-            text::normalise_into(word, &mut normal);
-            if let Some(word) = self.look_up(&normal) {
+            if let Some(word) = self.look_up(normal) {
                 hits.push(QueryHit {
-                    at,
+                    at: words - 1,
                     passage: passages.len().saturating_sub(1) as u32,
-                    start: start as u32,
-                    end: end as u32,
+                    start: range.start as u32,
+                    end: range.end as u32,
                     word,
                 });
             }
-            at += 1;
-        }
+        });
         DocumentReading {
             text,
             is_cut: text.len() < document.len(),
-            words: at,
+            words,
             passages,
             hits,
         }

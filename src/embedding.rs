@@ -16,8 +16,8 @@ use crate::judge::{CallError, FailureCause, JudgeLimits};
 use remote::RemoteEmbedder;
 use sha2::{Digest, Sha256};
 
-/// Texts in one call unless the user says otherwise.
-const BATCH: usize = 64;
+/// Texts in one call unless the user says otherwise: as many as text-embeddings-inference takes by default.
+const BATCH: usize = 32;
 /// Calls in flight of a server unless the user says otherwise.
 const CONCURRENCY: usize = 4;
 /// Characters of a text unless the user says otherwise: what fits into the 8,191 tokens of OpenAI's models.
@@ -130,13 +130,21 @@ impl Embedder {
         }
     }
 
+    /// What is embedded for a query; nothing for a blank one, which has no direction.
     pub fn query(&self, text: &str) -> String {
-        format!("{}{}", self.query_prefix, self.head(text))
+        self.sent(&self.query_prefix, text)
     }
 
-    /// What is embedded for a passage: all of it, or its beginning.
+    /// What is embedded for a passage: all of it, or its beginning; nothing for a blank one, which has no direction.
     pub fn passage(&self, text: &str) -> String {
-        format!("{}{}", self.passage_prefix, self.head(text))
+        self.sent(&self.passage_prefix, text)
+    }
+
+    fn sent(&self, prefix: &str, text: &str) -> String {
+        match self.head(text) {
+            blank if blank.trim().is_empty() => String::new(),
+            head => format!("{prefix}{head}"),
+        }
     }
 
     fn head<'a>(&self, text: &'a str) -> &'a str {
@@ -153,6 +161,11 @@ impl Embedder {
         hash.finalize().into()
     }
 
+    /// The hash of everything but the texts that could change its vectors.
+    pub fn identity(&self) -> [u8; 32] {
+        Sha256::digest(&self.identity).into()
+    }
+
     /// Makes one call. Retrying is the runner's business.
     pub async fn embed(&self, texts: &[String]) -> Result<EmbeddedTexts, CallError> {
         let mut embedded = match &self.source {
@@ -167,20 +180,15 @@ impl Embedder {
             }
         };
         let exchange = embedded.exchange.clone();
-        let wrong = |message: String| {
-            let mut error = CallError::new(FailureCause::Malformed, message);
-            *error.exchange = exchange.clone();
-            Err(error)
-        };
         let (given, made) = (texts.len(), embedded.vectors.len());
         if given != made {
-            return wrong(format!("{made} vectors came for {given} texts"));
+            let message = format!("{made} vectors came for {given} texts");
+            let mut error = CallError::new(FailureCause::Malformed, message);
+            *error.exchange = exchange;
+            return Err(error);
         }
         for vector in &mut embedded.vectors {
-            match unit_vector(std::mem::take(vector)) {
-                Some(unit) => *vector = unit,
-                None => return wrong("a vector is empty, zero or not finite".to_owned()),
-            }
+            *vector = unit_vector(std::mem::take(vector)).unwrap_or_default();
         }
         Ok(embedded)
     }

@@ -5,6 +5,7 @@ use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, open};
 use crate::app::wording::counted;
 use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::sanitise;
 use crate::formats::file::unpacked_name;
 use crate::formats::vectors::{NamedVectors, read_names, read_npy};
 use std::collections::HashMap;
@@ -21,6 +22,32 @@ pub enum RowNames {
     Documents(Vec<(Option<QueryId>, DocId)>),
     /// Texts of queries: one document may have several.
     Texts(Vec<(QueryId, String)>),
+}
+
+/// A text that needs a vector, with one document that has it.
+#[derive(Clone, Copy, Debug)]
+pub struct DocumentText<'a> {
+    pub query: &'a QueryId,
+    pub document: &'a DocId,
+    pub text: &'a str,
+}
+
+impl DocumentText<'_> {
+    /// Each text once.
+    pub fn distinct(mut texts: Vec<Self>) -> Vec<Self> {
+        texts.sort_by_key(|one| (one.text, one.query, one.document));
+        texts.dedup_by_key(|one| one.text);
+        texts
+    }
+
+    fn name(&self) -> String {
+        let (query, document) = (self.query.as_str(), self.document.as_str());
+        format!(
+            "document {:?} of query {:?}",
+            sanitise::line(document),
+            sanitise::line(query)
+        )
+    }
 }
 
 /// Vectors of documents.
@@ -75,17 +102,18 @@ impl DocumentVectors {
     pub fn embed(
         vectors: &mut CachedEmbedder,
         runtime: &Runtime,
-        texts: &[&str],
+        texts: &[DocumentText<'_>],
         progress: &mut dyn FnMut(usize),
     ) -> Result<Self, EmbedError> {
         let mut by_text = HashMap::new();
         for chunk in texts.chunks(TOGETHER) {
             let passages: Vec<String> = chunk
                 .iter()
-                .map(|text| vectors.embedder().passage(text))
+                .map(|one| vectors.embedder().passage(one.text))
                 .collect();
-            let found = runtime.block_on(vectors.of(&passages))?;
-            let named = chunk.iter().map(|text| (*text).to_owned());
+            let name = |at: usize| chunk.get(at).map_or_else(String::new, DocumentText::name);
+            let found = runtime.block_on(vectors.of(&passages, &name))?;
+            let named = chunk.iter().map(|one| one.text.to_owned());
             by_text.extend(named.zip(found));
             progress(by_text.len());
         }
@@ -93,15 +121,18 @@ impl DocumentVectors {
     }
 
     /// What it takes to embed `texts`.
-    pub fn need(vectors: &CachedEmbedder, texts: &[&str]) -> Result<EmbeddingNeed, EmbedError> {
+    pub fn need(
+        vectors: &CachedEmbedder,
+        texts: &[DocumentText<'_>],
+    ) -> Result<EmbeddingNeed, EmbedError> {
         let mut need = EmbeddingNeed::default();
-        for text in texts {
-            vectors.add_need(&mut need, &vectors.embedder().passage(text))?;
+        for one in texts {
+            vectors.add_need(&mut need, &vectors.embedder().passage(one.text))?;
         }
         Ok(need)
     }
 
-    /// The vector of a query's document, which has this text.
+    /// The vector of a query's document, which has this text; an empty one where the text is blank and has no direction.
     pub fn of(&self, query: &QueryId, document: &DocId, text: &str) -> Option<Vec<f64>> {
         match self {
             Self::Named(named) => named.get(query, document).cloned(),

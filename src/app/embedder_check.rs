@@ -1,7 +1,7 @@
 //! Whether an embedder works: one short text, and what its vector is.
 
 use crate::app::judge_check::CheckResult;
-use crate::domain::number_words;
+use crate::domain::{number_words, sanitise};
 use crate::embedding::Embedder;
 
 /// A text that any embedder has a vector for.
@@ -17,6 +17,11 @@ pub fn configured(embedder: &Embedder) -> CheckResult {
 pub async fn examine(embedder: &Embedder) -> CheckResult {
     let texts = [embedder.passage(TEXT)];
     match embedder.embed(&texts).await {
+        Ok(embedded) if embedded.vectors.iter().any(Vec::is_empty) => CheckResult::new(
+            false,
+            "the vector that came is empty, zero or not finite".to_owned(),
+        )
+        .remedy("check the model that the server serves"),
         Ok(embedded) => {
             let dimensions = embedded.vectors.first().map_or(0, Vec::len);
             let cost = match embedded.exchange.cost_usd {
@@ -24,8 +29,15 @@ pub async fn examine(embedder: &Embedder) -> CheckResult {
                 _ => price(embedder, &texts).to_owned(),
             };
             let ms = 1e3 * embedded.exchange.latency.as_secs_f64();
+            let served = embedded
+                .exchange
+                .model
+                .filter(|served| !embedder.model.ends_with(served.as_str()));
+            let served = served.map_or_else(String::new, |served| {
+                format!(" (answers as {})", sanitise::line(&served))
+            });
             let found = format!(
-                "{}: vectors of {dimensions} dimensions; {ms:.1} ms a call; {cost}",
+                "{}{served}: vectors of {dimensions} dimensions; {ms:.1} ms a call; {cost}",
                 embedder.model
             );
             CheckResult::new(true, found)

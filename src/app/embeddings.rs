@@ -19,7 +19,7 @@ use crate::store::ledger::CallPurpose;
 use crate::store::{Store, StoreError};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
@@ -30,6 +30,9 @@ const WAITING: usize = 4;
 const CHARS_PER_TOKEN: usize = 4;
 /// Bytes of one.
 const BYTES_PER_TOKEN: usize = 4;
+/// Bytes of all texts of a call at most. OpenAI takes 300,000 tokens, and hardly any language has fewer than three bytes in
+/// one. Where that is still too much, a refused call is halved.
+const CALL_BYTES: usize = 800_000;
 
 /// Why there are no vectors.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +43,14 @@ pub enum EmbedError {
         embedder: String,
         /// What happened and what to do about it.
         error: CallError,
+    },
+    /// A text alone in its call was refused, or has no vector.
+    #[error("embedder {embedder:?}: {text}: {error}")]
+    Text {
+        embedder: String,
+        /// Which document or query it is, and how long.
+        text: String,
+        error: Box<CallError>,
     },
     /// The embedder makes no more calls.
     #[error("embedder {embedder:?} stopped: {why}")]
@@ -93,11 +104,17 @@ pub struct CachedEmbedder {
     _over: watch::Sender<bool>,
     origins: VectorOrigins,
     dimension: Option<usize>,
+    /// Texts in one call at most; fewer once the server refused as many.
+    most: usize,
+    /// Whether a call was answered. The first one is made alone: it tells the model that is served.
+    answered: bool,
 }
 
 /// Texts to be embedded in one call.
 struct EmbedQuestion {
     embedder: Arc<Embedder>,
+    /// Where the texts are among those that are asked for.
+    places: Vec<usize>,
     texts: Vec<String>,
     keys: Vec<[u8; 32]>,
     cache: Arc<Mutex<VectorCache>>,
@@ -131,6 +148,7 @@ impl ServiceQuestion for EmbedQuestion {
         let again = error.no_answer && !self.once_more;
         again.then(|| Self {
             embedder: Arc::clone(&self.embedder),
+            places: self.places.clone(),
             texts: self.texts.clone(),
             keys: self.keys.clone(),
             cache: Arc::clone(&self.cache),
@@ -149,7 +167,10 @@ impl ServiceQuestion for EmbedQuestion {
     fn keep(&self, end: AttemptEnd<'_, EmbeddedTexts>) -> Option<RecordJob> {
         if let AttemptEnd::Answered(embedded) = end {
             let vectors = self.keys.iter().zip(&embedded.vectors);
-            if let Err(error) = lock(&self.cache).put(vectors) {
+            let vectors = vectors.filter(|(_, vector)| !vector.is_empty());
+            let model = embedded.exchange.model.as_deref();
+            let embedder = self.embedder.identity();
+            if let Err(error) = lock(&self.cache).put(&embedder, model, vectors) {
                 lock(&self.unkept).get_or_insert(error);
             }
         }
@@ -196,6 +217,8 @@ impl CachedEmbedder {
             next_call: Mutex::new(now),
         };
         Ok(Self {
+            most: embedder.batch,
+            answered: false,
             embedder: Arc::new(embedder),
             cache: Arc::new(Mutex::new(cache)),
             unkept: Arc::default(),
@@ -211,6 +234,11 @@ impl CachedEmbedder {
         &self.embedder
     }
 
+    /// The model that made the vectors, by what its server said.
+    pub fn served(&self) -> Result<Option<String>, EmbedError> {
+        Ok(lock(&self.cache).served(&self.embedder.identity())?)
+    }
+
     /// Where the vectors so far came from.
     pub fn origins(&self) -> VectorOrigins {
         self.origins
@@ -218,6 +246,9 @@ impl CachedEmbedder {
 
     /// Adds what it takes to have the vector of a text, as it is sent.
     pub fn add_need(&self, need: &mut EmbeddingNeed, text: &str) -> Result<(), EmbedError> {
+        if text.is_empty() {
+            return Ok(());
+        }
         need.texts += 1;
         if lock(&self.cache).get(&self.embedder.key(text))?.is_none() {
             need.unknown += 1;
@@ -249,24 +280,35 @@ impl CachedEmbedder {
         )
     }
 
-    /// The vectors of `texts`, in order. What came before an error or a stop is kept in the cache.
-    pub async fn of(&mut self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    /// The vectors of `texts`, in order; an empty one for an empty text. What came before an error or a stop is kept in the
+    /// cache. `name` says in an error which document or query a text is.
+    pub async fn of(
+        &mut self,
+        texts: &[String],
+        name: &dyn Fn(usize) -> String,
+    ) -> Result<Vec<Vec<f32>>, EmbedError> {
         let keys: Vec<[u8; 32]> = texts.iter().map(|text| self.embedder.key(text)).collect();
         let mut missing = Vec::new();
         let mut seen = HashSet::new();
         for (at, key) in keys.iter().enumerate() {
-            if lock(&self.cache).get(key)?.is_none() && seen.insert(key) {
+            let is_known = texts[at].is_empty() || lock(&self.cache).get(key)?.is_some();
+            if !is_known && seen.insert(key) {
                 missing.push(at);
             }
         }
         // Texts of one length waste no padding.
         missing.sort_by_key(|at| std::cmp::Reverse(texts[*at].len()));
         if !missing.is_empty() {
-            self.embed(texts, &keys, &missing).await?;
+            self.embed(texts, &keys, &missing, name).await?;
         }
-        self.origins.cached += texts.len() - missing.len();
+        let sent = texts.iter().filter(|text| !text.is_empty()).count();
+        self.origins.cached += sent - missing.len();
         let mut vectors = Vec::new();
-        for key in &keys {
+        for (key, text) in keys.iter().zip(texts) {
+            if text.is_empty() {
+                vectors.push(Vec::new());
+                continue;
+            }
             let vector = lock(&self.cache).get(key)?.ok_or(EmbedError::Stopped)?;
             let dimension = *self.dimension.get_or_insert(vector.len());
             if dimension != vector.len() {
@@ -289,38 +331,85 @@ impl CachedEmbedder {
         }
     }
 
-    /// Embeds the `missing` ones of `texts` and keeps what comes. After a failure nothing new is begun.
+    /// The failure of a text that was alone in its call, or whose vector says nothing.
+    fn failed_text(&self, name: String, text: &str, error: CallError) -> EmbedError {
+        let length = counted(text.chars().count(), "character");
+        EmbedError::Text {
+            embedder: self.embedder.name.clone(),
+            text: format!("{name} ({length})"),
+            error: Box::new(error),
+        }
+    }
+
+    /// The places of texts in calls that no limit forbids.
+    fn batches(&self, texts: &[String], missing: &[usize]) -> VecDeque<Vec<usize>> {
+        let mut batches: VecDeque<Vec<usize>> = VecDeque::new();
+        let mut bytes = 0;
+        for at in missing {
+            let length = texts[*at].len();
+            match batches.back_mut() {
+                Some(batch) if batch.len() < self.most && bytes + length <= CALL_BYTES => {
+                    batch.push(*at);
+                    bytes += length;
+                }
+                _ => {
+                    batches.push_back(vec![*at]);
+                    bytes = length;
+                }
+            }
+        }
+        batches
+    }
+
+    /// Embeds the `missing` ones of `texts` and keeps what comes. A call that is refused for its texts is made again in two
+    /// halves; a text that is refused alone is an error. After a failure nothing new is begun.
     async fn embed(
         &mut self,
         texts: &[String],
         keys: &[[u8; 32]],
         missing: &[usize],
+        name: &dyn Fn(usize) -> String,
     ) -> Result<(), EmbedError> {
         let (questions, asked) = mpsc::channel::<EmbedQuestion>(WAITING);
         let (events, mut heard) = mpsc::channel(WAITING);
         let (shared, gate) = (Arc::clone(&self.shared), Arc::clone(&self.gate));
         let worker = Worker::new(shared, 0, self.embedder.name.clone(), gate, asked, events);
         let worker = tokio::spawn(worker.work());
-        let batches = missing.chunks(self.embedder.batch);
-        let batches: Vec<EmbedQuestion> = batches
-            .map(|batch| EmbedQuestion {
-                embedder: Arc::clone(&self.embedder),
-                texts: batch.iter().map(|at| texts[*at].clone()).collect(),
-                keys: batch.iter().map(|at| keys[*at]).collect(),
-                cache: Arc::clone(&self.cache),
-                unkept: Arc::clone(&self.unkept),
-                once_more: false,
-            })
-            .collect();
-        let feeder = tokio::spawn(async move {
-            for batch in batches {
-                if questions.send(batch).await.is_err() {
-                    return;
-                }
-            }
-        });
+        let mut questions = Some(questions);
+        let mut batches = self.batches(texts, missing);
+        let mut unanswered = 0;
         let mut failure = None;
-        while let Some((_, event)) = heard.recv().await {
+        loop {
+            if failure.is_some() || batches.is_empty() && unanswered == 0 {
+                questions = None;
+            }
+            let may_send = !batches.is_empty() && (self.answered || unanswered == 0);
+            let room = async {
+                match &questions {
+                    Some(questions) => questions.reserve().await.ok(),
+                    None => None,
+                }
+            };
+            let (_, event) = tokio::select! {
+                room = room, if may_send && questions.is_some() => {
+                    match (room, batches.pop_front()) {
+                        (Some(room), Some(mut batch)) => {
+                            if batch.len() > self.most {
+                                batches.push_front(batch.split_off(self.most));
+                            }
+                            room.send(self.question(batch, texts, keys));
+                            unanswered += 1;
+                        }
+                        // The worker takes nothing more, and says why.
+                        _ => batches.clear(),
+                    }
+                    continue;
+                }
+                event = heard.recv() => match event {
+                    Some(event) => event,
+                    None => break,
+                },
+            };
             let embedder = self.embedder.name.clone();
             match event {
                 WorkerEvent::Ended {
@@ -328,31 +417,54 @@ impl CachedEmbedder {
                     end: QuestionEnd::Answered(embedded),
                     charge,
                 } => {
+                    unanswered -= 1;
+                    self.answered = true;
                     if let Some(error) = lock(&self.unkept).take() {
                         // What is in flight is heard to its end all the same.
-                        feeder.abort();
                         failure.get_or_insert(error.into());
                         continue;
                     }
-                    self.origins.embedded += question.keys.len();
+                    let found = embedded.vectors.iter();
+                    let without = found.clone().position(Vec::is_empty);
+                    self.origins.embedded += found.filter(|vector| !vector.is_empty()).count();
                     self.origins.tokens += embedded.exchange.usage.input;
                     self.origins.spent_usd += charge.usd();
+                    if let Some(place) = without.and_then(|at| question.places.get(at)) {
+                        let message = "its vector is empty, zero or not finite; if the model reads no texts that long, lower \
+                                       max_document_chars";
+                        let error = CallError::new(FailureCause::Malformed, message);
+                        let text = &texts[*place];
+                        failure.get_or_insert(self.failed_text(name(*place), text, error));
+                    }
                 }
                 WorkerEvent::Ended {
+                    question,
                     end: QuestionEnd::Failed(error),
                     ..
                 } => {
-                    feeder.abort();
+                    unanswered -= 1;
+                    let error = match question.places.as_slice() {
+                        places if !is_of_texts(&error) || places.is_empty() => {
+                            EmbedError::Call { embedder, error }
+                        }
+                        [place] => self.failed_text(name(*place), &texts[*place], error),
+                        places => {
+                            let (first, second) = places.split_at(places.len().div_ceil(2));
+                            self.most = self.most.min(first.len());
+                            batches.push_front(second.to_vec());
+                            batches.push_front(first.to_vec());
+                            continue;
+                        }
+                    };
                     // The first failure says more than that the embedder stopped because of it.
-                    if !matches!(failure, Some(EmbedError::Call { .. })) {
-                        failure = Some(EmbedError::Call { embedder, error });
+                    if matches!(failure, None | Some(EmbedError::Gone { .. })) {
+                        failure = Some(error);
                     }
                 }
                 WorkerEvent::Stopped(why) => {
                     failure.get_or_insert(EmbedError::Gone { embedder, why });
                 }
                 WorkerEvent::BudgetReached => {
-                    feeder.abort();
                     failure.get_or_insert(EmbedError::BudgetReached);
                 }
                 WorkerEvent::Failed(error) => {
@@ -372,4 +484,25 @@ impl CachedEmbedder {
             None => Ok(()),
         }
     }
+
+    fn question(&self, batch: Vec<usize>, texts: &[String], keys: &[[u8; 32]]) -> EmbedQuestion {
+        EmbedQuestion {
+            embedder: Arc::clone(&self.embedder),
+            texts: batch.iter().map(|at| texts[*at].clone()).collect(),
+            keys: batch.iter().map(|at| keys[*at]).collect(),
+            places: batch,
+            cache: Arc::clone(&self.cache),
+            unkept: Arc::clone(&self.unkept),
+            once_more: false,
+        }
+    }
+}
+
+/// Whether a call was refused for its texts, too many, too long or not wanted, so that a part of them may be taken.
+fn is_of_texts(error: &CallError) -> bool {
+    let is_refused = matches!(
+        error.cause,
+        FailureCause::TooLong | FailureCause::BadRequest | FailureCause::Filtered
+    );
+    is_refused && !error.stops_judge
 }

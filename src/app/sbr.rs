@@ -1,6 +1,6 @@
 //! Similarity-boosted ranking: a ranking with scores goes in, its documents in another order come out.
 
-use super::document_vectors::{DocumentVectors, RowNames};
+use super::document_vectors::{DocumentText, DocumentVectors, RowNames};
 use super::duel::{FoundRanking, find_ranking};
 use super::error::{AppError, FileProblems, invalid};
 use super::input_files::{contradictions, display_name, kind, open, read_ranking, stem};
@@ -226,19 +226,17 @@ impl SbrInput {
     }
 
     /// The texts whose vectors are needed.
-    pub fn texts(&self, profile: SbrProfile) -> Vec<&str> {
-        let mut texts: Vec<&str> = self
-            .queries
-            .iter()
-            .flat_map(|(_, documents)| {
-                let kept = distinct_candidates(&Self::candidates(documents), profile);
-                let kept = kept.into_iter().filter_map(|at| documents.get(at));
-                kept.map(|one| one.text.as_str())
+    pub fn texts(&self, profile: SbrProfile) -> Vec<DocumentText<'_>> {
+        let texts = self.queries.iter().flat_map(|(query, documents)| {
+            let kept = distinct_candidates(&Self::candidates(documents), profile);
+            let kept = kept.into_iter().filter_map(|at| documents.get(at));
+            kept.map(move |one| DocumentText {
+                query,
+                document: &one.id,
+                text: &one.text,
             })
-            .collect();
-        texts.sort_unstable();
-        texts.dedup();
-        texts
+        });
+        DocumentText::distinct(texts.collect())
     }
 
     /// Ranks the documents of every query.
@@ -262,6 +260,8 @@ impl SbrInput {
             let mut found = Vec::new();
             for candidate in &distinct {
                 match vectors.of(query, candidate.id, candidate.text) {
+                    // A blank text has no direction and is like nothing.
+                    Some(vector) if vector.is_empty() => found.push(vector),
                     Some(vector) => {
                         let expected = *dimension.get_or_insert(vector.len());
                         if expected != vector.len() {

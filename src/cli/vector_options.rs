@@ -4,7 +4,7 @@ use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output::{self, ProgressPace};
 use super::signals;
 use super::spending::{budget_in_force, confirm_spending, dollars};
-use crate::app::document_vectors::{DocumentVectors, RowNames};
+use crate::app::document_vectors::{DocumentText, DocumentVectors, RowNames};
 use crate::app::embeddings::{CachedEmbedder, EmbedError, EmbeddingNeed};
 use crate::app::error::AppError;
 use crate::app::pool::vector_cache;
@@ -135,7 +135,7 @@ impl VectorOptions {
     pub(super) fn find(
         &self,
         context: &CommandContext,
-        texts: &[&str],
+        texts: &[DocumentText<'_>],
         lines: Option<RowNames>,
     ) -> Result<FoundVectors, CommandFailure> {
         if let Some(path) = &self.vectors {
@@ -155,7 +155,7 @@ impl VectorOptions {
         &self,
         name: &str,
         context: &CommandContext,
-        texts: &[&str],
+        texts: &[DocumentText<'_>],
     ) -> Result<FoundVectors, CommandFailure> {
         let runtime = signals::runtime()?;
         let cache = self.vector_cache.as_deref();

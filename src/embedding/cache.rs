@@ -3,7 +3,7 @@
 
 use crate::formats::file;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,6 +15,17 @@ pub enum VectorCacheError {
     /// The file is something else, or cannot be opened.
     #[error("{}: holds no embeddings: {reason}; name another file with --vectors", path.display())]
     NotACache { path: PathBuf, reason: String },
+    /// The server serves another model than the one that made the vectors here.
+    #[error(
+        "the server answered as the model {served:?}, and the vectors in {} were made by {known:?}. Vectors of two models \
+         cannot be compared: have the server serve {known} again, or keep the vectors of {served} in another file (--vectors \
+         of pool build, --vector-cache of other commands)", path.display()
+    )]
+    AnotherModel {
+        path: PathBuf,
+        known: String,
+        served: String,
+    },
     #[error("the file of embeddings: {0}")]
     Sqlite(#[from] rusqlite::Error),
 }
@@ -61,7 +72,8 @@ impl VectorCache {
         connection.pragma_update(None, "synchronous", "full")?;
         connection.pragma_update(None, "application_id", APPLICATION_ID)?;
         connection.execute_batch(
-            "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, vector BLOB NOT NULL) STRICT",
+            "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, vector BLOB NOT NULL) STRICT;
+             CREATE TABLE IF NOT EXISTS served (embedder BLOB PRIMARY KEY, model TEXT NOT NULL) STRICT",
         )?;
         Ok(Self(connection))
     }
@@ -76,12 +88,43 @@ impl VectorCache {
         Ok(bytes.map(|bytes| bytes.as_chunks().0.iter().map(number).collect()))
     }
 
-    /// Keeps vectors; they are on disk when this returns.
+    /// The model that made an embedder's vectors, by what its server said.
+    pub fn served(&self, embedder: &[u8; 32]) -> Result<Option<String>, VectorCacheError> {
+        let sql = "SELECT model FROM served WHERE embedder = ?1";
+        let mut statement = self.0.prepare_cached(sql)?;
+        Ok(statement
+            .query_row([embedder], |row| row.get(0))
+            .optional()?)
+    }
+
+    /// Keeps vectors of an embedder, which a server made that says to be `model`; they are on disk when this returns.
+    ///
+    /// # Errors
+    /// Another model made the embedder's vectors until now.
     pub fn put<'a>(
         &mut self,
+        embedder: &[u8; 32],
+        model: Option<&str>,
         vectors: impl IntoIterator<Item = (&'a [u8; 32], &'a Vec<f32>)>,
     ) -> Result<(), VectorCacheError> {
-        let transaction = self.0.transaction()?;
+        let transaction = self
+            .0
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if let Some(served) = model {
+            transaction.execute(
+                "INSERT OR IGNORE INTO served (embedder, model) VALUES (?1, ?2)",
+                (embedder, served),
+            )?;
+            let sql = "SELECT model FROM served WHERE embedder = ?1";
+            let known: String = transaction.query_row(sql, [embedder], |row| row.get(0))?;
+            if known != served {
+                return Err(VectorCacheError::AnotherModel {
+                    path: transaction.path().unwrap_or_default().into(),
+                    known,
+                    served: served.to_owned(),
+                });
+            }
+        }
         {
             let mut statement = transaction
                 .prepare_cached("INSERT OR REPLACE INTO vector (key, vector) VALUES (?1, ?2)")?;
@@ -104,11 +147,26 @@ mod tests {
         let path = folder.path().join("vectors.db");
         let vector = vec![0.1f32, -0.0, f32::MIN_POSITIVE];
         let mut cache = VectorCache::open(&path).unwrap();
-        cache.put([(&[1; 32], &vector)]).unwrap();
+        let embedder = [9; 32];
+        cache.put(&embedder, None, [(&[1; 32], &vector)]).unwrap();
         drop(cache);
-        let cache = VectorCache::open(&path).unwrap();
-        assert_eq!(cache.get(&[1; 32]).unwrap(), Some(vector));
+        let mut cache = VectorCache::open(&path).unwrap();
+        assert_eq!(cache.get(&[1; 32]).unwrap(), Some(vector.clone()));
         assert_eq!(cache.get(&[2; 32]).unwrap(), None);
+
+        assert_eq!(cache.served(&embedder).unwrap(), None);
+        for model in [Some("bge"), None, Some("bge")] {
+            cache.put(&embedder, model, [(&[3; 32], &vector)]).unwrap();
+        }
+        let error = cache
+            .put(&embedder, Some("e5"), [(&[4; 32], &vector)])
+            .unwrap_err();
+        assert!(error.to_string().contains("as the model \"e5\""), "{error}");
+        assert_eq!(cache.get(&[4; 32]).unwrap(), None);
+        assert_eq!(cache.served(&embedder).unwrap().as_deref(), Some("bge"));
+        cache
+            .put(&[8; 32], Some("e5"), [(&[4; 32], &vector)])
+            .unwrap();
 
         let other = folder.path().join("other.db");
         Connection::open(&other)

@@ -3,16 +3,22 @@
 use super::embedded_texts::EmbeddedTexts;
 use crate::judge::price::{CacheWrites, Price};
 use crate::judge::provider::address::join;
+use crate::judge::provider::error_response::ErrorBody;
 use crate::judge::provider::json::{self, merge};
 use crate::judge::provider::rate_limits;
 use crate::judge::provider::response::HttpResponse;
 use crate::judge::provider::{ApiConnection, JudgeSettings};
 use crate::judge::provider::{error_response, token_counts};
-use crate::judge::{CallError, Exchange, FailureCause, JudgeLimits, Usage};
+use crate::judge::{CallError, Exchange, FailureCause, JudgeLimits, Retry, Usage};
 use reqwest::Url;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+
+/// What llama.cpp says of a text that is longer than its batch.
+const LLAMA_TOO_LARGE: &str = "too large to process";
+/// What Ollama says, as an internal error, where the model computes no number for a text.
+const OLLAMA_NO_NUMBER: &str = "unsupported value";
 
 /// A server with what is sent to it.
 #[derive(Debug)]
@@ -78,8 +84,13 @@ impl RemoteEmbedder {
             .map(|price| price.cost(&usage, CacheWrites::default()))
     }
 
-    /// What is known of a call that read so many tokens.
-    fn exchange(&self, received: &HttpResponse, tokens: Option<u64>) -> Exchange {
+    /// What is known of a call that read so many tokens, which `model` answered.
+    fn exchange(
+        &self,
+        received: &HttpResponse,
+        tokens: Option<u64>,
+        model: Option<String>,
+    ) -> Exchange {
         let usage = Usage {
             input: tokens.unwrap_or(0),
             ..Usage::default()
@@ -89,6 +100,7 @@ impl RemoteEmbedder {
         let price = price.filter(|price| tokens.is_some() || *price == Price::FREE);
         Exchange {
             usage,
+            model: model.filter(|model| !model.trim().is_empty()),
             cost_usd: price.map(|price| price.cost(&usage, CacheWrites::default())),
             latency: received.latency,
             limits: rate_limits::read(received),
@@ -127,38 +139,83 @@ impl RemoteEmbedder {
                 .parse(received)
                 .map_err(|error| error_response::with_pull(&self.settings, error))?;
             return Ok(EmbeddedTexts {
-                vectors: reply.embeddings,
-                exchange: self.exchange(received, count(&reply.prompt_eval_count)),
+                vectors: reply.embeddings.into_iter().map(numbers).collect(),
+                exchange: self.exchange(received, count(&reply.prompt_eval_count), reply.model),
             });
         }
         let mut reply: OpenAiReply = self.parse(received)?;
-        reply.data.sort_by_key(|datum| datum.index);
-        if (0..).zip(&reply.data).any(|(at, datum)| at != datum.index) {
-            let message = "the vectors of the answer are not numbered from 0 on";
-            return Err(CallError::new(FailureCause::Malformed, message));
+        // Some servers answer in order and number nothing.
+        if reply.data.iter().any(|datum| datum.index.is_some()) {
+            reply.data.sort_by_key(|datum| datum.index);
+            if (0..)
+                .zip(&reply.data)
+                .any(|(at, datum)| datum.index != Some(at))
+            {
+                let message = "the vectors of the answer are not numbered from 0 on";
+                return Err(CallError::new(FailureCause::Malformed, message));
+            }
         }
+        let tokens = reply.usage.get("prompt_tokens").and_then(count);
         Ok(EmbeddedTexts {
             vectors: reply
                 .data
                 .into_iter()
-                .map(|datum| datum.embedding)
+                .map(|datum| numbers(datum.embedding))
                 .collect(),
-            exchange: self.exchange(received, reply.usage.get("prompt_tokens").and_then(count)),
+            exchange: self.exchange(received, tokens, reply.model),
         })
     }
 
     fn parse<T: DeserializeOwned>(&self, received: &HttpResponse) -> Result<T, CallError> {
         if !received.is_ok() {
-            return Err(error_response::from_response(&self.settings, received));
+            return Err(self.refusal(received));
         }
         serde_json::from_slice(&received.body)
+            .or_else(|_| serde_json::from_str(&with_nulls(&received.body)))
             .map_err(|_| error_response::no_reply(&self.settings, received))
     }
+
+    /// What an answer that is no success means. That texts are too long, or that the model computes nothing for them, is the
+    /// same on every further try.
+    fn refusal(&self, received: &HttpResponse) -> CallError {
+        let mut error = error_response::from_response(&self.settings, received);
+        let body = ErrorBody::read(&received.body);
+        let is_internal = received.status == 500 && body.says(&[LLAMA_TOO_LARGE, OLLAMA_NO_NUMBER]);
+        // Embedders write nothing, so that a complaint about the limit of an answer is about the texts.
+        if is_internal || error.message.contains("max_output_tokens") {
+            error.cause = FailureCause::TooLong;
+            error.retry = Retry::Never;
+            error.stops_judge = false;
+        }
+        if error.cause == FailureCause::TooLong {
+            let advice = match body.says(&[LLAMA_TOO_LARGE]) {
+                true => ", or start the server with larger --batch-size and --ubatch-size",
+                false => "",
+            };
+            error.message = format!("{}; lower max_document_chars{advice}", body.shown());
+        }
+        error
+    }
+}
+
+/// The numbers of a vector; what is null is not a number.
+fn numbers(vector: Option<Vec<Option<f32>>>) -> Vec<f32> {
+    let numbers = vector.into_iter().flatten();
+    numbers.map(|number| number.unwrap_or(f32::NAN)).collect()
+}
+
+/// An answer of a server that writes numbers as Python does, which are no JSON where they are not finite.
+fn with_nulls(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    ["-Infinity", "Infinity", "NaN"]
+        .iter()
+        .fold(text.into_owned(), |text, word| text.replace(word, "null"))
 }
 
 #[derive(Deserialize)]
 struct OpenAiReply {
     data: Vec<Datum>,
+    model: Option<String>,
     /// Not a count by its type: vectors are not thrown away because their count makes no sense.
     #[serde(default)]
     usage: Value,
@@ -166,14 +223,14 @@ struct OpenAiReply {
 
 #[derive(Deserialize)]
 struct Datum {
-    #[serde(default)]
-    index: usize,
-    embedding: Vec<f32>,
+    index: Option<usize>,
+    embedding: Option<Vec<Option<f32>>>,
 }
 
 #[derive(Deserialize)]
 struct OllamaReply {
-    embeddings: Vec<Vec<f32>>,
+    embeddings: Vec<Option<Vec<Option<f32>>>>,
+    model: Option<String>,
     #[serde(default)]
     prompt_eval_count: Value,
 }

@@ -140,8 +140,9 @@ pub(super) fn too_long(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, words)
 }
 
-/// All lines as text, blank ones too, without their breaks. One that is too long is an error.
+/// All lines as text, blank ones too, without their breaks and without a byte order mark. One that is too long is an error.
 pub(super) fn text_lines(mut reader: impl BufRead) -> impl Iterator<Item = io::Result<String>> {
+    let mut first = true;
     std::iter::from_fn(move || {
         let mut bytes = Vec::new();
         let mut line = reader.by_ref().take(LONGEST_LINE + 1);
@@ -155,6 +156,10 @@ pub(super) fn text_lines(mut reader: impl BufRead) -> impl Iterator<Item = io::R
         }
         let bare = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
         let bare = bare.strip_suffix(b"\r").unwrap_or(bare);
+        let mark = std::mem::take(&mut first).then_some(BYTE_ORDER_MARK);
+        let bare = mark
+            .and_then(|mark| bare.strip_prefix(mark))
+            .unwrap_or(bare);
         Some(
             String::from_utf8(bare.to_vec())
                 .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "is not text in UTF-8")),

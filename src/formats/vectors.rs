@@ -282,7 +282,10 @@ mod tests {
         assert!(refused(short).starts_with("v:2: vector: has 1 numbers"));
         let twice = "{\"id\": \"d\", \"vector\": [1]}\n{\"id\": \"d\", \"vector\": [1]}";
         assert!(refused(twice).contains("has a vector above"));
-        let names = read_names("7\td\ne\n".as_bytes(), "n").unwrap();
+        let marked = format!("\u{feff}{}", lines.replace('\n', "\r\n"));
+        let marked = NamedVectors::read(marked.as_bytes(), "v").unwrap();
+        assert_eq!(marked.vectors, named.vectors);
+        let names = read_names("\u{feff}7\td\r\ne\n".as_bytes(), "n").unwrap();
         let named = NamedVectors::of_rows(names, vec![vec![1.0], vec![2.0]]);
         assert_eq!(
             named.get(&QueryId::new("7"), &DocId::new("d")),

@@ -15,6 +15,7 @@ mod duel_answers;
 mod duel_blindness;
 mod duels;
 mod embedded_reasoning;
+mod embedder_limits;
 mod embedding;
 mod evaluating;
 mod exits;

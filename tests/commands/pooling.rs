@@ -201,7 +201,7 @@ fn a_query_without_documents_is_named_and_is_no_pool() {
         "query-id\tcorpus-id\tscore\nq1\td9\t1\nq2\td2\t0\nq3\td9\t1\n",
     );
     let ran = sandbox.done(BUILD);
-    ran.says("2 pools with 4 documents");
+    ran.prints("2 pools with 4 documents");
     ran.says("note: 1 query without a document, neither found nor labelled relevant: no pool (q2)");
     ran.says("note: 1 relevant document missing from the corpus, or empty there: in no pool (d9)");
     assert_eq!(lines(&sandbox).len(), 2);
@@ -210,10 +210,10 @@ fn a_query_without_documents_is_named_and_is_no_pool() {
     assert_eq!(summary["pools"]["short"], 2);
     assert_eq!(summary["queries"], 3);
 
-    sandbox.write("c.tsv", "q1\td1\nq1\td8\nq3\td8\n");
+    sandbox.write("c.tsv", "query-id\tcorpus-id\nq1\td1\nq1\td8\nq3\td8\n");
     let ran = sandbox.done(&format!("{BUILD} --candidates c.tsv"));
     ran.says("note: 1 candidate missing from the corpus, or empty there: left out (d8)");
-    ran.says("1 pool with 1 document");
+    ran.prints("1 pool with 1 document");
     ran.says("no pool (q2, q3)");
 }
 

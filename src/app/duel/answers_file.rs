@@ -115,6 +115,7 @@ pub fn take_answers(
     let standing = answers_of(&session.events);
     let mut seen = HashSet::new();
     for (at, line) in (1..).zip(&lines) {
+        let line = line.trim_start_matches('\u{feff}');
         if line.trim().is_empty() {
             continue;
         }

@@ -2,7 +2,7 @@
 
 use super::rankings::{FoundRanking, find_ranking};
 use crate::app::adjudication::data::adjudication_data;
-use crate::app::document_vectors::DocumentVectors;
+use crate::app::document_vectors::{DocumentText, DocumentVectors};
 use crate::app::error::{AppError, invalid};
 use crate::app::wording::{counted, first_names};
 use crate::client::now_ms;
@@ -209,12 +209,16 @@ impl DuelDraft {
     }
 
     /// The texts that an easy negative is compared by.
-    pub fn texts(&self) -> Vec<&str> {
-        let texts = self.queries.iter().flat_map(|query| query.texts.values());
-        let mut texts: Vec<&str> = texts.map(String::as_str).collect();
-        texts.sort_unstable();
-        texts.dedup();
-        texts
+    pub fn texts(&self) -> Vec<DocumentText<'_>> {
+        let texts = self.queries.iter().flat_map(|of| {
+            let texts = of.texts.iter();
+            texts.map(|(document, text)| DocumentText {
+                query: &of.query,
+                document,
+                text,
+            })
+        });
+        DocumentText::distinct(texts.collect())
     }
 
     /// Chooses the documents.

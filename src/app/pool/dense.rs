@@ -8,6 +8,7 @@ use crate::app::error::AppError;
 use crate::domain::corpus::DocId;
 use crate::domain::metrics::Qrels;
 use crate::domain::retrieval::{NearestDocuments, RRF_K, reciprocal_rank_fusion};
+use crate::domain::sanitise;
 use crate::embedding::cache::VectorCache;
 use crate::formats::beir::{BeirDocument, BeirQuery};
 use serde_json::json;
@@ -116,6 +117,7 @@ impl<'a> DenseSearch<'a> {
             "depth": self.depth,
             "embedder": self.vectors.embedder().name,
             "model": self.vectors.embedder().model,
+            "served_model": self.vectors.served()?,
         });
         let origins = self.origins();
         let mut made = method.clone();
@@ -137,7 +139,10 @@ impl<'a> DenseSearch<'a> {
         progress: &mut dyn FnMut(EmbeddingProgress),
     ) -> Result<Vec<Vec<(DocId, f64)>>, AppError> {
         let texts = self.query_texts();
-        let queries = runtime.block_on(self.vectors.of(&texts))?;
+        let ids = self.queries.iter().map(|query| query.id.as_str());
+        let ids: Vec<&str> = ids.collect();
+        let name = |at: usize| named("query", ids.get(at).copied());
+        let queries = runtime.block_on(self.vectors.of(&texts, &name))?;
         // One of them may be the query's own document.
         let mut nearest = NearestDocuments::new(queries, self.depth + 1);
         let embedder = self.vectors.embedder();
@@ -146,7 +151,8 @@ impl<'a> DenseSearch<'a> {
         let (folder, vectors) = (self.folder, &mut self.vectors);
         for_each_chunk(folder, size, |chunk| {
             let texts = texts_of(vectors, chunk);
-            let found = runtime.block_on(vectors.of(&texts))?;
+            let name = |at: usize| named("document", chunk.get(at).map(|one| one.id.as_str()));
+            let found = runtime.block_on(vectors.of(&texts, &name))?;
             for (document, vector) in chunk.iter().zip(&found) {
                 nearest.offer(&document.id, vector);
             }
@@ -166,6 +172,11 @@ impl<'a> DenseSearch<'a> {
         let queries = self.queries.iter();
         queries.map(|query| embedder.query(&query.text)).collect()
     }
+}
+
+/// A query or document in an error.
+fn named(what: &str, id: Option<&str>) -> String {
+    format!("{what} {:?}", sanitise::line(id.unwrap_or_default()))
 }
 
 /// The texts of documents, as the embedder is sent them.

@@ -64,8 +64,11 @@ impl KnownVectors {
         })
     }
 
-    /// A text's vector with length 1.
+    /// A text's vector with length 1; an empty one of an empty text, which has no direction.
     fn of(&self, text: &str) -> Result<Option<Vec<f64>>, AppError> {
+        if text.is_empty() {
+            return Ok(Some(Vec::new()));
+        }
         let found = self
             .cache
             .get(&self.embedder.key(text))
@@ -118,7 +121,8 @@ impl PoolVectors {
     }
 }
 
-/// Of vectors of length 1; `None` for vectors of different models.
+/// Of vectors of length 1, 0 where one is empty; `None` for vectors of different models.
 fn cosine(x: &[f64], y: &[f64]) -> Option<f64> {
-    (x.len() == y.len()).then(|| x.iter().zip(y).map(|(x, y)| x * y).sum())
+    (x.is_empty() || y.is_empty() || x.len() == y.len())
+        .then(|| x.iter().zip(y).map(|(x, y)| x * y).sum())
 }

@@ -39,7 +39,8 @@ pub struct NearestDocuments {
 }
 
 impl NearestDocuments {
-    /// No documents yet. `queries` have length 1 each; `depth` documents of each are kept.
+    /// No documents yet. `queries` have length 1 each, or none where they have no direction and find nothing; `depth`
+    /// documents of each are kept.
     pub fn new(queries: Vec<Vec<f32>>, depth: usize) -> Self {
         let queries = queries.into_iter().map(|query| (query, BinaryHeap::new()));
         Self {
@@ -48,9 +49,13 @@ impl NearestDocuments {
         }
     }
 
-    /// Considers a document with its vector of length 1.
+    /// Considers a document with its vector of length 1; one without a direction, and so without a vector, is not found.
     pub fn offer(&mut self, id: &DocId, vector: &[f32]) {
-        for (query, kept) in &mut self.queries {
+        if vector.is_empty() {
+            return;
+        }
+        let queries = self.queries.iter_mut();
+        for (query, kept) in queries.filter(|(query, _)| !query.is_empty()) {
             let score = cosine(query, vector);
             let full = kept.len() >= self.depth;
             let better =

@@ -33,6 +33,7 @@ mod merging;
 mod methods;
 mod overruling;
 mod people;
+mod permuted;
 mod picking;
 mod pooling;
 mod project_file;

@@ -171,6 +171,7 @@ impl Bm25Index {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::sampling::SeededRng;
     use proptest::prelude::*;
 
     fn index(profile: AnalysisProfile, texts: &[(&str, &str)]) -> Bm25Index {
@@ -267,6 +268,28 @@ mod tests {
                 prop_assert!(all.iter().all(|hit| hit.score > 0.0 && hit.score.is_finite()));
                 let few = index.search(&query, depth);
                 prop_assert_eq!(&all[..all.len().min(depth)], few.as_slice());
+            }
+        }
+
+        #[test]
+        fn the_order_of_documents_changes_no_score(
+            texts in prop::collection::vec("([abc]{1,2} |中国|국){0,6}", 0..12),
+            query in "([abc]{1,2} |中国|국){0,4}",
+            seed: u64,
+        ) {
+            for profile in [AnalysisProfile::Overrule, AnalysisProfile::Duckdb] {
+                let mut order: Vec<usize> = (0..texts.len()).collect();
+                let found = |order: &[usize]| {
+                    let mut index = Bm25Index::new(profile);
+                    for at in order {
+                        index.add(DocId::new(at.to_string()), "b", &texts[*at]);
+                    }
+                    let hits = index.search(&query, usize::MAX).into_iter();
+                    hits.map(|hit| (index.id(hit.document), hit.score.to_bits())).collect::<Vec<_>>()
+                };
+                let one = found(&order);
+                SeededRng::new(seed, &["documents"]).shuffle(&mut order);
+                prop_assert_eq!(one, found(&order));
             }
         }
 

@@ -141,6 +141,16 @@ mod tests {
         assert_eq!(names, [["b", "c"], ["c", "a"]]);
     }
 
+    #[test]
+    fn what_has_no_direction_is_not_found_and_finds_nothing() {
+        let mut nearest = NearestDocuments::new(vec![vec![1.0, 0.0], vec![]], 2);
+        for (id, vector) in [("a", &[][..]), ("b", &[-1.0, 0.0])] {
+            nearest.offer(&DocId::new(id), vector);
+        }
+        let found = nearest.rankings();
+        assert_eq!(found, [vec![(DocId::new("b"), -1.0)], vec![]]);
+    }
+
     proptest! {
         #[test]
         fn what_is_kept_is_the_head_of_all(

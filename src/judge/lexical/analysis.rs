@@ -245,6 +245,27 @@ mod tests {
         }
 
         #[test]
+        fn the_order_of_a_pool_changes_no_number(
+            query in "[ a-c中国]{0,8}",
+            texts in prop::collection::vec("[ a-c.中国]{0,40}", 1..6),
+        ) {
+            let mut documents: Vec<Arc<str>> = texts.iter().map(|text| text.as_str().into()).collect();
+            let one = LexicalAnalysis::new(&query, &documents);
+            documents.reverse();
+            let other = LexicalAnalysis::new(&query, &documents);
+            let place = |at: usize| documents.len() - 1 - at;
+            for method in LexicalMethod::ALL {
+                for a in 0..documents.len() {
+                    prop_assert_eq!(one.score(method, a).to_bits(), other.score(method, place(a)).to_bits());
+                    for b in 0..documents.len() {
+                        let (there, again) = (one.margin(method, a, b), other.margin(method, place(a), place(b)));
+                        prop_assert!((there - again).abs() < 1.5e-3, "{there} {again}");
+                    }
+                }
+            }
+        }
+
+        #[test]
         fn no_text_panics(query in ".{0,30}", text in ".{0,200}") {
             let _ = LexicalAnalysis::new(&query, &[text.as_str().into(), query.as_str().into()]);
         }

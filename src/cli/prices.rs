@@ -38,9 +38,9 @@ impl PricesCommand {
         if self.json {
             let mut value = serde_json::to_value(&report)?;
             drop_nulls(&mut value);
-            return Ok(output::json(&value)?);
+            return output::json(&value);
         }
-        Ok(output::raw(&text(&report))?)
+        output::raw(&text(&report))
     }
 }
 

@@ -40,7 +40,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0023.sql"),
     WITHOUT_COPIES,
     ONE_SPELLING,
-    include_str!("../../assets/migrations/0027.sql"),
+    include_str!("../../assets/migrations/0026.sql"),
 ];
 
 /// The migration that removes votes which are copies of another vote on the same pair, and leaves a list of them.
